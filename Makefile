@@ -1,0 +1,93 @@
+# Needs make and Python 3.11 or later with venv; everything else is installed into .venv.
+# Each step leaves a mark, and is not done again until what it was made from has changed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := build/demo/00_first_call.ipynb
+
+PACKAGE := pyproject.toml hatch_build.py
+FRONT_END := labextension/package.json $(shell find labextension/src labextension/style labextension/schema -type f 2>/dev/null)
+SOURCES := $(PACKAGE) $(FRONT_END)
+
+# Node from the PATH where it is new enough, else from the Python package; one for every recipe that needs it.
+export PATH := $(CURDIR)/$(VENV)/node:$(CURDIR)/$(BIN):$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+AS_ROOT := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
+
+.PHONY: help demo lab test lint types test-ts test-py bench build clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo   install, and run notebooks/00_first_call.ipynb offline"
+	@echo "make lab    open JupyterLab on the notebook that the demo made"
+	@echo "make test   every test: Python, TypeScript, types, lint, and a real browser"
+	@echo "make bench  the benchmarks"
+	@echo "make build  the wheel and the sdist, in dist/"
+	@echo "make clean  remove all that was built or installed here"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or later is needed; name one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "No venv module: apt-get install python3-venv" >&2; exit 1; }
+
+$(VENV)/.lab: $(SOURCES) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[lab]'
+	@touch $@
+
+$(VENV)/.dev: $(SOURCES) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[lab,dev]'
+	@touch $@ $(VENV)/.lab
+
+$(VENV)/node: $(VENV)/.dev
+	@rm -rf $@
+	$(BIN)/python hatch_build.py $@
+
+labextension/node_modules/.package-lock.json: labextension/package-lock.json | $(VENV)/node
+	npm ci --prefix labextension
+	@touch $@
+
+demo: $(VENV)/.lab
+	@mkdir -p $(dir $(DEMO))
+	@$(BIN)/jupyter-toolcall run notebooks/00_first_call.ipynb --output $(DEMO)
+
+$(DEMO): $(VENV)/.lab notebooks/00_first_call.ipynb
+	@$(MAKE) --no-print-directory demo
+
+lab: $(DEMO)
+	$(BIN)/jupyter lab $(AS_ROOT) --ip=127.0.0.1 --notebook-dir=. $(DEMO)
+
+test: lint types test-ts test-py
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+test-ts: labextension/node_modules/.package-lock.json
+	npm --prefix labextension run lint
+	npm --prefix labextension test
+
+test-py: $(VENV)/.dev labextension/node_modules/.package-lock.json chromium
+	$(BIN)/python -m pytest -m "not benchmark"
+
+.PHONY: chromium
+chromium:
+	@command -v chromium chromium-browser google-chrome >/dev/null \
+	  || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } \
+	  || { command -v sudo >/dev/null && sudo -n apt-get update -qq && sudo -n apt-get install -y -qq chromium; } \
+	  || { echo "The browser tests need Chromium on the PATH: apt-get install chromium" >&2; exit 1; }
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m pytest -m benchmark -s tests/benchmarks
+
+build: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m build
+
+clean:
+	rm -rf $(VENV) build dist labextension/lib labextension/node_modules labextension/*.tsbuildinfo
+	rm -rf jupyter_toolcall/labextension jupyter_toolcall/static
