@@ -1,0 +1,132 @@
+"""Writes the panel's TypeScript types from the Python rows: `npm run contract`.
+
+Only this generation lives here. `python contract.py --check` writes nothing and exits
+with 1 where `src/generated/contract.ts` is not what the rows say now.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+from jupyter_toolcall import rows  # noqa: E402
+
+TARGET = HERE / "src" / "generated" / "contract.ts"
+HEAD = "// Generated from jupyter_toolcall/rows.py by `npm run contract`. Do not edit.\n"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of everything that crosses the wire or is saved."""
+    kinds: list[tuple[str, Any]] = [
+        ("Notice", rows.Notice),
+        ("Command", rows.Command),
+        ("Saved", rows.Saved),
+    ]
+    one = TypeAdapter(tuple[tuple(kind for _, kind in kinds)])
+    whole = one.json_schema(ref_template="#/$defs/{model}")
+    named = dict(zip((name for name, _ in kinds), whole["prefixItems"], strict=True))
+    named = {name: part for name, part in named.items() if part != {"$ref": f"#/$defs/{name}"}}
+    return {"$defs": whole["$defs"] | named}
+
+
+def old_style(part: Any) -> Any:
+    """The same schema for a generator that knows tuples as lists of `items`, without titles.
+
+    What stands beside a reference goes: it would make the generator name a second type.
+    """
+    match part:
+        case {"$ref": str(target)}:
+            return {"$ref": target}
+        case {"prefixItems": items, **rest}:
+            return old_style(rest) | {"items": [old_style(item) for item in items]}
+        case dict():
+            return {
+                key: old_style(value)
+                for key, value in part.items()
+                if not (key == "title" and isinstance(value, str))
+            }
+        case list():
+            return [old_style(item) for item in part]
+        case _:
+            return part
+
+
+def spoken(part: dict[str, Any]) -> dict[str, Any]:
+    """A closed record, in which the word that tells it from others is always there."""
+    if "properties" not in part:
+        return part
+    always = [*part.get("required", ()), *(["type"] if "type" in part["properties"] else [])]
+    return part | {"additionalProperties": False, "required": always}
+
+
+def types(definitions: dict[str, Any]) -> str:
+    """The interfaces, as json-schema-to-typescript writes them. Raises where it fails."""
+    closed = {name: spoken(part) for name, part in definitions.items()}
+    whole = {
+        "title": "Contract",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {name: {"$ref": f"#/definitions/{name}"} for name in closed},
+        "definitions": closed,
+    }
+    text = json.dumps(whole).replace("#/$defs/", "#/definitions/")
+    tool = HERE / "node_modules" / ".bin" / "json2ts"
+    done = subprocess.run(
+        [str(tool), "--unknownAny", "--bannerComment", "", "--style.singleQuote"],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def defaults(definitions: dict[str, Any]) -> str:
+    """What a field that is left out on the wire stands for, row by row."""
+    found = {
+        name: {
+            key: field["default"]
+            for key, field in part.get("properties", {}).items()
+            if "default" in field
+        }
+        | {
+            key: {}
+            for key, field in part.get("properties", {}).items()
+            if "default" not in field
+            and key not in part.get("required", ())
+            and field.get("type") == "object"
+        }
+        for name, part in definitions.items()
+    }
+    body = json.dumps({name: part for name, part in found.items() if part}, indent=2)
+    return f"export const VERSION = {rows.VERSION};\n\nexport const DEFAULTS = {body} as const;\n"
+
+
+def contract() -> str:
+    """The whole text of `contract.ts`."""
+    definitions = old_style(schema()["$defs"])
+    return f"{HEAD}\n{types(definitions)}\n{defaults(definitions)}"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the file, or with `--check` say whether it is what it should be."""
+    text = contract()
+    if "--check" in arguments:
+        same = TARGET.exists() and TARGET.read_text(encoding="utf-8") == text
+        print("contract.ts is up to date" if same else "contract.ts is old: npm run contract")
+        return 0 if same else 1
+    TARGET.parent.mkdir(parents=True, exist_ok=True)
+    TARGET.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

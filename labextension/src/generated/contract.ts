@@ -1,0 +1,436 @@
+// Generated from jupyter_toolcall/rows.py by `npm run contract`. Do not edit.
+
+export type Notice = Whole | Delta | Refused;
+export type Command =
+  Hello | Approve | ApproveAll | Edit | Reject | Answer | Step | Run | Stop | Replay | Fork | Checkout | Tidy;
+
+export interface Contract {
+  Answer?: Answer;
+  Approve?: Approve;
+  ApproveAll?: ApproveAll;
+  BranchRow?: BranchRow;
+  CallRow?: CallRow;
+  Checkout?: Checkout;
+  Delta?: Delta;
+  Edit?: Edit;
+  Fork?: Fork;
+  Hello?: Hello;
+  MessageRow?: MessageRow;
+  ObjectRow?: ObjectRow;
+  Preview?: Preview;
+  Refused?: Refused;
+  Reject?: Reject;
+  Replay?: Replay;
+  Rows?: Rows;
+  Run?: Run;
+  Saved?: Saved;
+  SessionRow?: SessionRow;
+  Step?: Step;
+  Stop?: Stop;
+  Tidy?: Tidy;
+  ToolRow?: ToolRow;
+  Use?: Use;
+  Whole?: Whole;
+  Notice?: Notice;
+  Command?: Command;
+}
+/**
+ * Give the result oneself: JSON, text, or the name of an object.
+ */
+export interface Answer {
+  call: string;
+  result: unknown;
+  reason?: string;
+  bound?: string;
+  type: 'answer';
+}
+export interface Approve {
+  call: string;
+  bound: string;
+  type: 'approve';
+}
+/**
+ * Approve this call and the others of its turn.
+ */
+export interface ApproveAll {
+  call: string;
+  bound: string;
+  type: 'approve_all';
+}
+/**
+ * A branch: a head of the journal. `id` is the head's entry id.
+ */
+export interface BranchRow {
+  id: string;
+  name: string;
+  current?: boolean;
+  calls?: number;
+  from_step?: number;
+}
+/**
+ * A step. `id` is unique over all branches.
+ */
+export interface CallRow {
+  id: string;
+  call: string;
+  tool: string;
+  step: number;
+  turn: number;
+  status?:
+    'proposed' | 'approved' | 'running' | 'succeeded' | 'failed' | 'rejected' | 'answered' | 'interrupted' | 'unknown';
+  branch?: string;
+  memory?: boolean;
+  edited?: boolean;
+  stale?: boolean;
+  arguments?: {
+    [k: string]: unknown;
+  };
+  asked?: {
+    [k: string]: unknown;
+  } | null;
+  filled?: string[];
+  uses?: Use[];
+  object?: string;
+  what?: string;
+  result?: string;
+  error?: string;
+  reason?: string;
+  ms?: number;
+  prints?: string;
+  why?: string;
+  downstream?: string;
+  bound?: string;
+}
+/**
+ * An argument of a call that names an object: an edge of the graph.
+ */
+export interface Use {
+  parameter: string;
+  object: string;
+  receiver?: boolean;
+}
+export interface Checkout {
+  branch: string;
+  type: 'checkout';
+}
+/**
+ * What changed since the last message; `number` counts them, a gap asks anew.
+ */
+export interface Delta {
+  rows: Rows;
+  number: number;
+  type: 'delta';
+}
+/**
+ * Rows to put, and the ids of rows to drop, table by table.
+ */
+export interface Rows {
+  session?: SessionRow[];
+  calls?: CallRow[];
+  objects?: ObjectRow[];
+  tools?: ToolRow[];
+  messages?: MessageRow[];
+  branches?: BranchRow[];
+  drop?: string[];
+}
+/**
+ * The session itself. There is one, with id `session`.
+ */
+export interface SessionRow {
+  id?: string;
+  name?: string;
+  phase?: 'ready' | 'thinking' | 'waiting' | 'running' | 'finished' | 'stopped' | 'failed';
+  says?: string;
+  detail?: string;
+  model?: string;
+  scheme?: string;
+  turn?: number;
+  tokens?: number;
+  pending?: string[];
+  text?: string;
+  ran?: number;
+  remembered?: number;
+  stepping?: boolean;
+  verified?: boolean;
+}
+/**
+ * A node of the graph. `id` is unique over all branches, `name` in its branch only.
+ */
+export interface ObjectRow {
+  id: string;
+  name: string;
+  kind: string;
+  role?: 'input' | 'made' | 'pending' | 'output';
+  step?: number;
+  call?: string;
+  column?: number;
+  lane?: number;
+  branch?: string;
+  used?: boolean;
+  saved?: string;
+  equals?: string;
+  description?: string;
+  note?: string;
+  preview?: Preview;
+}
+/**
+ * A small picture of an object; every part is optional and size-capped.
+ */
+export interface Preview {
+  caption?: string;
+  text?: string;
+  fields?: [string, string][];
+  columns?: string[];
+  cells?: string[][];
+  image?: string;
+  glyph?: string[];
+}
+/**
+ * A tool, for the edit form and the card. `id` is its name.
+ */
+export interface ToolRow {
+  id: string;
+  description?: string;
+  parameters?: {
+    [k: string]: unknown;
+  };
+  read_only?: boolean;
+}
+/**
+ * A part of the conversation: what the model was told, and what it said.
+ */
+export interface MessageRow {
+  id: string;
+  turn: number;
+  role: 'system' | 'tools' | 'user' | 'session' | 'assistant' | 'call' | 'tool';
+  text?: string;
+  step?: number;
+}
+/**
+ * Run other arguments in a call's place; one that has run is replayed from there.
+ */
+export interface Edit {
+  call: string;
+  arguments: {
+    [k: string]: unknown;
+  };
+  reason?: string;
+  bound?: string;
+  type: 'edit';
+}
+export interface Fork {
+  call: string;
+  type: 'fork';
+}
+/**
+ * A panel is here, and wants everything.
+ */
+export interface Hello {
+  type: 'hello';
+}
+/**
+ * A command was not carried out; `fields` says which arguments are wrong, and how.
+ */
+export interface Refused {
+  command: string;
+  reason: string;
+  fields?: {
+    [k: string]: string;
+  };
+  type: 'refused';
+}
+export interface Reject {
+  call: string;
+  reason?: string;
+  bound?: string;
+  type: 'reject';
+}
+export interface Replay {
+  call: string;
+  type: 'replay';
+}
+export interface Run {
+  type: 'run';
+}
+/**
+ * The notebook output (application/vnd.jupyter-toolcall.session+json).
+ */
+export interface Saved {
+  rows: Rows;
+  journal: {
+    [k: string]: unknown;
+  };
+  version?: number;
+}
+export interface Step {
+  type: 'step';
+}
+export interface Stop {
+  type: 'stop';
+}
+/**
+ * Lay the graph out anew.
+ */
+export interface Tidy {
+  type: 'tidy';
+}
+/**
+ * Everything that there is to see: sent when a panel connects.
+ */
+export interface Whole {
+  rows: Rows;
+  live?: boolean;
+  type: 'whole';
+  version?: number;
+}
+
+export const VERSION = 1;
+
+export const DEFAULTS = {
+  "Answer": {
+    "reason": "",
+    "bound": "",
+    "type": "answer"
+  },
+  "Approve": {
+    "type": "approve"
+  },
+  "ApproveAll": {
+    "type": "approve_all"
+  },
+  "BranchRow": {
+    "current": false,
+    "calls": 0,
+    "from_step": 0
+  },
+  "CallRow": {
+    "status": "proposed",
+    "branch": "",
+    "memory": false,
+    "edited": false,
+    "stale": false,
+    "asked": null,
+    "filled": [],
+    "uses": [],
+    "object": "",
+    "what": "",
+    "result": "",
+    "error": "",
+    "reason": "",
+    "ms": 0,
+    "prints": "",
+    "why": "",
+    "downstream": "",
+    "bound": "",
+    "arguments": {}
+  },
+  "Checkout": {
+    "type": "checkout"
+  },
+  "Delta": {
+    "type": "delta"
+  },
+  "Edit": {
+    "reason": "",
+    "bound": "",
+    "type": "edit"
+  },
+  "Fork": {
+    "type": "fork"
+  },
+  "Hello": {
+    "type": "hello"
+  },
+  "MessageRow": {
+    "text": "",
+    "step": 0
+  },
+  "ObjectRow": {
+    "role": "made",
+    "step": 0,
+    "call": "",
+    "column": 0,
+    "lane": 0,
+    "branch": "",
+    "used": false,
+    "saved": "",
+    "equals": "",
+    "description": "",
+    "note": ""
+  },
+  "Preview": {
+    "caption": "",
+    "text": "",
+    "fields": [],
+    "columns": [],
+    "cells": [],
+    "image": "",
+    "glyph": []
+  },
+  "Refused": {
+    "type": "refused",
+    "fields": {}
+  },
+  "Reject": {
+    "reason": "",
+    "bound": "",
+    "type": "reject"
+  },
+  "Replay": {
+    "type": "replay"
+  },
+  "Rows": {
+    "session": [],
+    "calls": [],
+    "objects": [],
+    "tools": [],
+    "messages": [],
+    "branches": [],
+    "drop": []
+  },
+  "Run": {
+    "type": "run"
+  },
+  "Saved": {
+    "version": 1
+  },
+  "SessionRow": {
+    "id": "session",
+    "name": "",
+    "phase": "ready",
+    "says": "",
+    "detail": "",
+    "model": "",
+    "scheme": "",
+    "turn": 0,
+    "tokens": 0,
+    "pending": [],
+    "text": "",
+    "ran": 0,
+    "remembered": 0,
+    "stepping": false,
+    "verified": true
+  },
+  "Step": {
+    "type": "step"
+  },
+  "Stop": {
+    "type": "stop"
+  },
+  "Tidy": {
+    "type": "tidy"
+  },
+  "ToolRow": {
+    "description": "",
+    "read_only": false,
+    "parameters": {}
+  },
+  "Use": {
+    "receiver": false
+  },
+  "Whole": {
+    "live": true,
+    "type": "whole",
+    "version": 1
+  }
+} as const;
