@@ -43,7 +43,11 @@ class FrontEnd(BuildHookInterface[Any]):
         if out_of_date():
             with node_on_path():
                 npm_builder(
-                    self.target_name, version, path="labextension", npm="npm", build_cmd="build:prod"
+                    self.target_name,
+                    version,
+                    path="labextension",
+                    npm="npm",
+                    build_cmd="build:prod",
                 )
         ensure_targets([f"{folder}/{name}" for folder, names in BUILT.items() for name in names])
 
