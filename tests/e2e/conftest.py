@@ -1,0 +1,66 @@
+"""A real JupyterLab in a real browser: what the browser tests stand on.
+
+One server and one browser serve the whole run; every test gets a fresh browser context and
+a fresh folder. `lab` and `notebook7` are the two front ends (each a `Place`, whose settings,
+workspaces, kernels' runtime files and IPython's folder are its own), `page` is an empty page.
+To test something in a cell:
+
+    def test_a_click_approves(page: Page, lab: Place) -> None:
+        open_notebook(page, lab, "a.ipynb", [SETUP, "%%toolchat -t Potato\\nMake fries."])
+        run_all(page)
+        cell(page, 1).get_by_role("button", name="Approve", exact=True).click()
+        wait_idle(page)
+
+The functions are in `rig.py`; nothing sleeps, everything waits on what a person would see.
+With SCREENSHOTS=folder every `screenshot(page, "name")` leaves a picture there; without it
+nothing is written. A test that fails leaves one named after it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.e2e.rig import ARGUMENTS, Place, chromium_path, screenshot, served
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.e2e)
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    with served("jupyterlab", tmp_path_factory.mktemp("lab")) as place:
+        yield place
+
+
+@pytest.fixture(scope="session")
+def notebook7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    with served("notebook", tmp_path_factory.mktemp("notebook7")) as place:
+        yield place
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    failed = request.session.testsfailed
+    yield page
+    if request.session.testsfailed > failed and os.environ.get("SCREENSHOTS"):
+        screenshot(page, f"failed-{request.node.name}")
+    context.close()

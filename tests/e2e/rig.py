@@ -1,0 +1,302 @@
+"""Steps of a browser test, as plain functions: start, open, run, wait, look.
+
+Nothing here knows what is tested; a step returns when what it did can be seen.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import nbformat
+from playwright.sync_api import Locator, Page, expect
+
+App = Literal["jupyterlab", "notebook"]
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+QUIET = {
+    "@jupyterlab/apputils-extension/notification": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+    }
+}
+START = 90.0
+"""Seconds that a server, a page or a kernel may take on a busy machine of two cores."""
+
+CURRENT = "window.jupyterapp.shell.currentWidget"
+KERNEL = f"{CURRENT}?.sessionContext?.session?.kernel"
+
+expect.set_options(timeout=30_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A running server: where it is, and the folder that it serves."""
+
+    app: App
+    url: str
+    root: Path
+
+    def address(self, name: str) -> str:
+        return f"{self.url}/{'lab/tree' if self.app == 'jupyterlab' else 'notebooks'}/{name}"
+
+
+def chromium_path() -> str:
+    """Where Chromium is; the test fails, and says so, where there is none."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    raise FileNotFoundError("The browser tests need Chromium on the PATH: apt-get install chromium")
+
+
+@contextmanager
+def served(app: App, folder: Path) -> Iterator[Place]:
+    """A server on loopback for as long as it lasts; all that it writes is in the folder."""
+    root = folder / "root"
+    root.mkdir()
+    write_settings(folder / "settings", QUIET)
+    place = Place(app, f"http://127.0.0.1:{free_port()}", root)
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(
+            command(place), env=environment(folder), stdout=log, stderr=log, start_new_session=True
+        )
+    try:
+        wait_served(place, process, folder / "log")
+        yield place
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+
+
+def command(place: Place) -> list[str]:
+    """How the server is started: no password, for this machine alone."""
+    return [
+        *(sys.executable, "-m", place.app, "--no-browser", "--allow-root", "--ip=127.0.0.1"),
+        f"--port={place.url.rpartition(':')[2]}",
+        "--ServerApp.port_retries=0",
+        "--IdentityProvider.token=",
+        f"--ServerApp.root_dir={place.root}",
+        "--LabApp.expose_app_in_browser=True",
+        "--JupyterNotebookApp.expose_app_in_browser=True",
+    ]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """This process's, with every place where Jupyter and our package keep something moved."""
+    kept = {
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "JUPYTER_DATA_DIR": "data",
+        "IPYTHONDIR": "ipython",
+        "XDG_DATA_HOME": "share",
+        "XDG_CACHE_HOME": "cache",
+    }
+    return {**os.environ, **{name: str(folder / place) for name, place in kept.items()}}
+
+
+def write_settings(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Settings by `package/plugin`, as JupyterLab keeps them."""
+    for name, values in settings.items():
+        at = folder / f"{name}.jupyterlab-settings"
+        at.parent.mkdir(parents=True, exist_ok=True)
+        at.write_text(json.dumps(values))
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def wait_served(place: Place, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Returns when the server answers; raises with its log where it does not."""
+    deadline = time.monotonic() + START
+    while not answers(f"{place.url}/api/status"):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise RuntimeError(f"The server did not start:\n{log.read_text()[-3000:]}")
+        time.sleep(0.05)
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, ConnectionError, TimeoutError):
+        return False
+
+
+def write_notebook(
+    place: Place,
+    name: str,
+    cells: Sequence[str],
+    outputs: Mapping[int, Sequence[Mapping[str, Any]]] | None = None,
+) -> Path:
+    """A notebook with these cells; `outputs` are MIME bundles by the cell's number."""
+    outputs = outputs or {}
+    made = [
+        nbformat.v4.new_code_cell(
+            source,
+            execution_count=number + 1 if number in outputs else None,
+            outputs=[
+                nbformat.v4.new_output("display_data", data=dict(data))
+                for data in outputs.get(number, ())
+            ],
+        )
+        for number, source in enumerate(cells)
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    at = place.root / name
+    nbformat.write(nbformat.v4.new_notebook(cells=made, metadata={"kernelspec": kernel}), at)
+    return at
+
+
+def open_notebook(
+    page: Page,
+    place: Place,
+    name: str,
+    cells: Sequence[str] | None = None,
+    outputs: Mapping[int, Sequence[Mapping[str, Any]]] | None = None,
+) -> None:
+    """Open a notebook, written first where cells are given; returns with its kernel idle."""
+    if cells is not None:
+        write_notebook(place, name, cells, outputs)
+    page.goto(place.address(name) + ("?reset" if place.app == "jupyterlab" else ""))
+    wait_ready(page)
+
+
+def wait_ready(page: Page) -> None:
+    """Returns when the notebook is drawn and its kernel is connected and idle."""
+    wait_drawn(page)
+    wait_idle(page)
+
+
+def wait_drawn(page: Page) -> None:
+    """Returns when the notebook's cells are on the page, whatever its kernel does."""
+    page.wait_for_function("window.jupyterapp?.restored", timeout=START * 1000)
+    page.evaluate("window.jupyterapp.restored.then(() => null)")
+    page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=START * 1000)
+
+
+def wait_idle(page: Page, timeout: float = START) -> None:
+    """Returns when every command that was started has ended, and the kernel is idle."""
+    page.wait_for_function(
+        f"""() => {{
+            const kernel = {KERNEL};
+            return !window.commandsUnderWay
+                && kernel?.connectionStatus === 'connected' && kernel.status === 'idle';
+        }}""",
+        timeout=timeout * 1000,
+    )
+
+
+def run_command(page: Page, command: str, **arguments: object) -> None:
+    """Start a command of the front end; does not wait for what it does."""
+    page.evaluate(
+        """([id, args]) => {
+            window.commandsUnderWay = (window.commandsUnderWay ?? 0) + 1;
+            window.jupyterapp.commands.execute(id, args).finally(() => window.commandsUnderWay--);
+        }""",
+        [command, arguments],
+    )
+
+
+def run_all(page: Page) -> None:
+    """Start running every cell; returns at once."""
+    run_command(page, "notebook:run-all-cells")
+
+
+def run_cell(page: Page, number: int) -> None:
+    """Start running one cell; returns at once."""
+    page.evaluate(f"number => {{ {CURRENT}.content.activeCellIndex = number; }}", number)
+    run_command(page, "notebook:run-cell")
+
+
+def restart_kernel(page: Page) -> None:
+    """Restart without asking; returns when the new kernel is idle."""
+    page.evaluate(f"async () => {{ await {CURRENT}.sessionContext.session.kernel.restart(); }}")
+    wait_idle(page)
+
+
+def interrupt(page: Page) -> None:
+    run_command(page, "notebook:interrupt-kernel")
+
+
+def save(page: Page) -> None:
+    """Returns when the notebook is on disk."""
+    page.evaluate(f"async () => {{ await {CURRENT}.context.save(); }}")
+
+
+def saved_notebook(place: Place, name: str) -> Any:
+    """The notebook as it is on disk."""
+    return nbformat.read(place.root / name, as_version=4)
+
+
+def reload(page: Page) -> None:
+    """Load the page anew, as a person would; the kernel goes on, and may be busy."""
+    page.reload()
+    wait_drawn(page)
+
+
+def shut_down_kernels(place: Place) -> None:
+    """End every kernel of the server, as closing for the day would."""
+    with urllib.request.urlopen(f"{place.url}/api/sessions") as answer:
+        sessions = json.load(answer)
+    for session in sessions:
+        request = urllib.request.Request(
+            f"{place.url}/api/sessions/{session['id']}", method="DELETE"
+        )
+        urllib.request.urlopen(request).close()
+
+
+def cell(page: Page, number: int) -> Locator:
+    """A cell of the notebook, the first is 0."""
+    return page.locator(".jp-Notebook .jp-Cell").nth(number)
+
+
+def outputs(page: Page, number: int) -> Locator:
+    """What a cell shows below its source."""
+    return cell(page, number).locator(".jp-Cell-outputArea")
+
+
+def dark_theme(page: Page) -> None:
+    """Returns when the page is dark."""
+    run_command(page, "apputils:change-theme", theme="JupyterLab Dark")
+    page.locator("body[data-jp-theme-light=false]").wait_for()
+
+
+def show_side_panel(page: Page) -> Locator:
+    """Open the side panel; returns it when it is on show."""
+    run_command(page, "jupyter-toolcall:show-panel")
+    side = page.locator("#jupyter-toolcall-side")
+    expect(side).to_be_visible()
+    return side
+
+
+def screenshot(page: Page, name: str) -> None:
+    """A picture of the page in the folder that SCREENSHOTS names, if it names one."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=Path(folder) / f"{name}.png")

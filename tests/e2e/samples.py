@@ -1,0 +1,66 @@
+"""Sessions as a notebook keeps them, and a stand-in for the live panel."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from jupyter_toolcall.rows import CallRow, ObjectRow, Preview, Rows, Saved, SessionRow, Use
+
+SESSION = "application/vnd.jupyter-toolcall.session+json"
+LIVE = "application/vnd.jupyter-toolcall.live+json"
+
+
+def session(made: str = "Potato#2", tool: str = "Potato_peel") -> dict[str, Any]:
+    """The bundle of a session in which one call made one object."""
+    kind = made.partition("#")[0]
+    potato = ObjectRow("o1", f"{kind}#1", kind, role="input", preview=Preview(caption="raw"))
+    peeled = ObjectRow(
+        "o2", made, kind, step=1, call="c1", column=1, preview=Preview(caption="peeled")
+    )
+    call = CallRow(
+        "c1",
+        "call_1",
+        tool,
+        step=1,
+        turn=1,
+        status="succeeded",
+        uses=(Use("potato", "o1", receiver=True),),
+        object="o2",
+        what=potato.name,
+    )
+    rows = Rows(
+        session=(
+            SessionRow(name="main", phase="finished", says="Finished", model="scripted", turn=1),
+        ),
+        calls=(call,),
+        objects=(potato, peeled),
+    )
+    return bundle(asdict(Saved(rows, journal={"format": 1})))
+
+
+def bundle(data: object) -> dict[str, Any]:
+    """An output with this saved data, and the text that other front ends show."""
+    return {SESSION: data, "text/plain": "the text of the session"}
+
+
+FAKE_PANEL = f"""
+import anywidget
+from IPython.display import display
+
+class Fake(anywidget.AnyWidget):
+    _esm = '''export default {{ render({{ el }}) {{
+        el.setAttribute("role", "region");
+        el.setAttribute("aria-label", "Live stand-in");
+        el.textContent = "I am live";
+    }} }}'''
+
+    def _repr_mimebundle_(self, **options):
+        data, metadata = super()._repr_mimebundle_(**options)
+        return {{**data, {LIVE!r}: {{"model_id": self.model_id}}}}, metadata
+"""
+
+
+def pair(saved: dict[str, Any]) -> str:
+    """The source of a cell that publishes what a session does: its panel, then what is saved."""
+    return f"{FAKE_PANEL}\nfake = Fake()\ndisplay(fake)\ndisplay({saved!r}, raw=True)"

@@ -1,0 +1,119 @@
+"""One view of a session per cell: the live panel, or the saved session, and never an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.rig import (
+    Place,
+    open_notebook,
+    outputs,
+    reload,
+    restart_kernel,
+    run_all,
+    save,
+    screenshot,
+    shut_down_kernels,
+    wait_idle,
+    wait_ready,
+)
+from tests.e2e.samples import FAKE_PANEL, pair, session
+
+CELL = pair(session())
+
+
+def expect_live(page: Page) -> None:
+    expect(outputs(page, 0).get_by_role("region", name="Live stand-in")).to_be_visible()
+    expect(outputs(page, 0).get_by_role("region", name="Tool calls")).to_be_hidden()
+    expect_one_output(page)
+
+
+def expect_saved(page: Page) -> None:
+    expect(outputs(page, 0).get_by_role("region", name="Tool calls")).to_be_visible()
+    expect(outputs(page, 0).get_by_role("region", name="Live stand-in")).to_be_hidden()
+    expect_one_output(page)
+
+
+def expect_one_output(page: Page) -> None:
+    expect(outputs(page, 0).locator(".jp-OutputArea-child:visible")).to_have_count(1)
+    expect(outputs(page, 0).get_by_text("rror displaying widget")).to_be_hidden()
+
+
+@pytest.fixture(params=["lab", "notebook7"])
+def ran(request: pytest.FixtureRequest, page: Page) -> Callable[[], Place]:
+    """Opens a notebook whose one cell has published a panel and a saved session, and is saved."""
+
+    def run() -> Place:
+        place: Place = request.getfixturevalue(request.param)
+        open_notebook(page, place, "one.ipynb", [CELL])
+        run_all(page)
+        wait_idle(page)
+        save(page)
+        return place
+
+    return run
+
+
+def test_a_cell_that_has_run_shows_the_panel_alone(page: Page, ran: Callable[[], Place]) -> None:
+    place = ran()
+    expect_live(page)
+    screenshot(page, f"one-view-live-{place.app}")
+
+
+def test_the_panel_comes_back_when_the_page_is_loaded_anew(
+    page: Page, ran: Callable[[], Place]
+) -> None:
+    ran()
+    reload(page)
+    expect_live(page)
+
+
+def test_the_saved_session_takes_over_when_the_kernel_restarts(
+    page: Page, ran: Callable[[], Place]
+) -> None:
+    ran()
+    expect_live(page)
+    restart_kernel(page)
+    expect_saved(page)
+    reload(page)
+    expect_saved(page)
+    run_all(page)
+    expect_live(page)
+
+
+def test_a_notebook_that_is_opened_with_a_new_kernel_shows_the_saved_session(
+    page: Page, ran: Callable[[], Place]
+) -> None:
+    place = ran()
+    page.goto("about:blank")
+    shut_down_kernels(place)
+    open_notebook(page, place, "one.ipynb")
+    expect_saved(page)
+    screenshot(page, f"one-view-reopened-{place.app}")
+
+
+def test_a_notebook_from_elsewhere_shows_the_saved_session(page: Page, lab: Place) -> None:
+    panel = {
+        "application/vnd.jupyter-toolcall.live+json": {"model_id": "gone"},
+        "application/vnd.jupyter.widget-view+json": {
+            "model_id": "gone",
+            "version_major": 2,
+            "version_minor": 0,
+        },
+        "text/plain": "<Panel>",
+    }
+    open_notebook(page, lab, "foreign.ipynb", ["%%toolchat\nPeel it."], {0: [panel, session()]})
+    expect_saved(page)
+
+
+def test_a_panel_whose_kernel_died_before_the_end_stays_as_it_was(page: Page, lab: Place) -> None:
+    open_notebook(page, lab, "died.ipynb", [f"{FAKE_PANEL}\nfake = Fake()\nfake"])
+    run_all(page)
+    wait_idle(page)
+    restart_kernel(page)
+    expect(outputs(page, 0).locator(".jupyter-widgets-disconnected")).to_be_visible()
+    expect_one_output(page)
+    wait_ready(page)

@@ -1,0 +1,66 @@
+"""A notebook that is opened and not run: what its saved sessions show, and that nothing runs."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.rig import Place, cell, dark_theme, open_notebook, outputs, screenshot, wait_drawn
+from tests.e2e.samples import bundle, session
+
+HOSTILE = "</script><img src=x onerror='window.broken = 1'><script>window.broken = 1</script>"
+
+
+@pytest.mark.parametrize("front_end", ["lab", "notebook7"])
+def test_a_saved_session_is_shown_though_no_cell_has_run(
+    page: Page, front_end: str, request: pytest.FixtureRequest
+) -> None:
+    place: Place = request.getfixturevalue(front_end)
+    open_notebook(page, place, "saved.ipynb", ["%%toolchat\nPeel it."], {0: [session()]})
+    region = outputs(page, 0).get_by_role("region", name="Tool calls")
+    expect(region).to_be_visible()
+    expect(region.get_by_role("button", name="Potato#2").first).to_be_visible()
+    expect(outputs(page, 0)).not_to_contain_text("the text of the session")
+    screenshot(page, f"saved-{front_end}")
+    if front_end == "lab":
+        dark_theme(page)
+        screenshot(page, "saved-lab-dark")
+
+
+def test_a_hostile_name_is_text_and_runs_nothing(page: Page, lab: Place) -> None:
+    saved = session(made=f"{HOSTILE}#2", tool=HOSTILE)
+    open_notebook(page, lab, "hostile.ipynb", ["%%toolchat\nPeel it."], {0: [saved]})
+    expect(outputs(page, 0).get_by_role("region", name="Tool calls")).to_be_visible()
+    assert page.evaluate("window.broken") is None
+    assert outputs(page, 0).locator("script, img[src=x]").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        ("text", "it is no object"),
+        ({"version": 1}, "it has no rows"),
+        ({"version": 99, "rows": {}}, "format 99"),
+        ({"version": 1, "rows": {"calls": [HOSTILE]}}, "its calls are no list of rows"),
+        ({"version": HOSTILE, "rows": {}}, "it has no version"),
+    ],
+)
+def test_broken_data_is_one_line_that_says_why(
+    page: Page, lab: Place, data: object, why: str
+) -> None:
+    open_notebook(page, lab, "broken.ipynb", ["%%toolchat\nPeel it."], {0: [bundle(data)]})
+    says = outputs(page, 0).locator("p")
+    expect(says).to_contain_text(why)
+    expect(says).to_have_count(1)
+    assert page.evaluate("window.broken") is None
+
+
+def test_many_saved_sessions_are_drawn_where_they_can_be_seen(page: Page, lab: Place) -> None:
+    sources = [f"%%toolchat\nPeel number {number}." for number in range(3)]
+    saved = {number: [session(made=f"Potato#{number + 2}")] for number in range(3)}
+    open_notebook(page, lab, "many.ipynb", sources, saved)
+    wait_drawn(page)
+    for number in range(3):
+        cell(page, number).scroll_into_view_if_needed()
+        made = outputs(page, number).get_by_role("button", name=f"Potato#{number + 2}")
+        expect(made.first).to_be_visible()
