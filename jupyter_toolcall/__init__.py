@@ -1,0 +1,53 @@
+"""Tool calling in a notebook, with nothing hidden.
+
+`from jupyter_toolcall import Session, Toolbox, Tool, tool, Scripted`; in a notebook
+`%load_ext jupyter_toolcall`. What is named here is imported when it is first used, so that
+loading the extension costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .models.scripted import Scripted as Scripted
+    from .session import Session as Session
+    from .tools import Tool as Tool
+    from .tools import Toolbox as Toolbox
+    from .tools import tool as tool
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Scripted": ".models.scripted",
+    "Session": ".session",
+    "Tool": ".tools",
+    "Toolbox": ".tools",
+    "tool": ".tools",
+}
+__all__ = ["Scripted", "Session", "Tool", "Toolbox", "load_ipython_extension", "tool"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Register `%%toolchat`, `%toolchat` and their completion."""
+    import_module(".magics", __name__).load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Take them away again."""
+    import_module(".magics", __name__).unload(shell)
+
+
+def _jupyter_labextension_paths() -> list[dict[str, str]]:
+    return [{"src": "labextension", "dest": "jupyter-toolcall"}]

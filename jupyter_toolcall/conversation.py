@@ -1,0 +1,54 @@
+"""What the model is told: the messages of a branch, and the request of its next turn.
+
+A pure fold over the journal beside the state: a turn's results are told when the last
+of its calls has one, each call exactly one, in the order of the calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .events import Asked, Replied
+from .journal import Entry, Journal
+from .models.request import Assistant, Message, Request, Results, User
+from .schemes import Scheme
+from .state import State, state_at
+from .tools import Toolbox
+from .trail import Trail
+
+Messages = Trail[Message]
+NOTHING: Messages = Trail()
+
+
+def teller(
+    journal: Journal, scheme: Scheme, toolbox: Toolbox
+) -> Callable[[Messages, Entry], Messages]:
+    """Return the fold from entries to messages; keep it, since the journal goes by it."""
+
+    def tell(messages: Messages, entry: Entry) -> Messages:
+        match entry.event:
+            case Asked(text):
+                return messages.add(User(text))
+            case Replied(text, calls, _, _, raw):
+                return messages.add(Assistant(text, calls, raw))
+        after = state_at(journal, entry.id)
+        before = state_at(journal, entry.parent)
+        if not before.open or after.open:
+            return messages
+        calls = (after.calls[call_id] for call_id in after.latest)
+        return messages.add(Results(tuple(scheme.render(c, after, toolbox) for c in calls)))
+
+    return tell
+
+
+def compose(state: State, messages: Messages, scheme: Scheme, toolbox: Toolbox) -> Request:
+    """Return the request that a state amounts to."""
+    offer = scheme.offer(state, toolbox)
+    return Request(
+        system="\n\n".join(part for part in (offer.system, state.opened.system) if part),
+        tools=(*offer.own, *offer.tools),
+        messages=messages,
+        deferred=offer.deferred,
+        turn=state.turns,
+        newest=state.newest,
+    )

@@ -1,0 +1,236 @@
+"""The six kinds of facts that a session is made of, and their JSON.
+
+A session is its events, and nothing else is kept: messages, objects, pending calls,
+outputs and the lineage graph are all computed from them (`state`). These classes are
+also the wire format of the journal file and the notebook output, so a field that has
+its default is left out there. Only frozen dataclasses and their encoding live here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Literal
+
+from .errors import BrokenJournal
+
+Decision = Literal["approve", "edit", "reject", "answer"]
+DECISIONS: tuple[Decision, ...] = ("approve", "edit", "reject", "answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call, as the model asked for it.
+
+    `broken` says why its arguments could not be read; such a call never runs.
+    """
+
+    id: str
+    tool: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    broken: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one request: `input` holds all of it, `cached` what a cache served."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """A call came to plain data (JSON-ready)."""
+
+    data: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A call came to an immutable object.
+
+    `maker` is the call that made it (or `input:NAME`), `digest` names the value for
+    memory, `content` is the digest of the value itself ("" where it has none).
+    """
+
+    kind: str
+    maker: str
+    digest: str
+    content: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """A call came to a list of objects."""
+
+    objects: tuple[Made, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A call failed, and this is what the model is told."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """A call was interrupted while it ran; what it had done is not known."""
+
+
+Outcome = Data | Made | Many | Failed | Interrupted
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Something that a session is asked to make."""
+
+    kind: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A session began, or its options changed: how calls are read, and what is at hand."""
+
+    scheme: str = "select"
+    inputs: tuple[tuple[str, Made], ...] = ()
+    outputs: Mapping[str, Output] = field(default_factory=dict)
+    system: str = ""
+    instances: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Somebody said something to the model; a session says only reminders."""
+
+    text: str
+    by: Literal["person", "session"] = "person"
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """The model said something, and may have asked for calls.
+
+    `raw` is the provider's own content, opaque, to be sent back as it came. `offered` has,
+    by name, the digests of the definitions (and the system text) that were first sent
+    with this reply's request.
+    """
+
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    stop: str = "end"
+    usage: Usage | None = None
+    raw: Any = None
+    offered: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Somebody ruled on a call. `bound` is the digest of exactly what may run."""
+
+    call_id: str
+    decision: Decision = "approve"
+    bound: str = ""
+    arguments: Mapping[str, Any] | None = None
+    result: Outcome | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A call is about to run: with these arguments, on the objects `used`.
+
+    `used` maps each place of an object in the arguments to the object's maker.
+    """
+
+    call_id: str
+    arguments: Mapping[str, Any] | None = None
+    used: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A call came to its outcome."""
+
+    call_id: str
+    outcome: Outcome
+
+
+Event = Opened | Asked | Replied | Decided | Started | Finished
+
+_CLASSES: dict[str, Callable[..., Any]] = {
+    cls.__name__.lower(): cls
+    for cls in (Opened, Asked, Replied, Decided, Started, Finished)
+    + (Call, Usage, Output, Data, Made, Many, Failed, Interrupted)
+}
+_PLAIN = (str, int, float, bool, type(None))
+
+
+def _defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
+    def default(f: Any) -> Any:
+        return f.default if f.default_factory is MISSING else f.default_factory()
+
+    return tuple((f.name, default(f)) for f in fields(cls))
+
+
+_FIELDS = {cls: (name, _defaults(cls)) for name, cls in _CLASSES.items()}
+
+
+def to_json(value: Any) -> Any:
+    """Return an event, or a part of one, as plain JSON data.
+
+    A part is `{"type": name, ...}`; what it leaves out has its default.
+    """
+    if isinstance(value, _PLAIN):
+        return value
+    known = _FIELDS.get(type(value))
+    if known is not None:
+        name, defaults = known
+        found = {"type": name}
+        for key, default in defaults:
+            item = getattr(value, key)
+            if item is not default and item != default:
+                found[key] = to_json(item)
+        return found
+    if isinstance(value, Mapping):
+        return {str(key): to_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    raise TypeError(f"{type(value).__name__} cannot be written to a journal")
+
+
+def from_json(data: Any) -> Event:
+    """Read an event back. Raises BrokenJournal where it is none."""
+    try:
+        event = _build(data)
+    except (TypeError, KeyError, AttributeError) as error:
+        raise BrokenJournal(f"this is no event: {str(data)[:80]} ({error})") from None
+    if not isinstance(event, Event):
+        raise BrokenJournal(f"this is no event: {str(data)[:80]}")
+    return event
+
+
+
+
+def _build(data: Mapping[str, Any]) -> Any:
+    cls = _CLASSES[data["type"]]
+    return cls(**{key: _field(key, item) for key, item in data.items() if key != "type"})
+
+
+def _field(key: str, item: Any) -> Any:
+    match key, item:
+        case ("calls" | "objects"), list():
+            return tuple(_build(part) for part in item)
+        case "inputs", list():
+            return tuple((name, _build(part)) for name, part in item)
+        case "outputs", dict():
+            return {name: _build(part) for name, part in item.items()}
+        case ("usage" | "outcome" | "result"), dict():
+            return _build(item)
+        case "instances", list():
+            return tuple(item)
+    return item

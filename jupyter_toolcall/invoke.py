@@ -1,0 +1,46 @@
+"""Calling a tool's function: a sync one here and now, an async one on one private loop.
+
+The loop's thread is started when the first async tool runs. An interrupt reaches an
+async tool as the cancellation of its task.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import threading
+
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import TimeoutError as NotYet
+from typing import Any
+
+TICK = 0.05
+"""Seconds: how soon an interrupt of the main thread is seen while an async tool runs."""
+
+
+def invoke(function: Callable[..., Any], first: tuple[Any, ...], values: Mapping[str, Any]) -> Any:
+    """Return what a function returns, awaited where it is async; raises what it raises."""
+    result = function(*first, **values)
+    return _await(result) if inspect.iscoroutine(result) else result
+
+
+def _await(task: Coroutine[Any, Any, Any]) -> Any:
+    future = asyncio.run_coroutine_threadsafe(task, _loop())
+    try:
+        while True:
+            try:
+                return future.result(TICK)
+            except NotYet:
+                if future.done():
+                    raise
+    except KeyboardInterrupt:
+        future.cancel()
+        raise
+
+
+@functools.cache
+def _loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="toolcall-async", daemon=True).start()
+    return loop

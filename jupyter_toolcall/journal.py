@@ -1,0 +1,191 @@
+"""An append-only tree of events: git's object model, for tool calls.
+
+An entry is named by its parent and its event, so equal histories have equal names and
+a fork costs nothing. Nothing is ever changed or removed. The journal does no I/O: where
+its lines go is told by whoever makes it.
+"""
+
+from __future__ import annotations
+
+import json
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from .digest import digest, digest_text, encode
+from .errors import BrokenJournal, ToolcallError, UnknownEntry
+from .events import Decided, Event, Started, from_json, to_json
+
+S = TypeVar("S")
+Write = Callable[[str, bool], None]
+"""Takes a line, and whether it has to be on disk before anything else happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An event, and the entry that it follows. `meta` is not part of its name:
+    time, duration, prints, who decided."""
+
+    id: str
+    parent: str | None
+    event: Event
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def line(self) -> str:
+        """Return the entry as a line of JSON."""
+        data = {"id": self.id, "parent": self.parent, "event": to_json(self.event)}
+        return encode(data | ({"meta": dict(self.meta)} if self.meta else {}))
+
+
+def name(parent: str | None, event: Event) -> str:
+    """Return the id of an entry: the digest of its parent and of its event's bytes."""
+    return digest_text("entry", parent or "", encode(to_json(event)))
+
+
+class Journal:
+    """All branches of a session, and the texts that they share."""
+
+    def __init__(self, write: Write | None = None) -> None:
+        self._entries: dict[str, Entry] = {}
+        self._children: dict[str | None, list[str]] = {}
+        self._folds: dict[Callable[[Any, Entry], Any], dict[str | None, Any]] = {}
+        self._write = write
+        self.texts: dict[str, Any] = {}
+        """Tool definitions and system texts, by digest."""
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries.values())
+
+    def __contains__(self, entry_id: object) -> bool:
+        return entry_id in self._entries
+
+    def __getitem__(self, entry_id: str) -> Entry:
+        try:
+            return self._entries[entry_id]
+        except KeyError:
+            raise UnknownEntry(f"this journal has no entry {entry_id!r}") from None
+
+    def append(
+        self, parent: str | None, event: Event, meta: Mapping[str, Any] | None = None
+    ) -> Entry:
+        """Add an event after `parent` and return its entry.
+
+        Adding what is already there returns the entry that is there, with its own meta.
+        Raises UnknownEntry for a parent that is not here, and what a fold raises that
+        the entry does not fit: then nothing is added.
+        """
+        if parent is not None:
+            self[parent]
+        entry_id = name(parent, event)
+        known = self._entries.get(entry_id)
+        if known is not None:
+            return known
+        entry = Entry(entry_id, parent, event, meta or {})
+        self._entries[entry_id] = entry
+        try:
+            for evolve, states in self._folds.items():
+                if parent in states:
+                    states[entry_id] = evolve(states[parent], entry)
+        except ToolcallError:
+            self._forget(entry_id)
+            raise
+        if self._write is not None:
+            # What allows an effect has to be on disk before the effect can happen.
+            self._write(entry.line(), isinstance(event, (Decided, Started)))
+        self._children.setdefault(parent, []).append(entry_id)
+        return entry
+
+    def _forget(self, entry_id: str) -> None:
+        self._entries.pop(entry_id, None)
+        for states in self._folds.values():
+            states.pop(entry_id, None)
+
+    def remember(self, value: Any) -> str:
+        """Keep a text or a definition that entries refer to; return its digest."""
+        known = digest("text", value)
+        if known not in self.texts:
+            if self._write is not None:
+                self._write(encode({"text": known, "value": value}), False)
+            self.texts[known] = value
+        return known
+
+    def children(self, entry_id: str | None) -> tuple[str, ...]:
+        """Return the ids of the entries that follow an entry, oldest first."""
+        return tuple(self._children.get(entry_id, ()))
+
+    def leaves(self) -> tuple[str, ...]:
+        """Return the ids of the entries that nothing follows, oldest first."""
+        return tuple(key for key in self._entries if not self._children.get(key))
+
+    def path(self, head: str | None, after: str | None = None) -> tuple[Entry, ...]:
+        """Return the entries up to `head`, from the first (or from behind `after`)."""
+        found = []
+        while head is not None and head != after:
+            found.append(self[head])
+            head = found[-1].parent
+        return tuple(reversed(found))
+
+    def fold(self, head: str | None, evolve: Callable[[S, Entry], S], start: S) -> S:
+        """Return what the entries up to `head` lead to; each prefix is computed once.
+
+        `evolve` is the key under which prefixes are kept, so it has to be one lasting
+        function, and to go with one `start`.
+        """
+        known: dict[str | None, S] = self._folds.setdefault(evolve, {})
+        ahead = []
+        while head is not None and head not in known:
+            ahead.append(self[head])
+            head = ahead[-1].parent
+        state = start if head is None else known[head]
+        for entry in reversed(ahead):
+            state = known[entry.id] = evolve(state, entry)
+        return state
+
+    def dumps(self) -> str:
+        """Return the journal as JSON Lines."""
+        texts = (encode({"text": key, "value": value}) for key, value in self.texts.items())
+        return "".join(f"{line}\n" for line in (*texts, *(e.line() for e in self)))
+
+    @classmethod
+    def loads(cls, text: str, write: Write | None = None) -> Journal:
+        """Read a journal back; new lines go to `write`, those that are read do not.
+
+        Raises BrokenJournal, naming the line, where a line does not fit its digest.
+        """
+        journal, bad = cls.salvage(text, write)
+        if bad:
+            number = text[: len(text) - len(bad)].count("\n") + 1
+            raise BrokenJournal(
+                f"line {number} of the journal is torn or was changed; "
+                f"{len(journal)} entries before it are whole"
+            )
+        return journal
+
+    @classmethod
+    def salvage(cls, text: str, write: Write | None = None) -> tuple[Journal, str]:
+        """Return the longest valid prefix of a journal, and the text that is left."""
+        journal, read = cls(), 0
+        for line in text.splitlines(keepends=True):
+            try:
+                if not line.endswith("\n"):
+                    raise BrokenJournal("torn")
+                journal._read(json.loads(line))
+            except (ValueError, KeyError, TypeError, AttributeError, BrokenJournal, UnknownEntry):
+                break
+            read += len(line)
+        journal._write = write
+        return journal, text[read:]
+
+    def _read(self, data: Mapping[str, Any]) -> None:
+        if "text" in data:
+            if self.remember(data["value"]) != data["text"]:
+                raise BrokenJournal("a text does not fit its digest")
+            return
+        event = from_json(data["event"])
+        if name(data["parent"], event) != data["id"]:
+            raise BrokenJournal("an entry does not fit its digest")
+        self.append(data["parent"], event, data.get("meta"))

@@ -1,0 +1,93 @@
+"""What a model is told, and what it answers: `Request -> Reply | None`.
+
+Only these frozen dataclasses live here. They know no provider; an adapter is a
+function from one to the other in a file of its own beside this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..events import Call, Usage
+from ..tools import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """What the person (or the session, as a reminder) said."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assistant:
+    """What the model said. `raw` is the adapter's own content, to be sent back as it is."""
+
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    raw: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a call came to, as the model is told: text (JSON where it is not a word).
+
+    `selected` are the tools that this result brings into view (scheme `select`).
+    """
+
+    call_id: str
+    content: str
+    error: bool = False
+    selected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The results of one turn's calls, exactly one for each, in the order of the calls.
+
+    `news` is what else the model has to know since its last turn ("" for nothing):
+    an adapter says it as text after the results.
+    """
+
+    results: tuple[Result, ...]
+    news: str = ""
+
+
+Message = User | Assistant | Results
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """All that a model is told, and what an adapter needs beside it.
+
+    `tools` may be called now. `deferred` are the tools that a later turn may offer:
+    an adapter that can name tools by reference declares them once. `turn` counts the
+    replies so far, `newest` is the newest object of each type.
+    """
+
+    system: str
+    tools: tuple[Tool, ...]
+    messages: Sequence[Message]
+    deferred: tuple[Tool, ...] = ()
+    turn: int = 0
+    newest: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model answered. Nothing of it runs unless `stop` is "tools" or "end".
+
+    `stop`: "end", "tools", "length" (cut off), "refused", "paused", "context". `raw` is
+    JSON-ready content of the provider, kept and sent back untouched.
+    """
+
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    stop: str = "end"
+    usage: Usage | None = None
+    raw: Any = None
+
+
+Model = Callable[[Request], Reply | None]

@@ -1,0 +1,107 @@
+"""Opening a session: from what a person gives to the first event and the desk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .approval import Approve, policy
+from .errors import UsageError
+from .events import Opened, Output
+from .journal import Journal
+from .loop import Desk
+from .models.named import model_named
+from .models.request import Model
+from .runner import Memory
+from .schemes import Scheme, scheme_named
+from .schemes.outputs import SCALARS
+from .state import SAVE
+from .tools import Toolbox, nearest
+from .tools.kinds import kind_name
+
+Described = Any
+"""A value, or a pair of a value and its description."""
+_SCALAR_TYPES: Mapping[Any, str] = {str: "str", int: "int", float: "float", bool: "bool"}
+
+
+def opening(
+    toolbox: Toolbox,
+    model: Model | str | None,
+    *,
+    scheme: str | Scheme,
+    inputs: Mapping[str, Described],
+    outputs: Mapping[str, Described],
+    system: str,
+    approve: Approve,
+    journal: Journal,
+    breaks: tuple[str, ...] = (),
+    max_turns: int | None = None,
+) -> tuple[Desk, Opened]:
+    """Return what a session's branches share, and the session's first event.
+
+    Raises UsageError and DefinitionError, each naming what to write instead.
+    """
+    values = {key: _described(value) for key, value in inputs.items()}
+    wanted = {key: _described(value) for key, value in outputs.items()}
+    box = _known_types(_toolbox(toolbox), values, wanted)
+    chosen, memory = scheme_named(scheme), Memory(journal, box.kinds)
+    opened = Opened(
+        chosen.name,
+        tuple((key, memory.keep(key, value, said)) for key, (value, said) in values.items()),
+        {key: _output(key, kind, said, box) for key, (kind, said) in wanted.items()},
+        system,
+    )
+    _no_clash(box, opened)
+    rules = policy(approve, breaks)
+    desk = Desk(journal, box, chosen, memory, model_named(model), rules, max_turns=max_turns)
+    return desk, opened
+
+
+def _described(value: Described) -> tuple[Any, str]:
+    match value:
+        case (thing, str() as said):
+            return thing, said
+    return value, ""
+
+
+def _toolbox(toolbox: Any) -> Toolbox:
+    if not isinstance(toolbox, Toolbox):
+        raise UsageError(f"{toolbox!r:.60} is no toolbox; write Session(Toolbox(...), ...)")
+    return toolbox
+
+
+def _known_types(
+    toolbox: Toolbox, values: Mapping[str, tuple[Any, str]], wanted: Mapping[str, tuple[Any, str]]
+) -> Toolbox:
+    """The types of inputs and outputs are met by name too."""
+    types = [type(value) for value, _ in values.values()]
+    types += [kind for kind, _ in wanted.values() if isinstance(kind, type)]
+    plain = [kind for kind in types if kind in _SCALAR_TYPES]
+    return toolbox.with_types(dict.fromkeys(kind for kind in types if kind not in plain))
+
+
+def _output(name: str, kind: Any, said: str, toolbox: Toolbox) -> Output:
+    if kind in _SCALAR_TYPES:
+        return Output(_SCALAR_TYPES[kind], said)
+    if isinstance(kind, type):
+        return Output(kind_name(kind), said)
+    if isinstance(kind, str) and (kind in SCALARS or toolbox.type_named(kind)):
+        return Output(kind, said)
+    known = [*toolbox.kinds.values(), *SCALARS]
+    raise UsageError(
+        f"the output {name!r} has the type {kind!r}, which is not known here; "
+        f"there are {', '.join(known)}.{nearest(str(kind), known)}"
+    )
+
+
+def _no_clash(toolbox: Toolbox, opened: Opened) -> None:
+    own = {SAVE} if opened.outputs else set()
+    own |= {"selectTools"} if opened.scheme == "select" else set()
+    for name in own:
+        if name in toolbox:
+            raise UsageError(
+                f"a tool of yours is named {name!r}, as one of scheme {opened.scheme}; "
+                "rename it with @tool(name=...)"
+            )
+
+

@@ -1,0 +1,141 @@
+"""Places in a journal, and cursors that go on from there: forks, replays and edits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from .errors import CallError, NotYourTurn
+from .events import Decided, Finished, Replied, Usage
+from .journal import Entry
+from .loop import Cursor
+from .state import CallState, State, state_at
+
+
+def entry_of(cursor: Cursor, place: str) -> str:
+    """Return the entry that a place is: an entry's id, or the end of a call.
+
+    Raises NotYourTurn for a call that has not come to an end.
+    """
+    if place in cursor.desk.journal:
+        return place
+    cursor.state.call(place)
+    ends = [
+        entry.id
+        for entry in _about(cursor, place)
+        if isinstance(entry.event, Finished) or _settles(entry.event)
+    ]
+    if not ends:
+        raise NotYourTurn(f"call {place} has no result yet; decide on it first")
+    return ends[-1]
+
+
+def before(cursor: Cursor, call_id: str) -> str:
+    """Return the entry behind which a call was first decided on, or ran."""
+    cursor.state.call(call_id)
+    about = _about(cursor, call_id)
+    return (about[0].parent or cursor.head) if about else cursor.head
+
+
+def _about(cursor: Cursor, call_id: str) -> list[Entry]:
+    path = cursor.desk.journal.path(cursor.head)
+    return [e for e in path if getattr(e.event, "call_id", None) == call_id]
+
+
+def _settles(event: Any) -> bool:
+    return isinstance(event, Decided) and event.decision in ("reject", "answer")
+
+
+def forked(cursor: Cursor, at: str | None) -> Cursor:
+    """Return a cursor that goes on from another place (None: from here)."""
+    head = cursor.head if at is None else entry_of(cursor, at)
+    return Cursor(cursor.desk, head)
+
+
+def replayed(cursor: Cursor, at: str | None, fresh: bool = False) -> Cursor:
+    """Return a cursor that says again all that came after a place.
+
+    A call's id is the place before that call; None is the root.
+    """
+    path = cursor.desk.journal.path(cursor.head)
+    if at is None:
+        start = path[0].id
+    else:
+        start = at if at in cursor.desk.journal else before(cursor, at)
+    ids = [entry.id for entry in path]
+    if start not in ids:
+        raise NotYourTurn("that entry is not on this branch; check its branch out first")
+    script = path[ids.index(start) + 1 :]
+    return Cursor(cursor.desk, start, script, cursor.state, fresh)
+
+
+def edited(cursor: Cursor, call_id: str, arguments: Mapping[str, Any], reason: str = "") -> Cursor:
+    """Return a cursor whose first event is one new decision: the call with other arguments.
+
+    `arguments` change those of the call; the rest stays. Raises CallError where they do
+    not fit.
+    """
+    state = cursor.state
+    known = state.call(call_id)
+    again = replayed(cursor, call_id)
+    return decide_first(again, Decided(call_id, "edit", "", {**known.arguments, **arguments}, reason=reason))
+
+
+def decide_first(again: Cursor, event: Decided) -> Cursor:
+    """Return a replaying cursor after one new decision, checked as it would run."""
+    call = again.state.call(event.call_id)
+    if event.decision in ("approve", "edit"):
+        ready, _ = again.prepared(replace(call, decided=event), again.state)
+        event = replace(event, bound=ready.bound)
+    again.write(event, at=again.desk.clock(), by="person")
+    again.overtake(event.call_id)
+    return again
+
+
+def waiting(cursor: Cursor) -> tuple[CallState, ...]:
+    """Return the calls that wait for a person, in call order."""
+    state = cursor.state
+    return tuple(
+        state.calls[call_id] for call_id in state.open if _waits(cursor, state.calls[call_id], state)
+    )
+
+
+def _waits(cursor: Cursor, call: CallState, state: State) -> bool:
+    if call.id == cursor.running:
+        return False
+    if call.status == "unknown":
+        return True
+    try:
+        ready, own = cursor.prepared(call, state)
+    except CallError:
+        # What can't be prepared yet may wait for the call before it.
+        return call.id != state.open[0] and call.status == "proposed"
+    if call.status == "approved":
+        return call.decided is not None and ready.bound != call.decided.bound
+    return not own and cursor.desk.policy(ready.tool, ready.arguments)[0] == "ask"
+
+
+def spent(cursor: Cursor) -> Usage:
+    """Return the tokens of all replies of a branch."""
+    used = [
+        entry.event.usage
+        for entry in cursor.desk.journal.path(cursor.head)
+        if isinstance(entry.event, Replied) and entry.event.usage is not None
+    ]
+    return Usage(
+        sum(each.input for each in used),
+        sum(each.output for each in used),
+        sum(each.cached for each in used),
+    )
+
+
+def last_text(cursor: Cursor) -> str:
+    """Return what the model said last on a branch; "" where it said nothing."""
+    state = state_at(cursor.desk.journal, cursor.head)
+    if isinstance(state.last, Replied) and state.last.text:
+        return state.last.text
+    path = reversed(cursor.desk.journal.path(cursor.head))
+    texts = (entry.event.text for entry in path if isinstance(entry.event, Replied))
+    return next((text for text in texts if text), "")
+

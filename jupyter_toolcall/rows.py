@@ -1,0 +1,359 @@
+"""What a person sees, as rows: the contract with the panel and the saved notebook.
+
+Only frozen dataclasses live here. The panel's TypeScript types are generated from
+them (`labextension/src/generated/contract.ts`). A row is known by its `id` in its
+table; a later row with the same id takes its place. A field that is left out on the
+wire has the default that stands here. Every string is data from models, tools and
+files: it is shown as text, never as markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+VERSION = 1
+
+CallStatus = Literal[
+    "proposed",
+    "approved",
+    "running",
+    "succeeded",
+    "failed",
+    "rejected",
+    "answered",
+    "interrupted",
+    "unknown",
+]
+Phase = Literal["ready", "thinking", "waiting", "running", "finished", "stopped", "failed"]
+Role = Literal["input", "made", "pending", "output"]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A small picture of an object; every part is optional and size-capped."""
+
+    caption: str = ""
+    """At most about 24 characters, stands under the object's name in the graph."""
+    text: str = ""
+    fields: tuple[tuple[str, str], ...] = ()
+    columns: tuple[str, ...] = ()
+    cells: tuple[tuple[str, ...], ...] = ()
+    image: str = ""
+    """A `data:image/…;base64,` address, shown by <img> or <image> alone."""
+    glyph: tuple[str, ...] = ()
+    """Path data (`d` of <path>) for a 24 by 24 box, drawn in the ink of the theme."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRow:
+    """A node of the graph. `id` is unique over all branches, `name` in its branch only."""
+
+    id: str
+    name: str
+    kind: str
+    role: Role = "made"
+    step: int = 0
+    """The number of the call that made it; 0 for what the session began with."""
+    call: str = ""
+    """The id of that call's row."""
+    column: int = 0
+    """Place in the graph: columns go right, 150 units each; never changes once given."""
+    lane: float = 0
+    """Lanes go down, 122 units each; -1 is above the main line."""
+    branch: str = ""
+    """Empty on the branch that is shown; else the branch that it is on (drawn pale)."""
+    used: bool = False
+    """False: an input that no call has used yet; waits at the right."""
+    saved: str = ""
+    """The name of the output that it was saved as."""
+    equals: str = ""
+    """The name of an earlier object with the same content."""
+    description: str = ""
+    note: str = ""
+    """Such as: not reproducible; passed as it is, since it can't be copied."""
+    preview: Preview = Preview()
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An argument of a call that names an object: an edge of the graph."""
+
+    parameter: str
+    object: str
+    """The id of an ObjectRow."""
+    receiver: bool = False
+    """The edge of the main line; the others are drawn thin, with the parameter's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """A step. `id` is unique over all branches."""
+
+    id: str
+    call: str
+    """The call's id within its session: what commands name."""
+    tool: str
+    step: int
+    turn: int
+    status: CallStatus = "proposed"
+    branch: str = ""
+    memory: bool = False
+    """Its result came from memory."""
+    edited: bool = False
+    stale: bool = False
+    """The model may have decided it on something that has since changed."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """As they run, or ran."""
+    asked: Mapping[str, Any] | None = None
+    """What the model asked for, where something else runs."""
+    filled: tuple[str, ...] = ()
+    """The arguments that the model left out and the scheme filled in."""
+    uses: tuple[Use, ...] = ()
+    object: str = ""
+    """The id of the ObjectRow that it made, returned, or will make."""
+    what: str = ""
+    """One line: `Potato#1, sink Sink#1`. The object that it made is not in it."""
+    result: str = ""
+    """A scalar result, or what the model was told, as text; capped."""
+    error: str = ""
+    reason: str = ""
+    ms: float = 0
+    prints: str = ""
+    why: str = ""
+    """Why it waits: one sentence."""
+    downstream: str = ""
+    """What follows from it: one sentence."""
+    bound: str = ""
+    """The digest of exactly what will run; a decision must carry it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRow:
+    """A tool, for the edit form and the card. `id` is its name."""
+
+    id: str
+    description: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """JSON Schema. A string with the pattern `^Potato#[1-9][0-9]*$` names a Potato."""
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRow:
+    """A part of the conversation: what the model was told, and what it said."""
+
+    id: str
+    turn: int
+    """The request in which it was new (1, 2, …); a reply belongs to its own request."""
+    role: Literal["system", "tools", "user", "session", "assistant", "call", "tool"]
+    text: str = ""
+    step: int = 0
+    """The number of the call that it is about, 0 where it is about none."""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchRow:
+    """A branch: a head of the journal. `id` is the head's entry id."""
+
+    id: str
+    name: str
+    current: bool = False
+    calls: int = 0
+    from_step: int = 0
+    """The first step that is its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """The session itself. There is one, with id `session`."""
+
+    id: str = "session"
+    name: str = ""
+    phase: Phase = "ready"
+    says: str = ""
+    """The status in words: `Waiting for you`."""
+    detail: str = ""
+    """A second line, where there is one: an error and its remedy."""
+    model: str = ""
+    scheme: str = ""
+    turn: int = 0
+    tokens: int = 0
+    pending: tuple[str, ...] = ()
+    """The ids of the call rows that wait for a decision, first the one to decide now."""
+    text: str = ""
+    """What the model has said last; grows while it streams."""
+    ran: int = 0
+    remembered: int = 0
+    stepping: bool = False
+    verified: bool = True
+    """False: this record was not written on this machine."""
+
+
+Row = ObjectRow | CallRow | ToolRow | MessageRow | BranchRow | SessionRow
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows to put, and the ids of rows to drop, table by table."""
+
+    session: tuple[SessionRow, ...] = ()
+    calls: tuple[CallRow, ...] = ()
+    objects: tuple[ObjectRow, ...] = ()
+    tools: tuple[ToolRow, ...] = ()
+    messages: tuple[MessageRow, ...] = ()
+    branches: tuple[BranchRow, ...] = ()
+    drop: tuple[str, ...] = ()
+    """`objects:ID` and the like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Everything that there is to see: sent when a panel connects."""
+
+    rows: Rows
+    live: bool = True
+    type: Literal["whole"] = "whole"
+    version: int = VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What changed since the last message; `number` counts them, a gap asks anew."""
+
+    rows: Rows
+    number: int
+    type: Literal["delta"] = "delta"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A command was not carried out; `fields` says which arguments are wrong, and how."""
+
+    command: str
+    reason: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    type: Literal["refused"] = "refused"
+
+
+Notice = Whole | Delta | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The notebook output (application/vnd.jupyter-toolcall.session+json)."""
+
+    rows: Rows
+    journal: Mapping[str, Any]
+    version: int = VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """A panel is here, and wants everything."""
+
+    type: Literal["hello"] = "hello"
+
+
+@dataclass(frozen=True, slots=True)
+class Approve:
+    call: str
+    bound: str
+    type: Literal["approve"] = "approve"
+
+
+@dataclass(frozen=True, slots=True)
+class ApproveAll:
+    """Approve this call and the others of its turn."""
+
+    call: str
+    bound: str
+    type: Literal["approve_all"] = "approve_all"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Run other arguments in a call's place; one that has run is replayed from there."""
+
+    call: str
+    arguments: Mapping[str, Any]
+    reason: str = ""
+    bound: str = ""
+    type: Literal["edit"] = "edit"
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    call: str
+    reason: str = ""
+    bound: str = ""
+    type: Literal["reject"] = "reject"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Give the result oneself: JSON, text, or the name of an object."""
+
+    call: str
+    result: Any
+    reason: str = ""
+    bound: str = ""
+    type: Literal["answer"] = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    type: Literal["step"] = "step"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    type: Literal["run"] = "run"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    type: Literal["stop"] = "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    call: str
+    type: Literal["replay"] = "replay"
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    call: str
+    type: Literal["fork"] = "fork"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    branch: str
+    type: Literal["checkout"] = "checkout"
+
+
+@dataclass(frozen=True, slots=True)
+class Tidy:
+    """Lay the graph out anew."""
+
+    type: Literal["tidy"] = "tidy"
+
+
+Command = (
+    Hello
+    | Approve
+    | ApproveAll
+    | Edit
+    | Reject
+    | Answer
+    | Step
+    | Run
+    | Stop
+    | Replay
+    | Fork
+    | Checkout
+    | Tidy
+)

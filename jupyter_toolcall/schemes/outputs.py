@@ -1,0 +1,89 @@
+"""`save`: how a model hands over what it was asked to make, in every scheme alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import CallError
+from ..events import Output
+from ..state import SAVE, State
+from ..tools import Tool
+from ..tools.references import NAME, pattern
+from ..tools.tool import Resolve
+
+SCALARS: Mapping[str, str] = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "str": (str,),
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+}
+
+
+def save_tools(state: State) -> tuple[Tool, ...]:
+    """Return `save`, where something is to be made."""
+    outputs = state.opened.outputs
+    if not outputs:
+        return ()
+    lines = [f"- {name} ({out.kind}): {out.description}".rstrip(": ") for name, out in outputs.items()]
+    made = Tool(
+        name=SAVE,
+        description="Hand over what was asked for. Call it once, at the end, with all of:\n"
+        + "\n".join(lines),
+        parameters={
+            "type": "object",
+            "properties": {name: _schema(out) for name, out in outputs.items()},
+            "required": list(outputs),
+            "additionalProperties": False,
+        },
+        function=lambda **saved: "ok",
+        check=lambda arguments, resolve: _check(arguments, resolve, outputs),
+        read_only=True,
+    )
+    return (made,)
+
+
+def reminder(state: State) -> str:
+    """Return what a model is told that stopped without `save`."""
+    missing = ", ".join(f"{name} ({out.kind})" for name, out in state.opened.outputs.items())
+    return f"You have not called save yet. Outputs that are due: {missing}."
+
+
+def _schema(out: Output) -> dict[str, Any]:
+    if out.kind in SCALARS:
+        return {"type": SCALARS[out.kind], "description": out.description}
+    said = f"The name of a {out.kind}. {out.description}".strip()
+    return {"type": "string", "pattern": pattern((out.kind,)), "description": said}
+
+
+def _check(
+    arguments: Mapping[str, Any], resolve: Resolve, outputs: Mapping[str, Output]
+) -> dict[str, Any]:
+    """All outputs or none: nothing is saved where one of them does not fit."""
+    wrong = {name: "there is no such output" for name in arguments if name not in outputs}
+    for name, out in outputs.items():
+        said = _problem(arguments, name, out, resolve)
+        if said:
+            wrong[name] = said
+    if wrong:
+        lines = "; ".join(f"{name}: {said}" for name, said in wrong.items())
+        raise CallError(f"Nothing was saved. {lines}", wrong)
+    return dict(arguments)
+
+
+def _problem(arguments: Mapping[str, Any], name: str, out: Output, resolve: Resolve) -> str:
+    if name not in arguments:
+        return f"is missing; it must be a {out.kind}"
+    value = arguments[name]
+    if out.kind in SCALARS:
+        fits = isinstance(value, _TYPES[out.kind]) and (out.kind == "bool") == isinstance(value, bool)
+        return "" if fits else f"must be a {out.kind}, not {value!r:.60}"
+    if not isinstance(value, str) or not NAME.fullmatch(value):
+        return f"must be the name of a {out.kind}, such as {out.kind}#1, not {value!r:.60}"
+    try:
+        resolve(value, ())
+    except CallError as error:
+        return str(error)
+    kind = value.partition("#")[0]
+    return "" if kind == out.kind else f"must be a {out.kind}; {value} is a {kind}"

@@ -1,0 +1,133 @@
+"""What a tool-calling scheme is: four pure functions, and no state of its own.
+
+What a model selected, uses, named or saved is in the calls that it made, so a scheme
+reads it from there. A scheme is one small file beside this one.
+"""
+
+from __future__ import annotations
+
+import json
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ..digest import encode
+from ..errors import CallError
+from ..events import Data, Failed, Interrupted, Made, Many
+from ..models.request import Reply, Result
+from ..state import CallState, State
+from ..tools import Tool, Toolbox, nearest
+
+TOLD = 100_000
+"""Characters of one result that a model is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a model is given for one turn: tools of the scheme itself, and others.
+
+    `own` run without being asked about: they change nothing but the conversation.
+    `deferred` are tools that a later turn may offer.
+    """
+
+    own: tuple[Tool, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    system: str = ""
+    deferred: tuple[Tool, ...] = ()
+
+
+class Scheme(Protocol):
+    """A tool-calling scheme."""
+
+    @property
+    def name(self) -> str: ...
+
+    def offer(self, state: State, toolbox: Toolbox) -> Offer:
+        """Return what the model may call now."""
+
+    def read(self, reply: Reply, state: State) -> Reply:
+        """Return the reply with its calls spelled out."""
+
+    def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
+        """Return a call's arguments with what the model left unsaid.
+
+        Raises CallError for a call that the scheme does not allow now.
+        """
+
+    def render(self, call: CallState, state: State, toolbox: Toolbox) -> Result:
+        """Return what the model is told of a call's outcome."""
+
+
+def own_names(scheme: Scheme, state: State, toolbox: Toolbox) -> frozenset[str]:
+    """Return the names of the tools that are the scheme's own."""
+    return frozenset(tool.name for tool in scheme.offer(state, toolbox).own)
+
+
+def with_receiver(call: CallState, tool: Tool, state: State) -> dict[str, Any]:
+    """Return a call's arguments; a receiver that was left out is the newest of its type."""
+    newest = state.newest.get(tool.kind)
+    if tool.receiver and call.asked.get(tool.receiver) is None and newest is not None:
+        return {tool.receiver: newest, **call.asked, tool.receiver: newest}
+    return dict(call.asked)
+
+
+def not_offered(name: str, toolbox: Toolbox, offer: Offer) -> CallError:
+    """Return what a model is told that called a tool which is not there."""
+    if any(tool.name == name for tool in offer.deferred):
+        return CallError(f'{name} is not selected yet; call selectTools with ["{name}"] first')
+    known = [tool.name for tool in (*offer.own, *offer.tools, *toolbox)]
+    return CallError(f"there is no tool {name!r}.{nearest(name, known)}")
+
+
+def told(call: CallState, state: State) -> tuple[dict[str, Any], bool]:
+    """Return what came of a call as JSON-ready data, and whether that is an error."""
+    said: dict[str, Any] = {}
+    match call:
+        case CallState(decided=decided) if decided is not None and call.edited:
+            said["note"] = _edited(call, decided.reason)
+        case CallState(decided=decided) if decided is not None and call.status == "answered":
+            said["note"] = _note("A person gave this result; the tool did not run.", decided.reason)
+    body, error = _outcome(call, state)
+    return {**said, **body}, error
+
+
+def _outcome(call: CallState, state: State) -> tuple[dict[str, Any], bool]:
+    match call.outcome:
+        case Made() as made:
+            return {"result": state.by_maker[made.maker]}, False
+        case Many(objects):
+            return {"objects": [state.by_maker[made.maker] for made in objects]}, False
+        case Data(data):
+            return {"result": data}, False
+        case Failed(message) if call.status == "rejected":
+            return {"error": _note("This call was rejected, so it did not run.", message)}, True
+        case Failed(message):
+            return {"error": message}, True
+        case Interrupted():
+            said = "A person interrupted this call while it ran; what it had done is not known."
+            return {"error": said}, True
+    return {"error": "This call has no result."}, True
+
+
+def _edited(call: CallState, reason: str) -> str:
+    ran = ", ".join(f"{key}={encode(value)}" for key, value in call.arguments.items())
+    return _note(f"A person changed this call; what ran in its place: {call.tool}({ran}).", reason)
+
+
+def _note(said: str, reason: str) -> str:
+    return f"{said} Reason: {reason}" if reason else said
+
+
+def as_text(data: Mapping[str, Any]) -> str:
+    """Return what a model is told as text: JSON, cut where it is very long."""
+    text = json.dumps(data, ensure_ascii=False)
+    if len(text) <= TOLD:
+        return text
+    return f"{text[:TOLD]}… ({len(text):,} characters in all; the rest is left out)"
+
+
+def rendered(call: CallState, state: State) -> Result:
+    """Return the result as most schemes tell it."""
+    body, error = told(call, state)
+    return Result(call.id, as_text(body), error)

@@ -1,0 +1,313 @@
+"""The public face: a session at one head of its journal.
+
+Every method is synchronous and never waits for a person: where a person is needed, `run`
+returns, and the session stays as it is until somebody decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import places
+from .approval import Approve
+from .deciding import decision as decision_on
+from .errors import BrokenJournal, UsageError
+from .events import Asked, Call, Data, Decision, Failed, Interrupted, Opened, Usage
+from .journal import Journal
+from .lineage import Graph, lineage
+from .loop import Cursor
+from .models.request import Model, Reply
+from .opening import Described, opening
+from .schemes import Scheme
+from .schemes.outputs import SCALARS
+from .state import CallState, State, objects_of
+from .tools import Toolbox
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """A call, as it stands: what was asked, what ran, and what came of it."""
+
+    id: str
+    tool: str
+    arguments: Mapping[str, Any]
+    status: str
+    result: Any = None
+    error: str = ""
+    object: str = ""
+
+
+class Session:
+    """A tool-calling session."""
+
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        model: Model | str | None = None,
+        *,
+        scheme: str | Scheme = "select",
+        inputs: Mapping[str, Described] | None = None,
+        outputs: Mapping[str, Described] | None = None,
+        system: str = "",
+        approve: Approve = "ask",
+        journal: Journal | None = None,
+        name: str | None = None,
+        max_turns: int | None = None,
+        breaks: tuple[str, ...] = (),
+    ) -> None:
+        desk, opened = opening(
+            toolbox,
+            model,
+            scheme=scheme,
+            inputs=inputs or {},
+            outputs=outputs or {},
+            system=system,
+            approve=approve,
+            journal=Journal() if journal is None else journal,
+            breaks=breaks,
+            max_turns=max_turns,
+        )
+        self.name = name or ""
+        self.cursor = Cursor(desk, desk.journal.append(None, opened).id)
+
+    @classmethod
+    def _at(cls, cursor: Cursor, name: str) -> Session:
+        made = cls.__new__(cls)
+        made.name, made.cursor = name, cursor
+        return made
+
+    # -- saying and deciding ----------------------------------------------------------
+
+    def ask(self, text: str) -> Session:
+        """Say something to the model. Raises NotYourTurn while a call has no result."""
+        if not text.strip():
+            raise UsageError("the prompt is empty; say what is to be done")
+        self.cursor.script = ()
+        self.cursor.write(Asked(text), at=self.cursor.desk.clock())
+        return self
+
+    def run(self) -> Session:
+        """Go on to the next pause. Raises ModelError, and KeyboardInterrupt."""
+        while self.cursor.advance() is not None:
+            pass
+        return self
+
+    def step(self) -> Session:
+        """Take one step, if there is one that needs nobody."""
+        self.cursor.advance()
+        return self
+
+    def tell(self, text: str) -> Session:
+        """Say something to the model, and go on to the next pause."""
+        return self.ask(text).run()
+
+    def decide(
+        self,
+        call_id: Any,
+        decision: Decision = "approve",
+        *,
+        arguments: Mapping[str, Any] | None = None,
+        result: Any = None,
+        reason: str = "",
+        bound: str = "",
+    ) -> Session:
+        """Rule on a call that waits, and record it; `run` goes on.
+
+        "edit" runs `arguments` in place of the model's, "answer" gives `result` in place of
+        running. `bound` is the digest of what was shown, and is checked where it is given.
+        Raises NotYourTurn for a call that does not wait, CallError for arguments that do
+        not fit.
+        """
+        event = decision_on(
+            self.cursor,
+            _id(call_id),
+            decision,
+            arguments=arguments,
+            result=result,
+            reason=reason,
+            bound=bound,
+        )
+        self.cursor.write(event, at=self.cursor.desk.clock(), by="person")
+        self.cursor.overtake(event.call_id)
+        return self
+
+    # -- branches ---------------------------------------------------------------------
+
+    def fork(self, at: Any = None) -> Session:
+        """Return a session that goes on from another place: an entry, or behind a call."""
+        return Session._at(places.forked(self.cursor, _place(at)), self.name)
+
+    def replay(self, at: Any = None, fresh: bool = False) -> Session:
+        """Return a session that says again all that came after a place (None: the root).
+
+        What was run comes from memory where its inputs are the same; with `fresh` all of
+        it runs again. Nothing happens before `run`.
+        """
+        return Session._at(places.replayed(self.cursor, _place(at), fresh), self.name)
+
+    def edit(self, call_id: Any, **arguments: Any) -> Session:
+        """Return a session that replays this one with other arguments to one call."""
+        return Session._at(places.edited(self.cursor, _id(call_id), arguments), self.name)
+
+    def checkout(self, head: str) -> Session:
+        """Move this session to another place of its journal."""
+        self.cursor = places.forked(self.cursor, head)
+        return self
+
+    @property
+    def branches(self) -> tuple[str, ...]:
+        """The heads of all branches, oldest first."""
+        return self.cursor.desk.journal.leaves()
+
+    @property
+    def head(self) -> str:
+        return self.cursor.head
+
+    # -- what is there ----------------------------------------------------------------
+
+    @property
+    def journal(self) -> Journal:
+        return self.cursor.desk.journal
+
+    @property
+    def toolbox(self) -> Toolbox:
+        return self.cursor.desk.toolbox
+
+    @property
+    def state(self) -> State:
+        return self.cursor.state
+
+    @property
+    def calls(self) -> tuple[CallRecord, ...]:
+        """Every call in order, the scheme's own too."""
+        state = self.state
+        return tuple(_record(call, state, self.cursor.running) for call in state.each())
+
+    @property
+    def pending(self) -> tuple[CallRecord, ...]:
+        """The calls that wait for a person, the one to decide first."""
+        state = self.state
+        return tuple(_record(call, state) for call in places.waiting(self.cursor))
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        """The names of all objects, oldest first."""
+        return tuple(self.state.names)
+
+    @property
+    def outputs(self) -> Mapping[str, Any]:
+        """What was saved, by name."""
+        state = self.state
+        return {
+            name: self[said] if state.opened.outputs[name].kind not in SCALARS else said
+            for name, said in state.outputs.items()
+            if name in state.opened.outputs
+        }
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of this branch."""
+        return places.spent(self.cursor)
+
+    @property
+    def graph(self) -> Graph:
+        """The lineage of this branch's objects."""
+        return lineage(self.state)
+
+    @property
+    def text(self) -> str:
+        """What the model said last."""
+        return places.last_text(self.cursor)
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the value of an object. Raises CallError for a name that there is not."""
+        return self.cursor.desk.memory.value(self.state.resolve(name))
+
+    def deps(self, name: str, *, all: bool = False) -> tuple[str, ...]:
+        """Return the objects that an object was made from."""
+        self.state.resolve(name)
+        return self.graph.deps(name, all=all)
+
+    def users(self, name: str, *, all: bool = False) -> tuple[str, ...]:
+        """Return the objects that were made from an object."""
+        self.state.resolve(name)
+        return self.graph.users(name, all=all)
+
+    def generate(self) -> Reply | None:
+        """Ask the model what it would say now; nothing is recorded, nothing runs."""
+        model = self.cursor.desk.model
+        if model is None:
+            raise UsageError("this session has no model; give one, such as model=Scripted([...])")
+        return model(self.cursor.request)
+
+    # -- keeping ----------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the journal as JSON Lines."""
+        Path(path).write_text(self.journal.dumps(), encoding="utf-8")
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        toolbox: Toolbox,
+        model: Model | str | None = None,
+        *,
+        inputs: Mapping[str, Described] | None = None,
+        approve: Approve = "ask",
+    ) -> Session:
+        """Return the session that was saved, at its newest entry; `replay` rebuilds values.
+
+        Raises BrokenJournal where the file does not fit its own digests.
+        """
+        journal = Journal.loads(Path(path).read_text(encoding="utf-8"))
+        first = next(iter(journal), None)
+        if first is None or not isinstance(first.event, Opened):
+            raise BrokenJournal(f"{path} holds no session")
+        opened = first.event
+        desk, _ = opening(
+            toolbox,
+            model,
+            scheme=opened.scheme,
+            inputs=inputs or {},
+            outputs={key: (out.kind, out.description) for key, out in opened.outputs.items()},
+            system=opened.system,
+            approve=approve,
+            journal=journal,
+        )
+        return Session._at(Cursor(desk, journal.leaves()[-1]), "")
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        name = f" {self.name}" if self.name else ""
+        return f"<Session{name}: {len(self.state.order)} calls, {len(self.state.names)} objects>"
+
+
+def _id(call: Any) -> str:
+    """A call may be given as its id, or as itself."""
+    return call if isinstance(call, str) else str(call.id)
+
+
+def _place(at: Any) -> str | None:
+    return None if at is None else _id(at)
+
+
+def _record(call: CallState, state: State, running: str = "") -> CallRecord:
+    status = "running" if call.id == running else call.status
+    objects = objects_of(call.outcome)
+    name = state.by_maker[objects[0].maker] if objects else ""
+    match call.outcome:
+        case Data(data):
+            return CallRecord(call.id, call.tool, call.arguments, status, data)
+        case Failed(message):
+            return CallRecord(call.id, call.tool, call.arguments, status, error=message)
+        case Interrupted():
+            return CallRecord(call.id, call.tool, call.arguments, status, error="interrupted")
+    names = [state.by_maker[made.maker] for made in objects]
+    result = (names if len(names) > 1 else name) or None
+    return CallRecord(call.id, call.tool, call.arguments, status, result, object=name)

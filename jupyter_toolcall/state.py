@@ -1,0 +1,322 @@
+"""What a session looks like at one entry of its journal: a pure fold over its events.
+
+Everything here is immutable and grows by sharing, so one more event costs the same
+however many went before. What a scheme means by the calls is not known here, save
+for `save` itself, which ends a run in every scheme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from rpds import HashTrieMap
+
+from .errors import CallError, NotYourTurn
+from .events import (
+    Asked,
+    Call,
+    Data,
+    Decided,
+    Failed,
+    Finished,
+    Interrupted,
+    Made,
+    Many,
+    Opened,
+    Outcome,
+    Replied,
+    Started,
+)
+from .journal import Entry, Journal
+from .trail import Trail
+
+SAVE = "save"
+
+Status = Literal[
+    "proposed", "approved", "succeeded", "failed", "rejected", "answered", "interrupted", "unknown"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class CallState:
+    """A call, and how far it has come. `key` tells it apart on all branches."""
+
+    call: Call
+    key: str
+    step: int
+    turn: int
+    decided: Decided | None = None
+    started: Started | None = None
+    outcome: Outcome | None = None
+
+    @property
+    def id(self) -> str:
+        return self.call.id
+
+    @property
+    def tool(self) -> str:
+        return self.call.tool
+
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """The arguments to run with: a person's, where they were edited."""
+        if self.decided is not None and self.decided.arguments is not None:
+            return self.decided.arguments
+        return self.call.arguments
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments as they ran, or else as they were asked for."""
+        if self.started is not None and self.started.arguments is not None:
+            return self.started.arguments
+        return self.asked
+
+    @property
+    def status(self) -> Status:
+        match self.decided, self.outcome:
+            case Decided(decision="reject"), _:
+                return "rejected"
+            case Decided(decision="answer"), _:
+                return "answered"
+            case _, Failed():
+                return "failed"
+            case _, Interrupted():
+                return "interrupted"
+            case _, Data() | Made() | Many():
+                return "succeeded"
+        if self.started is not None:
+            return "unknown"
+        return "approved" if self.decided is not None else "proposed"
+
+    @property
+    def edited(self) -> bool:
+        return self.decided is not None and self.decided.decision == "edit"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A session at one entry of its journal."""
+
+    opened: Opened = Opened()
+    calls: HashTrieMap[str, CallState] = HashTrieMap()
+    order: Trail[str] = field(default_factory=Trail)
+    open: tuple[str, ...] = ()
+    """The ids of the calls that have no outcome, in call order."""
+    latest: tuple[str, ...] = ()
+    """The ids of the calls of the last reply."""
+    last: Asked | Replied | None = None
+    turns: int = 0
+    turns_since: int = 0
+    """Replies since a person spoke last."""
+    reminded: bool = False
+    done: bool = False
+    """`save` succeeded since a person spoke last."""
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+    """What the last `save` named: object names, or plain values."""
+    names: Trail[str] = field(default_factory=Trail)
+    objects: HashTrieMap[str, Made] = HashTrieMap()
+    by_maker: HashTrieMap[str, str] = HashTrieMap()
+    counts: HashTrieMap[str, int] = HashTrieMap()
+    newest: HashTrieMap[str, str] = HashTrieMap()
+    succeeded: HashTrieMap[str, Trail[str]] = HashTrieMap()
+    """For each tool the ids of its calls that came to a result."""
+    instances: HashTrieMap[str, str] = HashTrieMap()
+    """For each stateful instance the call that ran on it last."""
+    sent: HashTrieMap[str, str] = HashTrieMap()
+    """The digests of the definitions that were sent so far, by name."""
+    tokens: int = 0
+    cached: int = 0
+
+    def call(self, call_id: str) -> CallState:
+        """Return a call. Raises NotYourTurn for an id that was never asked for."""
+        found = self.calls.get(call_id)
+        if found is None:
+            raise NotYourTurn(f"there is no call {call_id!r} in this session")
+        return found
+
+    def each(self) -> Iterator[CallState]:
+        """Return the calls in call order."""
+        return (self.calls[call_id] for call_id in self.order)
+
+    def of(self, tool: str) -> Iterator[CallState]:
+        """Return the calls of one tool that came to a result, in order."""
+        return (self.calls[call_id] for call_id in self.succeeded.get(tool) or ())
+
+    def resolve(self, name: str) -> Made:
+        """Return the object that a name such as `Potato#1` stands for.
+
+        Raises CallError, which lists the names of that type that there are.
+        """
+        found = self.objects.get(name)
+        if found is not None:
+            return found
+        kind = name.partition("#")[0]
+        known = [other for other in reversed(self.names) if other.startswith(f"{kind}#")][:5]
+        say = f"objects of that type: {', '.join(known)}" if known else self._kinds()
+        raise CallError(f"there is no object {name!r}; {say}")
+
+    def _kinds(self) -> str:
+        return f"there are: {', '.join(sorted(self.newest.values())) or 'no objects yet'}"
+
+
+START = State()
+
+
+def state_at(journal: Journal, head: str | None) -> State:
+    """Return the state that the entries up to `head` lead to."""
+    return journal.fold(head, evolve, START)
+
+
+def evolve(state: State, entry: Entry) -> State:
+    """Return the state after one more entry.
+
+    Raises NotYourTurn where the event does not fit the state.
+    """
+    match entry.event:
+        case Opened() as opened:
+            return _open(state, opened)
+        case Asked() as asked:
+            return _ask(state, asked)
+        case Replied() as reply:
+            return _reply(state, reply, entry.id)
+        case Decided() as decided:
+            return _decide(state, decided)
+        case Started() as started:
+            known = _expect(state, started.call_id, "approved")
+            return _put(state, replace(known, started=started))
+        case Finished(call_id, outcome):
+            known = _expect(state, call_id, "proposed", "approved", "unknown")
+            return _settle(state, known, outcome)
+
+
+def _open(state: State, opened: Opened) -> State:
+    state = replace(state, opened=opened)
+    for maker, made in opened.inputs:
+        state = _introduce(state, replace(made, maker=made.maker or maker))
+    return state
+
+
+def _ask(state: State, asked: Asked) -> State:
+    if state.open:
+        raise NotYourTurn(f"call {state.open[0]} has no result yet: decide on it first")
+    if asked.by == "session":
+        return replace(state, last=asked, reminded=True)
+    return replace(state, last=asked, turns_since=0, reminded=False, done=False)
+
+
+def _reply(state: State, reply: Replied, entry_id: str) -> State:
+    if state.open:
+        raise NotYourTurn(f"call {state.open[0]} has no result yet: decide on it first")
+    calls, order, turn = state.calls, state.order, state.turns + 1
+    for index, call in enumerate(reply.calls):
+        if call.id in calls:
+            raise NotYourTurn(f"the call id {call.id!r} was used before")
+        key = f"{entry_id[:12]}.{index}"
+        calls = calls.insert(call.id, CallState(call, key, len(order) + 1, turn))
+        order = order.add(call.id)
+    ids = tuple(call.id for call in reply.calls)
+    spent = reply.usage
+    return replace(
+        state,
+        sent=state.sent.update(reply.offered) if reply.offered else state.sent,
+        calls=calls,
+        order=order,
+        open=ids,
+        latest=ids,
+        last=reply,
+        turns=turn,
+        turns_since=state.turns_since + 1,
+        tokens=state.tokens + (spent.input + spent.output if spent else 0),
+        cached=state.cached + (spent.cached if spent else 0),
+    )
+
+
+def _decide(state: State, decided: Decided) -> State:
+    known = _expect(state, decided.call_id, "proposed", "approved", "unknown")
+    if known.status == "approved" and known.decided and known.decided.bound == decided.bound:
+        raise NotYourTurn(f"call {decided.call_id} was decided on already")
+    known = replace(known, decided=decided, started=None)
+    match decided:
+        case Decided(decision="reject", reason=reason):
+            return _settle(state, known, Failed(reason))
+        case Decided(decision="answer", result=result):
+            return _settle(state, known, result or Data(None))
+    return _put(state, known)
+
+
+def _settle(state: State, known: CallState, outcome: Outcome) -> State:
+    outcome = _own(known.id, outcome)
+    known = replace(known, outcome=outcome)
+    state = replace(
+        _put(state, known), open=tuple(call_id for call_id in state.open if call_id != known.id)
+    )
+    for made in objects_of(outcome):
+        state = _introduce(state, made)
+    state = _note_instance(state, known)
+    if known.status in ("succeeded", "answered"):
+        before = state.succeeded.get(known.tool) or Trail()
+        state = replace(state, succeeded=state.succeeded.insert(known.tool, before.add(known.id)))
+        if known.tool == SAVE and state.opened.outputs:
+            state = replace(state, outputs=known.arguments, done=True)
+    return state
+
+
+def _own(call_id: str, outcome: Outcome) -> Outcome:
+    """An outcome leaves its maker out where that is the call itself."""
+    match outcome:
+        case Made(maker=""):
+            return replace(outcome, maker=call_id)
+        case Many(objects):
+            named = (
+                made if made.maker else replace(made, maker=f"{call_id}[{index}]")
+                for index, made in enumerate(objects)
+            )
+            return Many(tuple(named))
+    return outcome
+
+
+def objects_of(outcome: Outcome | None) -> tuple[Made, ...]:
+    """Return the objects that an outcome holds."""
+    match outcome:
+        case Made():
+            return (outcome,)
+        case Many(objects):
+            return objects
+    return ()
+
+
+def _note_instance(state: State, known: CallState) -> State:
+    if known.started is None:
+        return state
+    for place in known.started.used:
+        if place.startswith("("):
+            state = replace(state, instances=state.instances.insert(place, known.id))
+    return state
+
+
+def _introduce(state: State, made: Made) -> State:
+    if made.maker in state.by_maker:
+        return state
+    number = (state.counts.get(made.kind) or 0) + 1
+    name = f"{made.kind}#{number}"
+    return replace(
+        state,
+        names=state.names.add(name),
+        objects=state.objects.insert(name, made),
+        by_maker=state.by_maker.insert(made.maker, name),
+        counts=state.counts.insert(made.kind, number),
+        newest=state.newest.insert(made.kind, name),
+    )
+
+
+def _put(state: State, known: CallState) -> State:
+    return replace(state, calls=state.calls.insert(known.id, known))
+
+
+def _expect(state: State, call_id: str, *allowed: Status) -> CallState:
+    known = state.call(call_id)
+    if known.status not in allowed:
+        raise NotYourTurn(f"call {call_id} is {known.status}; it waits for nothing of that kind")
+    return known

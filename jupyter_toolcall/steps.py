@@ -1,0 +1,69 @@
+"""What a session waits for: computed from its state, a closed union of steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .events import Asked, Replied
+from .state import CallState, State
+
+
+@dataclass(frozen=True, slots=True)
+class AskPerson:
+    """It is the person's turn to say something."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskModel:
+    """It is the model's turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remind:
+    """The model stopped without `save`, and is told so once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A call waits for a decision."""
+
+    call: CallState
+
+
+@dataclass(frozen=True, slots=True)
+class Perform:
+    """A call was approved and has not run."""
+
+    call: CallState
+
+
+@dataclass(frozen=True, slots=True)
+class Clarify:
+    """A call started and never finished: only a person knows what came of it."""
+
+    call: CallState
+
+
+Step = AskPerson | AskModel | Remind | Judge | Perform | Clarify
+
+
+def next_step(state: State) -> Step:
+    """Return what a session waits for."""
+    if state.open:
+        call = state.calls[state.open[0]]
+        match call.status:
+            case "approved":
+                return Perform(call)
+            case "unknown":
+                return Clarify(call)
+        return Judge(call)
+    match state.last:
+        case Asked():
+            return AskModel()
+        case Replied(calls=[_, *_]) if not state.done:
+            return AskModel()
+        case Replied(stop="paused"):
+            return AskModel()
+        case Replied(stop="end") if state.opened.outputs and not (state.done or state.reminded):
+            return Remind()
+    return AskPerson()

@@ -1,0 +1,95 @@
+"""What can be called: a tool, and a box of tools. How they are made is in the files beside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+Resolve = Callable[[str, tuple[type, ...]], Any]
+"""From an object's name, and the types that fit, to its value. Raises CallError."""
+Check = Callable[[Mapping[str, Any], Resolve], dict[str, Any]]
+"""From a model's arguments to the values that the function takes. Raises CallError."""
+
+
+def unchecked(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+    """Return the arguments as they are."""
+    return dict(arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Something that a model can call.
+
+    `parameters` is the JSON Schema of its arguments. `read_only` says that it changes
+    nothing; `idempotent` that it may run again unasked after a crash. `kind` is the type
+    that it is a function of ("" for a plain function) and `receiver` the argument that
+    names the object, filled in where it is left out. Calls of tools with one `instance`
+    follow one another on that instance.
+    """
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    function: Callable[..., Any] = field(default=dict, repr=False, compare=False)
+    check: Check = field(default=unchecked, repr=False, compare=False)
+    read_only: bool = False
+    idempotent: bool = False
+    kind: str = ""
+    receiver: str = ""
+    instance: str = ""
+    subject: Any = field(default=None, repr=False, compare=False)
+    version: Callable[[], str] = field(default=str, repr=False, compare=False)
+    """The digest of its source, computed when it is first asked for."""
+
+    def definition(self) -> dict[str, Any]:
+        """Return what a model is told of it, JSON-ready."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "parameters": dict(self.parameters),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What `@tool` says of a function; None is what the function itself says."""
+
+    read_only: bool = False
+    idempotent: bool = False
+    name: str | None = None
+    description: str | None = None
+
+
+HINTS = "__toolcall__"
+
+
+def tool(
+    function: Callable[..., Any] | None = None,
+    *,
+    read_only: bool = False,
+    idempotent: bool = False,
+    name: str | None = None,
+    description: str | None = None,
+) -> Any:
+    """Mark a function or a method: `@tool` or `@tool(read_only=True)`; it stays as it is."""
+
+    def mark(marked: Callable[..., Any]) -> Callable[..., Any]:
+        setattr(marked, HINTS, Hints(read_only, idempotent, name, description))
+        return marked
+
+    return mark if function is None else mark(function)
+
+
+def hints_of(function: Callable[..., Any]) -> Hints:
+    """Return what `@tool` said of a function, or what holds without it."""
+    found = getattr(function, HINTS, None)
+    return found if isinstance(found, Hints) else Hints()
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a question that names the nearest of the known names, or nothing."""
+    names = list(known)
+    close = get_close_matches(name, names, 1) or [n for n in names if n.lower() == name.lower()]
+    return f" Did you mean {close[0]}?" if close else ""
