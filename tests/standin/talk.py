@@ -1,0 +1,60 @@
+"""A conversation with a model, step by step, as a session would lead it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import anthropic
+
+from jupyter_toolcall.models.claude import Claude
+from jupyter_toolcall.models.request import (
+    Assistant,
+    Message,
+    Reply,
+    Request,
+    Result,
+    Results,
+    User,
+)
+from jupyter_toolcall.tools import Tool
+
+from .anthropic_api import StandIn
+
+KEY = "sk-ant-canary-0123456789"
+NEWEST = "claude-opus-5-5"
+
+
+def a_tool(name: str, description: str = "", **fields: str) -> Tool:
+    """Return a tool whose arguments have these types."""
+    properties = {field: {"type": kind} for field, kind in fields.items()}
+    return Tool(name, description or f"{name}.", {"type": "object", "properties": properties})
+
+
+@contextmanager
+def a_claude(server: StandIn, model: str = NEWEST, **options: Any) -> Iterator[Claude]:
+    """Give a model that speaks to the server, and tries each request once."""
+    with anthropic.Anthropic(api_key=KEY, base_url=server.url, max_retries=0) as client:
+        yield Claude(model, client=client, **options)
+
+
+def asked(text: str, *tools: Tool, deferred: tuple[Tool, ...] = (), system: str = "") -> Request:
+    """Return the first request of a conversation."""
+    return Request(system, tools, (User(text),), deferred)
+
+
+def heard(request: Request, reply: Reply, *more: Message) -> Request:
+    """Return the next request: the reply was heard, and this came after it."""
+    said = Assistant(reply.text, reply.calls, reply.raw)
+    return replace(request, messages=(*request.messages, said, *more), turn=request.turn + 1)
+
+
+def answered(request: Request, reply: Reply, *contents: str | Result, news: str = "") -> Request:
+    """Return the next request: each call of the reply came to one of these."""
+    results = tuple(
+        content if isinstance(content, Result) else Result(call.id, content)
+        for call, content in zip(reply.calls, contents, strict=True)
+    )
+    return heard(request, reply, Results(results, news))
