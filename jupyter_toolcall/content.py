@@ -10,7 +10,6 @@ import dataclasses
 import enum
 import hashlib
 import pickle
-
 from collections.abc import Callable
 from typing import Any
 

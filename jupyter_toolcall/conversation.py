@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from .events import Asked, Replied
 from .journal import Entry, Journal
-from .models.request import Assistant, Message, Request, Results, User
+from .request import Assistant, Message, Request, Results, User
 from .schemes import Scheme
 from .state import State, state_at
 from .tools import Toolbox

@@ -33,7 +33,9 @@ def decision(
     """
     if verdict not in DECISIONS:
         known = ", ".join(DECISIONS)
-        raise UsageError(f"{verdict!r} is no decision; there are {known}.{nearest(verdict, DECISIONS)}")
+        raise UsageError(
+            f"{verdict!r} is no decision; there are {known}.{nearest(verdict, DECISIONS)}"
+        )
     state = cursor.state
     call = _waiting(cursor, call_id, state)
     event = _event(cursor, call, verdict, arguments, result, reason)
@@ -75,7 +77,9 @@ def _event(
     match verdict:
         case "edit":
             if arguments is None:
-                raise UsageError('an edit needs the arguments to run with: arguments={"shape": ...}')
+                raise UsageError(
+                    'an edit needs the arguments to run with: arguments={"shape": ...}'
+                )
             return Decided(call.id, verdict, "", dict(arguments), reason=reason)
         case "answer":
             return Decided(call.id, verdict, result=_answer(cursor, call, result), reason=reason)

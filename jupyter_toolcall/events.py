@@ -214,8 +214,6 @@ def from_json(data: Any) -> Event:
     return event
 
 
-
-
 def _build(data: Mapping[str, Any]) -> Any:
     cls = _CLASSES[data["type"]]
     return cls(**{key: _field(key, item) for key, item in data.items() if key != "type"})
@@ -223,13 +221,13 @@ def _build(data: Mapping[str, Any]) -> Any:
 
 def _field(key: str, item: Any) -> Any:
     match key, item:
-        case ("calls" | "objects"), list():
+        case (("calls" | "objects"), list()):
             return tuple(_build(part) for part in item)
         case "inputs", list():
             return tuple((name, _build(part)) for name, part in item)
         case "outputs", dict():
             return {name: _build(part) for name, part in item.items()}
-        case ("usage" | "outcome" | "result"), dict():
+        case (("usage" | "outcome" | "result"), dict()):
             return _build(item)
         case "instances", list():
             return tuple(item)

@@ -10,7 +10,6 @@ import asyncio
 import functools
 import inspect
 import threading
-
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import TimeoutError as NotYet
 from typing import Any

@@ -8,7 +8,6 @@ its lines go is told by whoever makes it.
 from __future__ import annotations
 
 import json
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar

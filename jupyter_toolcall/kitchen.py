@@ -62,7 +62,9 @@ class Potato:
         """Take the skin off."""
         return replace(self, peeled=True)
 
-    def slice(self, shape: Annotated[Literal["STICKS", "SLICES"], "The shape of a piece."]) -> Potato:
+    def slice(
+        self, shape: Annotated[Literal["STICKS", "SLICES"], "The shape of a piece."]
+    ) -> Potato:
         """Cut the potato into pieces of one shape."""
         if not self.peeled:
             raise ValueError("peel the potato before you cut it")
@@ -89,7 +91,10 @@ FRIES = Scripted(
     [
         [
             "First I get the tools that I need.",
-            ("selectTools", {"tools": ["Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake"]}),
+            (
+                "selectTools",
+                {"tools": ["Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake"]},
+            ),
         ],
         ("Potato_rinse", {"Potato": "$Potato", "sink": "$Sink"}),
         ("Potato_peel", {"Potato": "$Potato"}),

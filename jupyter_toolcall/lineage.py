@@ -27,7 +27,9 @@ class Graph:
     nodes: tuple[str, ...]
     edges: tuple[Edge, ...]
     _parents: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
-    _children: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _children: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def deps(self, name: str, *, all: bool = False) -> tuple[str, ...]:
         """Return the objects that one was made from, the nearest first."""
@@ -40,10 +42,11 @@ class Graph:
     @property
     def source(self) -> str:
         """The graph in Graphviz's language."""
-        lines = ["digraph lineage {", "  rankdir=LR;", '  node [shape=box, style=rounded];']
+        lines = ["digraph lineage {", "  rankdir=LR;", "  node [shape=box, style=rounded];"]
         lines += [f"  {quoted(node)};" for node in self.nodes]
         lines += [
-            f"  {quoted(e.source)} -> {quoted(e.target)} [label={quoted(e.tool)}];" for e in self.edges
+            f"  {quoted(e.source)} -> {quoted(e.target)} [label={quoted(e.tool)}];"
+            for e in self.edges
         ]
         return "\n".join([*lines, "}", ""])
 

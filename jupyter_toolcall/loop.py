@@ -8,7 +8,6 @@ says again; what was run comes from memory where its inputs are the same.
 from __future__ import annotations
 
 import time
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,11 +15,20 @@ from typing import Any
 from .approval import Policy
 from .conversation import NOTHING, Messages, compose, teller
 from .errors import CallError, ModelError, UsageError
-from .events import Call, Data, Decided, Event, Failed, Finished, Opened, Outcome, Replied
-from .events import Asked, Started
+from .events import (
+    Asked,
+    Call,
+    Data,
+    Decided,
+    Event,
+    Failed,
+    Finished,
+    Replied,
+    Started,
+)
 from .invoke import invoke
 from .journal import Entry, Journal
-from .models.request import Model, Reply, Request
+from .request import Model, Reply, Request
 from .retell import retell
 from .runner import Memory, Prepared, prepare, run
 from .schemes import Offer, Scheme
@@ -188,7 +196,9 @@ class Cursor:
             return self.write(Finished(call.id, Failed(str(error))))
         if call.decided is None or ready.bound != call.decided.bound:
             return self._judge(call, state)
-        ran_before, outcome = self.desk.memory.known(call.id, ready.bound) if again else (False, None)
+        ran_before, outcome = (
+            self.desk.memory.known(call.id, ready.bound) if again else (False, None)
+        )
         arguments = None if ready.arguments == call.asked else ready.arguments
         started = self.write(Started(call.id, arguments, ready.used))
         if ran_before:
@@ -216,7 +226,9 @@ class Cursor:
             case Decided(call_id, "approve" | "edit"):
                 return self._decide_again(event, state)
             case Started(call_id):
-                self.script = tuple(e for e in self.script if not _is_about(e.event, call_id, Started))
+                self.script = tuple(
+                    e for e in self.script if not _is_about(e.event, call_id, Started)
+                )
                 entry = self._perform(state.calls[call_id], state, again=not self.fresh)
                 if entry is not None and isinstance(entry.event, Finished):
                     self.overtake(call_id)

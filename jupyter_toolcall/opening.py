@@ -11,7 +11,7 @@ from .events import Opened, Output
 from .journal import Journal
 from .loop import Desk
 from .models.named import model_named
-from .models.request import Model
+from .request import Model
 from .runner import Memory
 from .schemes import Scheme, scheme_named
 from .schemes.outputs import SCALARS
@@ -103,5 +103,3 @@ def _no_clash(toolbox: Toolbox, opened: Opened) -> None:
                 f"a tool of yours is named {name!r}, as one of scheme {opened.scheme}; "
                 "rename it with @tool(name=...)"
             )
-
-

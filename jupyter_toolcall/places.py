@@ -79,7 +79,9 @@ def edited(cursor: Cursor, call_id: str, arguments: Mapping[str, Any], reason: s
     state = cursor.state
     known = state.call(call_id)
     again = replayed(cursor, call_id)
-    return decide_first(again, Decided(call_id, "edit", "", {**known.arguments, **arguments}, reason=reason))
+    return decide_first(
+        again, Decided(call_id, "edit", "", {**known.arguments, **arguments}, reason=reason)
+    )
 
 
 def decide_first(again: Cursor, event: Decided) -> Cursor:
@@ -97,7 +99,9 @@ def waiting(cursor: Cursor) -> tuple[CallState, ...]:
     """Return the calls that wait for a person, in call order."""
     state = cursor.state
     return tuple(
-        state.calls[call_id] for call_id in state.open if _waits(cursor, state.calls[call_id], state)
+        state.calls[call_id]
+        for call_id in state.open
+        if _waits(cursor, state.calls[call_id], state)
     )
 
 
@@ -138,4 +142,3 @@ def last_text(cursor: Cursor) -> str:
     path = reversed(cursor.desk.journal.path(cursor.head))
     texts = (entry.event.text for entry in path if isinstance(entry.event, Replied))
     return next((text for text in texts if text), "")
-

@@ -16,7 +16,6 @@ from .state import State
 from .tools import Tool
 from .tools.references import rename
 
-
 Find = Callable[[str], Tool | None]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -59,7 +58,9 @@ class Memory:
         """Take in an object from outside; its digest is its content's."""
         kind = kind_of(value, self.kinds) or type(value).__name__
         content = content_digest(value)
-        made = Made(kind, f"input:{name}", digest("input", name, kind, content), content, description)
+        made = Made(
+            kind, f"input:{name}", digest("input", name, kind, content), content, description
+        )
         self.hold(made, *private(value))
         return made
 
@@ -226,9 +227,7 @@ def _outcome(
     return Data(plain_data(result)) if kind is None else _made(result, kind, prepared, memory, 0)
 
 
-def _receiver(
-    prepared: Prepared, lent: list[tuple[Made, Any, Any]]
-) -> tuple[Made, Any, Any]:
+def _receiver(prepared: Prepared, lent: list[tuple[Made, Any, Any]]) -> tuple[Made, Any, Any]:
     maker = prepared.used.get(prepared.tool.receiver)
     return next((item for item in lent if item[0].maker == maker), lent[0])
 
@@ -244,7 +243,9 @@ def _made(value: Any, kind: str, prepared: Prepared, memory: Memory, index: int)
     """Return a new object. A run that repeats an earlier one never takes its name."""
     content, base = content_digest(value), (prepared.bound, prepared.call_id, index)
     name, again = digest("made", *base), 1
-    while name in memory.values and not (content and content_digest(memory.values[name]) == content):
+    while name in memory.values and not (
+        content and content_digest(memory.values[name]) == content
+    ):
         again += 1
         name = digest("made", *base, again)
     made = Made(kind, "", name, content)

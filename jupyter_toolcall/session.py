@@ -15,12 +15,12 @@ from . import places
 from .approval import Approve
 from .deciding import decision as decision_on
 from .errors import BrokenJournal, UsageError
-from .events import Asked, Call, Data, Decision, Failed, Interrupted, Opened, Usage
+from .events import Asked, Data, Decision, Failed, Interrupted, Opened, Usage
 from .journal import Journal
 from .lineage import Graph, lineage
 from .loop import Cursor
-from .models.request import Model, Reply
 from .opening import Described, opening
+from .request import Model, Reply
 from .schemes import Scheme
 from .schemes.outputs import SCALARS
 from .state import CallState, State, objects_of

@@ -17,7 +17,7 @@ from jupyter_toolcall.digest import encode
 from jupyter_toolcall.errors import ModelError
 from jupyter_toolcall.events import Call
 from jupyter_toolcall.models.claude import Claude
-from jupyter_toolcall.models.request import Assistant, Result, Results, User
+from jupyter_toolcall.request import Assistant, Result, Results, User
 
 from .standin.anthropic_api import StandIn
 from .standin.anthropic_turns import Hide, Think, Turn, Use, says

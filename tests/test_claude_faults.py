@@ -11,7 +11,7 @@ import pytest
 
 from jupyter_toolcall.errors import ModelError
 from jupyter_toolcall.models.claude import Claude
-from jupyter_toolcall.models.request import Reply
+from jupyter_toolcall.request import Reply
 
 from .standin.anthropic_api import StandIn
 from .standin.anthropic_turns import Hide, Think, Turn, Use, encode, says

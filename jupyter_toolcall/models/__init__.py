@@ -1,6 +1,6 @@
 """Models: everything between a request and a reply. A new one is a file here."""
 
-from .request import Assistant, Message, Model, Reply, Request, Result, Results, User
+from ..request import Assistant, Message, Model, Reply, Request, Result, Results, User
 from .scripted import Scripted
 
 __all__ = [

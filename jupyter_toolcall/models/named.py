@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from ..errors import UsageError
+from ..request import Model
 from ..tools.tool import nearest
-from .request import Model
 
 OFFLINE = "scripted:kitchen plays a recorded part, offline"
 

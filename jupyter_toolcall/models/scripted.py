@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import UsageError
 from ..events import Call
-from .request import Reply, Request
+from ..request import Reply, Request
 
 Item = str | tuple[str, Mapping[str, Any]] | Sequence[Any]
 

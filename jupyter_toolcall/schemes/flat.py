@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..models.request import Reply, Result
+from ..request import Reply, Result
 from ..state import CallState, State
 from ..tools import Tool, Toolbox
 from .outputs import save_tools
 from .scheme import Offer, rendered, with_receiver
 
-SYSTEM = "Objects have names such as Type#1 and never change: a tool that returns one makes a new name."
+SYSTEM = (
+    "Objects have names such as Type#1 and never change: a tool that returns one makes a new name."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,12 @@ from ..tools import Tool
 from ..tools.references import NAME, pattern
 from ..tools.tool import Resolve
 
-SCALARS: Mapping[str, str] = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
+SCALARS: Mapping[str, str] = {
+    "str": "string",
+    "int": "integer",
+    "float": "number",
+    "bool": "boolean",
+}
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "str": (str,),
     "int": (int,),
@@ -26,7 +31,9 @@ def save_tools(state: State) -> tuple[Tool, ...]:
     outputs = state.opened.outputs
     if not outputs:
         return ()
-    lines = [f"- {name} ({out.kind}): {out.description}".rstrip(": ") for name, out in outputs.items()]
+    lines = [
+        f"- {name} ({out.kind}): {out.description}".rstrip(": ") for name, out in outputs.items()
+    ]
     made = Tool(
         name=SAVE,
         description="Hand over what was asked for. Call it once, at the end, with all of:\n"
@@ -77,7 +84,9 @@ def _problem(arguments: Mapping[str, Any], name: str, out: Output, resolve: Reso
         return f"is missing; it must be a {out.kind}"
     value = arguments[name]
     if out.kind in SCALARS:
-        fits = isinstance(value, _TYPES[out.kind]) and (out.kind == "bool") == isinstance(value, bool)
+        fits = isinstance(value, _TYPES[out.kind]) and (out.kind == "bool") == isinstance(
+            value, bool
+        )
         return "" if fits else f"must be a {out.kind}, not {value!r:.60}"
     if not isinstance(value, str) or not NAME.fullmatch(value):
         return f"must be the name of a {out.kind}, such as {out.kind}#1, not {value!r:.60}"

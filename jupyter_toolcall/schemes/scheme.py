@@ -7,7 +7,6 @@ reads it from there. A scheme is one small file beside this one.
 from __future__ import annotations
 
 import json
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -15,7 +14,7 @@ from typing import Any, Protocol
 from ..digest import encode
 from ..errors import CallError
 from ..events import Data, Failed, Interrupted, Made, Many
-from ..models.request import Reply, Result
+from ..request import Reply, Result
 from ..state import CallState, State
 from ..tools import Tool, Toolbox, nearest
 

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from ..errors import CallError
-from ..models.request import Reply, Result
+from ..request import Reply, Result
 from ..state import CallState, State, objects_of
 from ..tools import Tool, Toolbox, nearest
 from ..tools.tool import Resolve
@@ -142,5 +142,7 @@ def _check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
     if set(arguments) != {"tools"} or not isinstance(names, list) or not names:
         raise CallError(f'{SELECT} takes one argument, a list of names: {{"tools": ["NAME"]}}')
     if not all(isinstance(name, str) for name in names):
-        raise CallError(f"{SELECT}: every name in tools must be a string", {"tools": "strings only"})
+        raise CallError(
+            f"{SELECT}: every name in tools must be a string", {"tools": "strings only"}
+        )
     return dict(arguments)

@@ -7,7 +7,6 @@ follows the functions and plain constants of the same module that the code names
 from __future__ import annotations
 
 import functools
-
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
 from typing import Any

@@ -12,9 +12,19 @@ import enum
 import functools
 import inspect
 import types
-
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    Required,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from pydantic import (
     AfterValidator,
@@ -28,7 +38,7 @@ from pydantic import (
 )
 from pydantic.errors import PydanticSchemaGenerationError
 from pydantic_core import CoreSchema, core_schema
-from typing_extensions import NotRequired, Required, TypedDict
+from typing_extensions import TypedDict
 
 from ..errors import CallError
 from .references import pattern
@@ -43,7 +53,9 @@ class ObjectOf:
     types: tuple[type, ...]
     names: tuple[str, ...]
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         def resolve(name: object, info: core_schema.ValidationInfo) -> Any:
             if not isinstance(name, str):
                 raise ValueError(f"must be the name of an object, such as {self.names[0]}#1")
@@ -147,9 +159,7 @@ def _refer_class(cls: type, kinds: Kinds) -> Any:
     if cls in kinds or (fitting and cls is not object):
         return Annotated[Any, ObjectOf((cls, *fitting), tuple(dict.fromkeys(fitting.values())))]
     if issubclass(cls, BaseModel) and _holds(cls, kinds):
-        changed = {
-            name: (refer(f.annotation, kinds), f) for name, f in cls.model_fields.items()
-        }
+        changed = {name: (refer(f.annotation, kinds), f) for name, f in cls.model_fields.items()}
         return create_model(cls.__name__, __base__=cls, **changed)  # type: ignore[call-overload]
     if dataclasses.is_dataclass(cls) and _holds(cls, kinds):
         return _dataclass(cls, kinds)
@@ -191,4 +201,3 @@ def strict_dict(name: str, fields: Mapping[str, Any]) -> Any:
     made = TypedDict(name, dict(fields))  # type: ignore[operator]
     made.__pydantic_config__ = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
     return made
-

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import inspect
 import typing
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, NotRequired, get_args, get_origin
 
 from pydantic import Field, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError, to_jsonable_python
-from typing_extensions import NotRequired
 
 from ..errors import CallError, DefinitionError
 from .docs import documented
@@ -157,7 +155,11 @@ def _filled(cell: Any) -> bool:
 
 
 def _field(
-    parameter: _Parameter, types: Mapping[str, Any], notes: Mapping[str, str], kinds: Kinds, title: str
+    parameter: _Parameter,
+    types: Mapping[str, Any],
+    notes: Mapping[str, str],
+    kinds: Kinds,
+    title: str,
 ) -> Any:
     if parameter.name not in types:
         raise DefinitionError(
@@ -255,9 +257,7 @@ def refusal(title: str, error: ValidationError) -> CallError:
     return CallError(f"{title}: {lines}"[:2000], fields)
 
 
-def _caller(
-    function: Callable[..., Any], parameters: list[_Parameter]
-) -> Callable[..., Any]:
+def _caller(function: Callable[..., Any], parameters: list[_Parameter]) -> Callable[..., Any]:
     """Return a function of keywords alone, whatever kinds of parameters there are."""
     kinds = {p.kind for p in parameters}
     if kinds <= {_Parameter.POSITIONAL_OR_KEYWORD, _Parameter.KEYWORD_ONLY}:
@@ -265,7 +265,9 @@ def _caller(
     first = [p.name for p in parameters if p.kind is _Parameter.POSITIONAL_ONLY]
     many = next((p.name for p in parameters if p.kind is _Parameter.VAR_POSITIONAL), None)
     if many is not None:
-        first = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        first = [
+            p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
     named = next((p.name for p in parameters if p.kind is _Parameter.VAR_KEYWORD), None)
 
     def call(*receiver: Any, **values: Any) -> Any:

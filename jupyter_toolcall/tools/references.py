@@ -8,7 +8,6 @@ so that tools of every source are treated alike.
 from __future__ import annotations
 
 import re
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_type_hints
 

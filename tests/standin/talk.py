@@ -10,7 +10,7 @@ from typing import Any
 import anthropic
 
 from jupyter_toolcall.models.claude import Claude
-from jupyter_toolcall.models.request import (
+from jupyter_toolcall.request import (
     Assistant,
     Message,
     Reply,

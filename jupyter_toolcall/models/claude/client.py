@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...digest import digest
 from ...errors import ModelError
-from ..request import Assistant, Reply, Request, User
+from ...request import Assistant, Reply, Request, User
 from . import stream, wire
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...errors import ModelError
 from ...events import Call, Usage
-from ..request import Reply
+from ...request import Reply
 from ..strict import LONGEST, arguments, well_formed
 
 Json = dict[str, Any]

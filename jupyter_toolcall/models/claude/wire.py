@@ -14,7 +14,7 @@ from typing import Any
 
 from ...events import Call
 from ...tools import Tool
-from ..request import Assistant, Message, Request, Result, Results, User
+from ...request import Assistant, Message, Request, Result, Results, User
 from ..strict import well_formed
 from .abilities import BINDING_BETA, abilities
 

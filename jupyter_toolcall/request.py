@@ -1,7 +1,7 @@
 """What a model is told, and what it answers: `Request -> Reply | None`.
 
 Only these frozen dataclasses live here. They know no provider; an adapter is a
-function from one to the other in a file of its own beside this one.
+function from one to the other in a file of its own, in `models`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..events import Call, Usage
-from ..tools import Tool
+from .events import Call, Usage
+from .tools import Tool
 
 
 @dataclass(frozen=True, slots=True)
