@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...events import Call
-from ...tools import Tool
 from ...request import Assistant, Message, Request, Result, Results, User
+from ...tools import Tool
 from ..strict import well_formed
 from .abilities import BINDING_BETA, abilities
 
