@@ -1,8 +1,29 @@
+/**
+ * The one view, for every host: rows in, elements out. No Jupyter import here or below.
+ *
+ * `mount` keeps the model (folded from notices) and what the person set; each part draws a
+ * look at both, and touches only what changed.
+ */
 import type { Command, Notice } from '../generated/contract';
+import { card } from './card';
+import { compare } from './compare';
+import { dialog, type Dialog } from './dialog';
+import { h } from './dom';
+import { graph } from './graph';
+import { head, herald } from './head';
+import { look, START, type Acts, type Look, type Tab } from './look';
+import { messages } from './messages';
+import { EMPTY, fold, type FullCall } from './rows';
+import { said } from './said';
+import { steps } from './steps';
+import { branches, tabs } from './tabs';
+import { time } from './time';
 
 export interface Host {
+  /** Sends a command to the kernel; a host without a kernel has none. */
   send?(command: Command): void;
   live: boolean;
+  /** The view stands in a side panel, where it is narrow and high. */
   side?: boolean;
 }
 
@@ -11,6 +32,140 @@ export interface View {
   dispose(): void;
 }
 
-export function mount(_el: HTMLElement, _host: Host): View {
-  return { update: () => undefined, dispose: () => undefined };
+/** Keys that move in the panel must not move in the notebook around it. */
+function keepKeys(event: KeyboardEvent): void {
+  if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
 }
+
+/** Puts the view into `el`. */
+export function mount(el: HTMLElement, host: Host): View {
+  let model = EMPTY;
+  let ui = START;
+  let painting = false;
+  let open: { readonly view: Dialog; readonly back: Element | null } | null = null;
+
+  const acts: Acts = {
+    set(patch) {
+      ui = { ...ui, ...patch };
+      paint();
+    },
+    send(command) {
+      ui = { ...ui, sent: command.type !== 'stop' };
+      host.send?.(command);
+      open?.view.busy(ui.sent);
+      paint();
+    },
+    edit
+  };
+
+  const beside = branches(acts);
+  const tab = tabs(acts, beside.element);
+  const top = head(acts);
+  const voice = herald();
+  const drawing = graph(acts);
+  const list = steps(acts);
+  const details = card(acts);
+  const talk = messages(acts);
+  const both = compare(acts);
+  const words = said();
+  const slider = time(acts);
+  const parts = [beside, tab, top, voice, list, details, talk, both, words, slider];
+
+  const panels = Object.values(tab.panels);
+  const page = h('div', { class: 'tc-page' }, top.element, top.bar, tab.element, ...panels, words.element, slider.element);
+  const broken = h('p', { class: 'tc-error tc-unreadable', hidden: true });
+  const root = h('div', { class: host.side ? 'tc side' : 'tc', role: 'region', 'aria-label': 'Tool calls' }, page, broken, voice.element);
+  const shell = h('div', { class: 'tc-shell' }, root);
+  tab.panels.Messages.append(talk.element);
+  tab.panels.Compare.append(both.element);
+  root.addEventListener('keydown', keepKeys);
+  el.append(shell);
+
+  /** The steps and the card stand once, in the tab that is open. */
+  function seat(to: Tab): void {
+    const panel = tab.panels[to];
+    if (to === 'Graph' && drawing.element.parentElement !== panel) panel.prepend(drawing.element);
+    if ((to !== 'Graph' && to !== 'Steps') || list.element.parentElement === panel) return;
+    const scroll = list.element.querySelector('ol')?.scrollTop ?? 0;
+    panel.append(list.element, details.element);
+    const moved = list.element.querySelector('ol');
+    if (moved) moved.scrollTop = scroll;
+  }
+
+  function draw(view: Look): void {
+    root.dataset.phase = view.past ? 'past' : view.model.session.phase;
+    seat(view.ui.tab);
+    for (const part of parts) part.paint(view);
+    if (view.ui.tab === 'Graph') drawing.paint(view);
+  }
+
+  function paint(): void {
+    if (painting) return;
+    painting = true;
+    try {
+      page.hidden = model.unreadable !== '';
+      broken.hidden = !page.hidden;
+      broken.textContent = model.unreadable;
+      if (!page.hidden) draw(look(model, ui, host.live && host.send !== undefined));
+    } finally {
+      painting = false;
+    }
+  }
+
+  function close(): void {
+    if (!open) return;
+    const { view, back } = open;
+    open = null;
+    view.element.remove();
+    page.inert = false;
+    root.style.minHeight = '';
+    if (back instanceof HTMLElement && back.isConnected) back.focus({ preventScroll: true });
+    else details.element.focus({ preventScroll: true });
+  }
+
+  function edit(call: FullCall): void {
+    close();
+    const view = dialog(look(model, ui, true), call, acts, close);
+    open = { view, back: document.activeElement };
+    root.append(view.element);
+    page.inert = true;
+    const box = view.element.firstElementChild;
+    if (box) root.style.minHeight = `${box.getBoundingClientRect().height + 48}px`;
+    box?.scrollIntoView({ block: 'nearest' });
+    view.focus();
+  }
+
+  function heed(): void {
+    if (!open) return;
+    const { refused } = model;
+    open.view.busy(false);
+    if (refused) open.view.refuse(refused.reason, refused.fields);
+  }
+
+  function update(notice: Notice): void {
+    const wasSent = ui.sent;
+    const before = look(model, ui, true).waiting?.id;
+    const whole = !model.gap;
+    model = fold(model, notice);
+    if (model.gap && whole) host.send?.({ type: 'hello' });
+    const waiting = look(model, ui, true).waiting?.id;
+    const anew = waiting !== undefined && waiting !== before;
+    ui = { ...ui, sent: false, ...(anew && !open ? { chosen: null, form: null } : {}) };
+    if (model.refused) heed();
+    else if (wasSent) close();
+    paint();
+  }
+
+  const watch = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => drawing.resize());
+  watch?.observe(drawing.element);
+  paint();
+  return {
+    update,
+    dispose() {
+      watch?.disconnect();
+      shell.remove();
+    }
+  };
+}
+
+export { EMPTY, fold } from './rows';

@@ -1,0 +1,137 @@
+/** What a person can do with the chosen call: the buttons under the card, and the two short forms. */
+import { h, once, type Child } from './dom';
+import { button, icon, type ButtonProps } from './icons';
+import { choiceOf, isOpen, type Acts, type Look } from './look';
+import type { FullCall } from './rows';
+import { line } from './text';
+
+export const isDecision = (call: FullCall): boolean => isOpen(call) && call.branch === '';
+
+/** JSON where it is JSON, else the text itself. */
+export function parsedResult(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+interface Form {
+  readonly element: HTMLFormElement;
+  readonly first: HTMLElement;
+}
+
+function field(label: string, hint: string, input: HTMLElement): HTMLElement {
+  return h('label', { class: 'tc-field' }, h('span', { class: 'tc-label' }, label, ' ', h('span', { class: 'hint' }, hint)), input);
+}
+
+function shortForm(kind: 'reject' | 'answer', call: FullCall, acts: Acts): Form {
+  const reason = h('input', { class: 'tc-in', type: 'text', 'aria-label': 'Reason', 'data-k': 'reason' });
+  const result = h('textarea', { class: 'tc-in mono', rows: 2, 'aria-label': 'Result', 'data-k': 'result' });
+  const close = (): void => acts.set({ form: null });
+  function submit(event: Event): void {
+    event.preventDefault();
+    const common = { call: call.call, reason: reason.value, bound: call.bound };
+    if (kind === 'reject') acts.send({ type: 'reject', ...common });
+    else acts.send({ type: 'answer', result: parsedResult(result.value), ...common });
+  }
+  const optional = 'optional, the model reads it';
+  const fields = kind === 'answer' ? [field('Result', 'JSON, text, or the name of an object', result)] : [];
+  const text = kind === 'answer' ? 'Answer' : 'Reject';
+  const confirm = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'confirm' }, text);
+  const row = h('div', { class: 'tc-row' }, confirm, button('Cancel', { onclick: close }));
+  const element = h('form', { class: 'tc-form', onsubmit: submit }, ...fields, field('Reason', optional, reason), row);
+  element.addEventListener('keydown', event => {
+    if (event.key !== 'Escape') return;
+    event.stopPropagation();
+    close();
+  });
+  return { element, first: kind === 'answer' ? result : reason };
+}
+
+/** The calls that Approve all would let run: those of the same turn. */
+const alone = (view: Look, call: FullCall): boolean => !view.calls.some(one => one !== call && one.turn === call.turn && one.status === 'proposed');
+
+function decisions(view: Look, call: FullCall, acts: Acts): Child[] {
+  const sent = view.ui.sent;
+  const bound = { call: call.call, bound: call.bound };
+  const act = (text: string, onclick: ButtonProps['onclick'], look = ''): HTMLElement => button(text, { look, onclick, disabled: sent, key: text });
+  const open = (kind: 'reject' | 'answer') => (): void => acts.set({ chosen: choiceOf(call), form: { kind, call: call.id } });
+  const again = call.status === 'unknown';
+  const approve = act(again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', ...bound }), 'primary');
+  const all = button('Approve all', { look: 'ghost right', disabled: sent, key: 'all', onclick: () => acts.send({ type: 'approve_all', ...bound }) });
+  all.title = alone(view, call) ? 'No other call of this turn waits' : 'Approve this call and the others of its turn';
+  return [approve, act('Edit', () => acts.edit(call)), act('Reject', open('reject')), act('Answer', open('answer')), again ? null : all];
+}
+
+function afterwards(view: Look, call: FullCall, acts: Acts): Child[] {
+  const disabled = view.ui.sent;
+  const ran = call.status !== 'running' && call.status !== 'approved';
+  if (!ran) return [];
+  return [
+    button('Replay from here', { disabled, onclick: () => acts.send({ type: 'replay', call: call.call }) }),
+    button('Fork from here', { disabled, onclick: () => acts.send({ type: 'fork', call: call.call }) }),
+    view.past || call.branch !== '' ? null : button('Edit', { disabled, onclick: () => acts.edit(call) })
+  ];
+}
+
+const note = (text: string): HTMLElement => h('p', { class: 'tc-note' }, icon('info'), h('span', {}, text));
+
+/** The way back to what waits, where the person looks at something else. */
+function elsewhere(view: Look, acts: Acts): Child {
+  const { waiting } = view;
+  if (!waiting || waiting.id === view.chosen.call) return null;
+  const show = button('Show', { look: 'ghost right', onclick: () => acts.set({ chosen: null, form: null }) });
+  return h('div', { class: 'tc-else' }, icon('wait'), h('span', {}, h('code', {}, line(waiting.tool, 80)), ' waits for you'), show);
+}
+
+export interface Actions {
+  readonly element: HTMLElement;
+  paint(view: Look): void;
+}
+
+/** The row of buttons, or the form that took its place. */
+export function actions(acts: Acts): Actions {
+  const element = h('div', { class: 'tc-acts' });
+  let view: Look;
+  let form: (Form & { readonly key: string }) | null = null;
+
+  function formFor(call: FullCall, kind: 'reject' | 'answer'): HTMLElement {
+    const key = `${kind} ${call.id} ${call.bound}`;
+    if (form?.key !== key) form = { key, ...shortForm(kind, call, acts) };
+    const confirm = form.element.querySelector<HTMLButtonElement>('[type=submit]');
+    if (confirm) confirm.disabled = view.ui.sent;
+    return form.element;
+  }
+
+  function inside(): Child[] {
+    const call = view.model.calls.get(view.chosen.call);
+    if (!view.live || !call) return [];
+    const open = isDecision(call);
+    if (view.past) return [h('div', { class: 'tc-row' }, ...afterwards(view, call, acts)), note('You are looking back: nothing can be decided here.')];
+    const opened = view.ui.form;
+    if (open && opened?.call === call.id) return [formFor(call, opened.kind)];
+    form = null;
+    return [h('div', { class: 'tc-row tc-act' }, ...(open ? decisions(view, call, acts) : afterwards(view, call, acts)))];
+  }
+
+  const draw = once(() => {
+    const before = form?.key;
+    const refused = view.model.refused;
+    const children = [refused && refused.command !== 'edit' ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), line(refused.reason)) : null, ...inside(), elsewhere(view, acts)];
+    const kept = form && element.contains(form.element) && children.includes(form.element);
+    if (!kept) element.replaceChildren();
+    else for (const child of [...element.children]) if (child !== form?.element) child.remove();
+    for (const child of children) if (child && child !== (kept ? form?.element : null)) element.append(child);
+    if (form && form.key !== before) queueMicrotask(() => form?.first.focus({ preventScroll: true }));
+  });
+
+  return {
+    element,
+    paint(next) {
+      view = next;
+      const call = next.model.calls.get(next.chosen.call);
+      draw(call, next.ui.sent, next.ui.form, next.past, next.live, next.waiting, next.model.refused, next.calls.length);
+    }
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * Elements from values: the only place that makes them. Text becomes text nodes, so nothing
+ * from a session is ever read as markup; only images that `picture` lets through have an address.
+ */
+import { seen } from './text';
+
+export type Child = Node | string | null | undefined | false;
+type Value = string | number | boolean | null | undefined | ((event: never) => void);
+export type Props = Readonly<Record<string, Value>>;
+
+const SVG = 'http://www.w3.org/2000/svg';
+const PICTURE = /^data:image\/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]+$/;
+
+function dress(element: Element, props: Props, children: readonly Child[]): void {
+  for (const [name, value] of Object.entries(props)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (typeof value === 'function') element.addEventListener(name.slice(2), value as EventListener);
+    else element.setAttribute(name, value === true ? '' : seen(String(value)));
+  }
+  for (const child of children) {
+    if (child) element.append(typeof child === 'string' ? seen(child) : child);
+  }
+}
+
+/** An HTML element; `on…` props are listeners, the others attributes. */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  props: Props = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  dress(element, props, children);
+  return element;
+}
+
+/** An SVG element. */
+export function s<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  props: Props = {},
+  ...children: Child[]
+): SVGElementTagNameMap[K] {
+  const element = document.createElementNS(SVG, tag);
+  dress(element, props, children);
+  return element;
+}
+
+/** The address, where it is a picture that may be shown, else nothing. */
+export const picture = (address: string): string => (PICTURE.test(address) ? address : '');
+
+export const reader = (text: string): HTMLElement => h('span', { class: 'tc-sr' }, text);
+
+/** Text in which `code` stands between backticks. */
+export function prose(text: string): Child[] {
+  return text.split('`').map((part, index) => (index % 2 ? h('code', {}, part) : part));
+}
+
+export interface Keyed<T> {
+  readonly key: string;
+  /** Where one of these differs from before, the element is made anew. */
+  readonly stamp: readonly unknown[];
+  readonly item: T;
+}
+
+const same = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  a.length === b.length && a.every((value, index) => Object.is(value, b[index]));
+
+/** The same element with the same `data-k` gets the focus again. */
+function passFocus(from: Element, to: Element): void {
+  const active = from.getRootNode() instanceof Document ? document.activeElement : null;
+  if (!active || !from.contains(active)) return;
+  const key = active.getAttribute('data-k');
+  from.replaceWith(to);
+  const heir = key === null ? to : ([to, ...to.querySelectorAll('[data-k]')].find(e => e.getAttribute('data-k') === key) ?? to);
+  (heir as HTMLElement | SVGElement).focus({ preventScroll: true });
+}
+
+/** Keeps the children of `parent` as the items say: what did not change is not touched. */
+export function keyed<T>(parent: Element, make: (item: T) => Element): (items: readonly Keyed<T>[]) => void {
+  let old = new Map<string, { stamp: readonly unknown[]; element: Element }>();
+  return items => {
+    const next: typeof old = new Map();
+    for (const { key, stamp, item } of items) {
+      const before = old.get(key);
+      if (before && same(before.stamp, stamp)) next.set(key, before);
+      else {
+        const element = make(item);
+        if (before) passFocus(before.element, element);
+        next.set(key, { stamp, element });
+      }
+    }
+    for (const [key, { element }] of old) if (next.get(key)?.element !== element) element.remove();
+    let place = parent.firstChild;
+    for (const { element } of next.values()) {
+      if (element === place) place = place.nextSibling;
+      else parent.insertBefore(element, place);
+    }
+    old = next;
+  };
+}
+
+/** Calls `draw` only where one of the stamps is new; says whether it did. */
+export function once(draw: () => void): (...stamp: unknown[]) => boolean {
+  let before: readonly unknown[] | null = null;
+  return (...stamp) => {
+    if (before && same(before, stamp)) return false;
+    before = stamp;
+    draw();
+    return true;
+  };
+}

@@ -1,0 +1,115 @@
+/** Icons of 16 and glyphs of 24 units, as path data. No text from a session comes here. */
+import { h, picture, s, type Child } from './dom';
+import type { FullPreview } from './rows';
+import { clip, line } from './text';
+
+const ring = 'M8 2a6 6 0 1 1 0 12a6 6 0 1 1 0-12z';
+
+const ICONS = {
+  done: ['M3.5 8.5l3 3 6-7'],
+  wait: [ring, 'M6.5 6v4M9.5 6v4'],
+  edited: ['M3 13l.7-3 7-7 2.3 2.3-7 7z'],
+  memory: ['M3 8a5 5 0 1 0 1.6-3.7', 'M3 2.8v2.7h2.7'],
+  failed: ['M5.3 2h5.4L14 5.3v5.4L10.700 14H5.3L2 10.7V5.3z', 'M6 6l4 4M10 6l-4 4'],
+  unknown: [ring, 'M6.5 6.5a1.5 1.5 0 1 1 2.1 1.4c-.4.2-.6.5-.6 1M8 11.2h.01'],
+  person: ['M8 3a2.5 2.500 0 1 1 0 5a2.5 2.5 0 1 1 0-5z', 'M3 13.5c.6-2.6 2.5-4 5-4s4.4 1.4 5 4'],
+  reject: [ring, 'M4 12l8-8'],
+  run: ['M5 3.5v9l7-4.5z'],
+  step: ['M4 3.5v9l6-4.5zM12.5 3.5v9'],
+  stop: ['M4 4h8v8H4z'],
+  fit: ['M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10'],
+  plus: ['M8 3.5v9M3.5 8h9'],
+  minus: ['M3.5 8h9'],
+  down: ['M4.5 6.5L8 10l3.5-3.5'],
+  equal: ['M4 6.5h8M4 9.5h8'],
+  info: [ring, 'M8 7.5V11M8 5.2h.01'],
+  clock: [ring, 'M8 4.5V8l2.3 1.5'],
+  close: ['M4 4l8 8M12 4l-8 8'],
+  ready: [ring],
+  thinking: ['M3.5 8h.01M8 8h.01M12.5 8h.01']
+} as const;
+
+export type IconName = keyof typeof ICONS;
+
+export function icon(name: IconName): SVGElement {
+  return s('svg', { class: 'i', viewBox: '0 0 16 16', 'aria-hidden': 'true' }, ...ICONS[name].map(d => s('path', { d })));
+}
+
+/** The same icon inside a drawing: 14 units wide around a point. */
+export function mark(name: IconName, x: number, y: number): SVGElement {
+  const place = `translate(${x - 7} ${y - 7}) scale(.875)`;
+  return s('g', { class: 'mk', transform: place }, ...ICONS[name].map(d => s('path', { d })));
+}
+
+const GLYPHS = {
+  next: ['M9.3 9.2a2.8 2.8 0 1 1 3.9 2.6c-.8.4-1.2.9-1.2 1.9M12 17h.01'],
+  flag: ['M7 20V5h10l-2.5 3.5L17 12H7'],
+  failed: ['M8 3h8l5 5v8l-5 5H8l-5-5V8z', 'M9 9l6 6M15 9l-6 6'],
+  text: ['M5 6.5h14M5 10.5h14M5 14.5h14M5 18.5h8'],
+  table: ['M4 5.5h16v13H4zM4 10h16M4 14.3h16M10 5.5v13'],
+  fields: ['M5 7h3M11 7h8M5 12h3M11 12h8M5 17h3M11 17h8'],
+  object: ['M12 3.5l7.500 4.2v8.6L12 20.5l-7.5-4.2V7.7z', 'M4.5 7.7L12 12l7.5-4.3M12 12v8.5']
+} as const;
+
+export type GlyphName = keyof typeof GLYPHS;
+
+const PATH = /^[\sMmLlHhVvCcSsQqTtAaZzeE0-9.,+-]{1,2000}$/;
+
+function lines(paths: readonly string[]): SVGElement {
+  return s('g', { class: 'pic' }, ...paths.map(d => s('path', { d })));
+}
+
+/** The head of a table in a box of 24 units. */
+function tableHead(preview: FullPreview): SVGElement {
+  const names = preview.columns.slice(0, 2).map((name, index) =>
+    s('text', { class: 'th', x: 2.5 + index * 10, y: 8.2 }, clip(line(name, 40), 5))
+  );
+  return s('g', {}, s('g', { class: 'pic fine' }, s('path', { d: 'M1 4h22v17H1zM1 10.200h22M1 15.600h22M11.400 4v17' })), ...names);
+}
+
+function kindOf(preview: FullPreview): GlyphName {
+  if (preview.columns.length) return 'table';
+  if (preview.fields.length) return 'fields';
+  return preview.text ? 'text' : 'object';
+}
+
+/** What stands in an object's tile, in a box of 24 units. */
+export function glyph(preview: FullPreview): SVGElement {
+  const paths = preview.glyph.filter(d => PATH.test(d)).slice(0, 24);
+  if (paths.length) return lines(paths);
+  const href = picture(preview.image);
+  if (href) return s('image', { href, width: 24, height: 24, preserveAspectRatio: 'xMidYMid meet' });
+  return preview.columns.length ? tableHead(preview) : lines(GLYPHS[kindOf(preview)]);
+}
+
+export const sign = (name: GlyphName): SVGElement => lines(GLYPHS[name]);
+
+/** A tile in text: 48 pixels in a card, 24 in a line. */
+export function thumb(picture: SVGElement, small = false): HTMLElement {
+  const drawing = s('svg', { viewBox: '0 0 24 24', 'aria-hidden': 'true' }, picture);
+  return h('span', { class: small ? 'tc-mini' : 'tc-thumb' }, drawing);
+}
+
+export interface ButtonProps {
+  readonly icon?: IconName;
+  readonly label?: string;
+  readonly look?: string;
+  readonly key?: string;
+  readonly disabled?: boolean;
+  readonly onclick: (event: MouseEvent) => void;
+}
+
+/** A button; with a `label` it shows its icon alone. */
+export function button(text: string, props: ButtonProps): HTMLButtonElement {
+  const children: Child[] = [props.icon ? icon(props.icon) : null, props.label ? null : text];
+  const attributes = {
+    type: 'button',
+    class: `tc-btn ${props.look ?? ''}`.trim(),
+    'aria-label': props.label,
+    title: props.label,
+    'data-k': props.key,
+    disabled: props.disabled ?? false,
+    onclick: props.onclick
+  };
+  return h('button', attributes, ...children);
+}

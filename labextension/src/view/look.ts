@@ -1,0 +1,148 @@
+/** What is looked at: the model at a time, with what the person chose. Only pure functions live here. */
+import type { Command } from '../generated/contract';
+import type { FullCall, FullObject, Model } from './rows';
+
+export const TABS = ['Graph', 'Steps', 'Messages', 'Compare'] as const;
+export type Tab = (typeof TABS)[number];
+
+export interface Choice {
+  readonly call: string;
+  readonly object: string;
+}
+
+/** What the person set in the panel; the kernel knows nothing of it. */
+export interface Ui {
+  readonly tab: Tab;
+  readonly chosen: Choice | null;
+  /** The step looked back at; null is now. */
+  readonly at: number | null;
+  /** A command is under way: until something arrives, nothing else is sent. */
+  readonly sent: boolean;
+  /** The form that is open under a call, by the id of the call's row. */
+  readonly form: { readonly kind: 'reject' | 'answer'; readonly call: string } | null;
+  readonly unfolded: ReadonlySet<string>;
+  readonly turn: number | null;
+  /** The branch compared with. */
+  readonly other: string;
+  readonly showSame: boolean;
+}
+
+export const START: Ui = {
+  tab: 'Graph',
+  chosen: null,
+  at: null,
+  sent: false,
+  form: null,
+  unfolded: new Set(),
+  turn: null,
+  other: '',
+  showSame: false
+};
+
+export interface Look {
+  readonly model: Model;
+  readonly ui: Ui;
+  /** Commands can be sent. */
+  readonly live: boolean;
+  readonly past: boolean;
+  readonly at: number;
+  readonly last: number;
+  /** The calls of the shown branch that are known, in order. */
+  readonly calls: readonly FullCall[];
+  /** The objects that are known, pale branches too. */
+  readonly objects: readonly FullObject[];
+  readonly chosen: Choice;
+  /** The person has chosen nothing: the view goes with what is new. */
+  readonly follow: boolean;
+  /** The call to decide now. */
+  readonly waiting: FullCall | null;
+}
+
+/** What the parts can do. */
+export interface Acts {
+  set(patch: Partial<Ui>): void;
+  send(command: Command): void;
+  edit(call: FullCall): void;
+}
+
+const NOTHING: Choice = { call: '', object: '' };
+
+export const isOpen = (call: FullCall): boolean => call.status === 'proposed' || call.status === 'unknown';
+
+function ordered(model: Model): FullCall[] {
+  const own = [...model.calls.values()].filter(call => call.branch === '');
+  return own.sort((a, b) => a.step - b.step);
+}
+
+function firstWaiting(model: Model): FullCall | null {
+  for (const id of model.session.pending) {
+    const call = model.calls.get(id);
+    if (call && isOpen(call)) return call;
+  }
+  return null;
+}
+
+export const choiceOf = (call: FullCall | null | undefined): Choice =>
+  call ? { call: call.id, object: call.object } : NOTHING;
+
+function choose(ui: Ui, model: Model, calls: readonly FullCall[], waiting: FullCall | null): Choice {
+  const { chosen } = ui;
+  const call = chosen ? model.calls.get(chosen.call) : undefined;
+  if (chosen && call && (call.branch !== '' || calls.includes(call))) return { call: call.id, object: call.object || chosen.object };
+  if (chosen && chosen.call === '' && model.objects.has(chosen.object)) return chosen;
+  return choiceOf(waiting ?? calls.at(-1));
+}
+
+/** The whole of what the parts draw. `able` says that the host can send. */
+export function look(model: Model, ui: Ui, able: boolean): Look {
+  const all = ordered(model);
+  const last = all.at(-1)?.step ?? 0;
+  const past = ui.at !== null && ui.at < last;
+  const at = past && ui.at !== null ? ui.at : last;
+  const calls = past ? all.filter(call => call.step <= at) : all;
+  const known = [...model.objects.values()];
+  const objects = past ? known.filter(object => object.step <= at && object.role !== 'output' && object.role !== 'pending') : known;
+  const waiting = past ? null : firstWaiting(model);
+  const chosen = choose(ui, model, calls, waiting);
+  const live = able && model.live;
+  return { model, ui, live, past, at, last, calls, objects, chosen, follow: ui.chosen === null, waiting };
+}
+
+/** The call that made an object, where it was a call. */
+export const makerOf = (model: Model, object: FullObject): FullCall | undefined => model.calls.get(object.call);
+
+function walk(start: string, step: (id: string) => readonly string[], cap = 200): string[] {
+  const found = new Set<string>();
+  const queue = [...step(start)];
+  for (const id of queue) {
+    if (found.has(id) || found.size >= cap) continue;
+    found.add(id);
+    queue.push(...step(id));
+  }
+  return [...found];
+}
+
+/** The objects that it came from, nearest first. */
+export function ancestors(model: Model, id: string): FullObject[] {
+  const parents = (of: string): string[] => {
+    const object = model.objects.get(of);
+    const call = object && makerOf(model, object);
+    return call ? call.uses.map(use => use.object).filter(other => other !== of) : [];
+  };
+  return walk(id, parents).flatMap(other => model.objects.get(other) ?? []);
+}
+
+/** The objects that it went into, nearest first, as far as `look` knows. */
+export function descendants(view: Look, id: string): FullObject[] {
+  const users = new Map<string, string[]>();
+  for (const call of [...view.model.calls.values()]) {
+    const made = view.model.objects.get(call.object);
+    if (!made || made.call !== call.id || made.role === 'pending' || (view.past && made.step > view.at)) continue;
+    for (const use of call.uses) users.set(use.object, [...(users.get(use.object) ?? []), made.id]);
+  }
+  const branch = view.model.objects.get(id)?.branch ?? '';
+  return walk(id, of => users.get(of) ?? []).flatMap(other => {
+    const object = view.model.objects.get(other);
+    return object && object.branch === branch ? object : [];
+  });
+}

@@ -1,0 +1,101 @@
+/** The conversation, request by request: what each sent anew, and what came back. */
+import { h, once, type Child } from './dom';
+import type { Acts, Look } from './look';
+import type { FullMessage } from './rows';
+import { block, line, many } from './text';
+
+const isReply = (message: FullMessage): boolean => message.role === 'assistant' || message.role === 'call';
+
+export interface Turn {
+  readonly turn: number;
+  readonly old: readonly FullMessage[];
+  readonly fresh: readonly FullMessage[];
+  readonly reply: readonly FullMessage[];
+}
+
+/** The request of a turn: what stood in earlier ones, what is new, and the reply. */
+export function turnOf(messages: readonly FullMessage[], turn: number): Turn {
+  const asked = messages.filter(message => (isReply(message) ? message.turn < turn : message.turn <= turn));
+  const isFresh = (message: FullMessage): boolean => message.turn === (isReply(message) ? turn - 1 : turn);
+  return {
+    turn,
+    old: asked.filter(message => !isFresh(message)),
+    fresh: asked.filter(isFresh),
+    reply: messages.filter(message => isReply(message) && message.turn === turn)
+  };
+}
+
+const WHO: Readonly<Record<FullMessage['role'], string>> = { system: 'system', tools: 'tools', user: 'user', session: 'session', assistant: 'assistant', call: 'call', tool: 'tool' };
+
+function row(look: string, sign: string, who: string, body: Child, prose = false): HTMLElement {
+  return h('div', { class: `tc-msg ${look}`.trim() }, h('span', { class: 'sign' }, sign), h('span', { class: 'who' }, who), h('div', { class: prose ? 'body prose' : 'body' }, body));
+}
+
+function whole(message: FullMessage, look: string, sign: string): HTMLElement {
+  return row(look, sign, WHO[message.role] ?? '', block(message.text), message.role === 'assistant' || message.role === 'user');
+}
+
+const HEADS: readonly FullMessage['role'][] = ['system', 'tools', 'user'];
+
+/** What is not new keeps a quiet line: the beginning one by one, the rest together. */
+function quiet(old: readonly FullMessage[]): HTMLElement[] {
+  const head = old.filter((message, index) => HEADS.includes(message.role) && index < 6 && message.turn === 1);
+  const rest = old.filter(message => !head.includes(message));
+  const words = rest.map(message => `${WHO[message.role] ?? ''}: ${line(message.text, 40)}`).join(' · ');
+  const lines = head.map(message => row('old', '=', WHO[message.role] ?? '', line(message.text, 300)));
+  return rest.length ? [...lines, row('old', '=', many(rest.length, 'message'), line(words, 400))] : lines;
+}
+
+function page(turn: Turn): HTMLElement {
+  const since = turn.turn > 1 ? `since request ${turn.turn - 1}: ${many(turn.fresh.length, 'message')} more` : `${many(turn.fresh.length, 'part')}`;
+  const reply = turn.reply.length
+    ? [h('div', { class: 'tc-row tc-subhead' }, h('span', { class: 'strong' }, `Reply ${turn.turn}`)), ...turn.reply.map(message => whole(message, '', ''))]
+    : [h('div', { class: 'tc-row tc-subhead' }, h('span', { class: 'muted' }, 'No reply yet.'))];
+  return h(
+    'div',
+    { class: 'tc-request' },
+    h('div', { class: 'tc-row tc-subhead first' }, h('span', { class: 'strong' }, `Request ${turn.turn}`), h('span', { class: 'muted small' }, since)),
+    ...quiet(turn.old),
+    ...turn.fresh.map(message => whole(message, 'new', '+')),
+    ...reply
+  );
+}
+
+export interface Messages {
+  readonly element: HTMLElement;
+  paint(view: Look): void;
+}
+
+export function messages(acts: Acts): Messages {
+  const list = h('ol', { class: 'tc-turns', 'aria-label': 'Turns' });
+  const right = h('div', { class: 'tc-pages' });
+  const element = h('div', { class: 'tc-two' }, h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, 'Requests'), list), right);
+  let view: Look;
+
+  function entry(turn: number, calls: string, chosen: boolean): HTMLElement {
+    const name = h('button', { type: 'button', class: 'turn', 'data-k': `turn ${turn}`, onclick: () => acts.set({ turn }) }, `Turn ${turn}`);
+    return h('li', { 'aria-current': chosen ? 'true' : undefined }, name, h('span', { class: 'mono' }, calls));
+  }
+
+  const draw = once(() => {
+    const known = [...view.model.messages.values()];
+    const limit = view.past ? (view.calls.at(-1)?.turn ?? 1) : Infinity;
+    const shown = known.filter(message => message.turn <= limit && (!view.past || message.step <= view.at));
+    const turns = [...new Set(shown.map(message => message.turn))].filter(turn => turn > 0).sort((a, b) => a - b);
+    const chosen = view.ui.turn !== null && turns.includes(view.ui.turn) ? view.ui.turn : turns.at(-1);
+    const tools = new Map<number, string[]>();
+    for (const call of view.calls) tools.set(call.turn, [...(tools.get(call.turn) ?? []), call.tool]);
+    const focus = list.contains(document.activeElement);
+    list.replaceChildren(...turns.map(turn => entry(turn, line((tools.get(turn) ?? []).join(', '), 120), turn === chosen)));
+    if (focus) list.querySelector<HTMLElement>('[aria-current] button')?.focus({ preventScroll: true });
+    right.replaceChildren(chosen === undefined ? h('p', { class: 'tc-later' }, 'Nothing was said yet.') : page(turnOf(shown, chosen)));
+  });
+
+  return {
+    element,
+    paint(next) {
+      view = next;
+      if (next.ui.tab === 'Messages') draw(next.model.messages, next.model.calls, next.ui.turn, next.at, next.past);
+    }
+  };
+}

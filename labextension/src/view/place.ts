@@ -1,0 +1,158 @@
+/**
+ * Which nodes a graph has, and where: folding of long runs, columns, what waits at the right.
+ * Only pure functions live here; the kernel's columns and lanes are never changed, only closed up.
+ */
+import type { Look } from './look';
+import type { FullCall, FullObject } from './rows';
+import { stacks } from './runs';
+
+export const TILE = 24;
+const ROW = 122;
+
+export interface Size {
+  readonly width: number;
+  readonly narrow: boolean;
+}
+
+export interface Spot {
+  readonly key: string;
+  readonly x: number;
+  readonly y: number;
+  /** The object, or none for a failed call and for a folded run. */
+  readonly object: FullObject | null;
+  /** The failed call that this stands for. */
+  readonly failed: FullCall | null;
+  /** The objects of a folded run, in order. */
+  readonly folded: readonly FullObject[];
+  readonly parked: boolean;
+}
+
+export interface Places {
+  readonly spots: readonly Spot[];
+  /** For each object that is drawn or folded, the key of the spot that stands for it. */
+  readonly spotOf: ReadonlyMap<string, string>;
+  readonly divider: number | null;
+  readonly width: number;
+  readonly bottom: number;
+}
+
+export const pitch = (size: Size): number => (size.narrow ? 128 : 150);
+
+const rowOf = (lane: number): number => lane * ROW + Math.min(0, lane) * 2;
+
+/** The inputs that a known call uses. */
+function usedAt(view: Look): Set<string> {
+  return new Set(view.calls.flatMap(call => call.uses.map(use => use.object)));
+}
+
+function isParked(view: Look, used: () => Set<string>, object: FullObject): boolean {
+  if (object.role === 'output') return true;
+  if (object.role !== 'input') return false;
+  return !object.used || (view.past && !used().has(object.id));
+}
+
+/** Inputs that only folded calls use go into the stack of the first of them. */
+function foldInputs(view: Look, placed: readonly FullObject[], stackOf: Map<string, string>): void {
+  if (stackOf.size === 0) return;
+  const first = new Map<string, string>();
+  for (const call of view.calls) {
+    for (const use of call.uses) if (!first.has(use.object)) first.set(use.object, call.object);
+  }
+  for (const object of placed) {
+    const stack = object.role === 'input' && object.lane < 0 ? stackOf.get(first.get(object.id) ?? '') : undefined;
+    if (stack !== undefined) stackOf.set(object.id, stack);
+  }
+}
+
+interface Cell {
+  readonly key: string;
+  readonly column: number;
+  readonly lane: number;
+  readonly object: FullObject | null;
+  readonly failed: FullCall | null;
+  readonly folded: readonly FullObject[];
+}
+
+const at = (column: number, lane: number): string => `${column} ${lane}`;
+
+/** A failed call that made nothing stands beside its first object, under the main line. */
+function failures(view: Look, placed: ReadonlyMap<string, FullObject>, stackOf: ReadonlyMap<string, string>, taken: Set<string>): Cell[] {
+  const cells: Cell[] = [];
+  for (const call of view.calls) {
+    if (call.status !== 'failed' || view.model.objects.has(call.object)) continue;
+    const source = (call.uses.find(use => use.receiver) ?? call.uses.find(use => placed.has(use.object)))?.object ?? '';
+    const from = placed.get(source);
+    if (!from || stackOf.has(source)) continue;
+    const column = from.column + 1;
+    let lane = Math.max(0, from.lane) + 1;
+    while (taken.has(at(column, lane))) lane += 1;
+    taken.add(at(column, lane));
+    cells.push({ key: `call:${call.id}`, column, lane, object: null, failed: call, folded: [] });
+  }
+  return cells;
+}
+
+function cellsOf(view: Look, placed: readonly FullObject[]): { cells: Cell[]; stackOf: Map<string, string> } {
+  const runs = stacks(view, placed);
+  const stackOf = new Map<string, string>();
+  for (const [key, run] of runs) for (const object of run) stackOf.set(object.id, key);
+  foldInputs(view, placed, stackOf);
+  const cells: Cell[] = [];
+  for (const object of placed) {
+    const stack = stackOf.get(object.id);
+    const run = stack === undefined ? undefined : runs.get(stack);
+    const { column, lane } = object;
+    if (!stack) cells.push({ key: object.id, column, lane, object, failed: null, folded: [] });
+    else if (run?.[0] === object) cells.push({ key: stack, column, lane, object: null, failed: null, folded: run });
+  }
+  const taken = new Set(placed.map(object => at(object.column, object.lane)));
+  cells.push(...failures(view, new Map(placed.map(object => [object.id, object])), stackOf, taken));
+  return { cells, stackOf };
+}
+
+/** Columns to places: as they are, or closed up where runs are folded. */
+function columns(cells: readonly Cell[], closeUp: boolean): (column: number) => number {
+  const known = [...new Set(cells.map(cell => cell.column))].sort((a, b) => a - b);
+  if (!closeUp) {
+    const first = known[0] ?? 0;
+    return column => column - first;
+  }
+  const rank = new Map(known.map((column, index) => [column, index]));
+  return column => rank.get(column) ?? 0;
+}
+
+/** Where what is parked stands: in free places above the line where it is narrow, else at the right. */
+function park(parked: readonly FullObject[], cells: readonly Spot[], size: Size, y: (lane: number) => number): { spots: Spot[]; divider: number | null } {
+  if (parked.length === 0) return { spots: [], divider: null };
+  const spot = (object: FullObject, x: number, row: number): Spot => ({ key: object.id, x, y: row, object, failed: null, folded: [], parked: true });
+  const end = Math.max(...cells.map(cell => cell.x), -40);
+  const above = new Set(cells.filter(cell => cell.y === y(-1)).map(cell => cell.x));
+  const free = [...new Set(cells.map(cell => cell.x))].sort((a, b) => a - b).filter(x => !above.has(x));
+  const inputs = parked.filter(object => object.role === 'input');
+  if (size.narrow && above.size > 0 && inputs.length <= free.length) {
+    const seats = free.slice(-inputs.length);
+    return { spots: inputs.map((object, index) => spot(object, seats[index] ?? 0, y(-1))), divider: null };
+  }
+  const divider = Math.max(end + 112, size.width - 96 - (parked.length - 1) * 89);
+  return { spots: parked.map((object, index) => spot(object, divider + 44 + index * 89, y(0))), divider };
+}
+
+/** The place of everything there is to draw. */
+export function places(view: Look, size: Size): Places {
+  let cache: Set<string> | null = null;
+  const used = (): Set<string> => (cache ??= usedAt(view));
+  const parked = view.objects.filter(object => isParked(view, used, object));
+  const placed = parked.length ? view.objects.filter(object => !isParked(view, used, object)) : view.objects;
+  const { cells, stackOf } = cellsOf(view, placed);
+  const top = Math.min(0, ...cells.map(cell => cell.lane));
+  const column = columns(cells, stackOf.size > 0);
+  const y = (lane: number): number => 64 + rowOf(lane) - rowOf(top);
+  const left = size.narrow ? 56 : 64;
+  const spots = cells.map(cell => ({ ...cell, x: left + column(cell.column) * pitch(size), y: y(cell.lane), parked: false }));
+  const rest = park(parked, spots, size, y);
+  const all = [...spots, ...rest.spots];
+  const spotOf = new Map([...stackOf, ...all.flatMap(spot => (spot.object ? [[spot.object.id, spot.key] as const] : []))]);
+  const right = Math.max(...all.map(spot => spot.x), 0) + 52;
+  const bottom = Math.max(...all.map(spot => spot.y), y(0)) + 76;
+  return { spots: all, spotOf, divider: rest.divider, width: right, bottom };
+}

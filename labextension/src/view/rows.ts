@@ -1,0 +1,212 @@
+/**
+ * The model: what a person may see, folded from notices. Only pure functions live here.
+ *
+ * Nothing that arrives is believed: a field of the wrong shape has the contract's default.
+ */
+import {
+  DEFAULTS,
+  VERSION,
+  type BranchRow,
+  type CallRow,
+  type MessageRow,
+  type Notice,
+  type ObjectRow,
+  type Preview,
+  type Refused,
+  type Rows,
+  type SessionRow,
+  type ToolRow,
+  type Use
+} from '../generated/contract';
+
+export type FullPreview = Required<Preview>;
+export type FullUse = Required<Use>;
+export type FullObject = Omit<Required<ObjectRow>, 'preview'> & { preview: FullPreview };
+export type FullCall = Omit<Required<CallRow>, 'uses'> & { uses: readonly FullUse[] };
+export type FullTool = Required<ToolRow>;
+export type FullMessage = Required<MessageRow>;
+export type FullBranch = Required<BranchRow>;
+export type FullSession = Required<SessionRow>;
+
+export interface Tables {
+  readonly calls: ReadonlyMap<string, FullCall>;
+  readonly objects: ReadonlyMap<string, FullObject>;
+  readonly tools: ReadonlyMap<string, FullTool>;
+  readonly messages: ReadonlyMap<string, FullMessage>;
+  readonly branches: ReadonlyMap<string, FullBranch>;
+}
+
+export interface Model extends Tables {
+  readonly session: FullSession;
+  readonly live: boolean;
+  /** The number of the last delta; null right after a whole. */
+  readonly number: number | null;
+  /** Deltas were lost: what stands here is old until a whole comes. */
+  readonly gap: boolean;
+  readonly refused: Required<Refused> | null;
+  /** Why nothing can be shown, where that is so. */
+  readonly unreadable: string;
+}
+
+type Loose = Readonly<Record<string, unknown>>;
+
+const isRecord = (value: unknown): value is Loose => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const texts = (value: unknown): string[] => list(value).map(text);
+
+const records = (value: unknown): Loose[] => list(value).filter(isRecord);
+
+function sameShape(value: unknown, standard: unknown): boolean {
+  if (Array.isArray(standard)) return Array.isArray(value);
+  if (typeof standard === 'number') return typeof value === 'number' && Number.isFinite(value);
+  return isRecord(standard) ? isRecord(value) : typeof value === typeof standard;
+}
+
+/** The row, complete: what is left out or of the wrong shape is as in `standard`. */
+function complete<T extends object>(row: Loose, standard: T): T {
+  const whole: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(standard)) whole[key] = sameShape(row[key], value) ? row[key] : value;
+  return whole as T;
+}
+
+const CALL = { id: '', call: '', tool: '', step: 0, turn: 0, ...DEFAULTS.CallRow };
+const OBJECT = { id: '', name: '', kind: '', ...DEFAULTS.ObjectRow };
+const TOOL = { id: '', ...DEFAULTS.ToolRow };
+const MESSAGE = { id: '', turn: 0, role: 'session', ...DEFAULTS.MessageRow };
+const BRANCH = { id: '', name: '', ...DEFAULTS.BranchRow };
+
+function pairs(value: unknown): [string, string][] {
+  return list(value).map(pair => [text(list(pair)[0]), text(list(pair)[1])]);
+}
+
+function preview(row: Loose): FullPreview {
+  return {
+    caption: text(row.caption),
+    text: text(row.text),
+    fields: pairs(row.fields),
+    columns: texts(row.columns),
+    cells: list(row.cells).map(texts),
+    image: text(row.image),
+    glyph: texts(row.glyph)
+  };
+}
+
+const use = (row: Loose): FullUse => ({
+  parameter: text(row.parameter),
+  object: text(row.object),
+  receiver: row.receiver === true
+});
+
+export const fullObject = (row: Loose): FullObject =>
+  ({ ...complete(row, OBJECT), preview: preview(isRecord(row.preview) ? row.preview : {}) }) as FullObject;
+
+export const fullCall = (row: Loose): FullCall =>
+  ({
+    ...complete(row, CALL),
+    asked: isRecord(row.asked) ? row.asked : null,
+    filled: texts(row.filled),
+    uses: records(row.uses).map(use)
+  }) as FullCall;
+
+const fullSession = (row: Loose): FullSession =>
+  ({ ...complete(row, DEFAULTS.SessionRow), pending: texts(row.pending) }) as FullSession;
+
+export const EMPTY: Model = {
+  calls: new Map(),
+  objects: new Map(),
+  tools: new Map(),
+  messages: new Map(),
+  branches: new Map(),
+  session: fullSession({}),
+  live: true,
+  number: null,
+  gap: false,
+  refused: null,
+  unreadable: ''
+};
+
+function put<T extends { readonly id: string }>(
+  table: ReadonlyMap<string, T>,
+  rows: readonly T[],
+  dropped: readonly string[]
+): ReadonlyMap<string, T> {
+  if (rows.length + dropped.length === 0) return table;
+  const next = new Map(table);
+  for (const id of dropped) next.delete(id);
+  for (const row of rows) next.set(row.id, row);
+  return next;
+}
+
+/** The ids that `drop` names in one table. */
+function droppedFrom(drop: readonly string[], table: string): string[] {
+  const prefix = `${table}:`;
+  return drop.filter(name => name.startsWith(prefix)).map(name => name.slice(prefix.length));
+}
+
+function withRows(model: Model, rows: Loose): Model {
+  const drop = texts(rows.drop);
+  const session = records(rows.session).at(-1);
+  const gone = (table: string): string[] => droppedFrom(drop, table);
+  return {
+    ...model,
+    calls: put(model.calls, records(rows.calls).map(fullCall), gone('calls')),
+    objects: put(model.objects, records(rows.objects).map(fullObject), gone('objects')),
+    tools: put(model.tools, records(rows.tools).map(row => complete(row, TOOL) as FullTool), gone('tools')),
+    messages: put(model.messages, records(rows.messages).map(row => complete(row, MESSAGE) as FullMessage), gone('messages')),
+    branches: put(model.branches, records(rows.branches).map(row => complete(row, BRANCH) as FullBranch), gone('branches')),
+    session: session ? fullSession(session) : model.session
+  };
+}
+
+type Kind = Notice['type'] | 'unknown';
+
+/** What kind of notice it is; a `type` that was left out shows in the other fields. */
+function kindOf(notice: Loose): Kind {
+  if (notice.type === 'whole' || notice.type === 'delta' || notice.type === 'refused') return notice.type;
+  if (notice.type !== undefined) return 'unknown';
+  if ('command' in notice) return 'refused';
+  if (!isRecord(notice.rows)) return 'unknown';
+  return 'number' in notice ? 'delta' : 'whole';
+}
+
+function refusal(notice: Loose): Required<Refused> {
+  const fields = isRecord(notice.fields) ? notice.fields : {};
+  return {
+    type: 'refused',
+    command: text(notice.command),
+    reason: text(notice.reason),
+    fields: Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, text(value)]))
+  };
+}
+
+function fromWhole(notice: Loose): Model {
+  const version = notice.version ?? VERSION;
+  if (typeof version !== 'number' || version > VERSION) {
+    return { ...EMPTY, live: false, unreadable: 'This session was written by a newer jupyter-toolcall. Update it to see the session.' };
+  }
+  return { ...withRows(EMPTY, isRecord(notice.rows) ? notice.rows : {}), live: notice.live !== false };
+}
+
+/** The model after a notice; one that makes no sense changes nothing. */
+export function fold(model: Model, notice: unknown): Model {
+  if (!isRecord(notice)) return model;
+  switch (kindOf(notice)) {
+    case 'whole':
+      return fromWhole(notice);
+    case 'delta': {
+      const number = typeof notice.number === 'number' ? notice.number : 0;
+      const gap = model.gap || (model.number !== null && number !== model.number + 1);
+      return { ...withRows(model, isRecord(notice.rows) ? notice.rows : {}), number, gap, refused: null };
+    }
+    case 'refused':
+      return { ...model, refused: refusal(notice) };
+    case 'unknown':
+      return model;
+  }
+}
+
+export type { Rows };

@@ -1,0 +1,167 @@
+/**
+ * Fields from a tool's JSON Schema, and arguments from fields. Only pure functions live here.
+ *
+ * A field that nobody touched gives back exactly what it was made from.
+ */
+import type { FullObject } from './rows';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+export type Kind = 'choice' | 'flag' | 'number' | 'text' | 'object' | 'objects' | 'json';
+
+export interface Field {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly description: string;
+  readonly required: boolean;
+  readonly nullable: boolean;
+  readonly integer: boolean;
+  /** The values to choose from: of an enum, or the kinds of the objects. */
+  readonly options: readonly unknown[];
+  readonly initial: unknown;
+}
+
+const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const schemas = (value: unknown): Schema[] => (Array.isArray(value) ? value.filter(isSchema) : []);
+
+const isNull = (schema: Schema): boolean => schema.type === 'null' || schema.const === null;
+
+function target(ref: unknown, root: Schema): Schema {
+  const path = typeof ref === 'string' && ref.startsWith('#/') ? ref.slice(2).split('/') : [];
+  let at: unknown = path.length ? root : {};
+  for (const part of path) at = isSchema(at) ? at[part.replace(/~1/g, '/').replace(/~0/g, '~')] : undefined;
+  return isSchema(at) ? at : {};
+}
+
+/** The schema itself: references followed, a single alternative taken, null noted. */
+function plain(schema: Schema, root: Schema, depth = 0): { schema: Schema; nullable: boolean } {
+  if (depth > 8) return { schema: {}, nullable: false };
+  if (schema.$ref !== undefined) return plain({ ...target(schema.$ref, root), ...schema, $ref: undefined }, root, depth + 1);
+  const [only, second] = schemas(schema.allOf);
+  if (only && !second) return plain({ ...only, ...schema, allOf: undefined }, root, depth + 1);
+  if (Array.isArray(schema.type)) {
+    const types = schema.type.filter(type => type !== 'null');
+    return { schema: { ...schema, type: types.length === 1 ? types[0] : undefined }, nullable: types.length < schema.type.length };
+  }
+  const all = [...schemas(schema.anyOf), ...schemas(schema.oneOf)];
+  const real = all.filter(one => !isNull(one));
+  if (real.length !== 1 || !real[0]) return { schema, nullable: real.length < all.length };
+  const inner = plain({ ...real[0], ...schema, anyOf: undefined, oneOf: undefined }, root, depth + 1);
+  return { schema: inner.schema, nullable: inner.nullable || real.length < all.length };
+}
+
+/** The schemas of a tool's parameters, by name. */
+export function definitionsOf(parameters: Schema): Readonly<Record<string, Schema>> {
+  const properties = isSchema(parameters.properties) ? parameters.properties : {};
+  return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, isSchema(value) ? value : {}]));
+}
+
+/** The values that an enum, a const or alternatives of consts allow; none where all are. */
+export function choices(schema: Schema | undefined, root: Schema): readonly unknown[] {
+  if (!schema) return [];
+  const { schema: inner } = plain(schema, root);
+  if (Array.isArray(inner.enum)) return inner.enum;
+  if (inner.const !== undefined) return [inner.const];
+  const all = [...schemas(inner.anyOf), ...schemas(inner.oneOf)].filter(one => !isNull(one)).map(one => plain(one, root).schema);
+  return all.length && all.every(one => one.const !== undefined) ? all.map(one => one.const) : [];
+}
+
+const OBJECT = /^\^\(?(?:\?:)?([A-Za-z_]\w*(?:\|[A-Za-z_]\w*)*)\)?#\[1-9\](?:\[0-9\]|\\d)\*\$$/;
+
+/** The kinds of object that a string of this schema names. */
+function kindsOf(schema: Schema): readonly string[] {
+  const found = typeof schema.pattern === 'string' ? OBJECT.exec(schema.pattern) : null;
+  return found?.[1]?.split('|') ?? [];
+}
+
+function kindFor(schema: Schema, root: Schema, value: unknown): Pick<Field, 'kind' | 'options'> {
+  const fits = (type: string): boolean => value === undefined || value === null || typeof value === type;
+  const values = choices(schema, root);
+  if (values.length) return { kind: 'choice', options: values };
+  const kinds = kindsOf(schema);
+  if (kinds.length && fits('string')) return { kind: 'object', options: kinds };
+  if (schema.type === 'boolean' && fits('boolean')) return { kind: 'flag', options: [] };
+  if ((schema.type === 'integer' || schema.type === 'number') && fits('number')) return { kind: 'number', options: [] };
+  if (schema.type === 'string' && fits('string')) return { kind: 'text', options: [] };
+  const items = isSchema(schema.items) ? kindsOf(plain(schema.items, root).schema) : [];
+  const listed = value === undefined || (Array.isArray(value) && value.every(one => typeof one === 'string'));
+  return items.length && listed ? { kind: 'objects', options: items } : { kind: 'json', options: [] };
+}
+
+/** One field per argument: those of the schema in its order, then what else the call has. */
+export function fieldsOf(parameters: Schema, values: Readonly<Record<string, unknown>>): Field[] {
+  const definitions = definitionsOf(parameters);
+  const required = Array.isArray(parameters.required) ? parameters.required : [];
+  const names = new Set([...Object.keys(definitions), ...Object.keys(values)]);
+  return [...names].map(name => {
+    const { schema, nullable } = plain(definitions[name] ?? {}, parameters);
+    const description = typeof schema.description === 'string' ? schema.description : '';
+    const common = { name, description, required: required.includes(name), nullable, integer: schema.type === 'integer' };
+    return { ...common, ...kindFor(schema, parameters, values[name]), initial: values[name] };
+  });
+}
+
+/** How a value stands in its field. */
+export function rawOf(field: Field, value: unknown): string {
+  if (value === undefined) return '';
+  if (field.kind === 'text' || field.kind === 'object') return value === null ? '' : String(value);
+  if (field.kind === 'number') return value === null ? '' : String(value);
+  return JSON.stringify(value, null, field.kind === 'json' ? 2 : undefined);
+}
+
+export type Read = { readonly value: unknown } | { readonly omit: true } | { readonly error: string };
+
+function empty(field: Field): Read {
+  if (field.nullable) return { value: null };
+  if (!field.required) return { omit: true };
+  return field.kind === 'text' ? { value: '' } : { error: 'A value is needed.' };
+}
+
+function number(field: Field, raw: string): Read {
+  const value = Number(raw);
+  if (!Number.isFinite(value)) return { error: 'This is not a number.' };
+  return field.integer && !Number.isInteger(value) ? { error: 'This must be a whole number.' } : { value };
+}
+
+function json(raw: string): Read {
+  try {
+    return { value: JSON.parse(raw) as unknown };
+  } catch (error) {
+    return { error: `This is not JSON: ${error instanceof Error ? error.message : 'it cannot be read'}.` };
+  }
+}
+
+/** The value that a field holds. */
+export function read(field: Field, raw: string): Read {
+  if (raw === rawOf(field, field.initial)) return field.initial === undefined ? { omit: true } : { value: field.initial };
+  if (raw.trim() === '' && (field.kind !== 'text' || field.nullable)) return empty(field);
+  if (field.kind === 'text' || field.kind === 'object') return { value: raw };
+  return field.kind === 'number' ? number(field, raw) : json(raw);
+}
+
+export interface Filled {
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly errors: Readonly<Record<string, string>>;
+}
+
+/** The arguments of all fields, and what is wrong with which. */
+export function readAll(fields: readonly Field[], raws: ReadonlyMap<string, string>): Filled {
+  const values: [string, unknown][] = [];
+  const errors: [string, string][] = [];
+  for (const field of fields) {
+    const found = read(field, raws.get(field.name) ?? '');
+    if ('value' in found) values.push([field.name, found.value]);
+    else if ('error' in found) errors.push([field.name, found.error]);
+  }
+  return { arguments: Object.fromEntries(values), errors: Object.fromEntries(errors) };
+}
+
+/** The objects that a field can name, newest first; the one it names now is always there. */
+export function candidates(field: Field, objects: readonly FullObject[], before: number): FullObject[] {
+  const fit = objects.filter(
+    object => object.branch === '' && field.options.includes(object.kind) && (object.role === 'input' || (object.role === 'made' && object.step < before))
+  );
+  const number = (object: FullObject): number => Number(object.name.split('#')[1] ?? 0);
+  return fit.sort((a, b) => b.step - a.step || number(b) - number(a));
+}

@@ -1,0 +1,135 @@
+/** The list of steps. One list serves the graph and its own tab. */
+import { h, keyed, reader, type Child } from './dom';
+import { icon, type IconName } from './icons';
+import { choiceOf, type Acts, type Look } from './look';
+import type { FullCall } from './rows';
+import { duration, line, many } from './text';
+
+const ICONS: Readonly<Record<FullCall['status'], IconName>> = {
+  proposed: 'wait',
+  approved: 'run',
+  running: 'run',
+  succeeded: 'done',
+  failed: 'failed',
+  rejected: 'reject',
+  answered: 'person',
+  interrupted: 'stop',
+  unknown: 'unknown'
+};
+
+const WORDS: Readonly<Record<FullCall['status'], string>> = {
+  proposed: 'waits for you',
+  approved: 'approved',
+  running: 'running',
+  succeeded: 'done',
+  failed: 'failed',
+  rejected: 'rejected',
+  answered: 'answered by you',
+  interrupted: 'interrupted',
+  unknown: 'outcome unknown'
+};
+
+export function iconOf(call: FullCall): IconName {
+  if (call.status !== 'succeeded') return ICONS[call.status];
+  if (call.memory) return 'memory';
+  return call.edited ? 'edited' : 'done';
+}
+
+/** What stands at the right: what came of it, and how long it took. */
+export function endOf(call: FullCall): string {
+  if (call.status !== 'succeeded') return WORDS[call.status];
+  if (call.memory) return 'from memory';
+  const time = duration(call.ms);
+  if (call.edited) return time ? `edited, ${time}` : 'edited';
+  return call.stale ? 'may be stale' : time;
+}
+
+/** What a screen reader hears before the line, where the end does not say it. */
+const spoken = (call: FullCall): string => (call.status === 'succeeded' && !call.memory ? 'done, ' : '');
+
+interface Item {
+  readonly call: FullCall;
+  readonly made: string;
+  readonly pending: boolean;
+}
+
+function what(item: Item): Child[] {
+  const { call } = item;
+  const text = call.what || (call.status === 'failed' ? call.error : call.result);
+  const name = item.pending ? item.made : h('b', {}, line(item.made, 80));
+  return [line(text, 200), ...(item.made && call.status !== 'failed' ? [text ? ' → ' : '→ ', name] : [])];
+}
+
+function element(item: Item, open: (call: FullCall) => void): HTMLElement {
+  const { call } = item;
+  return h(
+    'li',
+    { class: `tc-step ${call.status}`, 'data-n': call.step },
+    icon(iconOf(call)),
+    h('button', { type: 'button', class: 'tool', 'data-k': `step ${call.id}`, onclick: () => open(call) }, line(call.tool, 120)),
+    h('span', { class: 'what' }, spoken(call) ? reader(spoken(call)) : null, ...what(item)),
+    h('span', { class: 'end' }, endOf(call))
+  );
+}
+
+export interface Steps {
+  readonly element: HTMLElement;
+  paint(view: Look): void;
+}
+
+/** The heading and the list. */
+export function steps(acts: Acts): Steps {
+  const list = h('ol', { class: 'tc-steps', 'aria-label': 'Steps' });
+  const later = h('p', { class: 'tc-later' });
+  const none = h('p', { class: 'tc-later' }, 'No steps yet.');
+  const pane = h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, 'Steps'), list, none, later);
+  const rows = keyed(list, (item: Item) => element(item, call => acts.set({ chosen: choiceOf(call), form: null })));
+  let current: Element | null = null;
+
+  function arrows(event: KeyboardEvent): void {
+    const step = { ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' }[event.key] as 'nextElementSibling' | undefined;
+    const item = event.target instanceof Element ? event.target.closest('li') : null;
+    const next = step && item?.[step]?.querySelector('button');
+    if (!next) return;
+    next.focus();
+    event.preventDefault();
+  }
+
+  function pick(item: Element | null, follow: boolean): void {
+    if (item === current && item?.hasAttribute('aria-current')) return;
+    current?.removeAttribute('aria-current');
+    item?.setAttribute('aria-current', 'step');
+    current = item;
+    if (item instanceof HTMLElement) show(item, follow);
+  }
+
+  /** Scrolls the list, never the page. */
+  function show(item: HTMLElement, follow: boolean): void {
+    if (list.scrollHeight <= list.clientHeight) return;
+    if (follow) list.scrollTop = list.scrollHeight;
+    const [top, bottom] = [item.offsetTop - list.offsetTop, item.offsetTop - list.offsetTop + item.offsetHeight];
+    if (top < list.scrollTop) list.scrollTop = top - 8;
+    else if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight + 8;
+  }
+
+  list.addEventListener('keydown', arrows);
+  return {
+    element: pane,
+    paint(view) {
+      const { objects } = view.model;
+      rows(
+        view.calls.map(call => {
+          const object = objects.get(call.object);
+          const item = { call, made: object?.name ?? '', pending: object?.role === 'pending' };
+          return { key: call.id, stamp: [call, item.made, item.pending], item };
+        })
+      );
+      const at = view.calls.findIndex(call => call.id === view.chosen.call);
+      pick(list.children[at] ?? null, view.follow);
+      const hidden = view.past ? [...view.model.calls.values()].filter(call => call.branch === '' && call.step > view.at).length : 0;
+      later.hidden = hidden === 0;
+      later.textContent = `${many(hidden, 'later step')} ${hidden === 1 ? 'is' : 'are'} hidden`;
+      none.hidden = view.calls.length > 0;
+    }
+  };
+}

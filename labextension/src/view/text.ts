@@ -1,0 +1,50 @@
+/** Text from anywhere, made fit to be seen. Only pure functions on strings live here. */
+
+/** Controls, bidi marks and overrides, zero-width signs, tags, and surrogates without their half. */
+const UNSEEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
+
+function escaped(sign: string): string {
+  const code = sign.codePointAt(0) ?? 0;
+  return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
+}
+
+/** The text with everything visible; line breaks and tabs stay. */
+export const seen = (text: string): string => text.replace(/\r\n/g, '\n').replace(UNSEEN, escaped);
+
+/** The text on one line, at most `cap` characters long. */
+export function line(text: string, cap = 400): string {
+  const short = text.length > 2 * cap ? text.slice(0, 2 * cap) : text;
+  return clip(seen(short).replace(/\n/g, '\\n').replace(/\t/g, ' '), cap);
+}
+
+/** The text, cut to `cap` characters with an ellipsis; no character is cut in half. */
+export function clip(text: string, cap: number): string {
+  if (text.length <= cap) return text;
+  const signs = [...text];
+  return signs.length <= cap ? text : `${signs.slice(0, Math.max(1, cap - 1)).join('')}…`;
+}
+
+/** Many lines, capped. */
+export const block = (text: string, cap = 8000): string => (text.length > cap ? `${seen(text.slice(0, cap))}\n…` : seen(text));
+
+/** A value as a person reads it in code. */
+export function literal(value: unknown, cap = 400): string {
+  return line(JSON.stringify(value) ?? 'null', cap);
+}
+
+export const count = (number: number): string => number.toLocaleString('en-US');
+
+/** `1 call`, `2 calls`. */
+export const many = (number: number, thing: string): string => `${count(number)} ${thing}${number === 1 ? '' : 's'}`;
+
+/** A duration: `3 ms`, `1.2 s`, `2 min`. */
+export function duration(ms: number): string {
+  if (ms < 1) return ms > 0 ? '<1 ms' : '';
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  return ms < 120_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
+}
+
+const OBJECT_NAME = /^[A-Za-z_]\w*#[1-9]\d*$/;
+
+export const isObjectName = (value: unknown): value is string => typeof value === 'string' && OBJECT_NAME.test(value);
