@@ -14,7 +14,7 @@ const OPTIONS: readonly [RegExp, string | null][] = [
   [/^\s+/, null],
   [/^--?[A-Za-z][\w-]*/, 'attributeName'],
   [/^(["'])(?:\\.|(?!\1).)*\1?/, 'string'],
-  [/^[A-Za-z_]\w*#\d+/, 'typeName'],
+  [/^[A-Za-z_]\w*#\d+/, 'atom'],
   [/^[A-Za-z_]\w*(?=:)/, 'variableName'],
   [/^[:,=]/, 'operator'],
   [/^\d+(?:\.\d+)?(?!\w)/, 'number'],
@@ -23,7 +23,7 @@ const OPTIONS: readonly [RegExp, string | null][] = [
 
 /** What a piece of the prompt is. */
 const PROMPT: readonly [RegExp, string | null][] = [
-  [/^[A-Za-z_]\w*#\d+/, 'typeName'],
+  [/^[A-Za-z_]\w*#\d+/, 'atom'],
   [/^\{[A-Za-z_]\w*(?:\.\w+)*\}/, 'variableName.special'],
   [/^\$[A-Za-z_]\w*/, 'variableName.special'],
   [/^`[^`]*`?/, 'string'],

@@ -22,8 +22,8 @@ const slots: JupyterFrontEndPlugin<void> = {
   autoStart: true,
   requires: [INotebookTracker],
   activate: (_app, notebooks: INotebookTracker) => {
-    notebooks.forEach(notebook => addLiveSlots(notebook.content.rendermime));
-    notebooks.widgetAdded.connect((_, notebook) => addLiveSlots(notebook.content.rendermime));
+    notebooks.forEach(addLiveSlots);
+    notebooks.widgetAdded.connect((_, notebook) => addLiveSlots(notebook));
   }
 };
 
@@ -58,7 +58,7 @@ const panel: JupyterFrontEndPlugin<void> = {
       execute: () => app.shell.activateById(side.id)
     });
     app.commands.addCommand(INSERT, {
-      label: trans.__('Insert %%toolchat Cell'),
+      label: trans.__('Insert %1 Cell', '%%toolchat'),
       caption: trans.__('Insert a cell that starts a tool-calling session'),
       describedBy: NO_ARGUMENTS,
       isEnabled: () => notebooks.currentWidget !== null,
@@ -75,14 +75,16 @@ const panel: JupyterFrontEndPlugin<void> = {
 };
 
 /** Below the active cell, with the cursor where the options go. */
-function insertCell(notebooks: INotebookTracker): void {
+async function insertCell(notebooks: INotebookTracker): Promise<void> {
   const notebook = notebooks.currentWidget?.content;
   if (!notebook) return;
   NotebookActions.insertBelow(notebook);
   const [options, prompt] = ['%%toolchat -t ', '\n'];
-  notebook.activeCell?.model.sharedModel.setSource(options + prompt);
+  const cell = notebook.activeCell;
+  cell?.model.sharedModel.setSource(options + prompt);
   notebook.mode = 'edit';
-  notebook.activeCell?.editor?.setCursorPosition({ line: 0, column: options.length });
+  await cell?.ready;
+  cell?.editor?.setCursorPosition({ line: 0, column: options.length });
 }
 
 export default [slots, panel, highlight];

@@ -10,7 +10,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { PartialJSONObject } from '@lumino/coreutils';
 import type { Message } from '@lumino/messaging';
 import { Panel, Widget } from '@lumino/widgets';
-import { LIVE, LiveSlot } from './live';
+import { LIVE, liveSlot } from './live';
 import { SavedView, SESSION } from './saved';
 
 /** The two bundles of a cell in which a session ran; the saved one comes last. */
@@ -33,7 +33,9 @@ export class SidePanel extends Panel {
 
   /** From now on the newest session of this notebook is shown. */
   follow(notebook: NotebookPanel | null): void {
+    this.notebook?.sessionContext.statusChanged.disconnect(this.refresh, this);
     this.notebook = notebook;
+    notebook?.sessionContext.statusChanged.connect(this.refresh, this);
     this.watch();
     void notebook?.context.ready.then(() => this.watch());
   }
@@ -64,10 +66,16 @@ export class SidePanel extends Panel {
     if (!this.isVisible) return;
     const model = this.notebook?.isDisposed ? null : this.notebook?.content.model;
     const newest = model ? newestSession(model) : {};
-    if (this.shown?.live === newest.live && this.shown?.saved === newest.saved) return;
-    if (this.shown?.live !== newest.live || !this.shown?.live) this.rebuild(newest);
-    else this.saved(newest.saved);
+    const sameLive = this.shown?.live === newest.live && !this.waits();
+    if (this.shown && sameLive && this.shown.saved === newest.saved) return;
+    if (sameLive && newest.live) this.saved(newest.saved);
+    else this.rebuild(newest);
     this.shown = newest;
+  }
+
+  /** A slot that was made before ipywidgets knew the kernel stays empty: it is made anew. */
+  private waits(): boolean {
+    return this.widgets.some(slot => slot.hasClass('jtc-live') && !slot.node.querySelector('.lm-Widget'));
   }
 
   private rebuild({ live, saved }: Newest): void {
@@ -76,7 +84,7 @@ export class SidePanel extends Panel {
     if (!live && !saved) return this.say();
     this.addClass('jtc-pair');
     if (live && this.notebook) {
-      const slot = new LiveSlot(this.notebook.content.rendermime);
+      const slot = liveSlot(this.notebook);
       this.addWidget(slot);
       void slot.renderModel(new MimeModel({ trusted: true, data: live }));
     }
@@ -95,7 +103,7 @@ export class SidePanel extends Panel {
     const says = new Widget();
     says.addClass('jtc-says');
     says.node.textContent = this.notebook
-      ? this.trans.__('No tool-calling session in this notebook yet: run a cell that begins with %%toolchat.')
+      ? this.trans.__('No tool-calling session in this notebook yet: run a cell that begins with %1.', '%%toolchat')
       : this.trans.__('Open a notebook to see its tool-calling session.');
     this.addWidget(says);
   }

@@ -25,7 +25,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.e2e.rig import ARGUMENTS, Place, chromium_path, screenshot, served
+from tests.e2e.rig import ARGUMENTS, Place, chromium_path, fresh_folder, screenshot, served
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -36,14 +36,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    with served("jupyterlab", tmp_path_factory.mktemp("lab")) as place:
-        yield place
+def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    with served("jupyterlab", tmp_path_factory.mktemp("lab")) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
-def notebook7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    with served("notebook", tmp_path_factory.mktemp("notebook7")) as place:
+def notebook7_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    with served("notebook", tmp_path_factory.mktemp("notebook7")) as server:
+        yield server
+
+
+@pytest.fixture
+def lab(lab_server: Place) -> Iterator[Place]:
+    with fresh_folder(lab_server) as place:
+        yield place
+
+
+@pytest.fixture
+def notebook7(notebook7_server: Place) -> Iterator[Place]:
+    with fresh_folder(notebook7_server) as place:
         yield place
 
 

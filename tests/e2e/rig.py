@@ -12,12 +12,13 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,14 +53,24 @@ expect.set_options(timeout=30_000)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A running server: where it is, and the folder that it serves."""
+    """A folder of a running server."""
 
     app: App
     url: str
-    root: Path
+    served: Path
+    folder: str = "."
+
+    @property
+    def root(self) -> Path:
+        return self.served / self.folder
+
+    def path(self, name: str) -> str:
+        """A file of this folder, as the front end's commands name it."""
+        return f"{self.folder}/{name}"
 
     def address(self, name: str) -> str:
-        return f"{self.url}/{'lab/tree' if self.app == 'jupyterlab' else 'notebooks'}/{name}"
+        front_end = "lab/tree" if self.app == "jupyterlab" else "notebooks"
+        return f"{self.url}/{front_end}/{self.path(name)}"
 
 
 def chromium_path() -> str:
@@ -75,7 +86,6 @@ def served(app: App, folder: Path) -> Iterator[Place]:
     """A server on loopback for as long as it lasts; all that it writes is in the folder."""
     root = folder / "root"
     root.mkdir()
-    write_settings(folder / "settings", QUIET)
     place = Place(app, f"http://127.0.0.1:{free_port()}", root)
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
@@ -96,7 +106,8 @@ def command(place: Place) -> list[str]:
         f"--port={place.url.rpartition(':')[2]}",
         "--ServerApp.port_retries=0",
         "--IdentityProvider.token=",
-        f"--ServerApp.root_dir={place.root}",
+        "--ServerApp.disable_check_xsrf=True",
+        f"--ServerApp.root_dir={place.served}",
         "--LabApp.expose_app_in_browser=True",
         "--JupyterNotebookApp.expose_app_in_browser=True",
     ]
@@ -261,6 +272,17 @@ def reload(page: Page) -> None:
     wait_drawn(page)
 
 
+@contextmanager
+def fresh_folder(server: Place) -> Iterator[Place]:
+    """An empty folder of a server, whose settings are as at first; its kernels end with it."""
+    settings = server.served.parent / "settings"
+    shutil.rmtree(settings, ignore_errors=True)
+    write_settings(settings, QUIET)
+    folder = Path(tempfile.mkdtemp(dir=server.served)).name
+    yield replace(server, folder=folder)
+    shut_down_kernels(server)
+
+
 def shut_down_kernels(place: Place) -> None:
     """End every kernel of the server, as closing for the day would."""
     with urllib.request.urlopen(f"{place.url}/api/sessions") as answer:
@@ -285,7 +307,7 @@ def outputs(page: Page, number: int) -> Locator:
 def dark_theme(page: Page) -> None:
     """Returns when the page is dark."""
     run_command(page, "apputils:change-theme", theme="JupyterLab Dark")
-    page.locator("body[data-jp-theme-light=false]").wait_for()
+    page.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
 
 
 def show_side_panel(page: Page) -> Locator:

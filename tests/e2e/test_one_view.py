@@ -114,6 +114,6 @@ def test_a_panel_whose_kernel_died_before_the_end_stays_as_it_was(page: Page, la
     run_all(page)
     wait_idle(page)
     restart_kernel(page)
-    expect(outputs(page, 0).locator(".jupyter-widgets-disconnected")).to_be_visible()
+    expect(outputs(page, 0).get_by_role("region", name="Live stand-in")).to_be_visible()
     expect_one_output(page)
     wait_ready(page)

@@ -34,7 +34,7 @@ def test_it_shows_the_newest_session_and_follows_the_notebook_in_front(
     expect(side.get_by_role("button", name="Potato#3").first).to_be_visible()
     expect(side.get_by_role("button", name="Potato#2")).to_have_count(0)
     screenshot(page, "side-panel")
-    run_command(page, "docmanager:open", path="other.ipynb")
+    run_command(page, "docmanager:open", path=lab.path("other.ipynb"))
     expect(side.get_by_role("button", name="Egg#2").first).to_be_visible()
     expect(side.get_by_role("button", name="Potato#3")).to_have_count(0)
 
@@ -78,7 +78,7 @@ def test_the_toolbar_button_the_menu_and_the_palette_know_it(page: Page, lab: Pl
     expect(page.get_by_role("menuitem", name="Tool Calls")).to_be_visible()
     page.keyboard.press("Escape")
     run_command(page, "apputils:activate-command-palette")
-    page.get_by_placeholder("SEARCH", exact=False).last.fill("toolchat")
+    page.locator(".lm-CommandPalette-input").fill("toolchat")
     expect(page.get_by_text("Insert %%toolchat Cell")).to_be_visible()
 
 
