@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import os
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +23,7 @@ from jupyter_toolcall.request import Assistant, Result, Results, User
 
 from .standin.anthropic_api import StandIn
 from .standin.anthropic_turns import Hide, Think, Turn, Use, says
+from .standin.anthropic_turns import encode as encode_event
 from .standin.anthropic_words import Json
 from .standin.talk import KEY, NEWEST, a_claude, a_tool, answered, asked, heard
 
@@ -28,6 +31,8 @@ PEEL = a_tool("Potato_peel", "Peel a potato.", potato="string")
 CUT = a_tool("Potato_cut", "Cut a potato.", potato="string", pieces="integer")
 FRY = a_tool("fry", "Fry pieces.", pieces="string")
 SELECT = a_tool("selectTools", "Gain tools. Objects: Potato#1", tools="array")
+
+SAVE = a_tool("save", "Hand in the fries.", fries="string")
 
 
 @pytest.fixture
@@ -130,6 +135,22 @@ def test_an_interrupt_while_text_streams_closes_the_connection_and_passes(
         assert model(asked("Go.")).text == "again"
 
 
+def test_the_kernels_interrupt_ends_a_wait_for_the_model_at_once(server: StandIn) -> None:
+    def interrupt() -> None:
+        assert server.stalled.wait(10)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    server.turns += [says(cut=0, stalls=True, hard=True), says("again")]
+    kernel = threading.Thread(target=interrupt)
+    with a_claude(server) as model:
+        kernel.start()
+        with pytest.raises(KeyboardInterrupt):
+            model(asked("Go."))
+        kernel.join()
+        assert server.left.wait(10), "the connection is still open"
+        assert model(asked("Go.")).text == "again"
+
+
 def test_tools_keep_their_order_place_and_first_description(server: StandIn) -> None:
     server.turns += [
         says(Think("Which?"), Use("selectTools", {"tools": ["Potato_peel"]})),
@@ -137,29 +158,23 @@ def test_tools_keep_their_order_place_and_first_description(server: StandIn) -> 
         says("done"),
     ]
     with a_claude(server) as model:
-        first = asked("Peel.", SELECT, deferred=(PEEL, CUT, FRY), system="Cook.")
+        first = asked("Peel.", SELECT, SAVE, deferred=(PEEL, CUT, FRY), system="Cook.")
         reply = model(first)
         chosen = Result(reply.calls[0].id, "ok", selected=("Potato_peel",))
         second = replace(
             answered(first, reply, chosen),
-            tools=(SELECT, PEEL),
+            tools=(SAVE, SELECT, PEEL),
             deferred=(FRY, CUT),
         )
         reply = model(second)
         renewed = replace(SELECT, description="Gain tools. Objects: Potato#1, Potato#2")
-        third = replace(
-            answered(second, reply, "Potato#2", news="New: Potato#2"), tools=(PEEL, renewed)
-        )
-        model(third)
+        third = answered(second, reply, "Potato#2", news="New: Potato#2")
+        model(replace(third, tools=(PEEL, SAVE, renewed)))
     tools = [_plain(asked_.body["tools"]) for asked_ in server.asked]
     assert tools[0] == tools[1] == tools[2]
-    assert [tool["name"] for tool in tools[0]] == [
-        "selectTools",
-        "Potato_cut",
-        "Potato_peel",
-        "fry",
-    ]
-    assert [tool.get("defer_loading", False) for tool in tools[0]] == [False, True, True, True]
+    names = [(tool["name"], "defer_loading" not in tool) for tool in tools[0]]
+    assert names[:2] == [("selectTools", True), ("save", True)]
+    assert names[2:] == [("Potato_cut", False), ("Potato_peel", False), ("fry", False)]
     answer = server.asked[1].body["messages"][2]["content"][0]["content"]
     assert answer == [{"type": "tool_reference", "tool_name": "Potato_peel"}]
     assert (server.refused, [asked_.dropped for asked_ in server.asked]) == ([], [()] * 3)
@@ -331,17 +346,19 @@ def test_the_key_is_nowhere_but_in_the_request(
     server: StandIn, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    server.turns += [says("a"), says(status=403, message=f"the key {KEY} may not")]
+    told = {"type": "error", "error": {"type": "api_error", "message": f"the key {KEY} fails"}}
+    server.turns += [says("a"), says(status=403, message=f"the key {KEY} fails")]
+    server.turns += [Turn(raw=encode_event(told)), says("cut", cut=300, hard=True)]
     with a_claude(server) as model:
         reply = model(asked("Go."))
-        with pytest.raises(ModelError) as caught:
-            model(asked("Go."))
-        shown = [repr(model), str(vars(model)), repr(reply), encode(reply.raw), str(caught.value)]
+        shown = [repr(model), str(vars(model)), repr(reply), encode(reply.raw)]
+        for expected in ("the key «redacted» fails", "the key «redacted» fails", "connection"):
+            with pytest.raises(ModelError, match=expected) as caught:
+                model(asked("Go."))
+            shown.append(str(caught.value))
+            assert (caught.value.__context__, caught.value.__cause__) == (None, None)
     assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
     assert KEY not in "".join([*shown, caplog.text])
-    assert "«redacted»" in str(caught.value)
-    assert caught.value.__context__ is None
-    assert caught.value.__cause__ is None
 
 
 def test_without_a_key_one_line_names_it_and_the_offline_way(

@@ -172,7 +172,8 @@ USE = {"type": "tool_use", "id": "a", "name": "Potato_peel", "input": {}}
         _block(0, type="text") + _close(0),
         _block(0, type=None) + _close(0),
         _block(0, **USE) + _close(0) + _block(1, **USE) + _close(1),
-        _block(0, **USE) + _close(0) + encode(END) + _block(1, **USE) + _close(1),
+        _block(0, **USE) + _close(0) + encode(END) + _block(1, **USE | {"id": "b"}) + _close(1),
+        _block(0, **USE, number=float("nan")) + _close(0),
     ],
 )
 def test_events_that_do_not_fit_are_never_mended_into_a_call(
@@ -181,6 +182,18 @@ def test_events_that_do_not_fit_are_never_mended_into_a_call(
     server.turns.append(Turn(raw=encode(START) + middle + encode(END) + encode(STOP)))
     with a_claude(server) as model:
         assert AGAIN in str(_outcome(model))
+
+
+def test_half_a_character_becomes_one_that_can_be_stored(server: StandIn) -> None:
+    texts = [b'"\\ud83e"', b'"\\udd54 and \\ud83e."']
+    pieces = [_delta(0, type="text_delta", text="TEXT").replace(b'"TEXT"', text) for text in texts]
+    text = _block(0, type="text", text="") + b"".join(pieces) + _close(0)
+    server.turns.append(Turn(raw=encode(START) + text + encode(END) + encode(STOP)))
+    heard: list[str] = []
+    with a_claude(server, on_text=heard.append) as model:
+        reply = model(GO)
+    assert reply.text == "🥔 and \N{REPLACEMENT CHARACTER}."
+    assert json.dumps([reply.raw, heard], ensure_ascii=False).encode()
 
 
 def test_events_of_types_yet_unknown_are_passed_over(server: StandIn) -> None:
@@ -262,7 +275,9 @@ def test_a_server_that_stalls_ends_at_the_timeout(server: StandIn) -> None:
     server.turns.append(replace(RECORDED["one call"], cut=300, hard=True, stalls=True))
     client = anthropic.Anthropic(api_key=KEY, base_url=server.url, max_retries=0, timeout=0.2)
     with client:
-        assert AGAIN in str(_outcome(Claude(NEWEST, client=client)))
+        problem = str(_outcome(Claude(NEWEST, client=client)))
+    assert "did not answer in time" in problem
+    assert AGAIN in problem
     assert server.left.wait(10)
 
 

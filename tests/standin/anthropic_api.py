@@ -53,6 +53,7 @@ class StandIn:
         self.asked: list[Asked] = []
         self.thoughts = Thoughts()
         self.cache = Cache()
+        self.stalled = threading.Event()
         self.left = threading.Event()
         self.connections = 0
         self.lengths: list[int] = []
@@ -190,6 +191,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._await_end()
 
     def _await_end(self) -> None:
+        self.server.api.stalled.set()
         self.connection.settimeout(20)
         try:
             gone = self.connection.recv(1) == b""

@@ -15,6 +15,7 @@ from ...digest import digest
 from ...errors import ModelError
 from ...request import Assistant, Reply, Request, User
 from . import stream, wire
+from .stream import AGAIN, one_line
 
 if TYPE_CHECKING:
     import anthropic
@@ -52,10 +53,15 @@ class Claude:
     def __call__(self, request: Request) -> Reply:
         """Return the model's reply. Raises ModelError where there is no whole one."""
         body = wire.body(request, self.model, self.max_tokens, self._declared(request))
-        with closing(self._events(body)) as events:
-            reply = stream.reply(events, self.model, self.on_text)
-        _check_ids(request, reply)
-        return reply
+        try:
+            with closing(self._events(body)) as events:
+                reply = stream.reply(events, self.model, self.on_text)
+            _check_ids(request, reply)
+            return reply
+        except ModelError as error:
+            problem = self._redacted(str(error))
+        # Raised here, so that no trace of the request, and its key, hangs on it.
+        raise ModelError(problem)
 
     def _declared(self, request: Request) -> list[wire.Json]:
         """Return the declarations of the tools, each as this conversation first had it."""
@@ -69,24 +75,22 @@ class Claude:
         import anthropic
         import httpx2
 
-        problem = ""
         try:
             yield from self._streamed(body)
         except anthropic.APIStatusError as error:
-            problem = _refused(error.status_code, _message(error.body), self.model)
-        except anthropic.APITimeoutError:
-            problem = f"the API did not answer in time; {stream.AGAIN}"
+            raise ModelError(
+                _refused(error.status_code, _message(error.body), self.model)
+            ) from None
+        except (anthropic.APITimeoutError, httpx2.TimeoutException):
+            raise ModelError(f"the API did not answer in time; {AGAIN}") from None
         except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
-            problem = f"the connection to the API failed ({_cause(error)}); {stream.AGAIN}"
+            told = f"the connection to the API failed ({_cause(error)}); {AGAIN}"
+            raise ModelError(told) from None
         except anthropic.AnthropicError as error:
-            problem = f"the API could not be asked: {' '.join(str(error).split())[:300]}"
+            raise ModelError(f"the API could not be asked: {one_line(str(error))}") from None
         except (httpx2.InvalidURL, ValueError, OSError) as error:
-            problem = f"the API could not be asked, or understood ({_cause(error)}); {stream.AGAIN}"
-        except ModelError as error:
-            problem = str(error)
-        if problem:
-            # Raised here, so that no trace of the request, and its key, hangs on it.
-            raise ModelError(self._redacted(problem))
+            told = f"the API could not be asked, or understood ({_cause(error)}); {AGAIN}"
+            raise ModelError(told) from None
 
     def _streamed(self, body: wire.Json) -> Generator[wire.Json, None, None]:
         import anthropic
@@ -132,7 +136,7 @@ def _check_ids(request: Request, reply: Reply) -> None:
     said = (message for message in request.messages if isinstance(message, Assistant))
     taken = {call.id for message in said for call in message.calls}
     if taken.intersection(call.id for call in reply.calls):
-        raise ModelError(f"the model's reply has the id of an earlier call; {stream.AGAIN}")
+        raise ModelError(f"the model's reply has the id of an earlier call; {AGAIN}")
 
 
 def _refused(status: int, message: str, model: str) -> str:
@@ -146,16 +150,16 @@ def _refused(status: int, message: str, model: str) -> str:
         case 404:
             return f"the API has no model {model} (404): check the name{told}"
         case 408 | 429:
-            return f"too many requests for now ({status}), wait a little{told}; {stream.AGAIN}"
+            return f"too many requests for now ({status}), wait a little{told}; {AGAIN}"
         case _ if status >= 500:
-            return f"the API is busy or down ({status}){told}; {stream.AGAIN}"
+            return f"the API is busy or down ({status}){told}; {AGAIN}"
     return f"the API refused the request ({status}){told}"
 
 
 def _message(body: object) -> str:
     match body:
         case {"error": {"message": str(message)}}:
-            return " ".join(message.split())[:300]
+            return one_line(message)
     return ""
 
 

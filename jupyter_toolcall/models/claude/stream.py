@@ -233,6 +233,11 @@ def _sendable(block: Json) -> bool:
     return True
 
 
+def one_line(text: str) -> str:
+    """Return the words of another program as the part of one line."""
+    return " ".join(text.split())[:300]
+
+
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
@@ -240,7 +245,7 @@ def _no_constant(name: str) -> Any:
 def _told(event: Mapping[str, Any]) -> str:
     match event.get("error"):
         case {"type": str(kind), "message": str(message)}:
-            return f"{kind}: {' '.join(message.split())[:200]}"
+            return one_line(f"{kind}: {message}")
     return "without saying why"
 
 

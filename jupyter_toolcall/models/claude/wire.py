@@ -139,7 +139,7 @@ def _said(message: Assistant, model: str) -> list[Json]:
             content, message.calls
         ):
             # Another model's thinking means nothing to this one.
-            return list(content) if speaker == model else without_thinking(content)
+            return list(content) if speaker == model else _without_thinking(content)
     return [*_texts(message.text), *map(_use, message.calls)]
 
 
@@ -148,8 +148,7 @@ def _same_calls(content: Sequence[Json], calls: Sequence[Call]) -> bool:
     return used == [call.id for call in calls]
 
 
-def without_thinking(content: Iterable[Json]) -> list[Json]:
-    """Return content without its blocks of thinking."""
+def _without_thinking(content: Iterable[Json]) -> list[Json]:
     return [block for block in content if "thinking" not in block.get("type", "")]
 
 
