@@ -255,14 +255,6 @@ def test_arguments_at_the_limits_are_read(server: StandIn) -> None:
     assert [call.arguments for call in reply.calls] == given
 
 
-def test_a_call_id_that_was_used_before_is_an_error(server: StandIn) -> None:
-    server.turns += [says(Use("Potato_peel", id="a")), says(Use("Potato_peel", id="a"))]
-    with a_claude(server) as model:
-        reply = model(GO)
-        with pytest.raises(ModelError, match="the id of an earlier call"):
-            model(answered(GO, reply, "Potato#2"))
-
-
 def test_no_server_is_one_line(server: StandIn) -> None:
     with a_claude(server) as model:
         server.__exit__(None, None, None)

@@ -83,14 +83,13 @@ class StandIn:
     def answer(self, headers: dict[str, str], data: bytes) -> tuple[Turn, bytes]:
         """Return the turn to play, and its bytes. Raises Refused."""
         try:
-            body = self._read(headers, data)
+            body, dropped = self._read(headers, data)
         except Refused as refused:
             self.asked.append(Asked(_json(data), headers, refused.message))
             raise
-        dropped = tuple(self.thoughts.check(body))
         turn = self.turns.pop(0) if self.turns else Turn(status=500, message="no turn is left")
         usage = {} if turn.status else self.cache.account(body)
-        self.asked.append(Asked(body, headers, usage=usage, dropped=dropped))
+        self.asked.append(Asked(body, headers, usage=usage, dropped=tuple(dropped)))
         if turn.status:
             kind = ERRORS.get(turn.status, "api_error")
             raise Scripted(turn.status, kind, turn.message, turn.headers)
@@ -99,7 +98,7 @@ class StandIn:
         self.lengths.append(len(data))
         return turn, data
 
-    def _read(self, headers: dict[str, str], data: bytes) -> Json:
+    def _read(self, headers: dict[str, str], data: bytes) -> tuple[Json, list[Json]]:
         rules.check_headers(headers, self.key)
         if len(data) > rules.LARGEST:
             raise Refused(413, "request_too_large", "Request exceeds the maximum size")
@@ -107,8 +106,7 @@ class StandIn:
         if not body:
             raise bad("The request body is not valid JSON")
         rules.check(body, rules.betas(headers))
-        self.thoughts.check(body)
-        return body
+        return body, self.thoughts.check(body)
 
 
 @dataclass

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...digest import digest
 from ...errors import ModelError
-from ...request import Assistant, Reply, Request, User
+from ...request import Reply, Request, User
 from . import stream, wire
 from .stream import AGAIN, one_line
 
@@ -55,9 +55,7 @@ class Claude:
         body = wire.body(request, self.model, self.max_tokens, self._declared(request))
         try:
             with closing(self._events(body)) as events:
-                reply = stream.reply(events, self.model, self.on_text)
-            _check_ids(request, reply)
-            return reply
+                return stream.reply(events, self.model, self.on_text)
         except ModelError as error:
             problem = self._redacted(str(error))
         # Raised here, so that no trace of the request, and its key, hangs on it.
@@ -130,13 +128,6 @@ def _unheard(text: str) -> None:
 def _conversation(request: Request) -> str:
     asked = (message.text for message in request.messages if isinstance(message, User))
     return digest("conversation", request.system, next(asked, ""))
-
-
-def _check_ids(request: Request, reply: Reply) -> None:
-    said = (message for message in request.messages if isinstance(message, Assistant))
-    taken = {call.id for message in said for call in message.calls}
-    if taken.intersection(call.id for call in reply.calls):
-        raise ModelError(f"the model's reply has the id of an earlier call; {AGAIN}")
 
 
 def _refused(status: int, message: str, model: str) -> str:

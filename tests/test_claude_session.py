@@ -1,0 +1,148 @@
+"""A whole session on Claude, over real HTTP: each request of it is one that the API takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from jupyter_toolcall import Session, Toolbox
+from jupyter_toolcall.errors import ModelError
+from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
+
+from .standin.anthropic_api import StandIn
+from .standin.anthropic_turns import Think, Turn, Use, says
+from .standin.talk import KEY, a_claude
+
+TOOLS = ["Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake", "Fries_plate"]
+COOKED = (
+    says(Think("Which tools?"), "First the tools.", Use("selectTools", {"tools": TOOLS})),
+    says(Think("Rinse."), Use("Potato_rinse", {"Potato": "Potato#1", "sink": "Sink#1"})),
+    says(Think("Peel."), Use("Potato_peel", {"Potato": "Potato#2"})),
+    says(Think("Cut."), Use("Potato_slice", {"Potato": "Potato#3", "shape": "STICKS"})),
+    says(Think("Bake."), Use("Oven_bake", {"Oven": "Oven#1", "item": "Potato#4"})),
+    says(Use("Fries_plate", {"Fries": "Fries#1", "plate": "Plate#1"})),
+    says("On the plate.", Use("save", {"fries": "Plate#2"})),
+)
+
+
+@pytest.fixture
+def server() -> Iterator[StandIn]:
+    with StandIn(key=KEY) as server:
+        yield server
+
+
+@contextmanager
+def cooking(server: StandIn, *turns: Turn, scheme: str = "select") -> Iterator[Session]:
+    server.turns += turns
+    with a_claude(server) as model:
+        yield Session(
+            kitchen(),
+            model,
+            scheme=scheme,
+            inputs={"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()},
+            outputs={"fries": Plate},
+            approve="all",
+        )
+
+
+@pytest.mark.parametrize("scheme", ["select", "flat"])
+def test_the_kitchen_is_cooked_and_no_request_is_refused(server: StandIn, scheme: str) -> None:
+    turns = COOKED if scheme == "select" else COOKED[1:]
+    with cooking(server, *turns, scheme=scheme) as session:
+        session.tell("Make fries.")
+    assert str(session) == "On the plate."
+    assert session.outputs["fries"] == Plate("fries: sticks")
+    assert server.refused == []
+    assert [asked.dropped for asked in server.asked] == [()] * len(turns)
+    tools = [[tool["name"] for tool in asked.body["tools"]] for asked in server.asked]
+    assert tools == [tools[0]] * len(turns)
+
+
+@pytest.mark.parametrize("turn", range(len(COOKED)))
+@pytest.mark.parametrize(
+    "fault", [{"status": 529}, {"cut": 400, "hard": True}, {"cut": 400}, {"breaks_after": 4}]
+)
+def test_after_a_fault_at_any_turn_running_again_goes_on(
+    server: StandIn, turn: int, fault: dict[str, int]
+) -> None:
+    broken = replace(COOKED[turn], **fault)  # type: ignore[arg-type]
+    with cooking(server, *COOKED[:turn], broken, *COOKED[turn:]) as session:
+        session.ask("Make fries.")
+        with pytest.raises(ModelError):
+            session.run()
+        before = session.calls
+        assert len(before) == turn
+        session.run()
+    assert session.calls[:turn] == before
+    assert session.outputs["fries"] == Plate("fries: sticks")
+    assert server.refused == []
+
+
+def test_a_broken_unknown_or_refused_call_is_told_and_the_session_goes_on(
+    server: StandIn,
+) -> None:
+    wrong = says(
+        Think("Hm."),
+        Use("Potato_peel", raw='{"Potato": NaN}'),
+        Use("Potato_juggle", {"Potato": "Potato#1"}),
+        Use("Potato_slice", {"Potato": "Potato#1", "shape": "CUBES"}),
+        Use("Potato_peel", {"Potato": "Potato#99"}),
+        Use("Potato_slice", {"Potato": "Potato#1", "shape": "STICKS"}),
+    )
+    with cooking(server, COOKED[0], wrong, says("I give up."), says("Sorry.")) as session:
+        session.tell("Make fries.")
+    assert [call.status for call in session.calls[1:]] == ["failed"] * 5
+    results = server.asked[2].body["messages"][-1]["content"]
+    assert [result["is_error"] for result in results] == [True] * 5
+    assert "NaN" in results[0]["content"]
+    assert server.refused == []
+
+
+def test_an_edited_call_keeps_a_history_that_the_api_takes(server: StandIn) -> None:
+    with cooking(server, *COOKED) as session:
+        session.tell("Make fries.")
+        cut = next(call for call in session.calls if call.tool == "Potato_slice")
+        edited = session.edit(cut.id, shape="SLICES").run()
+        server.turns += [says("You had"), says("slices.")]
+        edited.tell("What did I get?")
+    assert edited.outputs["fries"] == Plate("fries: slices")
+    assert str(edited) == "slices."
+    assert server.refused == []
+    assert server.asked[-1].dropped, "the edit changed nothing that thinking was bound to"
+
+
+def test_a_fork_goes_on_with_a_history_that_the_api_takes(server: StandIn) -> None:
+    with cooking(server, *COOKED) as session:
+        session.tell("Make fries.")
+        peeled = next(call for call in session.calls if call.tool == "Potato_peel")
+        server.turns += [says("Peeled it is."), says("No more.")]
+        fork = session.fork(peeled.id).tell("Stop here.")
+    assert server.refused == []
+    assert [asked.dropped for asked in server.asked[-2:]] == [(), ()]
+    assert session.outputs["fries"] == Plate("fries: sticks")
+    assert len(fork.calls) < len(session.calls)
+
+
+def test_ids_that_come_twice_still_have_one_result_each(server: StandIn) -> None:
+    rinse = Use("Potato_rinse", {"Potato": "Potato#1", "sink": "Sink#1"}, id="a")
+    peel = Use("Potato_peel", {"Potato": "Potato#2"}, id="a")
+    with cooking(server, says(rinse), says(peel), says("ok"), says("ok"), scheme="flat") as session:
+        session.tell("Go.")
+    assert [call.status for call in session.calls] == ["succeeded"] * 2
+    assert server.refused == []
+
+
+def test_fifty_turns_of_a_tool_of_ones_own_are_taken(server: StandIn) -> None:
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    turns = [says(Think(str(n)), Use("add", {"a": n, "b": 1})) for n in range(50)]
+    server.turns += [*turns, says("fifty")]
+    with a_claude(server) as model:
+        session = Session(Toolbox(add), model, scheme="flat", approve="all").tell("Count.")
+    assert [call.result for call in session.calls] == list(range(1, 51))
+    assert server.refused == []
+    assert not any(asked.dropped for asked in server.asked)
