@@ -46,7 +46,7 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
 
   function reveal(spot: Spot): void {
     const [px, py] = [spot.x * k + x, spot.y * k + y];
-    const [mx, my] = [Math.min(90 * k, width / 2), Math.min(70 * k, height / 2)];
+    const [mx, my] = [Math.min(64 * k, width / 2), Math.min(70 * k, height / 2)];
     x += clamp(px, mx, width - mx) - px;
     y += clamp(py, Math.min(40, my), height - my) - py;
     apply();

@@ -51,14 +51,23 @@ function objectLine(object: FullObject | undefined): Child {
   return mini;
 }
 
-function outcome(view: Look, call: FullCall): Child {
+/** What the saved object differs in from the one on the other branch. */
+function savedFields(view: Look, call: FullCall, other: FullCall | null): Child {
+  const fields = (one: FullCall | null): readonly [string, string][] => view.model.objects.get(one?.uses[0]?.object ?? '')?.preview.fields ?? [];
+  const theirs = new Map(fields(other));
+  const differing = fields(call).filter(([name, value]) => theirs.get(name) !== value);
+  const shown = differing.slice(0, 4).map(([name, value]) => h('span', {}, `${line(name, 40)} `, h('mark', {}, line(value, 80))));
+  return shown.length ? h('div', { class: 'tc-kv' }, ...shown) : null;
+}
+
+function outcome(view: Look, call: FullCall, other: FullCall | null): Child {
   if (call.error) return h('div', { class: 'tc-call bad' }, line(call.error, 200));
-  return objectLine(view.model.objects.get(call.object)) ?? (call.result ? h('div', { class: 'tc-call muted' }, line(call.result, 160)) : null);
+  return objectLine(view.model.objects.get(call.object)) ?? savedFields(view, call, other) ?? (call.result ? h('div', { class: 'tc-call muted' }, line(call.result, 160)) : null);
 }
 
 function cell(view: Look, call: FullCall | null, other: FullCall | null, look: string): HTMLElement {
   if (!call) return h('div', { class: `${look} muted small` }, 'not called');
-  return h('div', { class: `${look} diff` }, callText(call, other), outcome(view, call));
+  return h('div', { class: `${look} diff` }, callText(call, other), outcome(view, call, other));
 }
 
 function range(run: readonly Pair[]): string {
@@ -95,9 +104,11 @@ function rows(view: Look, all: readonly Pair[], acts: Acts): Child[] {
   return made;
 }
 
-function total(calls: readonly FullCall[]): string {
-  const anew = calls.filter(call => !call.memory && (call.status === 'succeeded' || call.status === 'failed'));
-  const memory = calls.filter(call => call.memory).length;
+/** How much ran; on the branch compared with, what is shared had run there. */
+function total(calls: readonly FullCall[], original: boolean): string {
+  const reused = (call: FullCall): boolean => call.memory && !original;
+  const anew = calls.filter(call => !reused(call) && (call.status === 'succeeded' || call.status === 'failed'));
+  const memory = calls.filter(reused).length;
   const time = duration(anew.reduce((sum, call) => sum + call.ms, 0));
   return [`${many(anew.length, 'call')} ran${memory ? `, ${memory} from memory` : ''}`, time ? `${time} in tools` : ''].filter(Boolean).join(' · ');
 }
@@ -143,7 +154,7 @@ export function compare(acts: Acts): Compare {
     const left = all.flatMap(pair => pair.left ?? []);
     const grid = h('div', { class: 'tc-cmp' }, h('span', { class: 'hd' }), header(chosen.name, left, ''), header(currentBranch(view.model)?.name ?? 'this branch', view.calls, 'b'));
     for (const child of rows(view, all, acts)) if (child) grid.append(child);
-    grid.append(h('span', { class: 'n' }), h('div', { class: 'small muted' }, total(left)), h('div', { class: 'b small muted' }, total(view.calls)));
+    grid.append(h('span', { class: 'n' }), h('div', { class: 'small muted' }, total(left, true)), h('div', { class: 'b small muted' }, total(view.calls, false)));
     element.replaceChildren(...[picker(others, chosen, acts), grid].filter((one): one is HTMLElement => one instanceof HTMLElement));
   });
 

@@ -83,9 +83,11 @@ function consequence(view: Look, call: FullCall, rows: readonly Row[]): Child[] 
   const given = touched.map(one => `${line(one.field.name, 40)}=${literal(values[one.field.name], 60)}`).join(', ');
   const object = view.model.objects.get(call.object);
   const what = h('code', {}, `${line(call.tool, 80)}(${clip(given, 160)})`);
+  const told = 'The model is told that this ran in place of its own call.';
+  if (touched.length === 0) return [`Nothing is changed yet. ${told}`];
   const makes = object?.role === 'pending' ? [`Makes ${line(object.name, 60)} from `, what] : ['Runs ', what];
   const ran = call.status !== 'proposed' && call.status !== 'unknown';
-  return [...makes, ran ? ' on a new branch, and again what depends on it. ' : '. ', 'The model is told that this ran in place of its own call.'];
+  return [...makes, ran ? ' on a new branch, and again what depends on it. ' : '. ', told];
 }
 
 /** The dialog over the panel. `close` takes it away. */

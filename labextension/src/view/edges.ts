@@ -25,7 +25,11 @@ export interface Edge {
   readonly mark: { readonly icon: IconName; readonly x: number; readonly y: number } | null;
 }
 
+const FAR = 2.2;
+
 interface Line {
+  /** The source is too far away to be led to: it is named instead. */
+  readonly far: boolean;
   readonly path: string;
   readonly head: string;
   /** Where the label stands over the line. */
@@ -44,25 +48,26 @@ function mainLine(a: Spot, b: Spot, step: number): Line {
   const start = a.x + (a.folded.length ? 38 : 32);
   const tip = right(end, b.y);
   if (a.x === b.x) {
-    return { path: `M${b.x} ${a.y + 63}V${b.y - 38}`, head: down(b.x, b.y - 32), x: b.x, y: b.y - 46, straight: false };
+    return { path: `M${b.x} ${a.y + 63}V${b.y - 38}`, head: down(b.x, b.y - 32), x: b.x, y: b.y - 46, straight: false, far: false };
   }
   if (a.y === b.y && b.x - a.x <= step * 1.5 && b.x > a.x) {
-    return { path: `M${start} ${a.y}H${end - 6}`, head: tip, x: (start + end) / 2, y: a.y - 8, straight: true };
+    return { path: `M${start} ${a.y}H${end - 6}`, head: tip, x: (start + end) / 2, y: a.y - 8, straight: true, far: false };
   }
   if (a.y === b.y) {
     const path = `M${a.x + 12} ${a.y - 30}C${a.x + 30} ${a.y - 58} ${b.x - 40} ${b.y - 58} ${b.x - 12} ${b.y - 38}`;
-    return { path, head: down(b.x - 12, b.y - 31), x: b.x - step / 2, y: a.y - 54, straight: false };
+    return { path, head: down(b.x - 12, b.y - 31), x: b.x - step / 2, y: a.y - 54, straight: false, far: false };
   }
   const path = `M${start} ${a.y}C${a.x + 75} ${a.y} ${b.x - 83} ${b.y} ${end - 6} ${b.y}`;
-  return { path, head: tip, x: end - step / 2 + 33, y: b.y + (b.y > a.y ? 20 : -8), straight: false };
+  return { path, head: tip, x: end - step / 2 + 33, y: b.y + (b.y > a.y ? 20 : -8), straight: false, far: false };
 }
 
 /** The thin line of another argument, which comes from above; `seat` tells several apart. */
-function argumentLine(a: Spot, b: Spot, seat: number): Line {
+function argumentLine(a: Spot, b: Spot, seat: number, step: number): Line {
   const x = b.x + seat * 14;
   const tip = b.y - 32;
   const head = down(x, tip);
-  const label = { x: x + 8, y: tip - 12 - Math.abs(seat) * 13, straight: false };
+  const label = { x: x + 8, y: tip - 12 - Math.abs(seat) * 13, straight: false, far: false };
+  if (Math.abs(a.x - b.x) > FAR * step) return { path: `M${x} ${tip - 34}V${tip - 6}`, head, ...label, y: tip - 20, far: true };
   if (a.y < b.y && a.x === x) return { path: `M${x} ${a.y + 63}V${tip - 6}`, head, ...label };
   if (a.y < b.y) {
     const low = tip - 26;
@@ -119,10 +124,11 @@ function mainEdge(view: Look, ends: Ends, size: Size): Edge {
   return { key: `${call.id} ${ends.use.parameter} main`, to: to.key, look: lookOf(view, call), ...shape };
 }
 
-function argumentEdge(view: Look, ends: Ends, seat: number): Edge {
-  const way = argumentLine(ends.from, ends.to, seat);
+function argumentEdge(view: Look, ends: Ends, seat: number, size: Size): Edge {
+  const way = argumentLine(ends.from, ends.to, seat, pitch(size));
   const parameter = ends.use.parameter;
-  const label: Label = { text: clip(line(parameter, 80), 14), whole: parameter, x: way.x, y: way.y, look: 'param' };
+  const whole = way.far ? `${parameter} ${ends.from.object?.name ?? ''}` : parameter;
+  const label: Label = { text: clip(line(whole, 80), 18), whole, x: way.x, y: way.y, look: 'param' };
   const look = lookOf(view, ends.call);
   const quiet = look === 'e-now' ? '' : look;
   const key = `${ends.call.id} ${parameter} ${ends.use.object}`;
@@ -145,19 +151,23 @@ function mainOf(ends: readonly Ends[]): Ends | undefined {
 
 function endsOf(call: FullCall, to: Spot, found: Places, spots: ReadonlyMap<string, Spot>): Ends[] {
   return call.uses.flatMap(use => {
-    const from = spots.get(found.spotOf.get(use.object) ?? '');
+    const from = spots.get(found.spotOf(use.object));
     return from && from !== to && !from.parked ? [{ from, to, call, use }] : [];
   });
 }
 
 function edgesOf(view: Look, call: FullCall, found: Places, spots: ReadonlyMap<string, Spot>, size: Size): Edge[] {
-  const to = spots.get(found.spotOf.get(call.object) ?? `call:${call.id}`);
+  const stack = found.stackOf.get(call.object);
+  if (stack !== undefined && call.uses.every(use => found.stackOf.get(use.object) === stack)) return [];
+  const to = spots.get(found.spotOf(call.object)) ?? spots.get(`call:${call.id}`);
   if (!to || !makes(view, call)) return [];
-  const ends = endsOf(call, to, found, spots);
-  const main = mainOf(ends);
   const folded = (one: Ends): boolean => one.from.folded.length + one.to.folded.length > 0;
-  const others = ends.filter(one => one !== main && !folded(one));
-  const thin = others.map((one, index) => argumentEdge(view, one, SEATS[index] ?? 0));
+  const declared = call.uses.find(use => use.receiver) ?? call.uses[0];
+  const ends = endsOf(call, to, found, spots).filter(one => !folded(one) || one.use === declared);
+  const main = mainOf(ends);
+  const free = (one: Ends): boolean => !found.spots.some(spot => spot.x === one.to.x && one.from.x === spot.x && spot.y > one.from.y && spot.y < one.to.y);
+  const others = ends.filter(one => one !== main && free(one));
+  const thin = others.map((one, index) => argumentEdge(view, one, SEATS[index] ?? 0, size));
   return main ? [...thin, mainEdge(view, main, size)] : thin;
 }
 

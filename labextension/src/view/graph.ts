@@ -111,9 +111,13 @@ export function graph(acts: Acts): Graph {
   let focused = '';
   let shown = '';
 
+  let width = 0;
+
+  /** The width is read once and when it changes: to read it makes the browser lay out. */
   const size = (): Size => {
-    const width = element.clientWidth || 900;
-    return { width, narrow: width < NARROW };
+    width ||= element.clientWidth;
+    const known = width || 900;
+    return { width: known, narrow: known < NARROW };
   };
 
   function nodeOf(event: Event): Node | undefined {
@@ -179,13 +183,22 @@ export function graph(acts: Acts): Graph {
     tidy.hidden = !next.live || next.past;
     refold.hidden = next.ui.unfolded.size === 0;
     hint.hidden = now.nodes.length > 0;
-    hand.space(element.clientWidth || 900, Math.min(TALL, Math.max(120, now.height)));
-    const choice = next.follow ? now.newest : next.chosen.object;
+    tools.hidden = !hint.hidden;
+    hand.space(size().width, Math.min(TALL, Math.max(120, now.height)));
+    const failed = `call:${next.chosen.call}`;
+    const choice = next.follow ? now.newest : (now.nodes.find(node => node.key === next.chosen.object || node.key === failed)?.key ?? '');
     const spot = now.nodes.find(node => node.key === choice)?.spot;
     if (next.follow) hand.follow(now, spot);
     else if (spot && shown !== choice) hand.reveal(spot);
     shown = choice;
     draw();
+  }
+
+  function resize(): void {
+    const now = element.clientWidth;
+    if (now === width || now === 0) return;
+    width = now;
+    if (view) paint(view);
   }
 
   svg.addEventListener('click', event => {
@@ -200,5 +213,5 @@ export function graph(acts: Acts): Graph {
     if (node) focused = node.key;
     mind();
   });
-  return { element, paint, resize: () => (view ? paint(view) : undefined) };
+  return { element, paint, resize };
 }

@@ -62,7 +62,7 @@ function lines(paths: readonly string[]): SVGElement {
 /** The head of a table in a box of 24 units. */
 function tableHead(preview: FullPreview): SVGElement {
   const names = preview.columns.slice(0, 2).map((name, index) =>
-    s('text', { class: 'th', x: 2.5 + index * 10, y: 8.2 }, clip(line(name, 40), 5))
+    s('text', { class: 'th', x: 2.5 + index * 10, y: 8.2 }, clip(line(name, 40), 4))
   );
   return s('g', {}, s('g', { class: 'pic fine' }, s('path', { d: 'M1 4h22v17H1zM1 10.200h22M1 15.600h22M11.400 4v17' })), ...names);
 }

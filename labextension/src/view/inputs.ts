@@ -109,7 +109,10 @@ function flag(field: Field, around: Around): Input {
 function text(field: Field, around: Around): Input {
   const value = rawOf(field, field.initial);
   const common = { id: around.id, 'aria-describedby': around.described, spellcheck: 'false' };
-  if (value.length <= 60 && !value.includes('\n')) return simple(h('input', { ...common, type: 'text', class: 'tc-in' }));
+  if (value.length <= 60 && !value.includes('\n')) {
+    const placeholder = field.initial === undefined ? 'left out' : field.initial === null ? 'none' : '';
+    return simple(h('input', { ...common, type: 'text', placeholder, class: 'tc-in' }));
+  }
   return simple(h('textarea', { ...common, class: 'tc-in', rows: Math.min(10, value.split('\n').length + 1) }));
 }
 
@@ -125,7 +128,7 @@ function input(field: Field, around: Around): Input {
     case 'flag':
       return flag(field, around);
     case 'number':
-      return simple(h('input', { ...common, type: 'number', step: field.integer ? 1 : 'any', class: 'tc-in mono' }));
+      return simple(h('input', { ...common, type: 'number', step: field.integer ? 1 : 'any', placeholder: field.initial === undefined ? 'left out' : '', class: 'tc-in mono' }));
     case 'text':
       return text(field, around);
     case 'json':

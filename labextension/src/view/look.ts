@@ -135,12 +135,17 @@ export function ancestors(model: Model, id: string): FullObject[] {
 /** The objects that it went into, nearest first, as far as `look` knows. */
 export function descendants(view: Look, id: string): FullObject[] {
   const users = new Map<string, string[]>();
-  for (const call of [...view.model.calls.values()]) {
+  const { branch, step } = view.model.objects.get(id) ?? { branch: '', step: 0 };
+  for (const call of view.model.calls.values()) {
+    if (call.step <= step || (view.past && call.step > view.at)) continue;
     const made = view.model.objects.get(call.object);
-    if (!made || made.call !== call.id || made.role === 'pending' || (view.past && made.step > view.at)) continue;
-    for (const use of call.uses) users.set(use.object, [...(users.get(use.object) ?? []), made.id]);
+    if (!made || made.call !== call.id || made.role === 'pending') continue;
+    for (const use of call.uses) {
+      const known = users.get(use.object);
+      if (known) known.push(made.id);
+      else users.set(use.object, [made.id]);
+    }
   }
-  const branch = view.model.objects.get(id)?.branch ?? '';
   return walk(id, of => users.get(of) ?? []).flatMap(other => {
     const object = view.model.objects.get(other);
     return object && object.branch === branch ? object : [];

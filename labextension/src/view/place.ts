@@ -29,8 +29,9 @@ export interface Spot {
 
 export interface Places {
   readonly spots: readonly Spot[];
-  /** For each object that is drawn or folded, the key of the spot that stands for it. */
-  readonly spotOf: ReadonlyMap<string, string>;
+  /** The key of the spot that stands for an object: its own, or its stack's. */
+  readonly spotOf: (object: string) => string;
+  readonly stackOf: ReadonlyMap<string, string>;
   readonly divider: number | null;
   readonly width: number;
   readonly bottom: number;
@@ -76,10 +77,13 @@ interface Cell {
 const at = (column: number, lane: number): string => `${column} ${lane}`;
 
 /** A failed call that made nothing stands beside its first object, under the main line. */
-function failures(view: Look, placed: ReadonlyMap<string, FullObject>, stackOf: ReadonlyMap<string, string>, taken: Set<string>): Cell[] {
+function failures(view: Look, objects: readonly FullObject[], stackOf: ReadonlyMap<string, string>): Cell[] {
+  const failed = view.calls.filter(call => call.status === 'failed' && !view.model.objects.has(call.object));
+  if (failed.length === 0) return [];
+  const placed = new Map(objects.map(object => [object.id, object]));
+  const taken = new Set(objects.map(object => at(object.column, object.lane)));
   const cells: Cell[] = [];
-  for (const call of view.calls) {
-    if (call.status !== 'failed' || view.model.objects.has(call.object)) continue;
+  for (const call of failed) {
     const source = (call.uses.find(use => use.receiver) ?? call.uses.find(use => placed.has(use.object)))?.object ?? '';
     const from = placed.get(source);
     if (!from || stackOf.has(source)) continue;
@@ -105,8 +109,7 @@ function cellsOf(view: Look, placed: readonly FullObject[]): { cells: Cell[]; st
     if (!stack) cells.push({ key: object.id, column, lane, object, failed: null, folded: [] });
     else if (run?.[0] === object) cells.push({ key: stack, column, lane, object: null, failed: null, folded: run });
   }
-  const taken = new Set(placed.map(object => at(object.column, object.lane)));
-  cells.push(...failures(view, new Map(placed.map(object => [object.id, object])), stackOf, taken));
+  cells.push(...failures(view, placed, stackOf));
   return { cells, stackOf };
 }
 
@@ -146,13 +149,14 @@ export function places(view: Look, size: Size): Places {
   const { cells, stackOf } = cellsOf(view, placed);
   const top = Math.min(0, ...cells.map(cell => cell.lane));
   const column = columns(cells, stackOf.size > 0);
-  const y = (lane: number): number => 64 + rowOf(lane) - rowOf(top);
+  const head = top < 0 ? 64 : 84;
+  const y = (lane: number): number => head + rowOf(lane) - rowOf(top);
   const left = size.narrow ? 56 : 64;
   const spots = cells.map(cell => ({ ...cell, x: left + column(cell.column) * pitch(size), y: y(cell.lane), parked: false }));
   const rest = park(parked, spots, size, y);
   const all = [...spots, ...rest.spots];
-  const spotOf = new Map([...stackOf, ...all.flatMap(spot => (spot.object ? [[spot.object.id, spot.key] as const] : []))]);
-  const right = Math.max(...all.map(spot => spot.x), 0) + 52;
+  const spotOf = (object: string): string => stackOf.get(object) ?? object;
+  const right = Math.max(...all.map(spot => spot.x), 0) + 50;
   const bottom = Math.max(...all.map(spot => spot.y), y(0)) + 76;
-  return { spots: all, spotOf, divider: rest.divider, width: right, bottom };
+  return { spots: all, spotOf, stackOf, divider: rest.divider, width: right, bottom };
 }

@@ -104,13 +104,13 @@ const room = (size: Size, unit: number): number => Math.floor((pitch(size) - 10)
 function node(view: Look, spot: Spot, size: Size): Node {
   const words = wordsOf(view, spot);
   const equal = spot.object?.equals ? `, equal to ${spot.object.equals}` : '';
-  const width = spot.parked ? 0.6 : 1;
+  const width = spot.parked ? 0.62 : 1;
   return {
     key: spot.key,
     spot,
     look: lookOf(view, spot),
     label: line(words.label, 120),
-    name: clip(line(words.name, 120), Math.floor(room(size, 7.2) * width)),
+    name: clip(line(words.name, 120), Math.floor(room(size, 6.6) * width)),
     state: clip(line(words.state, 200), Math.floor(room(size, 5.6) * width)),
     whole: line(`${words.label}: ${words.state}${equal}`, 400),
     mark: spot.object ? markOf(view, spot.object) : null
@@ -175,7 +175,7 @@ export function scene(view: Look, size: Size): Scene {
     edges: edges(view, found, size),
     notes: [...branches, ...(shared?.notes ?? []), ...after(view, nodes)],
     strokes: [...divider, ...(shared ? [{ look: 'brace', path: shared.path }] : [])],
-    width: found.width + (branches.length ? 12 : 0),
+    width: Math.max(found.width, ...branches.map(note => note.x + note.text.length * 6.6 + 8)),
     height: found.bottom + (shared ? 2 : 0),
     newest: made.at(-1)?.key ?? nodes.at(-1)?.key ?? ''
   };

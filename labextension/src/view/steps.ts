@@ -72,6 +72,21 @@ function element(item: Item, open: (call: FullCall) => void): HTMLElement {
   );
 }
 
+const ALL = 1500;
+const BLOCK = 250;
+
+/** Which steps the list holds: all, or in a very long session those around the chosen one. */
+export function span(length: number, chosen: number): readonly [number, number] {
+  if (length <= ALL) return [0, length];
+  const middle = Math.floor((chosen < 0 ? length : chosen) / BLOCK) * BLOCK;
+  return [Math.max(0, middle - 2 * BLOCK), Math.min(length, middle + 3 * BLOCK)];
+}
+
+function fold(element: HTMLElement, number: number, which: string): void {
+  element.hidden = number === 0;
+  element.textContent = `${many(number, `${which} step`)} folded: the graph and Time lead there`;
+}
+
 export interface Steps {
   readonly element: HTMLElement;
   paint(view: Look): void;
@@ -83,6 +98,10 @@ export function steps(acts: Acts): Steps {
   const later = h('p', { class: 'tc-later' });
   const none = h('p', { class: 'tc-later' }, 'No steps yet.');
   const pane = h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, 'Steps'), list, none, later);
+  const earlier = h('p', { class: 'tc-later' });
+  const further = h('p', { class: 'tc-later' });
+  list.before(earlier);
+  list.after(further);
   const rows = keyed(list, (item: Item) => element(item, call => acts.set({ chosen: choiceOf(call), form: null })));
   let current: Element | null = null;
 
@@ -107,7 +126,7 @@ export function steps(acts: Acts): Steps {
   function show(item: HTMLElement, follow: boolean): void {
     if (list.scrollHeight <= list.clientHeight) return;
     if (follow) list.scrollTop = list.scrollHeight;
-    const [top, bottom] = [item.offsetTop - list.offsetTop, item.offsetTop - list.offsetTop + item.offsetHeight];
+    const [top, bottom] = [item.offsetTop, item.offsetTop + item.offsetHeight];
     if (top < list.scrollTop) list.scrollTop = top - 8;
     else if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight + 8;
   }
@@ -117,15 +136,19 @@ export function steps(acts: Acts): Steps {
     element: pane,
     paint(view) {
       const { objects } = view.model;
+      const chosen = view.calls.findIndex(call => call.id === view.chosen.call);
+      const [from, to] = span(view.calls.length, chosen);
       rows(
-        view.calls.map(call => {
+        view.calls.slice(from, to).map(call => {
           const object = objects.get(call.object);
           const item = { call, made: object?.name ?? '', pending: object?.role === 'pending' };
           return { key: call.id, stamp: [call, item.made, item.pending], item };
         })
       );
-      const at = view.calls.findIndex(call => call.id === view.chosen.call);
-      pick(list.children[at] ?? null, view.follow);
+      list.style.setProperty('--tc-n', view.last > 999 ? '36px' : '20px');
+      pick(list.children[chosen - from] ?? null, view.follow);
+      fold(earlier, from, 'earlier');
+      fold(further, view.calls.length - to, 'further');
       const hidden = view.past ? [...view.model.calls.values()].filter(call => call.branch === '' && call.step > view.at).length : 0;
       later.hidden = hidden === 0;
       later.textContent = `${many(hidden, 'later step')} ${hidden === 1 ? 'is' : 'are'} hidden`;

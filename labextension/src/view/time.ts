@@ -28,7 +28,7 @@ export function time(acts: Acts): Time {
 
   const draw = once(() => {
     const { last, at, past } = view;
-    const share = last > 1 ? (100 * (at - 1)) / (last - 1) : 100;
+    const share = last > 1 ? (100 * (at - 1)) / (last - 1) : 0;
     slider.max = String(Math.max(1, last));
     slider.value = String(Math.max(1, at));
     slider.disabled = last < 2;
