@@ -215,6 +215,18 @@ def test_a_conversation_that_begins_anew_takes_the_new_description(server: Stand
     assert told == ["Peel a potato.", "Peel thinly."]
 
 
+def test_a_tool_with_other_arguments_takes_its_new_description(server: StandIn) -> None:
+    server.turns += [says("a"), says("b")]
+    other = a_tool("save", "Hand in the plate.", plate="string")
+    with a_claude(server) as model:
+        first = asked("Cook.", SAVE)
+        again = heard(first, model(first), User("And plate it."))
+        model(replace(again, tools=(other,)))
+    (sent,) = _plain(server.asked[1].body["tools"])
+    assert sent["description"] == "Hand in the plate."
+    assert sent["input_schema"] == other.parameters
+
+
 def test_nine_tenths_of_twenty_turns_come_from_the_cache(server: StandIn) -> None:
     names = [f"Potato_{number}" for number in range(19)]
     many = tuple(a_tool(name, "About this tool. " * 20, potato="string") for name in names)

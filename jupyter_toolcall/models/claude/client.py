@@ -45,7 +45,7 @@ class Claude:
         self.max_tokens = max_tokens
         self.on_text = on_text or _unheard
         self._client = client
-        self._first: dict[str, dict[str, wire.Json]] = {}
+        self._sent: dict[str, dict[str, wire.Json]] = {}
 
     def __repr__(self) -> str:
         return f"Claude({self.model!r})"
@@ -63,10 +63,10 @@ class Claude:
 
     def _declared(self, request: Request) -> list[wire.Json]:
         """Return the declarations of the tools, each as this conversation first had it."""
-        before = self._first.get(_conversation(request), {}) if request.turn else {}
+        before = self._sent.get(_conversation(request), {}) if request.turn else {}
         declared = wire.declarations(request, self.model, before)
-        new = {tool["name"]: tool for tool in declared if tool["name"] not in before}
-        self._first[_conversation(request)] = {**before, **new}
+        by_name = {tool["name"]: tool for tool in declared}
+        self._sent[_conversation(request)] = {**before, **by_name}
         return declared
 
     def _events(self, body: wire.Json) -> Generator[wire.Json, None, None]:

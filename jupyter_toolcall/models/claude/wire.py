@@ -27,23 +27,24 @@ _HIDDEN = {"defer_loading": True}
 _MARK = {"cache_control": {"type": "ephemeral"}}
 
 
-def declarations(request: Request, model: str, first: Mapping[str, Json]) -> list[Json]:
+def declarations(request: Request, model: str, sent: Mapping[str, Json]) -> list[Json]:
     """Return the tools of a request: those in view, then those that wait for a reference.
 
-    `first` are the declarations that this conversation began with, by name.
+    `sent` are the declarations of the conversation's last request, by name: a tool keeps
+    its place, its first description, and stays in view once it is.
     """
     if not abilities(model).references:
-        return [_declaration(tool, first) for tool in request.tools]
+        return [_declaration(tool, sent) for tool in request.tools]
     by_name = {tool.name: tool for tool in (*request.tools, *request.deferred)}
     offered = {tool.name for tool in request.tools} - _selected(request.messages)
-    in_view = offered | {name for name, sent in first.items() if not _hidden(sent)}
-    shown = [name for name in {**first, **by_name} if name in in_view and name in by_name]
+    in_view = offered | {name for name, tool in sent.items() if not _hidden(tool)}
+    shown = [name for name in {**sent, **by_name} if name in in_view and name in by_name]
     if not shown:
-        return [_declaration(tool, first) for tool in request.tools]
+        return [_declaration(tool, sent) for tool in request.tools]
     hidden = sorted(by_name.keys() - set(shown))
     return [
-        *(_declaration(by_name[name], first) for name in shown),
-        *(_declaration(by_name[name], first) | _HIDDEN for name in hidden),
+        *(_declaration(by_name[name], sent) for name in shown),
+        *(_declaration(by_name[name], sent) | _HIDDEN for name in hidden),
     ]
 
 
@@ -81,11 +82,14 @@ def _hidden(declaration: Json) -> bool:
     return "defer_loading" in declaration
 
 
-def _declaration(tool: Tool, first: Mapping[str, Json]) -> Json:
-    # The schema is what a call is checked against, so it is never an old one.
-    text = first[tool.name].get("description", "") if tool.name in first else tool.description
+def _declaration(tool: Tool, sent: Mapping[str, Json]) -> Json:
+    schema = {"type": "object", **tool.parameters}
+    before = sent.get(tool.name, {})
+    # Other arguments are another tool, and an old description would not fit them.
+    same = before.get("input_schema") == schema
+    text = before.get("description", "") if same else tool.description
     described = {"description": well_formed(text)} if text.strip() else {}
-    return {"name": tool.name, **described, "input_schema": {"type": "object", **tool.parameters}}
+    return {"name": tool.name, **described, "input_schema": schema}
 
 
 def _thinking(model: str) -> Json:
