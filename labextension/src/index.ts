@@ -14,6 +14,7 @@ import { SidePanel } from './side';
 
 const SHOW = 'jupyter-toolcall:show-panel';
 const INSERT = 'jupyter-toolcall:insert-cell';
+const APPROVE = 'jupyter-toolcall:approve';
 const NO_ARGUMENTS = { args: { type: 'object', properties: {} } } as const;
 
 const slots: JupyterFrontEndPlugin<void> = {
@@ -64,7 +65,14 @@ const panel: JupyterFrontEndPlugin<void> = {
       isEnabled: () => notebooks.currentWidget !== null,
       execute: () => insertCell(notebooks)
     });
-    for (const command of [SHOW, INSERT])
+    app.commands.addCommand(APPROVE, {
+      label: trans.__('Approve the Waiting Call'),
+      caption: trans.__('Let the tool call run that waits for you in this notebook'),
+      describedBy: NO_ARGUMENTS,
+      isEnabled: () => approveButton(notebooks) !== undefined,
+      execute: () => approveButton(notebooks)?.click()
+    });
+    for (const command of [SHOW, INSERT, APPROVE])
       palette?.addItem({ command, category: trans.__('Tool calling') });
 
     void settings?.load(panel.id).then(async setting => {
@@ -73,6 +81,14 @@ const panel: JupyterFrontEndPlugin<void> = {
     });
   }
 };
+
+/** The button of the live panel: what is approved is what a person can see there. */
+function approveButton(notebooks: INotebookTracker): HTMLButtonElement | undefined {
+  const live = notebooks.currentWidget?.node.querySelectorAll('.jtc-live:not(.jtc-lost) button');
+  return [...(live ?? [])]
+    .filter(button => button instanceof HTMLButtonElement)
+    .find(button => button.textContent?.trim() === 'Approve' && !button.disabled);
+}
 
 /** Below the active cell, with the cursor where the options go. */
 async function insertCell(notebooks: INotebookTracker): Promise<void> {

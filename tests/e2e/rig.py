@@ -209,6 +209,7 @@ def wait_drawn(page: Page) -> None:
     """Returns when the notebook's cells are on the page, whatever its kernel does."""
     page.wait_for_function("window.jupyterapp?.restored", timeout=START * 1000)
     page.evaluate("window.jupyterapp.restored.then(() => null)")
+    wait_splash(page)
     page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=START * 1000)
 
 
@@ -308,6 +309,12 @@ def dark_theme(page: Page) -> None:
     """Returns when the page is dark."""
     run_command(page, "apputils:change-theme", theme="JupyterLab Dark")
     page.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
+    wait_splash(page)
+
+
+def wait_splash(page: Page) -> None:
+    """Returns when the splash screen, which covers all of the page, is gone."""
+    page.locator("#jupyterlab-splash").wait_for(state="detached")
 
 
 def show_side_panel(page: Page) -> Locator:

@@ -14,7 +14,9 @@ LIVE = "application/vnd.jupyter-toolcall.live+json"
 def session(made: str = "Potato#2", tool: str = "Potato_peel") -> dict[str, Any]:
     """The bundle of a session in which one call made one object."""
     kind = made.partition("#")[0]
-    potato = ObjectRow("o1", f"{kind}#1", kind, role="input", preview=Preview(caption="raw"))
+    potato = ObjectRow(
+        "o1", f"{kind}#1", kind, role="input", used=True, preview=Preview(caption="raw")
+    )
     peeled = ObjectRow(
         "o2", made, kind, step=1, call="c1", column=1, preview=Preview(caption="peeled")
     )
@@ -52,7 +54,10 @@ class Fake(anywidget.AnyWidget):
     _esm = '''export default {{ render({{ el }}) {{
         el.setAttribute("role", "region");
         el.setAttribute("aria-label", "Live stand-in");
-        el.textContent = "I am live";
+        const approve = document.createElement("button");
+        approve.textContent = "Approve";
+        approve.onclick = () => approve.replaceWith("approved");
+        el.append("I am live ", approve);
     }} }}'''
 
     def _repr_mimebundle_(self, **options):

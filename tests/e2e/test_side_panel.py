@@ -39,13 +39,15 @@ def test_it_shows_the_newest_session_and_follows_the_notebook_in_front(
     expect(side.get_by_role("button", name="Potato#3")).to_have_count(0)
 
 
+@pytest.mark.parametrize("front_end", ["lab", "notebook7"])
 def test_it_says_so_where_there_is_no_session_and_shows_one_that_comes(
-    page: Page, lab: Place
+    page: Page, front_end: str, request: pytest.FixtureRequest
 ) -> None:
+    place: Place = request.getfixturevalue(front_end)
     source = f"{DISPLAY}display({session(made='Leek#2')!r}, raw=True)"
-    open_notebook(page, lab, "later.ipynb", [source])
+    open_notebook(page, place, "later.ipynb", [source])
     side = show_side_panel(page)
-    expect(side).to_contain_text("No tool-calling session in this notebook yet")
+    expect(side).to_contain_text("run a cell that begins with %%toolchat")
     run_all(page)
     expect(side.get_by_role("button", name="Leek#2").first).to_be_visible()
 
@@ -78,7 +80,7 @@ def test_the_toolbar_button_the_menu_and_the_palette_know_it(page: Page, lab: Pl
     expect(page.get_by_role("menuitem", name="Tool Calls")).to_be_visible()
     page.keyboard.press("Escape")
     run_command(page, "apputils:activate-command-palette")
-    page.locator(".lm-CommandPalette-input").fill("toolchat")
+    page.locator(".lm-CommandPalette-input").fill("tool calling")
     expect(page.get_by_text("Insert %%toolchat Cell")).to_be_visible()
 
 
@@ -90,6 +92,19 @@ def test_the_command_inserts_a_cell_and_puts_the_cursor_where_options_go(
     expect(cell(page, 1).locator(".cm-line").first).to_have_text("%%toolchat -t ")
     page.keyboard.type("Potato")
     expect(cell(page, 1).locator(".cm-line").first).to_have_text("%%toolchat -t Potato")
+
+
+def test_the_command_approves_what_waits_in_the_panel_and_nothing_where_none_waits(
+    page: Page, lab: Place
+) -> None:
+    open_notebook(page, lab, "approve.ipynb", [pair(session())])
+    enabled = "window.jupyterapp.commands.isEnabled('jupyter-toolcall:approve')"
+    assert page.evaluate(enabled) is False
+    run_all(page)
+    expect(outputs(page, 0).get_by_role("button", name="Approve")).to_be_visible()
+    run_command(page, "jupyter-toolcall:approve")
+    expect(outputs(page, 0)).to_contain_text("I am live approved")
+    assert page.evaluate(enabled) is False
 
 
 @pytest.mark.parametrize("front_end", ["lab", "notebook7"])
