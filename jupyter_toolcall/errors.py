@@ -7,11 +7,13 @@ what to do. In a notebook an error is its message alone, without a traceback.
   + DefinitionError   a tool, a type or a toolbox cannot be made from what was given
   + UsageError        a name, an option or an argument is wrong
   + CallError         a call cannot run as it was asked for: the model is told
+  + Absent            the value of an object is not in this kernel: a replay makes it again
   + NotYourTurn       a decision or a result came for a call that does not wait for it
   + UnknownEntry      a journal has no such entry
   + BrokenJournal     a journal does not fit its own digests
   + ModelError        a model could not answer; the session can go on from there
   + Unfinished        a session stopped before it had what was asked of it
+  + Stopped           a person stopped it; it can go on from there
 """
 
 from __future__ import annotations
@@ -41,6 +43,10 @@ class CallError(ToolcallError):
         self.fields = fields or {}
 
 
+class Absent(ToolcallError):
+    """The value of an object is not in this kernel; a replay makes it again."""
+
+
 class NotYourTurn(ToolcallError):
     """A decision or a result came for a call that does not wait for it."""
 
@@ -59,3 +65,7 @@ class ModelError(ToolcallError):
 
 class Unfinished(ToolcallError):
     """A session stopped before it had what was asked of it."""
+
+
+class Stopped(ToolcallError):
+    """A person stopped a session."""

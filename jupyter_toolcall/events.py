@@ -100,6 +100,7 @@ class Opened:
     inputs: tuple[tuple[str, Made], ...] = ()
     outputs: Mapping[str, Output] = field(default_factory=dict)
     system: str = ""
+    model: str = ""
     instances: tuple[str, ...] = ()
 
 
@@ -164,8 +165,10 @@ Event = Opened | Asked | Replied | Decided | Started | Finished
 
 _CLASSES: dict[str, Callable[..., Any]] = {
     cls.__name__.lower(): cls
-    for cls in (Opened, Asked, Replied, Decided, Started, Finished)
-    + (Call, Usage, Output, Data, Made, Many, Failed, Interrupted)
+    for cls in (
+        *(Opened, Asked, Replied, Decided, Started, Finished),
+        *(Call, Usage, Output, Data, Made, Many, Failed, Interrupted),
+    )
 }
 _PLAIN = (str, int, float, bool, type(None))
 

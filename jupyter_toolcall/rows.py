@@ -58,7 +58,7 @@ class ObjectRow:
     """The number of the call that made it; 0 for what the session began with."""
     call: str = ""
     """The id of that call's row."""
-    column: int = 0
+    column: float = 0
     """Place in the graph: columns go right, 150 units each; never changes once given."""
     lane: float = 0
     """Lanes go down, 122 units each; -1 is above the main line."""

@@ -13,18 +13,22 @@ from typing import Any
 
 from . import places
 from .approval import Approve
+from .content import private, well_formed
 from .deciding import decision as decision_on
 from .errors import BrokenJournal, UsageError
 from .events import Asked, Data, Decision, Failed, Interrupted, Opened, Usage
 from .journal import Journal
 from .lineage import Graph, lineage
-from .loop import Cursor
+from .loop import Cursor, Script
 from .opening import Described, opening
 from .request import Model, Reply
+from .rows import Phase, SessionRow
+from .saving import bundle
 from .schemes import Scheme
 from .schemes.outputs import SCALARS
 from .state import CallState, State, objects_of
 from .tools import Toolbox
+from .watch import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +83,23 @@ class Session:
         made.name, made.cursor = name, cursor
         return made
 
+    @classmethod
+    def here(cls, cursor: Cursor, name: str) -> Session:
+        """Return the session that a cursor is at."""
+        return cls._at(cursor, name)
+
+    def at(self, cursor: Cursor) -> Session:
+        """Return a session at another place of the same journal."""
+        return Session._at(cursor, self.name)
+
     # -- saying and deciding ----------------------------------------------------------
 
     def ask(self, text: str) -> Session:
         """Say something to the model. Raises NotYourTurn while a call has no result."""
-        if not text.strip():
+        if not isinstance(text, str) or not text.strip():
             raise UsageError("the prompt is empty; say what is to be done")
-        self.cursor.script = ()
-        self.cursor.write(Asked(text), at=self.cursor.desk.clock())
+        self.cursor.write(Asked(str(well_formed(text))), at=self.cursor.desk.clock())
+        self.cursor.script = Script()
         return self
 
     def run(self) -> Session:
@@ -210,7 +223,7 @@ class Session:
     @property
     def usage(self) -> Usage:
         """The tokens of this branch."""
-        return places.spent(self.cursor)
+        return self.state.usage
 
     @property
     def graph(self) -> Graph:
@@ -220,11 +233,14 @@ class Session:
     @property
     def text(self) -> str:
         """What the model said last."""
-        return places.last_text(self.cursor)
+        return self.state.said
 
     def __getitem__(self, name: str) -> Any:
-        """Return the value of an object. Raises CallError for a name that there is not."""
-        return self.cursor.desk.memory.value(self.state.resolve(name))
+        """Return a copy of the value of an object.
+
+        Raises CallError for a name that there is not, Absent where the value is not here.
+        """
+        return private(self.cursor.desk.memory.value(self.state.resolve(name)))[0]
 
     def deps(self, name: str, *, all: bool = False) -> tuple[str, ...]:
         """Return the objects that an object was made from."""
@@ -279,6 +295,19 @@ class Session:
             journal=journal,
         )
         return Session._at(Cursor(desk, journal.leaves()[-1]), "")
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """Show the session as a notebook keeps it."""
+        phase: Phase = "waiting" if self.pending else "finished"
+        says = "Waiting for you" if self.pending else "Finished"
+        rows = Watch().whole(self.cursor, SessionRow(name=self.name, phase=phase, says=says))
+        return bundle(self.cursor, rows, None)
+
+    def shown(self) -> Session:
+        """Return this session as one that is on show: displaying it shows nothing more."""
+        made = Session._at(self.cursor, self.name)
+        made.__dict__["_ipython_display_"] = lambda: None
+        return made
 
     def __str__(self) -> str:
         return self.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..digest import digest
 from ..errors import UsageError
 from ..events import Call
 from ..request import Reply, Request
@@ -22,6 +23,11 @@ class Scripted:
     def __init__(self, items: Iterable[Item], name: str = "scripted") -> None:
         self.items = tuple(_turn(item) for item in items)
         self.name = name
+
+    @property
+    def identity(self) -> str:
+        """The name, and a digest of the words: another script is another model."""
+        return f"{self.name}:{digest('script', repr(self.items))[:12]}"
 
     def __call__(self, request: Request) -> Reply:
         if request.turn >= len(self.items):

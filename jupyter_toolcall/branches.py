@@ -1,0 +1,87 @@
+"""Branches of a journal as a person speaks of them: their names, and what is whose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .events import Decided, Replied
+from .journal import Entry, Journal
+from .state import state_at
+
+SHOWN = 4
+"""So many other branches are drawn, the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A head, its name, and the first entry that is its own (None for the oldest)."""
+
+    head: str
+    name: str
+    own: str | None
+    current: bool = False
+
+
+def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
+    """Return all branches, oldest first; the one that `head` is on is current."""
+    root = journal.path(head)[0].id
+    leaves = [leaf for leaf in journal.leaves() if journal.path(leaf)[0].id == root]
+    heads = leaves if head in leaves else [*leaves, head]
+    found: list[Branch] = []
+    for each in heads:
+        own = _own(journal, each) if found else None
+        name = _unused(_label(journal, own), {b.name for b in found}) if found else "main"
+        found.append(Branch(each, name, own, each == head))
+    return tuple(found)
+
+
+def _own(journal: Journal, head: str) -> str | None:
+    """Return where a branch last left an older one; None where it is a place on one."""
+    for entry in reversed(journal.path(head)):
+        siblings = journal.children(entry.parent)
+        if siblings and siblings[0] != entry.id:
+            return entry.id
+    return None
+
+
+def _label(journal: Journal, own: str | None) -> str:
+    if own is None:
+        return "earlier place"
+    entry = journal[own]
+    match entry.event:
+        case Decided(decision="edit"):
+            return _changed(journal, entry) or "edit"
+        case Decided(decision=decision):
+            return {"reject": "rejected", "answer": "answered"}.get(decision, "replay")
+        case Replied():
+            return "fork"
+    return "branch"
+
+
+def _changed(journal: Journal, entry: Entry) -> str:
+    """Name an edit by the value that it gives: `slices`."""
+    event = entry.event
+    if not isinstance(event, Decided) or event.arguments is None:
+        return ""
+    before = state_at(journal, entry.parent).call(event.call_id).call.arguments
+    new = [value for key, value in event.arguments.items() if before.get(key) != value]
+    text = str(new[-1]) if new and isinstance(new[-1], (str, int, float)) else ""
+    return text.lower() if 0 < len(text) <= 16 else ""
+
+
+def _unused(name: str, names: set[str]) -> str:
+    numbers = (f"{name} {n}" for n in range(2, len(names) + 3))
+    return name if name not in names else next(each for each in numbers if each not in names)
+
+
+def shared_with_older(journal: Journal, head: str) -> frozenset[str]:
+    """Return the entries of a branch that an older branch has too; none for the oldest."""
+    path = journal.path(head)
+    left = [n for n, e in enumerate(path) if e.parent and journal.children(e.parent)[0] != e.id]
+    return frozenset(entry.id for entry in path[: left[0]]) if left else frozenset()
+
+
+def own_entries(journal: Journal, head: str, shown: frozenset[str]) -> Iterator[Entry]:
+    """Yield the entries of a branch that are not on the one that is shown."""
+    return (entry for entry in journal.path(head) if entry.id not in shown)

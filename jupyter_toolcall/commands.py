@@ -1,0 +1,74 @@
+"""The person's hand: commands from a panel or a line magic, carried out on a session.
+
+A command is data until `obey`. What it asks for is checked as strictly as a model's call:
+the panel is only a view, and what it sends may be late, double or forged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from . import places
+from .errors import UsageError
+from .events import Data, Decided
+from .rows import Answer, Approve, Checkout, Command, Edit, Fork, Refused, Reject, Replay
+from .session import Session
+
+_COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
+
+
+def command(data: Any) -> Command:
+    """Return the command that a message is. Raises UsageError for what is none."""
+    try:
+        return _COMMAND.validate_python(data)
+    except ValidationError:
+        kind = data.get("type") if isinstance(data, Mapping) else data
+        raise UsageError(f"{str(kind)[:40]!r} is no command of this panel") from None
+
+
+def obey(session: Session, wish: Command) -> Session:
+    """Return the session in which a command was carried out; it is recorded, nothing has run.
+
+    Raises what `decide`, `edit`, `fork`, `replay` and `checkout` raise.
+    """
+    match wish:
+        case Approve(call, bound):
+            return session.decide(call, "approve", bound=bound)
+        case Edit(call, arguments, reason, bound) if _open(session, call):
+            return session.decide(call, "edit", arguments=arguments, reason=reason, bound=bound)
+        case Reject(call, reason, bound) if _open(session, call):
+            return session.decide(call, "reject", reason=reason, bound=bound)
+        case Answer(call, result, reason, bound) if _open(session, call):
+            return session.decide(call, "answer", result=result, reason=reason, bound=bound)
+        case Edit(call, arguments, reason):
+            return _decide_anew(session, Decided(call, "edit", "", dict(arguments), reason=reason))
+        case Reject(call, reason):
+            return _decide_anew(session, Decided(call, "reject", reason=reason))
+        case Answer(call, result, reason):
+            return _decide_anew(session, Decided(call, "answer", result=Data(result), reason=reason))
+        case Replay(call):
+            return session.replay(call)
+        case Fork(call):
+            return session.fork(call)
+        case Checkout(branch):
+            return session.fork(branch)
+    raise UsageError(f"{wish.type!r} is for the one who runs the session")
+
+
+def _open(session: Session, call: str) -> bool:
+    return call in session.state.open
+
+
+def _decide_anew(session: Session, event: Decided) -> Session:
+    """A decision on a call that has its result is the start of another branch."""
+    cursor = places.replayed(session.cursor, event.call_id)
+    return session.at(places.decide_first(cursor, event))
+
+
+def refusal(wish: Any, error: Exception) -> Refused:
+    """Return what a panel is told whose command was not carried out."""
+    kind = wish.get("type", "") if isinstance(wish, Mapping) else getattr(wish, "type", "")
+    return Refused(str(kind)[:40], str(error)[:2_000], getattr(error, "fields", {}))

@@ -1,0 +1,78 @@
+"""Completion inside `%%toolchat` cells, from the kernel, so that every front end has it."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from collections.abc import Iterable
+from typing import Any
+
+from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
+
+_FRAGMENT = re.compile(r"[^\s{}\"']*$")
+
+
+@context_matcher(identifier="toolchat")  # type: ignore[untyped-decorator]
+def matcher(context: CompletionContext) -> dict[str, Any]:
+    """Return what fits at the cursor: options on the first line, objects and tools below."""
+    if not context.full_text.lstrip().startswith(("%%toolchat", "%toolchat")):
+        return {"completions": []}
+    line = context.line_with_cursor[: context.cursor_position]
+    fragment = _fragment(line)
+    words = _first_line(line) if context.cursor_line == 0 else _below()
+    found = [SimpleCompletion(text=word, type="toolchat") for word in words if word.startswith(fragment)]
+    return {"completions": found, "matched_fragment": fragment, "suppress": bool(found)}
+
+
+def _fragment(line: str) -> str:
+    found = _FRAGMENT.search(line)
+    return found[0] if found else ""
+
+
+def _first_line(line: str) -> Iterable[str]:
+    """Option names, or the values of the option before the cursor."""
+    from .notebook import SUBCOMMANDS
+    from .options import parser
+
+    if line.lstrip().startswith("%toolchat"):
+        return SUBCOMMANDS
+    actions = parser()._actions
+    options = {name: action for action in actions for name in action.option_strings}
+    words = line.split()
+    before = [word for word in words[: len(words) - (not line.endswith(" "))] if word in options]
+    if not before or _fragment(line).startswith("-"):
+        return options
+    action = options[before[-1]]
+    if action.choices:
+        return [str(choice) for choice in action.choices]
+    return _models() if action.dest == "model" else [*_variables(action.dest), *options]
+
+
+def _models() -> list[str]:
+    from .kitchen import SCRIPTS
+
+    return [*(f"scripted:{name}" for name in SCRIPTS), "anthropic:"]
+
+
+def _variables(dest: str) -> list[str]:
+    if dest not in ("tools", "input", "system", "output"):
+        return []
+    from IPython import get_ipython
+
+    names: dict[str, Any] = get_ipython().user_ns
+    return [name for name, value in names.items() if not name.startswith("_") and not _module(value)]
+
+
+def _module(value: Any) -> bool:
+    return isinstance(value, type(sys))
+
+
+def _below() -> list[str]:
+    """Objects and tools of the last session, and the variables that a prompt may name."""
+    from .notebook import here
+
+    sessions = here().cells.sessions
+    last = sessions.get(here().cells.last or "")
+    known = [*last.objects[::-1], *last.toolbox.names] if last else []
+    return [*known, *(f"{{{name}}}" for name in _variables("input"))]

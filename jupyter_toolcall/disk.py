@@ -1,0 +1,80 @@
+"""Journals on disk: one file a session, in the user's data directory, one writer each.
+
+What allows an effect is on disk before the effect: such a line is synced. A torn tail is
+cut and kept beside the file.
+"""
+
+from __future__ import annotations
+
+import os
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .digest import digest
+from .journal import Journal
+
+NAME = "jupyter-toolcall"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A journal, and one line for the person where something about it is to be said."""
+
+    journal: Journal
+    note: str = ""
+    lock: Any = None
+
+
+def home() -> Path:
+    """Return the folder of all journals of this user."""
+    from platformdirs import user_data_path
+
+    chosen = os.environ.get("JUPYTER_TOOLCALL_DATA")
+    return Path(chosen) if chosen else user_data_path(NAME, appauthor=False)
+
+
+def journal_file(notebook: str, session: str) -> Path:
+    """Return the file of a session of a notebook."""
+    return home() / "sessions" / digest("notebook", notebook) / f"{session or 'cells'}.jsonl"
+
+
+def open_journal(path: Path) -> Kept:
+    """Return a file's journal; what is added to it goes there.
+
+    Where the file can't be written, or another kernel writes it, the journal is kept in
+    memory alone, and the note says so.
+    """
+    from filelock import FileLock, Timeout
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(f"{path}.lock")
+        lock.acquire(timeout=0)
+        return _opened(path, lock)
+    except Timeout:
+        journal, _ = Journal.salvage(path.read_text(encoding="utf-8"))
+        return Kept(journal, "Another kernel writes this session: what happens here is not kept.")
+    except OSError as error:
+        return Kept(Journal(), f"The session is not kept on disk ({error.strerror}).")
+
+
+def _opened(path: Path, lock: Any) -> Kept:
+    text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    journal, torn = Journal.salvage(text)
+    note = ""
+    if torn:
+        path.with_suffix(".torn").write_text(torn, encoding="utf-8")
+        path.write_text(text[: len(text) - len(torn)], encoding="utf-8")
+        note = f"The end of the journal was torn; {len(journal)} entries are whole."
+    file = path.open("a", encoding="utf-8")
+
+    def write(line: str, sync: bool) -> None:
+        file.write(f"{line}\n")
+        file.flush()
+        if sync:
+            os.fsync(file.fileno())
+
+    journal.write_to(write)
+    return Kept(journal, note, lock)

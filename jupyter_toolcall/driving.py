@@ -1,0 +1,282 @@
+"""A session that goes on while a person watches: one step at a time, and clicks between.
+
+It knows no Jupyter: what it shows goes to `tell`, what the person wants comes into
+`inbox`, from any thread. The model and the tools run where `drive` runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import threading
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from . import places
+from .commands import command, obey, refusal
+from .errors import ModelError, Stopped, ToolcallError
+from .events import Replied
+from .rows import (
+    Approve,
+    ApproveAll,
+    Checkout,
+    Command,
+    Delta,
+    Fork,
+    Hello,
+    Notice,
+    Phase,
+    Rows,
+    Run,
+    SessionRow,
+    Step,
+    Stop,
+    Tidy,
+    Whole,
+)
+from .session import Session
+from .steps import AskModel, AskPerson, Clarify, Judge, Perform, next_step
+from .tidy import tidied
+from .view import Seen, call_key
+from .watch import Watch
+
+TICK = 0.04
+"""Seconds between two looks: how soon a click or an interrupt is seen."""
+SAYS: dict[Phase, str] = {
+    "ready": "Ready",
+    "thinking": "The model is thinking",
+    "waiting": "Waiting for you",
+    "running": "Running",
+    "finished": "Finished",
+    "stopped": "Stopped",
+    "failed": "Failed",
+}
+
+
+@dataclass
+class Drive:
+    """A session with somebody in front of it."""
+
+    session: Session
+    tell: Callable[[Notice], None]
+    model: str = ""
+    stepping: bool = False
+    inbox: deque[Any] = field(default_factory=deque)
+    watch: Watch = field(default_factory=Watch)
+    greeted: bool = False
+    """A panel has said hello."""
+    busy: bool = False
+    on_idle: Callable[[], None] = lambda: None
+    """Called when a wish comes in and nothing drives."""
+    _held: bool = False
+    """Nothing goes on before the person says so: after a fork, in steps."""
+    _approve_turn: int = -1
+    _number: int = 0
+    _row: SessionRow = field(default_factory=SessionRow)
+
+    # -- what is shown ------------------------------------------------------------------
+
+    def publish(self, phase: Phase, says: str = "", detail: str = "") -> None:
+        """Tell the panels how the session stands, and what changed since the last time."""
+        self._row = self._session_row(phase, says, detail)
+        rows = self.watch.changes(self.session.cursor, self._row)
+        if rows is None:
+            self.tell(Whole(self.watch.whole(self.session.cursor, self._row)))
+            self._number = 0
+        else:
+            self._number += 1
+            self.tell(Delta(rows, self._number))
+
+    def whole(self) -> Rows:
+        """Return everything that there is to see, without telling anybody."""
+        return Watch().whole(self.session.cursor, self._row)
+
+    def stream(self, text: str) -> None:
+        """Tell what the model has said so far of its reply."""
+        self._row = replace(self._row, text=self._row.text + text)
+        self._number += 1
+        self.tell(Delta(Rows(session=(self._row,)), self._number))
+
+    def _session_row(self, phase: Phase, says: str, detail: str) -> SessionRow:
+        state = self.session.state
+        seen = Seen(self.session.cursor, state)
+        last = state.last
+        return SessionRow(
+            name=self.session.name,
+            phase=phase,
+            says=says or SAYS[phase],
+            detail=detail,
+            model=self.model,
+            scheme=state.opened.scheme,
+            pending=tuple(call_key(c, seen) for c in places.waiting(self.session.cursor)),
+            text=last.text if isinstance(last, Replied) and phase != "thinking" else "",
+            stepping=self.stepping,
+        )
+
+    # -- what the person wants ------------------------------------------------------------
+
+    def hear(self, data: Any) -> None:
+        """Take a message of a panel: only handed over here, except for a greeting."""
+        if isinstance(data, dict) and data.get("type") == "hello":
+            self.greet()
+        else:
+            self.inbox.append(data)
+            if not self.busy:
+                self.on_idle()
+
+    def greet(self) -> None:
+        """A panel has come, and is told everything."""
+        self.greeted, self._number = True, 0
+        layout = self.watch.layout if self.watch.head == self.session.head else None
+        self.tell(Whole(self.watch.whole(self.session.cursor, self._row, layout)))
+
+    def _obey_all(self) -> bool:
+        """Carry out what is in the inbox; return whether there was anything."""
+        came = False
+        while self.inbox:
+            came = True
+            data = self.inbox.popleft()
+            try:
+                self._obey(command(data) if isinstance(data, dict) else data)
+            except Stopped:
+                raise
+            except ToolcallError as error:
+                self.tell(refusal(data, error))
+        return came
+
+    def _obey(self, wish: Command) -> None:
+        match wish:
+            case Hello():
+                self.greet()
+            case Stop():
+                raise Stopped("stopped; Run in the panel or %toolchat next goes on")
+            case Run():
+                self.stepping = self._held = False
+            case Step():
+                self.stepping, self._held = True, False
+            case Tidy():
+                self._tidy()
+            case ApproveAll(call, bound):
+                self._approve_turn = self.session.state.turns
+                self.session = obey(self.session, Approve(call, bound))
+            case Fork() | Checkout():
+                self.session = obey(self.session, wish)
+                self._held = True
+            case _:
+                self.session = obey(self.session, wish)
+
+    def _tidy(self) -> None:
+        rows = self.watch.whole(self.session.cursor, self._row, self.watch.layout)
+        edges = [(use.object, call.object) for call in rows.calls for use in call.uses]
+        layout = tidied(self.watch.layout, edges)
+        self._number = 0
+        self.tell(Whole(self.watch.whole(self.session.cursor, self._row, layout)))
+
+    # -- going on -------------------------------------------------------------------------
+
+    async def drive(self, wait: bool = True) -> Session:
+        """Go on to the end of the run, or with `wait` false to the first pause.
+
+        Raises Stopped where the person stops it, ModelError where the model can't answer.
+        """
+        self.busy = True
+        try:
+            return await self._drive(wait)
+        except (Stopped, KeyboardInterrupt, asyncio.CancelledError) as error:
+            self.publish("stopped", detail=_said(error))
+            raise Stopped("interrupted; nothing is lost: %toolchat next goes on") from None
+        except ModelError as error:
+            self.publish("failed", detail=str(error))
+            raise
+        finally:
+            self.busy = False
+
+    async def _drive(self, wait: bool) -> Session:
+        while True:
+            await asyncio.sleep(0)
+            self._obey_all()
+            asks = self._asks()
+            if asks is None:
+                with interrupts():
+                    self._take_step()
+            elif asks == "done":
+                self.publish("finished")
+                return self.session
+            elif not wait:
+                self.publish(*_waits(asks))
+                return self.session
+            else:
+                await self._wait(asks)
+
+    def _asks(self) -> str | None:
+        """Return what the person has to do, "done" for nothing, None where it just goes on."""
+        cursor = self.session.cursor
+        waiting = places.waiting(cursor)
+        if waiting and waiting[0].id == cursor.state.open[0]:
+            return None if self._approved_by_turn(waiting[0]) else "decide"
+        if self._held:
+            return "go"
+        if isinstance(next_step(cursor.state), AskPerson) and not cursor.script:
+            return "done"
+        return None
+
+    def _approved_by_turn(self, call: CallState) -> bool:
+        if call.turn != self._approve_turn or call.status != "proposed":
+            return False
+        self.session.decide(call.id, "approve")
+        return True
+
+    def _take_step(self) -> None:
+        cursor = self.session.cursor
+        self.publish(_phase(next_step(cursor.state)))
+        if cursor.advance() is None:
+            self._held = True
+        elif self.stepping:
+            self._held = True
+
+    async def _wait(self, asks: str) -> None:
+        self.publish(*_waits(asks))
+        while not self.inbox:
+            await asyncio.sleep(TICK)
+        if self._obey_all():
+            self.publish("running")
+
+
+def _phase(step: Any) -> Phase:
+    match step:
+        case AskModel():
+            return "thinking"
+        case Judge() | Perform() | Clarify():
+            return "running"
+    return "running"
+
+
+def _waits(asks: str) -> tuple[Phase, str]:
+    return ("waiting", SAYS["waiting"]) if asks == "decide" else ("ready", "Ready for the next step")
+
+
+def _said(error: BaseException) -> str:
+    return str(error) or "Interrupted. Run goes on from here."
+
+
+@contextlib.contextmanager
+def interrupts() -> Iterator[None]:
+    """Let Ctrl-C reach code that runs here, as it does in an ordinary cell.
+
+    While a cell is awaited the kernel turns the signal into a cancellation, which a tool
+    that does not await would never see.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+

@@ -1,0 +1,79 @@
+"""Where an object stands in the graph: columns to the right, lanes down.
+
+An object takes its place when it is made, in O(1), and never moves: behind what it was
+made from, on its line where that is free. An input stands above the call that first
+uses it, or at the head of a line. Only a layout asked for anew (`tidy`) moves things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rpds import HashTrieMap, HashTrieSet
+
+Place = tuple[float, float]
+"""Column, lane."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The places that are taken, by the id of what stands there."""
+
+    places: HashTrieMap[str, Place] = HashTrieMap()
+    taken: HashTrieSet[Place] = HashTrieSet()
+    lines: int = 0
+    """Lines that begin with an input, so far."""
+
+
+def main_use(uses: Sequence[tuple[str, bool, bool]], layout: Layout) -> str:
+    """Return which object's line a call continues; uses are (id, is receiver, is input).
+
+    A made object goes before an input, the one furthest to the right before the others.
+    """
+
+    def rank(use: tuple[str, bool, bool]) -> tuple[bool, float, bool]:
+        key, receiver, given = use
+        column = layout.places.get(key, (-1.0, 0.0))[0]
+        return (not given, column if not given else 0, receiver)
+
+    return max(uses, key=rank)[0] if uses else ""
+
+
+def place(layout: Layout, key: str, uses: Sequence[str], main: str) -> Layout:
+    """Return the layout in which `key` stands behind what it was made from."""
+    if key in layout.places:
+        return layout
+    if main and main not in layout.places:
+        layout = _begin(layout, main)
+    # An input that stands above another call draws nothing to its own column.
+    before = [use for use in uses if use == main or not use.startswith("input:")]
+    column = 1 + max((layout.places[use][0] for use in before if use in layout.places), default=-1)
+    lane = layout.places[main][1] if main else float(layout.lines)
+    layout = _put(layout, key, column, _free(layout, column, lane, 1))
+    if not main:
+        layout = replace(layout, lines=layout.lines + 1)
+    lane = layout.places[key][1]
+    for use in uses:
+        if use not in layout.places:
+            layout = _put(layout, use, column, _free(layout, column, lane - 1, -1))
+    return layout
+
+
+def _begin(layout: Layout, key: str) -> Layout:
+    """An input at the head of a line of its own."""
+    layout = _put(layout, key, 0, _free(layout, 0, float(layout.lines), 1))
+    return replace(layout, lines=layout.lines + 1)
+
+
+def _free(layout: Layout, column: float, lane: float, step: int) -> float:
+    while (column, lane) in layout.taken:
+        lane += step
+    return lane
+
+
+def _put(layout: Layout, key: str, column: float, lane: float) -> Layout:
+    spot = (column, lane)
+    return replace(
+        layout, places=layout.places.insert(key, spot), taken=layout.taken.insert(spot)
+    )

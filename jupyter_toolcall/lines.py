@@ -1,0 +1,198 @@
+"""`%toolchat SUBCOMMAND`: each one a function from words and a session to what comes of it."""
+
+from __future__ import annotations
+
+import json
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .cells import Cells
+from .errors import UsageError
+from .session import CallRecord, Session
+from .tools import nearest
+
+Result = Session | None
+
+
+def carry_out(words: list[str], cells: Cells) -> Result:
+    """Carry a subcommand out on a session; return the session where it went on.
+
+    `-n NAME` names the session, the last one without. Raises UsageError.
+    """
+    words, name = _without_name(words)
+    command, *rest = words or ["status"]
+    if command in ("help", "--help", "-h"):
+        print(help_text())
+        return None
+    if command == "sessions":
+        _sessions(cells)
+        return None
+    if command not in _COMMANDS:
+        raise UsageError(f"no subcommand {command!r}; there are {', '.join(SUBCOMMANDS)}.{nearest(command, SUBCOMMANDS)}")
+    return _COMMANDS[command](cells.current(name), rest)
+
+
+def _without_name(words: list[str]) -> tuple[list[str], str]:
+    if "-n" not in words:
+        return words, ""
+    at = words.index("-n")
+    if at + 1 >= len(words):
+        raise UsageError("-n needs the name of a session")
+    return words[:at] + words[at + 2 :], words[at + 1]
+
+
+def _sessions(cells: Cells) -> None:
+    for name, session in cells.sessions.items():
+        mark = "*" if name == cells.last else " "
+        print(f"{mark} {name or '(unnamed)'}: {session!r}")
+    if not cells.sessions:
+        print("no session yet; a %%toolchat cell opens one")
+
+
+def _status(session: Session, words: list[str]) -> Result:
+    print(repr(session))
+    for call in session.pending:
+        print(f"  waits: {shown(call)}")
+    return None
+
+
+def _tools(session: Session, words: list[str]) -> Result:
+    for tool in session.toolbox:
+        mark = "read-only  " if tool.read_only else "           "
+        print(f"{mark}{tool.name}: {tool.description.splitlines()[0] if tool.description else ''}")
+    return None
+
+
+def _objects(session: Session, words: list[str]) -> Result:
+    for name in session.objects:
+        made = ", ".join(session.deps(name))
+        print(f"{name}" + (f"  from {made}" if made else ""))
+    return None
+
+
+def _next(session: Session, words: list[str]) -> Result:
+    return session.run()
+
+
+def _approve(session: Session, words: list[str]) -> Result:
+    return session.decide(_call(session, words), "approve").run()
+
+
+def _reject(session: Session, words: list[str]) -> Result:
+    return session.decide(_call(session, words), "reject", reason=" ".join(words[1:])).run()
+
+
+def _edit(session: Session, words: list[str]) -> Result:
+    call = _call(session, words)
+    changes = _arguments(words[1:])
+    if call in session.state.open:
+        known = next(each for each in session.pending if each.id == call)
+        return session.decide(call, "edit", arguments={**known.arguments, **changes}).run()
+    return session.edit(call, **changes).run()
+
+
+def _answer(session: Session, words: list[str]) -> Result:
+    return session.decide(_call(session, words), "answer", result=_value(" ".join(words[1:]))).run()
+
+
+def _replay(session: Session, words: list[str]) -> Result:
+    return session.replay(words[0] if words else None, fresh="--fresh" in words).run()
+
+
+def _fork(session: Session, words: list[str]) -> Result:
+    return session.fork(words[0] if words else None)
+
+
+def _checkout(session: Session, words: list[str]) -> Result:
+    if not words:
+        for head in session.branches:
+            print(head)
+        return None
+    found = [head for head in session.branches if head.startswith(words[0])]
+    if len(found) != 1:
+        raise UsageError(f"{words[0]!r} names {len(found)} branches; %toolchat checkout lists them")
+    return session.checkout(found[0])
+
+
+def _call(session: Session, words: list[str]) -> str:
+    """Return the call that is meant: by id, by number, or the one that waits first."""
+    known = {call.id: call for call in session.calls}
+    if words and words[0] in known:
+        return words[0]
+    if words and words[0].isdigit() and 0 < int(words[0]) <= len(known):
+        return list(known)[int(words[0]) - 1]
+    if words and "=" not in words[0]:
+        raise UsageError(f"no call {words[0]!r}; there are {', '.join(known) or 'none'}")
+    if not session.pending:
+        raise UsageError("no call waits; %toolchat status shows the session")
+    return session.pending[0].id
+
+
+def _arguments(words: list[str]) -> dict[str, Any]:
+    pairs = [word.partition("=") for word in words]
+    wrong = [key for key, equals, _ in pairs if not equals]
+    if wrong or not pairs:
+        raise UsageError("an edit needs NAME=VALUE, such as: %toolchat edit call_4 shape=SLICES")
+    return {key: _value(text) for key, _, text in pairs}
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def shown(call: CallRecord) -> str:
+    """Return a call as one line."""
+    arguments = ", ".join(f"{key}={value!r}" for key, value in call.arguments.items())
+    return f"{call.id} {call.tool}({arguments})"[:300]
+
+
+def ask_by_input(session: Session, call: CallRecord, ask: Callable[[str], str]) -> None:
+    """Ask about a call on the cell's own input line, and record the decision."""
+    said = ask(f"{shown(call)}\n[a]pprove, [e]dit NAME=VALUE, [r]eject REASON, [s]top? ").strip()
+    verdict, _, rest = said.partition(" ")
+    match verdict[:1].lower():
+        case "a" | "":
+            session.decide(call.id, "approve")
+        case "r":
+            session.decide(call.id, "reject", reason=rest)
+        case "e":
+            session.decide(call.id, "edit", arguments={**call.arguments, **_arguments(rest.split())})
+        case "s":
+            raise KeyboardInterrupt
+        case _:
+            print("please answer a, e, r or s")
+
+
+_COMMANDS: Mapping[str, Callable[[Session, list[str]], Result]] = {
+    "status": _status,
+    "tools": _tools,
+    "objects": _objects,
+    "next": _next,
+    "approve": _approve,
+    "edit": _edit,
+    "reject": _reject,
+    "answer": _answer,
+    "replay": _replay,
+    "fork": _fork,
+    "checkout": _checkout,
+}
+SUBCOMMANDS = (*_COMMANDS, "sessions", "help")
+
+
+def help_text() -> str:
+    """Return what the subcommands do."""
+    return """%toolchat SUBCOMMAND [-n SESSION]
+  status                     where the session stands, and what waits
+  tools, objects, sessions   what there is
+  next                       go on without a prompt
+  approve [CALL]             let a call run
+  edit [CALL] NAME=VALUE     run it with other arguments; one that ran is replayed from there
+  reject [CALL] [REASON]     don't run it; the model is told why
+  answer [CALL] RESULT       give the result yourself
+  replay [CALL] [--fresh]    say it all again, from memory where nothing changed
+  fork [CALL]                go on from behind a call
+  checkout [BRANCH]          list the branches, or go to one"""

@@ -1,0 +1,60 @@
+"""The conversation as rows: what each request brought that was new, and each reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .digest import encode
+from .events import Asked, Call, Decided, Finished, Replied
+from .journal import Entry
+from .loop import Cursor
+from .rows import MessageRow
+from .state import CallState, state_at
+
+LIMIT = 4_000
+
+
+def entry_messages(cursor: Cursor, entry: Entry) -> Iterator[MessageRow]:
+    """Yield the rows of what an entry added to the conversation."""
+    state = state_at(cursor.desk.journal, entry.id)
+    short = entry.id[:12]
+    match entry.event:
+        case Asked(text, by):
+            role = "user" if by == "person" else "session"
+            yield MessageRow(f"{short}", state.turns + 1, role, _cut(text))
+        case Replied() as reply:
+            yield from _offered(cursor, reply, short, state.turns)
+            if reply.text:
+                yield MessageRow(f"{short}.text", state.turns, "assistant", _cut(reply.text))
+            for call in reply.calls:
+                step = state.calls[call.id].step
+                yield MessageRow(f"{short}.{step}", state.turns, "call", _spoken(call), step)
+        case Decided(call_id) | Finished(call_id):
+            call = state.calls[call_id]
+            if call.outcome is not None:
+                yield _result(cursor, call, entry, state.turns + 1)
+
+
+def _result(cursor: Cursor, call: CallState, entry: Entry, turn: int) -> MessageRow:
+    state = state_at(cursor.desk.journal, entry.id)
+    told = cursor.desk.scheme.render(call, state, cursor.desk.toolbox)
+    return MessageRow(f"{entry.id[:12]}", turn, "tool", _cut(told.content), call.step)
+
+
+def _offered(cursor: Cursor, reply: Replied, short: str, turn: int) -> Iterator[MessageRow]:
+    texts = cursor.desk.journal.texts
+    if "" in reply.offered:
+        yield MessageRow(f"{short}.system", turn, "system", _cut(str(texts.get(reply.offered[""], ""))))
+    names = [name for name in reply.offered if name]
+    if names:
+        count = f"{len(names)} tool{'' if len(names) == 1 else 's'}"
+        yield MessageRow(f"{short}.tools", turn, "tools", _cut(f"{count}: {', '.join(names)}"))
+
+
+def _spoken(call: Call) -> str:
+    arguments = ", ".join(f"{key}={encode(value)}" for key, value in call.arguments.items())
+    return _cut(f"{call.tool}({arguments})")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LIMIT else f"{text[:LIMIT]}… ({len(text):,} characters)"

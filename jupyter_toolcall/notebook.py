@@ -1,0 +1,236 @@
+"""A kernel's notebook: what runs behind `%%toolchat` and `%toolchat`.
+
+The imperative end of it all: it takes options and variables, shows the panel, drives the
+session, leaves the result in the cell and the outputs in variables.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import shlex
+import time
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from IPython import get_ipython
+from IPython.display import display
+
+from . import lines
+from .cells import Cells, filled, model_name, say
+from .driving import TICK, Drive
+from .errors import ToolcallError, Unfinished
+from .options import Options, help_text, options
+from .panel import Panel
+from .saving import bundle
+from .session import Session
+
+SUBCOMMANDS = lines.SUBCOMMANDS
+HELLO = 3.0
+"""Seconds that a panel has to say hello before the person is asked by `input`."""
+
+
+@dataclass
+class Notebook:
+    """One kernel, one notebook."""
+
+    shell: Any
+    cells: Cells
+    drives: dict[str, Drive] = field(default_factory=dict)
+    met: bool = False
+    """A front end's panel has said hello in this kernel."""
+    shown: dict[str, Any] = field(default_factory=dict)
+    """By session: the display of its saved result, and the entry before the cell's own."""
+    tasks: set[asyncio.Task[Any]] = field(default_factory=set)
+
+    # -- cells ----------------------------------------------------------------------------
+
+    async def cell(self, line: str, body: str) -> Any:
+        """Run a cell while the person can click; return its session."""
+        chosen = options(line)
+        if chosen.help:
+            print(help_text())
+            return None
+        since, session = self._said(chosen, body)
+        drive = self._drive(session, chosen, panel=not chosen.quiet and self.interactive)
+        try:
+            if await self._heard(drive, chosen):
+                await drive.drive(chosen.wait)
+            else:
+                await self._by_input(drive)
+        finally:
+            self._leave(drive, since)
+        self._check(drive, chosen)
+        return _silent(drive.session)
+
+    def cell_now(self, line: str, body: str) -> Any:
+        """Run a cell that cannot be awaited: it ends where a person would be needed."""
+        chosen = options(line)
+        if chosen.help:
+            print(help_text())
+            return None
+        since, session = self._said(chosen, body)
+        drive = self._drive(session, chosen, panel=False)
+        try:
+            drive.session.run()
+            drive.publish("waiting" if drive.session.pending else "finished")
+        finally:
+            self._leave(drive, since)
+        self._needs_nobody(drive)
+        self._check(drive, chosen)
+        return _silent(drive.session)
+
+    def _said(self, chosen: Options, body: str) -> tuple[str, Session]:
+        session = self.cells.session(chosen, self.shell.user_ns)
+        since = session.head
+        session = say(session, filled(body.strip(), session, self.shell.user_ns), chosen.fresh)
+        return since, self.cells.keep(session)
+
+    def _drive(self, session: Session, chosen: Options, panel: bool) -> Drive:
+        drive = Drive(session, lambda notice: None, stepping=chosen.step)
+        model = session.cursor.desk.model
+        drive.model = str(getattr(model, "name", None) or model_name(model))
+        listen = getattr(model, "listen", None)
+        if callable(listen):
+            listen(drive.stream)
+        if panel:
+            self._show(drive)
+        self.drives[session.name] = drive
+        return drive
+
+    def _show(self, drive: Drive) -> None:
+        panel = Panel()
+        panel.drive, drive.tell = drive, panel.show
+        drive.on_idle = lambda: self._go_on(drive)
+        display(panel.bundle(), raw=True)
+
+    # -- a person, or nobody --------------------------------------------------------------
+
+    @property
+    def interactive(self) -> bool:
+        """Whether somebody is there: runners without a front end allow no input."""
+        kernel = getattr(self.shell, "kernel", None)
+        if kernel is None:
+            return False
+        return bool(kernel.get_parent("shell").get("content", {}).get("allow_stdin", False))
+
+    async def _heard(self, drive: Drive, chosen: Options) -> bool:
+        """Return whether clicks can be heard, or none are needed: without, it is `input`."""
+        if not self.interactive or chosen.quiet:
+            drive.session.run()
+            drive.publish("waiting" if drive.session.pending else "finished")
+            self._needs_nobody(drive)
+            return True
+        until = time.monotonic() + (0.0 if self.met else HELLO)
+        while not drive.greeted and not self.met and time.monotonic() < until:
+            await asyncio.sleep(TICK)
+        self.met = self.met or drive.greeted
+        return self.met
+
+    def _needs_nobody(self, drive: Drive) -> None:
+        waiting = drive.session.pending
+        if waiting:
+            call = waiting[0]
+            raise Unfinished(
+                f"{call.tool} ({call.id}) waits for a person, and this run has none: use "
+                "--approve all, mark the tool read-only, or run the cell in a notebook"
+            )
+
+    async def _by_input(self, drive: Drive) -> None:
+        """Ask on the cell's own input line, where no panel can be heard."""
+        while True:
+            await drive.drive(wait=False)
+            waiting = drive.session.pending
+            if not waiting:
+                return
+            lines.ask_by_input(drive.session, waiting[0], input)
+
+    # -- afterwards -----------------------------------------------------------------------
+
+    def _go_on(self, drive: Drive) -> None:
+        """A click after the cell has ended: go on as a task of the kernel's loop."""
+        if drive.busy or self.drives.get(drive.session.name) is not drive:
+            return
+        task = asyncio.get_running_loop().create_task(self._background(drive))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def _background(self, drive: Drive) -> None:
+        try:
+            await drive.drive()
+        # It is told in the panel; there is no cell that could fail.
+        except ToolcallError:
+            pass
+        finally:
+            self._leave(drive, None)
+
+    def _leave(self, drive: Drive, since: str | None) -> None:
+        """Leave the result in the cell and the outputs in variables."""
+        session = self.cells.keep(drive.session)
+        self._bind(session)
+        key = session.name
+        if since is not None:
+            self.shown[key] = (None, since)
+        handle, start = self.shown.get(key, (None, None))
+        data = bundle(session.cursor, drive.whole(), start)
+        if handle is None:
+            self.shown[key] = (display(data, raw=True, display_id=True), start)
+        else:
+            handle.update(data, raw=True)
+
+    def _bind(self, session: Session) -> None:
+        for name, value in session.outputs.items():
+            self.shell.user_ns[name] = value
+
+    def _check(self, drive: Drive, chosen: Options) -> None:
+        """Fail the cell where what was asked for is not there."""
+        state = drive.session.state
+        missing = [name for name in state.opened.outputs if name not in state.outputs]
+        if missing and chosen.wait and not drive.session.pending:
+            said = f" The model's last words: {drive.session.text[:120]!r}." if drive.session.text else ""
+            raise Unfinished(
+                f"{', '.join(missing)} was never saved; nothing is lost, "
+                f"%toolchat next asks the model again.{said}"
+            )
+
+    # -- line magic -----------------------------------------------------------------------
+
+    def line(self, text: str) -> Any:
+        """Carry out `%toolchat SUBCOMMAND`."""
+        words = shlex.split(text)
+        if words[:1] == ["--cell"]:
+            if "--help" in words:
+                print(help_text())
+                return None
+            options(text.partition("--cell")[2])
+            raise Unfinished("the prompt is empty; write what is to be done below the first line")
+        session = lines.carry_out(words, self.cells)
+        if isinstance(session, Session):
+            self.cells.keep(session)
+            self._bind(session)
+            drive = self.drives.get(session.name)
+            if drive is not None:
+                drive.session = session
+                drive.publish("waiting" if session.pending else "finished")
+        return None
+
+
+def _silent(session: Session) -> Session:
+    """The cell has shown its result already: the first display of this value is nothing."""
+    return session.shown()
+
+
+def notebook_path(variables: Mapping[str, Any]) -> str:
+    """Return the path of the kernel's notebook, "" where nobody tells it."""
+    path = variables.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")
+    return os.path.abspath(path) if path.endswith(".ipynb") else ""
+
+
+@functools.cache
+def here() -> Notebook:
+    """Return this kernel's notebook."""
+    shell = get_ipython()
+    return Notebook(shell, Cells(notebook_path(shell.user_ns)))

@@ -1,0 +1,199 @@
+"""Sessions inside .ipynb files: read, executed anew, and compared."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from tqdm import tqdm
+
+from .errors import BrokenJournal, ToolcallError, Unfinished
+from .events import from_json, to_json
+from .journal import Journal
+from .render import shown
+from .saving import MIME
+
+SOCKETS_OFF = """
+import socket as _socket
+def _refuse(*args, **kwargs):
+    raise OSError("the network is off while a notebook is verified")
+_connect = _socket.socket.connect
+def _local(self, address):
+    if self.family in (_socket.AF_INET, _socket.AF_INET6) and address[0] not in ("127.0.0.1", "::1"):
+        _refuse()
+    return _connect(self, address)
+_socket.socket.connect = _local
+del _socket
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A session as a cell's output holds it."""
+
+    where: str
+    text: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """A notebook that was executed, and its sessions."""
+
+    notebook: Any
+    sessions: tuple[Recorded, ...]
+
+    def write(self, path: Path) -> None:
+        """Write the notebook to a file."""
+        nbformat.write(self.notebook, path)
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What verifying found: "" or the first divergence."""
+
+    said: str
+    divergence: str = ""
+
+
+def read(path: Path) -> Any:
+    """Return a notebook. Raises ToolcallError for what is none."""
+    try:
+        return nbformat.read(path, as_version=4)
+    except (nbformat.ValidationError, nbformat.reader.NotJSONError, ValueError) as error:
+        raise ToolcallError(f"{path} is no notebook ({str(error).splitlines()[0][:120]})") from None
+
+
+def recorded(path: Path) -> tuple[Recorded, ...]:
+    """Return the sessions that a file holds, each checked against its own digests."""
+    if path.suffix == ".jsonl":
+        journal = Journal.loads(path.read_text(encoding="utf-8"))
+        return (Recorded(str(path), f"{len(journal)} entries, {len(journal.leaves())} branches", {}),)
+    return tuple(_sessions(read(path)))
+
+
+def _sessions(notebook: Any) -> Iterator[Recorded]:
+    for number, cell in enumerate(notebook.cells, 1):
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            if MIME in data:
+                check(data[MIME])
+                title = _title(cell.source)
+                yield Recorded(f"cell {number}: {title}", _text(data.get("text/plain", "")), data[MIME])
+
+
+def _title(source: str) -> str:
+    first, _, rest = source.strip().partition("\n")
+    return shown(rest.strip().splitlines()[0] if rest.strip() else first, 100)
+
+
+def _text(text: Any) -> str:
+    return text if isinstance(text, str) else "".join(text)
+
+
+def check(data: Mapping[str, Any]) -> None:
+    """Raise BrokenJournal where a saved session does not lead to the head that it names."""
+    try:
+        part = data["journal"]
+        ids = _ids(part)
+        head = part["head"]
+    except (KeyError, TypeError, IndexError) as error:
+        raise BrokenJournal(f"a saved session is broken ({type(error).__name__}: {error})") from None
+    if ids and head not in ids and head != part["parent"]:
+        raise BrokenJournal("a saved session does not fit its own digests: it was changed")
+
+
+def _ids(part: Mapping[str, Any]) -> list[str]:
+    from .journal import name
+
+    ids: list[str] = []
+    for parent, event, *_ in part["events"]:
+        ids.append(name(part["parent"] if parent < 0 else ids[parent], from_json(event)))
+    return ids
+
+
+def execute(path: Path, first: str = "") -> Executed:
+    """Return a notebook executed in a fresh kernel, without a front end, beside its own file.
+
+    Raises Unfinished, which names the cell that failed and its error.
+    """
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+
+    notebook = read(path)
+    hidden = [nbformat.v4.new_code_cell(first)] if first else []
+    notebook.cells[:0] = hidden
+    client = NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(path.parent)}})
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    bar = tqdm(total=len(code), desc=path.name, unit="cell", disable=None)
+    client.on_cell_executed = lambda **_: bar.update()
+    with _own_data(), bar:
+        try:
+            client.execute()
+        except CellExecutionError as error:
+            raise Unfinished(f"{path}: {_last_line(error)}") from None
+    del notebook.cells[: len(hidden)]
+    return Executed(notebook, tuple(_sessions(notebook)))
+
+
+def _last_line(error: Any) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    named = [line for line in lines if line.startswith("toolchat:")]
+    return (named or lines or ["a cell failed"])[-1][:300]
+
+
+class _own_data:
+    """A run of its own keeps its journals to itself."""
+
+    def __enter__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self._before = os.environ.get("JUPYTER_TOOLCALL_DATA")
+        os.environ["JUPYTER_TOOLCALL_DATA"] = self._folder.name
+
+    def __exit__(self, *_: Any) -> None:
+        if self._before is None:
+            del os.environ["JUPYTER_TOOLCALL_DATA"]
+        else:
+            os.environ["JUPYTER_TOOLCALL_DATA"] = self._before
+        self._folder.cleanup()
+
+
+def verify(path: Path) -> Verified:
+    """Execute a notebook anew with the network off, and compare its sessions event by event."""
+    before = recorded(path)
+    if not before:
+        return Verified("it holds no session")
+    after = execute(path, SOCKETS_OFF).sessions
+    for old, new in zip_longest(before, after):
+        if old is None or new is None:
+            return Verified("", f"{len(before)} sessions are recorded, {len(after)} came out")
+        said = divergence(old, new)
+        if said:
+            return Verified("", f"{old.where}: {said}")
+    calls = sum(len(each.data["rows"].get("calls", ())) for each in before)
+    return Verified(f"{len(before)} sessions, {calls} calls")
+
+
+def divergence(old: Recorded, new: Recorded) -> str:
+    """Return the first difference of two records in words, "" for none."""
+    pairs = zip_longest(old.data["journal"]["events"], new.data["journal"]["events"])
+    for number, (was, now) in enumerate(pairs, 1):
+        if was is None or now is None:
+            return f"event {number}: {_event(was)}, and now {_event(now)}"
+        if was[:2] != now[:2]:
+            return f"event {number}: {_event(was)}, and now {_event(now)}"
+    return ""
+
+
+def _event(row: Any) -> str:
+    if row is None:
+        return "nothing"
+    return shown(str(to_json(from_json(row[1]))), 160)

@@ -1,0 +1,147 @@
+"""The options of a `%%toolchat` line: read, checked, and completed.
+
+Every mistake is found here, in one line that names what is allowed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from .approval import PRESETS
+from .errors import UsageError
+from .schemes import SCHEMES
+from .tools.tool import nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a cell asked for, as it was written."""
+
+    model: str = ""
+    tools: tuple[str, ...] = ()
+    inputs: tuple[tuple[str, str], ...] = ()
+    """(variable, description)"""
+    outputs: tuple[tuple[str, str, str], ...] = ()
+    """(variable, type, description)"""
+    session: str = ""
+    fresh: bool = False
+    scheme: str = "select"
+    system: str = ""
+    approve: str = "ask"
+    breaks: tuple[str, ...] = ()
+    step: bool = False
+    wait: bool = True
+    max_turns: int = 50
+    quiet: bool = False
+    help: bool = False
+
+    @property
+    def opens(self) -> bool:
+        """Whether they set a session up, and do not just go on with one."""
+        return bool(self.model or self.tools or self.inputs or self.outputs or self.system)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        known = [option for action in self._actions for option in action.option_strings]
+        wrong = message.removeprefix("unrecognized arguments: ").split(" ")[0]
+        hint = nearest(wrong, known) if message.startswith("unrecognized") else ""
+        raise UsageError(f"{message}.{hint} %%toolchat --help lists the options")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the line behind `%%toolchat`."""
+    made = _Parser(prog="%%toolchat", add_help=False, allow_abbrev=False, usage="%%toolchat [options]")
+    add = made.add_argument
+    add("-m", "--model", default="", metavar="NAME", help="who answers: scripted:kitchen, anthropic:MODEL, or a variable that holds a model")
+    add("-t", "--tools", nargs="+", action="extend", default=[], metavar="NAME", help="variables that hold functions, classes, instances or toolboxes")
+    add("-i", "--input", nargs="+", action="extend", default=[], metavar="NAME[:TEXT]", help="variables that become objects")
+    add("-o", "--output", nargs="+", action="extend", default=[], metavar="NAME:TYPE[:TEXT]", help="what is to be made; bound as a variable once it is saved")
+    add("-n", "--session", default="", metavar="NAME", help="a session that other cells go on with")
+    add("--fresh", action="store_true", help="ask anew, on a new branch, even where an answer is recorded")
+    add("--scheme", default="select", choices=list(SCHEMES), help="how tools are shown to the model")
+    add("--system", default="", metavar="TEXT", help="what the model is told first, or a variable that holds it")
+    add("--approve", default="ask", choices=list(PRESETS), help="which calls wait for you; ask: all but read-only ones")
+    add("--break", dest="breaks", action="append", default=[], metavar="GLOB", help="calls that wait in any case")
+    add("--step", action="store_true", help="wait before every step")
+    add("--wait", dest="wait", action="store_true", default=True, help="the cell waits for you (default)")
+    add("--no-wait", dest="wait", action="store_false", help="the cell ends at a pause; the panel goes on from there")
+    add("--max-turns", type=int, default=50, metavar="N", help="stop after so many replies (default 50)")
+    add("--quiet", action="store_true", help="no panel, only the result")
+    add("--help", action="store_true", help="this text")
+    return made
+
+
+def options(line: str) -> Options:
+    """Return the options of a line. Raises UsageError."""
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise UsageError(f"the options cannot be read ({error}); close the quotes") from None
+    found = parser().parse_args(words)
+    if found.max_turns < 1:
+        raise UsageError("--max-turns must be at least 1")
+    return Options(
+        model=found.model,
+        tools=tuple(dict.fromkeys(found.tools)),
+        inputs=_once("-i", [_input(text) for text in found.input]),
+        outputs=_once("-o", [_output(text) for text in found.output]),
+        session=_session(found.session),
+        fresh=found.fresh,
+        scheme=found.scheme,
+        system=found.system,
+        approve=found.approve,
+        breaks=tuple(found.breaks),
+        step=found.step,
+        wait=found.wait,
+        max_turns=found.max_turns,
+        quiet=found.quiet,
+        help=found.help,
+    )
+
+
+def _input(text: str) -> tuple[str, str]:
+    name, _, said = text.partition(":")
+    return _variable("-i", name), said
+
+
+def _output(text: str) -> tuple[str, str, str]:
+    name, _, rest = text.partition(":")
+    kind, _, said = rest.partition(":")
+    if not kind:
+        raise UsageError(f"-o {text} has no type; write {name or 'NAME'}:TYPE, such as {name or 'fries'}:str")
+    return _variable("-o", name), kind, said
+
+
+def _variable(option: str, name: str) -> str:
+    if not name.isidentifier():
+        raise UsageError(f"{option} {name!r} is no variable's name")
+    return name
+
+
+def _session(name: str) -> str:
+    if name and not (name.replace("-", "").replace("_", "").isalnum() and len(name) <= 64):
+        raise UsageError(f"-n {name!r} is no session's name; use letters, digits, - and _")
+    return name
+
+
+def _once(option: str, found: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    names = [each[0] for each in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"{option} names {twice!r} twice")
+    return tuple(found)
+
+
+def help_text() -> str:
+    """Return the options, and one example."""
+    example = (
+        "\nExample:\n  %%toolchat -m scripted:kitchen -t Potato Oven Fries -i potato sink oven plate"
+        " -o fries:Plate\n  Bake me some fries from {potato}. Save them as fries.\n"
+    )
+    return parser().format_help() + example

@@ -1,0 +1,49 @@
+"""What a cell leaves in its notebook: MIME data, a picture and text, in one bundle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .events import to_json
+from .journal import Entry
+from .loop import Cursor
+from .render import svg, text
+from .rows import Rows, Saved
+from .wire import packed
+
+MIME = "application/vnd.jupyter-toolcall.session+json"
+LIVE = "application/vnd.jupyter-toolcall.live+json"
+
+
+def bundle(cursor: Cursor, rows: Rows, since: str | None) -> dict[str, Any]:
+    """Return the MIME bundle of a session; `since` is the entry before the cell's own."""
+    saved = Saved(rows, journal_part(cursor, since))
+    return {MIME: packed(saved), "image/svg+xml": svg(rows), "text/plain": text(rows)}
+
+
+def journal_part(cursor: Cursor, since: str | None) -> dict[str, Any]:
+    """Return the entries that a cell added, without the ids that follow from them.
+
+    `events` is a list of [index of the parent in this list, event, meta]; -1 is `parent`.
+    """
+    entries = _behind(cursor, since)
+    index = {entry.id: n for n, entry in enumerate(entries)}
+    events = [_row(entry, index) for entry in entries]
+    texts = cursor.desk.journal.texts
+    return {"parent": since, "head": cursor.head, "events": events, "texts": dict(texts)}
+
+
+def _row(entry: Entry, index: dict[str, int]) -> list[Any]:
+    row = [index.get(entry.parent or "", -1), to_json(entry.event)]
+    return [*row, dict(entry.meta)] if entry.meta else row
+
+
+def _behind(cursor: Cursor, since: str | None) -> list[Entry]:
+    """Return the entries that come behind one, on all branches, in their order."""
+    journal, known = cursor.desk.journal, {since}
+    found = []
+    for entry in journal:
+        if entry.parent in known:
+            known.add(entry.id)
+            found.append(entry)
+    return found
