@@ -50,6 +50,7 @@ export function mount(el: HTMLElement, host: Host): View {
       paint();
     },
     send(command) {
+      if (ui.sent && command.type !== 'stop') return;
       ui = { ...ui, sent: command.type !== 'stop' };
       host.send?.(command);
       open?.view.busy(ui.sent);

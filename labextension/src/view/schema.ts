@@ -37,7 +37,8 @@ function target(ref: unknown, root: Schema): Schema {
 /** The schema itself: references followed, a single alternative taken, null noted. */
 function plain(schema: Schema, root: Schema, depth = 0): { schema: Schema; nullable: boolean } {
   if (depth > 8) return { schema: {}, nullable: false };
-  if (schema.$ref !== undefined) return plain({ ...target(schema.$ref, root), ...schema, $ref: undefined }, root, depth + 1);
+  const { $ref, ...rest } = schema;
+  if ($ref !== undefined) return plain({ ...target($ref, root), ...rest }, root, depth + 1);
   const [only, second] = schemas(schema.allOf);
   if (only && !second) return plain({ ...only, ...schema, allOf: undefined }, root, depth + 1);
   if (Array.isArray(schema.type)) {

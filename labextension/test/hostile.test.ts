@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { block, clip, line, seen } from '../src/view/text';
+import { made, page, waiting, whole } from './page';
+
+const EVIL = '"><img src=x onerror=alert(1)><script>alert(2)</script>\u202e\u0000\ud800<svg/onload=alert(3)>';
+
+/** The same rows with every text hostile; what links them stays. */
+function poisoned(value: unknown, key = ''): unknown {
+  const links = ['id', 'call', 'object', 'status', 'role', 'phase', 'pending', 'pattern', 'type'];
+  if (typeof value === 'string') return links.includes(key) ? value : `${value}${EVIL}`;
+  if (Array.isArray(value)) return value.map(one => poisoned(one, key));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, poisoned(one, name)]));
+}
+
+const messages = [
+  { id: 'm1', turn: 1, role: 'system' as const, text: 'system' },
+  { id: 'm2', turn: 1, role: 'assistant' as const, text: 'says' }
+];
+
+test('hostile text never becomes an element, in no tab and no form', async () => {
+  const { view, root, click } = await page();
+  const rows = { ...waiting(), messages };
+  rows.objects?.push(made('out', 0, { role: 'output' }), made('pic', 0, { preview: { image: 'javascript:alert(1)', glyph: ['M0 0"/><script>'], fields: [['a', 'b']] } }));
+  view.update(whole(poisoned(rows) as typeof rows));
+  click('Edit');
+  for (const tab of ['Steps', 'Messages', 'Compare', 'Graph']) {
+    click(tab);
+    assert.equal(root.querySelectorAll('script, img, iframe, object, a').length, 0, tab);
+    for (const element of root.querySelectorAll('*')) {
+      for (const { name, value } of element.attributes) {
+        assert.ok(!name.startsWith('on'), `${name} on ${element.tagName}`);
+        if (name === 'href' || name === 'src') assert.match(value, /^data:image\//);
+      }
+    }
+  }
+  assert.match(root.textContent, /<img src=x onerror=alert\(1\)>/);
+});
+
+test('signs that are not seen are shown as escapes', async () => {
+  const { view, root } = await page();
+  view.update(whole(poisoned(waiting()) as ReturnType<typeof waiting>));
+  assert.match(root.textContent, /\\u202e/);
+  assert.doesNotMatch(root.textContent, /[\u202e\u0000]/);
+  assert.equal(seen('a\ud800b\udc00c\u{e0041}\u2066'), 'a\\ud800b\\udc00c\\u{e0041}\\u2066');
+  assert.equal(seen('well 👩‍🍳\n\tédone'), 'well 👩‍🍳\n\tédone');
+});
+
+test('long texts are capped, and no character is cut in half', () => {
+  assert.equal(line('x'.repeat(10_000_000), 10), 'xxxxxxxxx…');
+  assert.equal(clip('👩👩👩', 2), '👩…');
+  assert.ok(block('y'.repeat(100_000)).length < 9000);
+  assert.equal(line('two\nlines'), 'two\\nlines');
+});
+
+test('a picture is shown only from data that is an image', async () => {
+  for (const [image, count] of [['data:image/png;base64,AAAA', 1], ['data:text/html;base64,AAAA', 0], ['https://example.org/x.png', 0], ['data:image/png;base64,AA"onload', 0]] as const) {
+    const { view, root } = await page();
+    view.update(whole({ objects: [made('p0', 0, { role: 'input', used: true, preview: { image } })] }));
+    assert.equal(root.querySelectorAll('svg.g image').length, count, image);
+  }
+});

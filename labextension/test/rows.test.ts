@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Rows } from '../src/generated/contract';
+import { EMPTY, fold, type Model } from '../src/view/rows';
+import { called, chain, delta, made, whole } from './page';
+
+const tables = ({ calls, objects, tools, messages, branches, session }: Model): unknown => ({ calls, objects, tools, messages, branches, session });
+
+/** Small numbers from a seed, the same each time. */
+function* numbers(seed: number): Generator<number, never> {
+  for (let state = seed; ; ) {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    yield state;
+  }
+}
+
+function changes(seed: number, length: number): Rows[] {
+  const random = numbers(seed);
+  return Array.from({ length }, () => {
+    const step = 1 + (random.next().value % 7);
+    switch (random.next().value % 4) {
+      case 0:
+        return { drop: [`objects:p${step}`] };
+      case 1:
+        return { objects: [made(`p${step}`, step, { saved: `s${random.next().value}` })] };
+      case 2:
+        return { calls: [called(step, { ms: random.next().value % 100 })], session: [{ turn: step }] };
+      default:
+        return { objects: [made(`p${step}`, step)], calls: [called(step)] };
+    }
+  });
+}
+
+/** What the last word on each row is, as one whole would say it. */
+function merged(first: Rows, later: readonly Rows[]): Rows {
+  const objects = new Map((first.objects ?? []).map(row => [row.id, row]));
+  const calls = new Map((first.calls ?? []).map(row => [row.id, row]));
+  let session = first.session ?? [];
+  for (const rows of later) {
+    for (const name of rows.drop ?? []) objects.delete(name.slice('objects:'.length));
+    for (const row of rows.objects ?? []) objects.set(row.id, row);
+    for (const row of rows.calls ?? []) calls.set(row.id, row);
+    session = rows.session ?? session;
+  }
+  return { ...first, objects: [...objects.values()], calls: [...calls.values()], session };
+}
+
+test('deltas lead to the same model as one whole', () => {
+  for (let seed = 1; seed <= 50; seed++) {
+    const later = changes(seed, 20);
+    const step = (model: Model, rows: Rows, index: number): Model => fold(model, delta(index + 1, rows));
+    const grown = later.reduce(step, fold(EMPTY, whole(chain(3))));
+    assert.deepEqual(tables(grown), tables(fold(EMPTY, whole(merged(chain(3), later)))));
+    assert.equal(grown.gap, false);
+  }
+});
+
+test('a delta leaves the model before it, and every table that it does not name, as they were', () => {
+  const before = fold(EMPTY, whole(chain(3)));
+  const after = fold(before, delta(1, { objects: [made('p4', 4)] }));
+  assert.equal(before.objects.size, 4);
+  assert.equal(after.objects.size, 5);
+  assert.equal(after.calls, before.calls);
+  assert.equal(after.objects.get('p1'), before.objects.get('p1'));
+});
+
+test('a lost delta is noticed, until a whole comes', () => {
+  const before = fold(fold(EMPTY, whole(chain(1))), delta(7, {}));
+  assert.equal(before.gap, false);
+  const lost = fold(before, delta(9, {}));
+  assert.equal(lost.gap, true);
+  assert.equal(fold(lost, delta(10, {})).gap, true);
+  assert.equal(fold(lost, whole(chain(1))).gap, false);
+});
+
+test('fields that are left out have the defaults of the contract, and wrong ones too', () => {
+  const odd = { type: 'whole', rows: { objects: [{ id: 'x', name: 'Potato#1', kind: 'Potato', column: 'far', lane: null, preview: { fields: 'none', columns: [1] } }], calls: 'none' } };
+  const object = fold(EMPTY, odd).objects.get('x');
+  assert.deepEqual([object?.column, object?.lane, object?.role, object?.used], [0, 0, 'made', false]);
+  assert.deepEqual([object?.preview.fields, object?.preview.columns], [[], ['']]);
+});
+
+test('a session of a newer version says so', () => {
+  assert.match(fold(EMPTY, { ...whole(chain(1)), version: 99 }).unreadable, /newer/);
+});

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { called, chain, delta, made, page, press, slide, waiting, whole } from './page';
+
+const focused = (): string => document.activeElement?.getAttribute('aria-label') ?? '';
+
+test('the panel has the names that people and checks find it by', async () => {
+  const { view, one, all, buttons } = await page();
+  view.update(whole(waiting()));
+  assert.equal(one('[role=region]').getAttribute('aria-label'), 'Tool calls');
+  assert.equal(one('[role=status]').getAttribute('aria-label'), 'Session status');
+  assert.match(one('[role=status]').textContent, /Waiting for you/);
+  assert.deepEqual(all('[role=tab]').map(tab => tab.textContent), ['Graph', 'Steps', 'Messages', 'Compare']);
+  assert.equal(one('svg.g').getAttribute('aria-label'), 'Object lineage');
+  assert.equal(one('svg.g').getAttribute('role'), 'graphics-document img');
+  for (const name of ['Approve', 'Approve all', 'Edit', 'Reject', 'Answer', 'Step', 'Run', 'Stop']) assert.equal(buttons(name).length, 1, name);
+});
+
+test('steps stand in their order and begin with the name of the tool', async () => {
+  const { view, all, click } = await page();
+  const rows = chain(5);
+  view.update(whole({ ...rows, calls: [...(rows.calls ?? [])].reverse() }));
+  for (const tab of ['Graph', 'Steps']) {
+    click(tab);
+    assert.deepEqual(all('ol[aria-label=Steps]').length, 1);
+    assert.deepEqual(all('ol[aria-label=Steps] li').map(item => /^Potato_do\d/.exec(item.textContent)?.[0]), [1, 2, 3, 4, 5].map(step => `Potato_do${step}`));
+  }
+});
+
+test('the arrow keys walk the lineage, Enter opens the card, Escape closes it', async () => {
+  const { view, node, all, one } = await page();
+  view.update(whole(chain(3)));
+  assert.equal(all('svg.g [tabindex="0"]').length, 1);
+  node('Potato#1').focus();
+  press(node('Potato#1'), 'ArrowRight');
+  assert.equal(focused(), 'Potato#2');
+  press(node('Potato#2'), 'ArrowRight');
+  press(node('Potato#3'), 'ArrowLeft');
+  assert.equal(focused(), 'Potato#2');
+  assert.equal(all('svg.g [tabindex="0"]').length, 1);
+  press(node('Potato#2'), 'Enter');
+  assert.equal(node('Potato#2').getAttribute('aria-pressed'), 'true');
+  assert.equal(one('.tc-card h3').textContent, 'Potato#2');
+  assert.equal(one('[aria-current=step]').textContent.includes('Potato_do1'), true);
+  press(node('Potato#2'), 'Escape');
+  assert.equal(node('Potato#2').getAttribute('aria-pressed'), 'false');
+});
+
+test('the time slider takes every tab back, and nothing can be decided meanwhile', async () => {
+  const it = await page();
+  it.view.update(whole({ ...waiting(), messages: [1, 2, 3].map(turn => ({ id: `m${turn}`, turn, role: 'tool' as const, text: `told in ${turn}`, step: turn - 1 })) }));
+  slide(it, 1);
+  assert.deepEqual(it.all('svg.g [role=button]').map(node => node.getAttribute('aria-label')), ['Potato#1', 'Potato#2']);
+  assert.equal(it.all('ol[aria-label=Steps] li').length, 1);
+  assert.match(it.one('[role=status]').textContent, /Looking back at step 1/);
+  for (const name of ['Approve', 'Edit', 'Reject', 'Answer']) assert.equal(it.buttons(name).length, 0, name);
+  assert.match(it.one('.tc-card').textContent, /nothing can be decided/);
+  it.click('Messages');
+  assert.doesNotMatch(it.root.textContent, /told in [23]/);
+  it.click('Back to now');
+  it.click('Graph');
+  assert.equal(it.buttons('Approve').length, 1);
+  assert.equal(it.one('input[type=range]').getAttribute('aria-valuetext'), 'now, step 3');
+});
+
+test('a decision carries what it is bound to, and a double click sends it once', async () => {
+  const { view, buttons, sent } = await page();
+  view.update(whole(waiting()));
+  const [approve] = buttons('Approve');
+  approve?.click();
+  approve?.click();
+  buttons('Approve')[0]?.click();
+  assert.deepEqual(sent, [{ type: 'approve', call: 'c3', bound: '7c1e90ab' }]);
+  view.update({ type: 'refused', command: 'approve', reason: 'It was decided already.', fields: {} });
+  assert.equal(buttons('Approve')[0]?.disabled, false);
+});
+
+test('rejecting asks for a reason, with one button of that name at a time', async () => {
+  const { view, buttons, click, one, sent } = await page();
+  view.update(whole(waiting()));
+  click('Reject');
+  assert.equal(buttons('Reject').length, 1);
+  assert.equal(buttons('Answer').length, 0);
+  (one('input[aria-label=Reason]') as HTMLInputElement).value = 'too thick';
+  view.update(delta(1, { session: [{ phase: 'waiting', pending: ['call3'], tokens: 9 }] }));
+  assert.equal((one('input[aria-label=Reason]') as HTMLInputElement).value, 'too thick');
+  click('Reject');
+  assert.deepEqual(sent, [{ type: 'reject', call: 'c3', reason: 'too thick', bound: '7c1e90ab' }]);
+});
+
+test('an answer is JSON where it is JSON, else text', async () => {
+  for (const [text, result] of [['{"a": 1}', { a: 1 }], ['Potato#2', 'Potato#2']] as const) {
+    const { view, click, one, sent } = await page();
+    view.update(whole(waiting()));
+    click('Answer');
+    (one('textarea[aria-label=Result]') as HTMLTextAreaElement).value = text;
+    click('Answer');
+    assert.deepEqual(sent, [{ type: 'answer', result, call: 'c3', reason: '', bound: '7c1e90ab' }]);
+  }
+});
+
+test('the dialog edits a call, and a refusal is said at its field with the values kept', async () => {
+  const it = await page();
+  it.view.update(whole(waiting()));
+  it.click('Edit');
+  const dialog = it.one('[role=dialog][aria-modal=true]');
+  assert.deepEqual([...dialog.querySelectorAll('.tc-label')].map(label => label.textContent), ['Potato', 'shape', 'Reason']);
+  assert.deepEqual([...dialog.querySelectorAll('option')].map(option => option.textContent), ['Potato#3: state 2', 'Potato#2: state 1', 'Potato#1: state 0', 'none']);
+  const slices = dialog.querySelectorAll<HTMLInputElement>('input[type=radio]')[1];
+  if (!slices) assert.fail('no second shape');
+  slices.click();
+  slices.dispatchEvent(new Event('input', { bubbles: true }));
+  assert.match(dialog.textContent, /the model asked for "STICKS"/);
+  it.click('Run with these');
+  it.click('Run with these');
+  assert.deepEqual(it.sent, [{ type: 'edit', call: 'c3', arguments: { Potato: 'Potato#3', shape: 'SLICES' }, reason: '', bound: '7c1e90ab' }]);
+  it.view.update({ type: 'refused', command: 'edit', reason: 'The arguments do not fit.', fields: { shape: 'There are no slices today.' } });
+  assert.match(dialog.querySelector('[aria-invalid=true]')?.parentElement?.parentElement?.textContent ?? '', /no slices today/);
+  assert.equal(slices.checked, true);
+  press(dialog, 'Escape');
+  assert.equal(it.all('[role=dialog]').length, 0);
+});
+
+test('a delta rebuilds only what changed', async () => {
+  const { view, node, all } = await page();
+  view.update(whole(chain(3)));
+  const before = [node('Potato#2'), ...all('ol[aria-label=Steps] li')];
+  view.update(delta(1, { objects: [made('p4', 4)], calls: [called(4)] }));
+  assert.deepEqual([node('Potato#2'), ...all('ol[aria-label=Steps] li').slice(0, 3)].map((element, index) => element === before[index]), [true, true, true, true]);
+  assert.equal(all('ol[aria-label=Steps] li').length, 4);
+  assert.ok(node('Potato#5'));
+});
+
+test('nodes keep their places when one is added', async () => {
+  const { view, node } = await page();
+  view.update(whole(chain(3)));
+  const place = (): (string | null)[] => ['Potato#1', 'Potato#2', 'Potato#3', 'Potato#4'].map(name => node(name).getAttribute('transform'));
+  const before = place();
+  view.update(delta(1, { objects: [made('p4', 4)], calls: [called(4)] }));
+  assert.deepEqual(place(), before);
+});
+
+test('a call that gives a value and no object is a step and not an edge', async () => {
+  const { view, all } = await page();
+  const rows = chain(2);
+  view.update(whole({ ...rows, calls: [...(rows.calls ?? []), called(3, { object: '', result: '12' })] }));
+  assert.equal(all('svg.g .e').length, 2);
+  assert.equal(all('ol[aria-label=Steps] li').length, 3);
+});
+
+test('a thousand objects fold, a click unfolds them, and the chosen one stays in sight', async () => {
+  const { view, all, one, click } = await page();
+  view.update(whole(chain(1000)));
+  assert.ok(all('svg.g .node').length < 60);
+  const item = all('ol[aria-label=Steps] li button')[499];
+  item?.click();
+  const names = all('svg.g .node').map(node => node.getAttribute('aria-label'));
+  for (const name of ['Potato#499', 'Potato#500', 'Potato#501', 'Potato#502', 'Potato#503']) assert.ok(names.includes(name), name);
+  const unfolded = (): boolean => all('svg.g .node').some(node => node.getAttribute('aria-label') === 'Potato#2');
+  assert.equal(unfolded(), false);
+  one('svg.g .stack').dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  assert.equal(unfolded(), true);
+  click('Fold');
+  assert.equal(unfolded(), false);
+});
+
+test('a saved session is complete and has no button that acts', async () => {
+  const { view, all, node, root } = await page(false);
+  view.update(whole({ ...waiting(), session: [{ phase: 'waiting', pending: ['call3'], verified: false }] }));
+  assert.ok(node('Potato#2'));
+  assert.match(root.textContent, /not recorded on this machine/);
+  const acting = ['Approve', 'Approve all', 'Edit', 'Reject', 'Answer', 'Step', 'Run', 'Stop', 'Replay from here', 'Fork from here', 'Tidy'];
+  assert.deepEqual(all('button').map(button => button.textContent).filter(name => acting.includes(name)), []);
+});
+
+test('what begins to wait is said once, and a lost delta asks for everything', async () => {
+  const { view, root, sent } = await page();
+  view.update(whole(chain(2)));
+  view.update(delta(1, waiting()));
+  assert.match(root.querySelector('[aria-live=polite]')?.textContent ?? '', /Potato_slice waits/);
+  view.update(delta(5, {}));
+  assert.deepEqual(sent, [{ type: 'hello' }]);
+});
+
+test('another branch can be checked out, and compared call by call', async () => {
+  const it = await page();
+  const rows = chain(2);
+  const other = called(2, { id: 'x2', branch: 'old', object: 'y2', arguments: { n: 1 } });
+  it.view.update(whole({ ...rows, calls: [...(rows.calls ?? []), other], objects: [...(rows.objects ?? []), made('y2', 2, { branch: 'old', lane: 1, call: 'x2' })], branches: [{ id: 'b', name: 'new', current: true }, { id: 'h', name: 'old' }] }));
+  assert.ok(it.node('Potato#3 of old'));
+  it.click('Compare');
+  assert.equal(it.all('.tc-cmp .diff').length, 2);
+  assert.match(it.one('.tc-cmp').textContent, /Potato_do1: the same in both/);
+  it.one('.tc-branch').click();
+  it.all('[role=option]')[1]?.click();
+  assert.deepEqual(it.sent, [{ type: 'checkout', branch: 'h' }]);
+});
+
+test('what was started and never finished is not called approval', async () => {
+  const { view, buttons, one } = await page();
+  const rows = waiting();
+  view.update(whole({ ...rows, calls: (rows.calls ?? []).map(call => (call.id === 'call3' ? { ...call, status: 'unknown' as const } : call)) }));
+  assert.deepEqual(['Approve', 'Run again', 'Answer', 'Reject'].map(name => buttons(name).length), [0, 1, 1, 1]);
+  assert.match(one('.tc-card').textContent, /started and never finished/);
+});
