@@ -1,4 +1,4 @@
-"""The content of a value: its digest, whether it can change, and a private copy.
+"""The content of a value: its digest, whether it can change, a copy, and its JSON.
 
 Equal digests mean equal values; a value without a digest ("") is not reproducible.
 """
@@ -9,64 +9,94 @@ import copy
 import dataclasses
 import enum
 import hashlib
+import math
+import numbers
 import pickle
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from .digest import LENGTH
+from .digest import LENGTH, encode
 
+LONGEST = 1_000_000
+"""Characters of JSON of one result that are kept; of more only the beginning is."""
 _SCALARS = (str, int, float, bool, bytes, complex, type(None))
+_UNREADABLE = (
+    pickle.PicklingError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+    ValueError,
+    NotImplementedError,
+)
 
 
 def content_digest(value: object) -> str:
     """Return the digest of a value, or "" where it cannot be taken."""
-    known = hashlib.sha256()
     try:
-        _feed(value, known.update, 0)
-    except (pickle.PicklingError, TypeError, AttributeError, RecursionError, ValueError):
+        return _digest(value, {}).hex()[:LENGTH]
+    except _UNREADABLE:
         return ""
-    return known.hexdigest()[:LENGTH]
 
 
-def _feed(value: Any, update: Callable[[Any], None], depth: int) -> None:
-    """Give a value's canonical bytes, so that equal containers are equal bytes."""
+def _digest(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:
+    """Return a value's digest, made of those of its parts, each taken once."""
+    if type(value) in _SCALARS:
+        said = f"{type(value).__name__}:{value!r}"
+        return hashlib.sha256(said.encode("utf-8", "surrogatepass")).digest()
+    found = known.get(id(value))
+    if found is None:
+        known[id(value)] = value, b""
+        whole = hashlib.sha256(f"{type(value).__module__}.{type(value).__qualname__}:".encode())
+        for part in _parts(value, known):
+            whole.update(part)
+        found = known[id(value)] = value, whole.digest()
+    if not found[1]:
+        raise ValueError("a value that holds itself has no digest")
+    return found[1]
+
+
+def _parts(value: Any, known: dict[int, tuple[Any, bytes]]) -> Iterator[bytes]:
     cls = type(value)
-    if depth > 64:
-        raise RecursionError
-    update(f"<{cls.__module__}.{cls.__qualname__}".encode())
     if isinstance(value, enum.Enum):
-        update(value.name.encode())
-    elif cls in _SCALARS:
-        update(repr(value).encode("utf-8", "surrogatepass"))
+        yield value.name.encode()
     elif cls in (list, tuple):
-        for item in value:
-            _feed(item, update, depth + 1)
+        yield from (_digest(item, known) for item in value)
     elif cls is dict:
-        for key in sorted(value, key=repr):
-            _feed(key, update, depth + 1)
-            _feed(value[key], update, depth + 1)
+        yield from sorted(_digest(key, known) + _digest(value[key], known) for key in value)
     elif cls in (set, frozenset):
-        for digest in sorted(content_digest(item) for item in value):
-            update(digest.encode())
+        yield from sorted(_digest(item, known) for item in value)
     elif dataclasses.is_dataclass(value):
         for field in dataclasses.fields(value):
-            _feed(getattr(value, field.name), update, depth + 1)
+            yield _digest(getattr(value, field.name), known)
+    elif _is_plain(cls):
+        yield _digest(value.__getstate__(), known)
     else:
-        buffers: list[pickle.PickleBuffer] = []
-        update(pickle.dumps(value, protocol=5, buffer_callback=buffers.append))
-        for buffer in buffers:
-            update(buffer.raw())
-    update(b">")
+        yield from _pickled(value)
+
+
+def _is_plain(cls: type) -> bool:
+    """Return whether instances are their attributes and nothing else."""
+    ways = ("__reduce__", "__reduce_ex__", "__getstate__")
+    return cls.__flags__ & (1 << 9) != 0 and all(
+        getattr(cls, way) is getattr(object, way) for way in ways
+    )
+
+
+def _pickled(value: Any) -> Iterator[bytes]:
+    buffers: list[pickle.PickleBuffer] = []
+    yield pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    for buffer in buffers:
+        yield hashlib.sha256(buffer.raw()).digest()
 
 
 def is_frozen(value: object) -> bool:
     """Return whether a value can't change, so that it needs no copy."""
     if isinstance(value, (*_SCALARS, enum.Enum)):
         return True
-    if isinstance(value, (tuple, frozenset)):
-        return all(map(is_frozen, value))
+    if type(value) in (tuple, frozenset):
+        return all(map(is_frozen, value))  # type: ignore[call-overload]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fixed = value.__dataclass_params__.frozen  # type: ignore[attr-defined]
         fields = dataclasses.fields(value)
@@ -86,19 +116,48 @@ def private(value: Any) -> tuple[Any, bool]:
 
 
 def plain_data(value: object) -> Any:
-    """Return a value as JSON-ready data; what has no JSON is described in words."""
+    """Return a value as JSON data; what has no JSON is described in words, and cut."""
+    if value is None or type(value) is bool:
+        return value
     try:
-        return to_jsonable_python(
-            value, fallback=lambda other: describe(other, 200), inf_nan_mode="strings"
-        )
-    except (PydanticSerializationError, ValueError, RecursionError, UnicodeError):
+        data = to_jsonable_python(value, fallback=_plain, inf_nan_mode="strings")
+        # What is not JSON even so would else fail when it is written down.
+        text = encode(data)
+    except (PydanticSerializationError, ValueError, RecursionError, UnicodeError, TypeError):
         return describe(value, 2000)
+    if len(text) > LONGEST:
+        return f"{text[:LONGEST]}… ({len(text):,} characters in all; the rest is left out)"
+    return well_formed(data) if "\\ud" in text else data
+
+
+def _plain(value: Any) -> Any:
+    """A number of another library is a number; anything else is described."""
+    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
+        return value.item()
+    match value:
+        case numbers.Integral():
+            return int(value)
+        case numbers.Real():
+            return float(value) if math.isfinite(value) else str(float(value))
+    return describe(value, 200)
+
+
+def well_formed(data: Any) -> Any:
+    """Return data (a text, or JSON data) in which half of a character is U+FFFD."""
+    match data:
+        case str():
+            return data.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        case list():
+            return [well_formed(item) for item in data]
+        case dict():
+            return {well_formed(key): well_formed(item) for key, item in data.items()}
+    return data
 
 
 def describe(value: object, limit: int) -> str:
     """Return a value's `repr`, cut; whatever its own class raises is told in its place."""
     try:
-        text = repr(value)
+        text = str(well_formed(repr(value)))
     except Exception as error:
         text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

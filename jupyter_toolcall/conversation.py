@@ -11,7 +11,7 @@ from collections.abc import Callable
 from .events import Asked, Replied
 from .journal import Entry, Journal
 from .request import Assistant, Message, Request, Results, User
-from .schemes import Scheme
+from .schemes import Offer, Scheme
 from .state import State, state_at
 from .tools import Toolbox
 from .trail import Trail
@@ -35,15 +35,19 @@ def teller(
         before = state_at(journal, entry.parent)
         if not before.open or after.open:
             return messages
-        calls = (after.calls[call_id] for call_id in after.latest)
-        return messages.add(Results(tuple(scheme.render(c, after, toolbox) for c in calls)))
+        done = (after.calls[call_id] for call_id in after.latest)
+        return messages.add(Results(tuple(scheme.render(c, after, toolbox) for c in done)))
 
     return tell
 
 
 def compose(state: State, messages: Messages, scheme: Scheme, toolbox: Toolbox) -> Request:
     """Return the request that a state amounts to."""
-    offer = scheme.offer(state, toolbox)
+    return composed(state, messages, scheme.offer(state, toolbox))
+
+
+def composed(state: State, messages: Messages, offer: Offer) -> Request:
+    """Return the request that a state amounts to, where this is offered."""
     return Request(
         system="\n\n".join(part for part in (offer.system, state.opened.system) if part),
         tools=(*offer.own, *offer.tools),

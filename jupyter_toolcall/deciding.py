@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from .arguments import readable
 from .content import content_digest, plain_data
 from .digest import digest
 from .errors import NotYourTurn, UsageError
@@ -43,7 +44,8 @@ def decision(
         _same(bound, _bound(cursor, call, state) if bound else "")
         return event
     ready, _ = cursor.prepared(replace(call, decided=event, started=None), state)
-    _same(bound, ready.bound if verdict == "approve" else _bound(cursor, call, state))
+    if bound:
+        _same(bound, ready.bound if verdict == "approve" else _bound(cursor, call, state))
     return replace(event, bound=ready.bound)
 
 
@@ -80,7 +82,9 @@ def _event(
                 raise UsageError(
                     'an edit needs the arguments to run with: arguments={"shape": ...}'
                 )
-            return Decided(call.id, verdict, "", dict(arguments), reason=reason)
+            return Decided(call.id, verdict, "", readable(arguments), reason=reason)
+        case "approve":
+            return replace(call.approval(""), reason=reason)
         case "answer":
             return Decided(call.id, verdict, result=_answer(cursor, call, result), reason=reason)
     return Decided(call.id, verdict, reason=reason)
@@ -96,5 +100,5 @@ def _answer(cursor: Cursor, call: CallState, result: Any) -> Outcome:
         return Data(plain_data(result))
     content = content_digest(result)
     made = Made(kind, "", digest("answered", cursor.head, call.id, content), content)
-    memory.hold(made, result, True)
+    memory.hold(made, result)
     return made

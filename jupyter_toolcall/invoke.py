@@ -10,8 +10,8 @@ import asyncio
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import TimeoutError as NotYet
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import wait
 from typing import Any
 
 TICK = 0.05
@@ -21,21 +21,29 @@ TICK = 0.05
 def invoke(function: Callable[..., Any], first: tuple[Any, ...], values: Mapping[str, Any]) -> Any:
     """Return what a function returns, awaited where it is async; raises what it raises."""
     result = function(*first, **values)
-    return _await(result) if inspect.iscoroutine(result) else result
+    return _await(result) if inspect.isawaitable(result) else result
 
 
-def _await(task: Coroutine[Any, Any, Any]) -> Any:
-    future = asyncio.run_coroutine_threadsafe(task, _loop())
+def _await(task: Awaitable[Any]) -> Any:
+    future = asyncio.run_coroutine_threadsafe(_settled(task), _loop())
     try:
-        while True:
-            try:
-                return future.result(TICK)
-            except NotYet:
-                if future.done():
-                    raise
+        while not future.done():
+            wait([future], TICK)
     except KeyboardInterrupt:
         future.cancel()
         raise
+    result, error = future.result()
+    if error is not None:
+        raise error
+    return result
+
+
+async def _settled(task: Awaitable[Any]) -> tuple[Any, BaseException | None]:
+    """Return what a task came to; what it raises must not end the loop's thread."""
+    try:
+        return await task, None
+    except BaseException as error:
+        return None, error
 
 
 @functools.cache

@@ -13,12 +13,16 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from .digest import digest, digest_text, encode
-from .errors import BrokenJournal, ToolcallError, UnknownEntry
+from .errors import BrokenJournal, UnknownEntry
 from .events import Decided, Event, Started, from_json, to_json
 
 S = TypeVar("S")
 Write = Callable[[str, bool], None]
 """Takes a line, and whether it has to be on disk before anything else happens."""
+_BROKEN = (
+    *(ValueError, KeyError, TypeError, AttributeError, RecursionError),
+    *(BrokenJournal, UnknownEntry),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +51,16 @@ class Journal:
 
     def __init__(self, write: Write | None = None) -> None:
         self._entries: dict[str, Entry] = {}
+        self._order: list[Entry] = []
         self._children: dict[str | None, list[str]] = {}
         self._folds: dict[Callable[[Any, Entry], Any], dict[str | None, Any]] = {}
         self._write = write
         self.texts: dict[str, Any] = {}
         """Tool definitions and system texts, by digest."""
+
+    def write_to(self, write: Write) -> None:
+        """From now on give new lines to `write` too."""
+        self._write = write
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -77,8 +86,8 @@ class Journal:
         Raises UnknownEntry for a parent that is not here, and what a fold raises that
         the entry does not fit: then nothing is added.
         """
-        if parent is not None:
-            self[parent]
+        if parent is not None and parent not in self._entries:
+            raise UnknownEntry(f"this journal has no entry {parent!r}")
         entry_id = name(parent, event)
         known = self._entries.get(entry_id)
         if known is not None:
@@ -86,22 +95,31 @@ class Journal:
         entry = Entry(entry_id, parent, event, meta or {})
         self._entries[entry_id] = entry
         try:
-            for evolve, states in self._folds.items():
-                if parent in states:
-                    states[entry_id] = evolve(states[parent], entry)
-        except ToolcallError:
+            self._take(entry)
+        # An entry that does not fit, or cannot be written down, was never here.
+        except BaseException:
             self._forget(entry_id)
             raise
-        if self._write is not None:
-            # What allows an effect has to be on disk before the effect can happen.
-            self._write(entry.line(), isinstance(event, (Decided, Started)))
+        self._order.append(entry)
         self._children.setdefault(parent, []).append(entry_id)
         return entry
 
+    def _take(self, entry: Entry) -> None:
+        for evolve, states in self._folds.items():
+            if entry.parent in states:
+                states[entry.id] = evolve(states[entry.parent], entry)
+        if self._write is not None:
+            # What allows an effect has to be on disk before the effect can happen.
+            self._write(entry.line(), isinstance(entry.event, (Decided, Started)))
+
     def _forget(self, entry_id: str) -> None:
-        self._entries.pop(entry_id, None)
+        del self._entries[entry_id]
         for states in self._folds.values():
             states.pop(entry_id, None)
+
+    def since(self, count: int) -> list[Entry]:
+        """Return the entries behind the first `count`, in the order in which they came."""
+        return self._order[count:]
 
     def remember(self, value: Any) -> str:
         """Keep a text or a definition that entries refer to; return its digest."""
@@ -173,7 +191,7 @@ class Journal:
                 if not line.endswith("\n"):
                     raise BrokenJournal("torn")
                 journal._read(json.loads(line))
-            except (ValueError, KeyError, TypeError, AttributeError, BrokenJournal, UnknownEntry):
+            except _BROKEN:
                 break
             read += len(line)
         journal._write = write

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .approval import Policy
-from .conversation import NOTHING, Messages, compose, teller
+from .arguments import sound
+from .content import well_formed
+from .conversation import NOTHING, Messages, composed, teller
 from .errors import CallError, ModelError, UsageError
 from .events import (
     Asked,
@@ -35,11 +37,10 @@ from .schemes import Offer, Scheme
 from .schemes.outputs import reminder
 from .schemes.scheme import not_offered
 from .state import CallState, State, state_at
-from .steps import AskModel, Judge, Perform, Remind, next_step
+from .steps import AskModel, Clarify, Judge, Perform, Remind, next_step
 from .tools import Tool, Toolbox
 
 Clock = Callable[[], float]
-Script = tuple[Entry, ...]
 RUNS = ("end", "tools")
 """The stop reasons with which the calls of a reply may run."""
 
@@ -63,17 +64,37 @@ class Desk:
 
 
 @dataclass
+class Script:
+    """Recorded entries to be said again, and how far that has come."""
+
+    entries: tuple[Entry, ...] = ()
+    at: int = 0
+    overtaken: set[str] = field(default_factory=set)
+    """The calls that were decided or run anew: what was recorded of them is over."""
+
+    def next(self) -> Entry | None:
+        """Return the next entry that still holds."""
+        while self.at < len(self.entries):
+            entry = self.entries[self.at]
+            if _about(entry.event) not in self.overtaken:
+                return entry
+            self.at += 1
+        return None
+
+
+@dataclass
 class Cursor:
     """A place in a journal that goes on from there."""
 
     desk: Desk
     head: str
-    script: Script = ()
-    told: State | None = None
-    """What the recording came to that the script says again."""
+    script: Script = field(default_factory=Script)
     fresh: bool = False
+    """Whether what the script ran before runs again."""
     running: str = ""
     """The id of the call that runs right now."""
+    _offered: tuple[int, Offer] | None = None
+    _approved: tuple[str, Prepared] | None = None
 
     @property
     def state(self) -> State:
@@ -81,13 +102,17 @@ class Cursor:
 
     @property
     def offer(self) -> Offer:
-        return self.desk.scheme.offer(self.state, self.desk.toolbox)
+        """What may be called here. It holds until another call comes to something."""
+        state = self.state
+        if self._offered is None or self._offered[0] != state.settled:
+            self._offered = state.settled, self.desk.scheme.offer(state, self.desk.toolbox)
+        return self._offered[1]
 
     @property
     def request(self) -> Request:
         """The request of the next turn."""
         messages = self.desk.journal.fold(self.head, self.desk.tell, NOTHING)
-        return compose(self.state, messages, self.desk.scheme, self.desk.toolbox)
+        return composed(self.state, messages, self.offer)
 
     def write(self, event: Event, **meta: Any) -> Entry:
         """Write down a fact that fits the state, and move on to it."""
@@ -100,13 +125,13 @@ class Cursor:
 
         Raises ModelError, and KeyboardInterrupt once what it interrupted is written down.
         """
-        while self.script:
-            event, state = self.script[0].event, self.state
-            if _fits(event, state):
-                return self._follow(event, state)
-            if state.open:
+        while (said := self.script.next()) is not None:
+            state = self.state
+            if _fits(said.event, state):
+                return self._follow(said, state)
+            if not _about(said.event):
                 break
-            self.script = self.script[1:]
+            self.script.at += 1
         return self._step(self.state)
 
     def _step(self, state: State) -> Entry | None:
@@ -119,7 +144,13 @@ class Cursor:
                 return self._judge(call, state)
             case Perform(call):
                 return self._perform(call, state)
+            case Clarify(call) if self._may_repeat(call):
+                return self._approve(call, self.prepared(call, state)[0])
         return None
+
+    def _may_repeat(self, call: CallState) -> bool:
+        tool = self.find(call.tool)
+        return tool is not None and tool.idempotent
 
     # -- the model ------------------------------------------------------------------
 
@@ -133,17 +164,16 @@ class Cursor:
         reply = desk.model(request)
         if reply is None:
             return None
-        reply = desk.scheme.read(reply, state)
         if not isinstance(reply, Reply):
             raise ModelError(f"the model returned {reply!r:.60}; a model returns a Reply or None")
-        calls = _unique(reply.calls, state) if reply.stop in RUNS else ()
-        raw = reply.raw if calls == tuple(reply.calls) else None
-        event = Replied(
-            reply.text, calls, reply.stop, reply.usage, raw, self._offered(request, state)
-        )
-        return self.write(event, at=began, ms=_ms(began, desk.clock()))
+        event = _replied(desk.scheme.read(reply, state), state)
+        try:
+            event = replace(event, offered=self._new(request, state))
+            return self.write(event, at=began, ms=_ms(began, desk.clock()))
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"the model's reply cannot be written down: {error}") from error
 
-    def _offered(self, request: Request, state: State) -> Mapping[str, str]:
+    def _new(self, request: Request, state: State) -> Mapping[str, str]:
         """Keep what is sent for the first time, so that every request can be shown later."""
         remember = self.desk.journal.remember
         new = {t.name: remember(t.definition()) for t in request.tools if t.name not in state.sent}
@@ -178,32 +208,44 @@ class Cursor:
             ready, own = self.prepared(call, state)
         except CallError as error:
             return self.write(Finished(call.id, Failed(str(error))))
-        if own:
+        if own and call.decided is None:
             return self.write(Finished(call.id, Data("ok")))
         verdict, why = self.desk.policy(ready.tool, ready.arguments)
         match verdict:
             case "approve":
-                return self.write(Decided(call.id, "approve", ready.bound), by="policy")
+                return self._approve(call, ready)
             case "reject":
                 return self.write(Decided(call.id, "reject", reason=why), by="policy")
         return None
 
+    def _approve(self, call: CallState, ready: Prepared) -> Entry:
+        entry = self.write(call.approval(ready.bound), by="policy")
+        self._approved = entry.id, ready
+        return entry
+
+    def _ready(self, call: CallState, state: State) -> Prepared:
+        """Return an approved call as it would run here; it may have been prepared just now."""
+        if self._approved is not None and self._approved[0] == self.head:
+            return self._approved[1]
+        return self.prepared(call, state)[0]
+
     def _perform(self, call: CallState, state: State, again: bool = False) -> Entry | None:
         """Run an approved call; with `again` take what memory knows of it."""
         try:
-            ready, _ = self.prepared(call, state)
+            ready = self._ready(call, state)
         except CallError as error:
             return self.write(Finished(call.id, Failed(str(error))))
         if call.decided is None or ready.bound != call.decided.bound:
             return self._judge(call, state)
-        ran_before, outcome = (
-            self.desk.memory.known(call.id, ready.bound) if again else (False, None)
-        )
+        started = self._start(call, ready)
+        outcome = self.desk.memory.known(ready) if again else None
+        if outcome is not None:
+            return self.write(Finished(call.id, outcome))
+        return self._run(ready, state_at(self.desk.journal, started.id))
+
+    def _start(self, call: CallState, ready: Prepared) -> Entry:
         arguments = None if ready.arguments == call.asked else ready.arguments
-        started = self.write(Started(call.id, arguments, ready.used))
-        if ran_before:
-            return self.write(Finished(call.id, outcome)) if outcome is not None else started
-        return self._run(ready, state)
+        return self.write(Started(call.id, arguments, ready.used))
 
     def _run(self, ready: Prepared, state: State) -> Entry:
         clock, self.running = self.desk.clock, ready.call_id
@@ -220,61 +262,93 @@ class Cursor:
 
     # -- a recording ------------------------------------------------------------------
 
-    def _follow(self, event: Event, state: State) -> Entry | None:
+    def _follow(self, said: Entry, state: State) -> Entry | None:
         """Say the next recorded event again."""
-        match event:
-            case Decided(call_id, "approve" | "edit"):
-                return self._decide_again(event, state)
+        told = state_at(self.desk.journal, said.parent)
+        match said.event:
+            case Decided(decision="approve" | "edit") as event:
+                return self._decide_again(said, event, told, state)
             case Started(call_id):
-                self.script = tuple(
-                    e for e in self.script if not _is_about(e.event, call_id, Started)
-                )
-                entry = self._perform(state.calls[call_id], state, again=not self.fresh)
-                if entry is not None and isinstance(entry.event, Finished):
-                    self.overtake(call_id)
-                return entry
-            case Finished(call_id):
-                self.script = self.script[1:]
-                return self._judge(state.calls[call_id], state)
-        said, self.script = self.script[0], self.script[1:]
-        told = self.told or state
-        return self.write(retell(event, told, state, self.find), **said.meta)
+                return self._start_again(state.calls[call_id], told, state)
+            case Finished(call_id) as event:
+                self.script.at += 1
+                return self._finish_again(event, state.calls[call_id], state)
+        self.script.at += 1
+        return self.write(retell(said.event, told, state, self.find), **said.meta)
 
-    def _decide_again(self, event: Decided, state: State) -> Entry | None:
+    def _decide_again(self, said: Entry, event: Decided, told: State, state: State) -> Entry | None:
         """An approval holds for exactly what it was given for; else it is asked for again."""
-        said = self.script[0]
-        again = retell(event, self.told or state, state, self.find)
+        again = retell(event, told, state, self.find)
         assert isinstance(again, Decided)
-        call = replace(state.calls[event.call_id], decided=again)
+        call = replace(state.calls[event.call_id], decided=again, started=None)
         try:
-            ready, _ = self.prepared(call, state)
+            ready, own = self.prepared(call, state)
         except CallError as error:
             self.overtake(event.call_id)
             return self.write(Finished(event.call_id, Failed(str(error))))
         verdict, why = self.desk.policy(ready.tool, ready.arguments)
-        if ready.bound == event.bound or verdict == "approve":
-            self.script = self.script[1:]
-            return self.write(replace(again, bound=ready.bound), **said.meta)
+        if own or ready.bound == event.bound or verdict == "approve":
+            self.script.at += 1
+            entry = self.write(replace(again, bound=ready.bound), **said.meta)
+            self._approved = entry.id, ready
+            return entry
         if verdict == "reject":
             self.overtake(event.call_id)
             return self.write(Decided(event.call_id, "reject", reason=why), by="policy")
         return None
 
+    def _start_again(self, call: CallState, told: State, state: State) -> Entry | None:
+        """What started for the same reason goes on as it did; all else runs anew."""
+        if call.bound == told.calls[call.id].bound and not self.fresh:
+            ready = self._ready(call, state)
+            if ready.bound == call.bound:
+                self.script.at += 1
+                return self._start(call, ready)
+        self.overtake(call.id)
+        return self._perform(call, state, again=not self.fresh)
+
+    def _finish_again(self, event: Finished, call: CallState, state: State) -> Entry | None:
+        match call.status:
+            case "proposed":
+                return self._judge(call, state)
+            case "approved":
+                return self._perform(call, state, again=not self.fresh)
+        ready = self.prepared(call, state)[0]
+        if self.desk.memory.has(ready, event.outcome):
+            return self.write(event)
+        return self._run(ready, state)
+
     def overtake(self, call_id: str) -> None:
         """Drop what the script still says of a call that was decided or run anew."""
-        about = (Decided, Started, Finished)
-        self.script = tuple(e for e in self.script if not _is_about(e.event, call_id, *about))
+        self.script.overtaken.add(call_id)
+
+
+def _about(event: Event) -> str:
+    """Return the id of the call that an event is about; "" for what is about none."""
+    match event:
+        case Decided(call_id) | Started(call_id) | Finished(call_id):
+            return call_id
+    return ""
 
 
 def _fits(event: Event, state: State) -> bool:
     match event:
-        case Decided(call_id) | Started(call_id) | Finished(call_id):
+        case Decided(call_id, bound=bound):
+            known = state.calls.get(call_id)
+            again = known is not None and known.status == "approved" and known.bound == bound
+            return call_id in state.open and not again
+        case Started(call_id):
+            return call_id in state.open and state.calls[call_id].status == "approved"
+        case Finished(call_id):
             return call_id in state.open
     return not state.open
 
 
-def _is_about(event: Event, call_id: str, *kinds: type) -> bool:
-    return isinstance(event, kinds) and getattr(event, "call_id", None) == call_id
+def _replied(reply: Reply, state: State) -> Replied:
+    """Return a reply as the fact that it is: calls that can be written down, each id once."""
+    calls = _unique(tuple(map(sound, reply.calls)), state) if reply.stop in RUNS else ()
+    raw = reply.raw if calls == tuple(reply.calls) else None
+    return Replied(str(well_formed(reply.text)), calls, reply.stop, reply.usage, raw)
 
 
 def _unique(calls: tuple[Call, ...], state: State) -> tuple[Call, ...]:

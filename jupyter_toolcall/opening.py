@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .approval import Approve, policy
-from .errors import UsageError
+from .errors import DefinitionError, UsageError
 from .events import Opened, Output
 from .journal import Journal
 from .loop import Desk
@@ -18,6 +18,7 @@ from .schemes.outputs import SCALARS
 from .state import SAVE
 from .tools import Toolbox, nearest
 from .tools.kinds import kind_name
+from .tools.references import kinds_of
 
 Described = Any
 """A value, or a pair of a value and its description."""
@@ -52,6 +53,7 @@ def opening(
         system,
     )
     _no_clash(box, opened)
+    _can_be_called(box, opened)
     rules = policy(approve, breaks)
     desk = Desk(journal, box, chosen, memory, model_named(model), rules, max_turns=max_turns)
     return desk, opened
@@ -103,3 +105,22 @@ def _no_clash(toolbox: Toolbox, opened: Opened) -> None:
                 f"a tool of yours is named {name!r}, as one of scheme {opened.scheme}; "
                 "rename it with @tool(name=...)"
             )
+
+
+def _can_be_called(toolbox: Toolbox, opened: Opened) -> None:
+    """Raise DefinitionError where a function needs an object of which none can ever be."""
+    made = [tool.makes for tool in toolbox]
+    if None in made:
+        return
+    there = {made.kind for _, made in opened.inputs} | {
+        kind for kinds in made for kind in kinds or ()
+    }
+    for tool in toolbox:
+        for name in tool.parameters.get("required", ()) if not tool.receiver else ():
+            kinds = kinds_of(tool.parameters["properties"][name])
+            if kinds and there.isdisjoint(kinds):
+                raise DefinitionError(
+                    f"{tool.name}: the parameter {name!r} takes a {' or '.join(kinds)}, and there "
+                    f"can be none: no tool returns one, and no input is one. Give one with "
+                    f"inputs={{...}}, or a tool that says `-> {kinds[0]}`"
+                )

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .errors import CallError, NotYourTurn
-from .events import Decided, Finished, Replied, Usage
+from .arguments import readable
+from .errors import Absent, CallError, NotYourTurn
+from .events import Decided, Finished
 from .journal import Entry
-from .loop import Cursor
-from .state import CallState, State, state_at
+from .loop import Cursor, Script
+from .runner import Prepared
+from .state import CallState, State
 
 
 def entry_of(cursor: Cursor, place: str) -> str:
@@ -59,15 +61,15 @@ def replayed(cursor: Cursor, at: str | None, fresh: bool = False) -> Cursor:
     A call's id is the place before that call; None is the root.
     """
     path = cursor.desk.journal.path(cursor.head)
-    if at is None:
-        start = path[0].id
-    else:
-        start = at if at in cursor.desk.journal else before(cursor, at)
+    start = path[0].id if at is None else _start(cursor, at)
     ids = [entry.id for entry in path]
     if start not in ids:
         raise NotYourTurn("that entry is not on this branch; check its branch out first")
-    script = path[ids.index(start) + 1 :]
-    return Cursor(cursor.desk, start, script, cursor.state, fresh)
+    return Cursor(cursor.desk, start, Script(path[ids.index(start) + 1 :]), fresh)
+
+
+def _start(cursor: Cursor, at: str) -> str:
+    return at if at in cursor.desk.journal else before(cursor, at)
 
 
 def edited(cursor: Cursor, call_id: str, arguments: Mapping[str, Any], reason: str = "") -> Cursor:
@@ -76,12 +78,10 @@ def edited(cursor: Cursor, call_id: str, arguments: Mapping[str, Any], reason: s
     `arguments` change those of the call; the rest stays. Raises CallError where they do
     not fit.
     """
-    state = cursor.state
-    known = state.call(call_id)
-    again = replayed(cursor, call_id)
-    return decide_first(
-        again, Decided(call_id, "edit", "", {**known.arguments, **arguments}, reason=reason)
-    )
+    known = cursor.state.call(call_id)
+    changed = readable({**known.arguments, **arguments})
+    event = Decided(call_id, "edit", "", changed, reason=reason)
+    return decide_first(replayed(cursor, call_id), event)
 
 
 def decide_first(again: Cursor, event: Decided) -> Cursor:
@@ -112,33 +112,15 @@ def _waits(cursor: Cursor, call: CallState, state: State) -> bool:
         return True
     try:
         ready, own = cursor.prepared(call, state)
+    except Absent:
+        return True
     except CallError:
         # What can't be prepared yet may wait for the call before it.
         return call.id != state.open[0] and call.status == "proposed"
     if call.status == "approved":
-        return call.decided is not None and ready.bound != call.decided.bound
-    return not own and cursor.desk.policy(ready.tool, ready.arguments)[0] == "ask"
+        return ready.bound != call.bound and _asks(cursor, ready)
+    return not own and _asks(cursor, ready)
 
 
-def spent(cursor: Cursor) -> Usage:
-    """Return the tokens of all replies of a branch."""
-    used = [
-        entry.event.usage
-        for entry in cursor.desk.journal.path(cursor.head)
-        if isinstance(entry.event, Replied) and entry.event.usage is not None
-    ]
-    return Usage(
-        sum(each.input for each in used),
-        sum(each.output for each in used),
-        sum(each.cached for each in used),
-    )
-
-
-def last_text(cursor: Cursor) -> str:
-    """Return what the model said last on a branch; "" where it said nothing."""
-    state = state_at(cursor.desk.journal, cursor.head)
-    if isinstance(state.last, Replied) and state.last.text:
-        return state.last.text
-    path = reversed(cursor.desk.journal.path(cursor.head))
-    texts = (entry.event.text for entry in path if isinstance(entry.event, Replied))
-    return next((text for text in texts if text), "")
+def _asks(cursor: Cursor, ready: Prepared) -> bool:
+    return cursor.desk.policy(ready.tool, ready.arguments)[0] == "ask"

@@ -45,7 +45,7 @@ def _arguments(
     def again(name: str) -> str:
         known = told.objects.get(name)
         if known is None:
-            return name
+            return f"{name} (not made on this branch)" if name in now.objects else name
         return now.by_maker.get(known.maker) or f"{name} (not made on this branch)"
 
     renamed: Mapping[str, Any] = rename(tool.parameters, dict(arguments), again)

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
-from .content import content_digest, is_frozen, plain_data, private
+from .content import content_digest, is_frozen, plain_data, private, well_formed
 from .digest import digest
-from .errors import CallError
-from .events import Data, Decided, Failed, Finished, Interrupted, Made, Many, Outcome, Started
+from .errors import Absent, CallError
+from .events import Data, Failed, Finished, Interrupted, Made, Many, Outcome
 from .journal import Journal
-from .state import CallState, State, objects_of
+from .state import CallState, State, objects_of, state_at
 from .tools import Tool
-from .tools.kinds import Kinds, kind_of
-from .tools.references import references, rename
+from .tools.kinds import Kinds, kind_name, kind_of
+from .tools.references import walk
 
 PRINTS = 4_000
 """Characters of a tool's prints that are kept."""
@@ -50,8 +49,9 @@ class Memory:
     kinds: Kinds
     values: dict[str, Any] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
-    _known: dict[tuple[str, str], Outcome | None] = field(default_factory=dict)
-    _bound: dict[str, str] = field(default_factory=dict)
+    previews: dict[str, Any] = field(default_factory=dict)
+    """Pictures of the values, kept by those who draw them."""
+    _known: dict[tuple[str, str], Outcome] = field(default_factory=dict)
     _read: int = 0
 
     def keep(self, name: str, value: Any, description: str = "") -> Made:
@@ -61,83 +61,88 @@ class Memory:
         made = Made(
             kind, f"input:{name}", digest("input", name, kind, content), content, description
         )
-        self.hold(made, *private(value))
+        self.hold(made, value)
         return made
 
-    def hold(self, made: Made, value: Any, copied: bool) -> None:
-        """Keep the value of an object."""
-        self.values[made.digest] = value
+    def hold(self, made: Made, value: Any) -> None:
+        """Keep the value of an object: a copy of ours, since whoever made it may go on."""
+        self.values[made.digest], copied = private(value)
         said = ["" if made.content else "not reproducible"]
         said += ["" if copied else "can't be copied: passed as it is"]
         self.notes[made.digest] = "; ".join(part for part in said if part)
 
     def value(self, made: Made) -> Any:
-        """Return an object's value. Raises CallError where it is not at hand."""
+        """Return an object's value. Raises Absent where it is not at hand."""
         found = self.values.get(made.digest, MISSING)
-        if found is MISSING:
-            raise CallError(
-                f"the value that {made.maker} made is not in this kernel; replay the session"
+        if found is not MISSING:
+            return found
+        source, _, name = made.maker.partition(":")
+        if source == "input":
+            raise Absent(
+                f"the input {name!r} is not here with the content that it had; "
+                f"load the session with inputs={{{name!r}: ...}}"
             )
-        return found
+        raise Absent(
+            f"the {made.kind} that {made.maker} made is not in this kernel; "
+            "session.replay().run() makes it again"
+        )
 
-    def known(self, call_id: str, bound: str) -> tuple[bool, Outcome | None]:
-        """Return whether this very call ran before, and what it came to.
+    def has(self, ready: Prepared, outcome: Outcome) -> bool:
+        """Return whether all that a call came to is at hand."""
+        made = [each.digest for each in objects_of(outcome)]
+        if ready.tool.instance and not isinstance(outcome, (Failed, Interrupted)):
+            made.append(_after(ready.call_id, ready.bound))
+        return all(digest in self.values for digest in made)
 
-        None is an outcome that is unknown. A value that is not at hand is not known.
-        """
-        self._catch_up()
-        key = (call_id, bound)
-        outcome = self._known.get(key)
-        missing = any(made.digest not in self.values for made in objects_of(outcome))
-        return key in self._known and not missing, outcome
-
-    def _catch_up(self) -> None:
-        for entry in islice(self.journal, self._read, None):
+    def known(self, ready: Prepared) -> Outcome | None:
+        """Return what this very call came to before, on whatever branch."""
+        for entry in self.journal.since(self._read):
             self._read += 1
-            match entry.event:
-                case Decided(call_id, "approve" | "edit", bound):
-                    self._bound[call_id] = bound
-                case Started(call_id):
-                    self._known.setdefault((call_id, self._bound.get(call_id, "")), None)
-                case Finished(call_id, outcome):
-                    self._known[call_id, self._bound.get(call_id, "")] = outcome
+            if isinstance(entry.event, Finished):
+                call = state_at(self.journal, entry.id).call(entry.event.call_id)
+                if call.started is not None:
+                    self._known[call.id, call.bound] = entry.event.outcome
+        outcome = self._known.get((ready.call_id, ready.bound))
+        return outcome if outcome is not None and self.has(ready, outcome) else None
 
 
 def prepare(
     tool: Tool, call: CallState, arguments: Mapping[str, Any], state: State, memory: Memory
 ) -> Prepared:
-    """Return a call that can run, or raise CallError, which says what is wrong with it."""
-    used = {
-        place: state.resolve(name).maker
-        for place, name in (references(tool.parameters, arguments) if tool.parameters else ())
-    }
+    """Return a call that can run. Raises CallError, which says what is wrong with it."""
+    used: dict[str, str] = {}
+
+    def note(place: str, name: str) -> str:
+        made = state.resolve(name)
+        used[place] = made.maker
+        return made.digest
+
+    named = walk(tool.parameters, arguments, note)
     tool.check(arguments, lambda name, types: _fitting(state, memory, name, types))
     before = ""
     if tool.instance:
         last = state.instances.get(tool.instance)
         used[tool.instance] = last or ""
-        before = _after(state.calls[last]) if last else ""
-    named = rename(tool.parameters, arguments, lambda name: state.resolve(name).digest)
+        before = _after(last, state.calls[last].bound) if last else ""
     bound = digest("run", tool.name, tool.version(), named, before)
     return Prepared(tool, call.id, arguments, used, bound, before)
 
 
-def _after(call: CallState) -> str:
-    return digest("after", call.id, call.decided.bound if call.decided else "")
+def _after(call_id: str, bound: str) -> str:
+    return digest("after", call_id, bound)
 
 
 def _fitting(state: State, memory: Memory, name: str, types: tuple[type, ...]) -> Any:
     """Return the value of an object by name, if it is of a type that fits."""
     made = state.resolve(name)
-    value = memory.value(made)
-    wanted = {memory.kinds.get(cls, cls.__name__) for cls in types}
-    if types and made.kind not in wanted and not isinstance(value, types):
+    wanted = {memory.kinds.get(cls) or kind_name(cls) for cls in types}
+    if types and made.kind not in wanted:
         have = [state.newest[kind] for kind in sorted(wanted) if kind in state.newest]
         raise CallError(
             f"{name} is a {made.kind}, not a {' or '.join(sorted(wanted))}"
             + (f"; the newest: {', '.join(have)}" if have else "; there is none yet")
         )
-    return value
+    return memory.value(made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,37 +158,44 @@ Invoke = Callable[[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
 """Calls a tool's function: async functions are dealt with there."""
 
 
-def run(prepared: Prepared, state: State, memory: Memory, invoke: Invoke) -> Ran:
-    """Run a call and return what it came to. What a tool raises is an outcome.
+Loan = tuple[Made, Any, Any]
+"""An object, its value, and the copy that a tool got of it."""
 
-    Tools get private copies, so that nothing that has a name ever changes.
-    """
-    lent: list[tuple[Made, Any, Any]] = []
+
+def run(prepared: Prepared, state: State, memory: Memory, invoke: Invoke) -> Ran:
+    """Run a call and return what it came to. What a tool raises is an outcome."""
+    printed = _Capped()
+    try:
+        outcome = _run(prepared, state, memory, invoke, printed)
+    except KeyboardInterrupt:
+        return Ran(Interrupted(), printed.text(), interrupted=True)
+    # A tool may raise anything, SystemExit too: all of it is told, none of it ends us.
+    except BaseException as error:
+        return Ran(Failed(_said(error)), printed.text())
+    return Ran(outcome, printed.text())
+
+
+def _run(
+    prepared: Prepared, state: State, memory: Memory, invoke: Invoke, printed: _Capped
+) -> Outcome:
+    """Tools get private copies, so that nothing that has a name ever changes."""
+    lent: dict[int, Loan] = {}
 
     def lend(name: str, types: tuple[type, ...]) -> Any:
         made = state.resolve(name)
         value = memory.value(made)
-        for _, original, copied in lent:
-            if original is value:
-                return copied
-        copied, _ = private(value)
-        lent.append((made, value, copied))
-        return copied
+        if id(value) not in lent:
+            lent[id(value)] = made, value, private(value)[0]
+        return lent[id(value)][2]
 
-    printed = _Capped()
-    try:
-        values = prepared.tool.check(prepared.arguments, lend)
-        subject = _subject(prepared, memory)
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            result = invoke(prepared.tool.function, subject, values)
-    except KeyboardInterrupt:
-        return Ran(Interrupted(), printed.getvalue(), interrupted=True)
-    # A tool may raise anything, SystemExit too: all of it is told, none of it ends us.
-    except BaseException as error:
-        return Ran(Failed(_said(error)), printed.getvalue())
+    values = prepared.tool.check(prepared.arguments, lend)
+    subject = _subject(prepared, memory)
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        result = invoke(prepared.tool.function, subject, values)
+    outcome = _outcome(result, prepared, list(lent.values()), memory)
     if subject:
-        memory.values[digest("after", prepared.call_id, prepared.bound)] = subject[0]
-    return Ran(_outcome(result, prepared, lent, memory), printed.getvalue())
+        memory.values[_after(prepared.call_id, prepared.bound)] = subject[0]
+    return outcome
 
 
 def _said(error: BaseException) -> str:
@@ -193,19 +205,21 @@ def _said(error: BaseException) -> str:
         text = str(error)
     except Exception:
         text = "(its message cannot be read)"
-    return f"{type(error).__name__}: {text}"[:4_000]
+    return str(well_formed(f"{type(error).__name__}: {text}"[:4_000]))
 
 
 def _subject(prepared: Prepared, memory: Memory) -> tuple[Any, ...]:
     """Return a private copy of the instance that a method works on, if it works on one."""
     if not prepared.tool.instance:
         return ()
-    return (private(memory.values.get(prepared.before, prepared.tool.subject))[0],)
+    if not prepared.before:
+        return (private(prepared.tool.subject)[0],)
+    if prepared.before not in memory.values:
+        raise Absent(f"what {prepared.tool.instance} was is not in this kernel; replay the session")
+    return (private(memory.values[prepared.before])[0],)
 
 
-def _outcome(
-    result: Any, prepared: Prepared, lent: list[tuple[Made, Any, Any]], memory: Memory
-) -> Outcome:
+def _outcome(result: Any, prepared: Prepared, lent: list[Loan], memory: Memory) -> Outcome:
     for made, original, copied in lent:
         if result is copied and not _changed(original, copied):
             return made
@@ -213,21 +227,30 @@ def _outcome(
         made, original, copied = _receiver(prepared, lent)
         if _changed(original, copied):
             return _made(copied, made.kind, prepared, memory, 0)
-    if isinstance(result, (list, tuple)) and result:
-        kinds = [kind_of(item, memory.kinds) for item in result]
-        if all(kinds):
-            pairs = zip(result, kinds, strict=True)
-            return Many(
-                tuple(
-                    _made(item, str(kind), prepared, memory, index)
-                    for index, (item, kind) in enumerate(pairs)
-                )
-            )
+    if isinstance(result, (Iterator, AsyncIterator)) and type(result) not in memory.kinds:
+        raise CallError(
+            f"{prepared.tool.name} returned a {type(result).__name__}, which can be read only "
+            "once; it has to return a list"
+        )
+    many = _many(result, prepared, memory)
+    if many is not None:
+        return many
     kind = kind_of(result, memory.kinds)
     return Data(plain_data(result)) if kind is None else _made(result, kind, prepared, memory, 0)
 
 
-def _receiver(prepared: Prepared, lent: list[tuple[Made, Any, Any]]) -> tuple[Made, Any, Any]:
+def _many(result: Any, prepared: Prepared, memory: Memory) -> Many | None:
+    """Return the objects that a list is made of; None where it holds anything else."""
+    if type(result) not in (list, tuple) or type(result) in memory.kinds or not result:
+        return None
+    kinds = [kind_of(item, memory.kinds) for item in result]
+    if not all(kinds):
+        return None
+    pairs = enumerate(zip(result, kinds, strict=True))
+    return Many(tuple(_made(item, str(kind), prepared, memory, i) for i, (item, kind) in pairs))
+
+
+def _receiver(prepared: Prepared, lent: list[Loan]) -> Loan:
     maker = prepared.used.get(prepared.tool.receiver)
     return next((item for item in lent if item[0].maker == maker), lent[0])
 
@@ -240,16 +263,14 @@ def _changed(original: Any, copied: Any) -> bool:
 
 
 def _made(value: Any, kind: str, prepared: Prepared, memory: Memory, index: int) -> Made:
-    """Return a new object. A run that repeats an earlier one never takes its name."""
-    content, base = content_digest(value), (prepared.bound, prepared.call_id, index)
-    name, again = digest("made", *base), 1
-    while name in memory.values and not (
-        content and content_digest(memory.values[name]) == content
-    ):
+    """Return a new object; only equal values share a digest."""
+    content, again = content_digest(value), 1
+    name = digest("made", prepared.bound, prepared.call_id, index, content)
+    while not content and name in memory.values:
         again += 1
-        name = digest("made", *base, again)
+        name = digest("made", prepared.bound, prepared.call_id, index, again)
     made = Made(kind, "", name, content)
-    memory.hold(made, value, True)
+    memory.hold(made, value)
     return made
 
 
@@ -261,3 +282,6 @@ class _Capped(io.StringIO):
         if room > 0:
             super().write(text if len(text) <= room else f"{text[:room]}…\n")
         return len(text)
+
+    def text(self) -> str:
+        return str(well_formed(self.getvalue()))

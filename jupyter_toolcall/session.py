@@ -96,7 +96,7 @@ class Session:
 
     def ask(self, text: str) -> Session:
         """Say something to the model. Raises NotYourTurn while a call has no result."""
-        if not isinstance(text, str) or not text.strip():
+        if not text.strip():
             raise UsageError("the prompt is empty; say what is to be done")
         self.cursor.write(Asked(str(well_formed(text))), at=self.cursor.desk.clock())
         self.cursor.script = Script()

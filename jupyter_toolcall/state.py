@@ -28,11 +28,15 @@ from .events import (
     Outcome,
     Replied,
     Started,
+    Usage,
 )
 from .journal import Entry, Journal
 from .trail import Trail
 
 SAVE = "save"
+_NONE: HashTrieMap[str, Any] = HashTrieMap()
+_UNOPENED = Opened()
+_UNUSED = Usage()
 
 Status = Literal[
     "proposed", "approved", "succeeded", "failed", "rejected", "answered", "interrupted", "unknown"
@@ -94,13 +98,24 @@ class CallState:
     def edited(self) -> bool:
         return self.decided is not None and self.decided.decision == "edit"
 
+    @property
+    def bound(self) -> str:
+        """The digest of what was approved; "" where nothing was."""
+        return self.decided.bound if self.decided is not None else ""
 
-@dataclass(frozen=True, slots=True)
+    def approval(self, bound: str) -> Decided:
+        """Return the decision that lets this call run as it stands: a person's edit stays."""
+        if self.decided is not None and self.edited:
+            return replace(self.decided, bound=bound)
+        return Decided(self.id, "approve", bound)
+
+
+@dataclass(frozen=True)
 class State:
     """A session at one entry of its journal."""
 
-    opened: Opened = Opened()
-    calls: HashTrieMap[str, CallState] = HashTrieMap()
+    opened: Opened = _UNOPENED
+    calls: HashTrieMap[str, CallState] = _NONE
     order: Trail[str] = field(default_factory=Trail)
     open: tuple[str, ...] = ()
     """The ids of the calls that have no outcome, in call order."""
@@ -116,18 +131,33 @@ class State:
     outputs: Mapping[str, Any] = field(default_factory=dict)
     """What the last `save` named: object names, or plain values."""
     names: Trail[str] = field(default_factory=Trail)
-    objects: HashTrieMap[str, Made] = HashTrieMap()
-    by_maker: HashTrieMap[str, str] = HashTrieMap()
-    counts: HashTrieMap[str, int] = HashTrieMap()
-    newest: HashTrieMap[str, str] = HashTrieMap()
-    succeeded: HashTrieMap[str, Trail[str]] = HashTrieMap()
+    objects: HashTrieMap[str, Made] = _NONE
+    by_maker: HashTrieMap[str, str] = _NONE
+    contents: HashTrieMap[str, str] = _NONE
+    """For each content that an object has, by type, the first object that had it."""
+    counts: HashTrieMap[str, int] = _NONE
+    newest: HashTrieMap[str, str] = _NONE
+    succeeded: HashTrieMap[str, Trail[str]] = _NONE
     """For each tool the ids of its calls that came to a result."""
-    instances: HashTrieMap[str, str] = HashTrieMap()
+    instances: HashTrieMap[str, str] = _NONE
     """For each stateful instance the call that ran on it last."""
-    sent: HashTrieMap[str, str] = HashTrieMap()
+    sent: HashTrieMap[str, str] = _NONE
     """The digests of the definitions that were sent so far, by name."""
-    tokens: int = 0
-    cached: int = 0
+    usage: Usage = _UNUSED
+    said: str = ""
+    """What the model said last."""
+    settled: int = 0
+    """How often something came to be: an opening, or a call's outcome."""
+
+    @property
+    def tokens(self) -> int:
+        return self.usage.input + self.usage.output
+
+    def but(self, **changes: Any) -> State:
+        """Return this state with other fields; several times quicker than `replace`."""
+        made = object.__new__(State)
+        made.__dict__.update(self.__dict__, **changes)
+        return made
 
     def call(self, call_id: str) -> CallState:
         """Return a call. Raises NotYourTurn for an id that was never asked for."""
@@ -192,7 +222,7 @@ def evolve(state: State, entry: Entry) -> State:
 
 
 def _open(state: State, opened: Opened) -> State:
-    state = replace(state, opened=opened)
+    state = state.but(opened=opened, settled=state.settled + 1)
     for maker, made in opened.inputs:
         state = _introduce(state, replace(made, maker=made.maker or maker))
     return state
@@ -202,8 +232,8 @@ def _ask(state: State, asked: Asked) -> State:
     if state.open:
         raise NotYourTurn(f"call {state.open[0]} has no result yet: decide on it first")
     if asked.by == "session":
-        return replace(state, last=asked, reminded=True)
-    return replace(state, last=asked, turns_since=0, reminded=False, done=False)
+        return state.but(last=asked, reminded=True)
+    return state.but(last=asked, turns_since=0, reminded=False, done=False)
 
 
 def _reply(state: State, reply: Replied, entry_id: str) -> State:
@@ -217,9 +247,7 @@ def _reply(state: State, reply: Replied, entry_id: str) -> State:
         calls = calls.insert(call.id, CallState(call, key, len(order) + 1, turn))
         order = order.add(call.id)
     ids = tuple(call.id for call in reply.calls)
-    spent = reply.usage
-    return replace(
-        state,
+    return state.but(
         sent=state.sent.update(reply.offered) if reply.offered else state.sent,
         calls=calls,
         order=order,
@@ -228,14 +256,20 @@ def _reply(state: State, reply: Replied, entry_id: str) -> State:
         last=reply,
         turns=turn,
         turns_since=state.turns_since + 1,
-        tokens=state.tokens + (spent.input + spent.output if spent else 0),
-        cached=state.cached + (spent.cached if spent else 0),
+        usage=_sum(state.usage, reply.usage),
+        said=reply.text or state.said,
     )
+
+
+def _sum(spent: Usage, more: Usage | None) -> Usage:
+    if more is None:
+        return spent
+    return Usage(spent.input + more.input, spent.output + more.output, spent.cached + more.cached)
 
 
 def _decide(state: State, decided: Decided) -> State:
     known = _expect(state, decided.call_id, "proposed", "approved", "unknown")
-    if known.status == "approved" and known.decided and known.decided.bound == decided.bound:
+    if known.status == "approved" and known.bound == decided.bound:
         raise NotYourTurn(f"call {decided.call_id} was decided on already")
     known = replace(known, decided=decided, started=None)
     match decided:
@@ -249,17 +283,20 @@ def _decide(state: State, decided: Decided) -> State:
 def _settle(state: State, known: CallState, outcome: Outcome) -> State:
     outcome = _own(known.id, outcome)
     known = replace(known, outcome=outcome)
-    state = replace(
-        _put(state, known), open=tuple(call_id for call_id in state.open if call_id != known.id)
-    )
-    for made in objects_of(outcome):
-        state = _introduce(state, made)
-    state = _note_instance(state, known)
+    changes: dict[str, Any] = {
+        "calls": state.calls.insert(known.id, known),
+        "open": tuple(call_id for call_id in state.open if call_id != known.id),
+        "settled": state.settled + 1,
+    }
     if known.status in ("succeeded", "answered"):
         before = state.succeeded.get(known.tool) or Trail()
-        state = replace(state, succeeded=state.succeeded.insert(known.tool, before.add(known.id)))
+        changes["succeeded"] = state.succeeded.insert(known.tool, before.add(known.id))
+        changes["instances"] = _instances(state, known)
         if known.tool == SAVE and state.opened.outputs:
-            state = replace(state, outputs=known.arguments, done=True)
+            changes |= {"outputs": known.arguments, "done": True}
+    state = state.but(**changes)
+    for made in objects_of(outcome):
+        state = _introduce(state, made)
     return state
 
 
@@ -287,13 +324,17 @@ def objects_of(outcome: Outcome | None) -> tuple[Made, ...]:
     return ()
 
 
-def _note_instance(state: State, known: CallState) -> State:
-    if known.started is None:
-        return state
-    for place in known.started.used:
-        if place.startswith("("):
-            state = replace(state, instances=state.instances.insert(place, known.id))
-    return state
+def _instances(state: State, known: CallState) -> HashTrieMap[str, str]:
+    """A call that failed worked on a copy that is gone, so it leaves no trace here."""
+    if known.started is None or not any(map(is_instance, known.started.used)):
+        return state.instances
+    used = {place: known.id for place in known.started.used if is_instance(place)}
+    return state.instances.update(used)
+
+
+def is_instance(place: str) -> bool:
+    """Return whether a place among what a call used is an instance, not an argument."""
+    return place.startswith("(")
 
 
 def _introduce(state: State, made: Made) -> State:
@@ -301,18 +342,25 @@ def _introduce(state: State, made: Made) -> State:
         return state
     number = (state.counts.get(made.kind) or 0) + 1
     name = f"{made.kind}#{number}"
-    return replace(
-        state,
+    return state.but(
         names=state.names.add(name),
         objects=state.objects.insert(name, made),
         by_maker=state.by_maker.insert(made.maker, name),
+        contents=_with_content(state, made, name),
         counts=state.counts.insert(made.kind, number),
         newest=state.newest.insert(made.kind, name),
     )
 
 
+def _with_content(state: State, made: Made, name: str) -> HashTrieMap[str, str]:
+    key = f"{made.kind}:{made.content}"
+    if not made.content or key in state.contents:
+        return state.contents
+    return state.contents.insert(key, name)
+
+
 def _put(state: State, known: CallState) -> State:
-    return replace(state, calls=state.calls.insert(known.id, known))
+    return state.but(calls=state.calls.insert(known.id, known))
 
 
 def _expect(state: State, call_id: str, *allowed: Status) -> CallState:

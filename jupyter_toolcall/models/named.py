@@ -23,7 +23,8 @@ def model_named(model: Model | str | None) -> Model | None:
     if provider not in PROVIDERS or not name:
         known = ", ".join(f"{each}:NAME" for each in PROVIDERS)
         raise UsageError(
-            f"{model!r} is no model; there are {known}, and functions.{nearest(provider, PROVIDERS)}"
+            f"{model!r} is no model; there are {known}, and functions."
+            f"{nearest(provider, PROVIDERS)}"
         )
     return PROVIDERS[provider](name)
 
@@ -38,7 +39,8 @@ def _scripted(name: str) -> Model:
     if name not in scripts:
         known = ", ".join(f"scripted:{each}" for each in scripts)
         raise UsageError(
-            f"there is no script {name!r}; there are {known}. Your own: give Scripted([...]) as the model"
+            f"there is no script {name!r}; there are {known}. "
+            "Your own: give Scripted([...]) as the model"
         )
     return scripts[name]
 

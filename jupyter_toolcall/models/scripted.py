@@ -59,7 +59,8 @@ def _turn(item: Item) -> _Turn:
                 tuple(call for _, calls in parts for call in calls),
             )
     raise UsageError(
-        f"{item!r:.60} is no turn of a script: give a text, a (tool, arguments) pair, or a list of these"
+        f"{item!r:.60} is no turn of a script: give a text, a (tool, arguments) pair, "
+        "or a list of these"
     )
 
 

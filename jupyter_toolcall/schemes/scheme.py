@@ -43,7 +43,11 @@ class Scheme(Protocol):
     def name(self) -> str: ...
 
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
-        """Return what the model may call now."""
+        """Return what the model may call now.
+
+        It may go by how the session was opened and what calls came to, and by nothing
+        else, so that it holds until the next call comes to something.
+        """
 
     def read(self, reply: Reply, state: State) -> Reply:
         """Return the reply with its calls spelled out."""
@@ -56,11 +60,6 @@ class Scheme(Protocol):
 
     def render(self, call: CallState, state: State, toolbox: Toolbox) -> Result:
         """Return what the model is told of a call's outcome."""
-
-
-def own_names(scheme: Scheme, state: State, toolbox: Toolbox) -> frozenset[str]:
-    """Return the names of the tools that are the scheme's own."""
-    return frozenset(tool.name for tool in scheme.offer(state, toolbox).own)
 
 
 def with_receiver(call: CallState, tool: Tool, state: State) -> dict[str, Any]:

@@ -59,13 +59,19 @@ def selected(state: State, toolbox: Toolbox) -> dict[str, None]:
     return dict.fromkeys(chosen)
 
 
+def _wanted(call: CallState) -> tuple[str, ...]:
+    """A person may have answered the call in the model's place, whatever its arguments were."""
+    names = call.arguments.get("tools")
+    named = names if isinstance(names, list) else []
+    return tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
+
+
 def _named(call: CallState, toolbox: Toolbox) -> tuple[str, ...]:
-    names = call.arguments.get("tools", ())
-    return tuple(name for name in dict.fromkeys(names) if name in toolbox)
+    return tuple(name for name in _wanted(call) if name in toolbox)
 
 
 def _answer(call: CallState, toolbox: Toolbox) -> str:
-    unknown = [name for name in call.arguments.get("tools", ()) if name not in toolbox]
+    unknown = [name for name in _wanted(call) if name not in toolbox]
     if not unknown:
         return "ok"
     lines = [f"There is no tool {name!r}.{nearest(name, toolbox.names)}" for name in unknown]

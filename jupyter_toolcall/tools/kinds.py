@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
-import inspect
+import numbers
 import types
 from collections.abc import Iterator, Mapping
 from typing import (
@@ -20,6 +20,7 @@ from typing import (
     NotRequired,
     Required,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -42,6 +43,7 @@ from typing_extensions import TypedDict
 
 from ..errors import CallError
 from .references import pattern
+from .tool import Resolve
 
 Kinds = Mapping[type, str]
 
@@ -60,7 +62,8 @@ class ObjectOf:
             if not isinstance(name, str):
                 raise ValueError(f"must be the name of an object, such as {self.names[0]}#1")
             try:
-                return info.context(name, self.types)
+                resolved = cast(Resolve, info.context)
+                return resolved(name, self.types)
             except CallError as error:
                 raise ValueError(str(error)) from None
 
@@ -86,28 +89,40 @@ def kind_of(value: object, kinds: Kinds) -> str | None:
     for base in cls.__mro__:
         if base in kinds:
             return kinds[base]
+    if cls in _SCALARS:
+        return None
     for known, name in kinds.items():
         if (known.__module__, known.__qualname__) == (cls.__module__, cls.__qualname__):
             return name
     return None if is_data(value) else kind_name(cls)
 
 
-_SCALARS = (str, int, float, bool, bytes, type(None), enum.Enum)
+_SCALARS = (str, int, float, bool, bytes, type(None))
 
 
 def is_data(value: object) -> bool:
     """Return whether a value is plain data: told to the model as JSON, and not named."""
-    if isinstance(value, _SCALARS):
+    try:
+        return _is_data(value)
+    # A list that holds itself is no object either; it is described in words.
+    except RecursionError:
+        return True
+
+
+def _is_data(value: object) -> bool:
+    if isinstance(value, (*_SCALARS, enum.Enum, numbers.Number)):
         return True
     if isinstance(value, Mapping):
-        return all(map(is_data, value.values()))
+        return all(map(_is_data, value.values()))
     if isinstance(value, (list, tuple, set, frozenset)):
-        return all(map(is_data, value))
-    return has_schema(type(value))
+        return all(map(_is_data, value))
+    # A number or a truth of an array library is one of ours in its way.
+    cls: Any = type(value)
+    return getattr(value, "shape", None) == () or has_schema(cls)
 
 
 @functools.cache
-def has_schema(cls: type) -> bool:
+def has_schema(cls: Any) -> bool:
     """Return whether pydantic knows a JSON Schema for a class."""
     try:
         TypeAdapter(cls).json_schema()
@@ -120,9 +135,10 @@ def is_object_class(cls: Any) -> bool:
     """Return whether an annotation is a class that is an object's own: no plain data."""
     if not isinstance(cls, type) or get_origin(cls) is not None or is_typeddict(cls):
         return False
-    if issubclass(cls, (*_SCALARS, list, dict, tuple, set, frozenset, BaseModel)):
+    if issubclass(cls, (*_SCALARS, enum.Enum, list, dict, tuple, set, frozenset, BaseModel)):
         return False
-    return dataclasses.is_dataclass(cls) or not has_schema(cls)
+    known: Any = cls
+    return dataclasses.is_dataclass(cls) or not has_schema(known)
 
 
 def classes_in(annotation: Any) -> Iterator[Any]:
@@ -142,7 +158,7 @@ def refer(annotation: Any, kinds: Kinds) -> Any:
     """Return an annotation in which objects are taken by name, at any depth."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return Annotated[(refer(parts[0], kinds), *parts[1:])]  # type: ignore[return-value]
+        return Annotated[(refer(parts[0], kinds), *parts[1:])]
     if origin in (Union, types.UnionType):
         return Union[tuple(refer(part, kinds) for part in parts)]  # noqa: UP007
     if origin in (Required, NotRequired):
@@ -155,49 +171,89 @@ def refer(annotation: Any, kinds: Kinds) -> Any:
 
 
 def _refer_class(cls: type, kinds: Kinds) -> Any:
-    fitting = {known: name for known, name in kinds.items() if issubclass(known, cls)}
-    if cls in kinds or (fitting and cls is not object):
-        return Annotated[Any, ObjectOf((cls, *fitting), tuple(dict.fromkeys(fitting.values())))]
-    if issubclass(cls, BaseModel) and _holds(cls, kinds):
-        changed = {name: (refer(f.annotation, kinds), f) for name, f in cls.model_fields.items()}
-        return create_model(cls.__name__, __base__=cls, **changed)  # type: ignore[call-overload]
-    if dataclasses.is_dataclass(cls) and _holds(cls, kinds):
-        return _dataclass(cls, kinds)
+    fitting = _fitting(cls, kinds)
+    if fitting and cls is not object:
+        return Annotated[Any, ObjectOf(tuple(fitting), tuple(dict.fromkeys(fitting.values())))]
+    if _holds(cls, kinds):
+        return _by_fields(cls, kinds)
     if is_object_class(cls) and not dataclasses.is_dataclass(cls):
         return Annotated[Any, ObjectOf((cls,), (kind_name(cls),))]
     return cls
 
 
-def _holds(cls: type, kinds: Kinds) -> bool:
-    hints = inspect.get_annotations(cls, eval_str=False)
-    if any(isinstance(hint, str) for hint in hints.values()):
-        hints = _hints(cls)
-    found = {part for hint in hints.values() for part in classes_in(hint)}
-    return any(part in kinds for part in found if isinstance(part, type))
-
-
-def _hints(cls: type) -> dict[str, Any]:
+def _fitting(cls: type, kinds: Kinds) -> dict[type, str]:
+    """Return the types whose objects a parameter of this class takes."""
     try:
-        return get_type_hints(cls, include_extras=True)
-    except NameError:
+        return {known: name for known, name in kinds.items() if issubclass(known, cls)}
+    # A TypedDict, or a Protocol of attributes, is the class of nothing.
+    except TypeError:
         return {}
 
 
-def _dataclass(cls: type, kinds: Kinds) -> Any:
-    """Return a type that is checked field by field and comes out as the dataclass."""
-    hints = _hints(cls)
+def receiver_types(cls: type, kinds: Kinds) -> tuple[type, ...]:
+    """Return the types whose objects have the methods of a class."""
+    return tuple(dict.fromkeys((cls, *_fitting(cls, kinds))))
+
+
+def _by_fields(cls: type, kinds: Kinds) -> Any:
+    """Return a type that is checked field by field and comes out as the class."""
+    if issubclass(cls, BaseModel):
+        changed = {name: (refer(f.annotation, kinds), f) for name, f in cls.model_fields.items()}
+        return create_model(cls.__name__, __base__=cls, **changed)  # type: ignore[call-overload]
+    needed = _needed(cls)
     wanted = {
-        f.name: refer(hints.get(f.name, Any), kinds)
-        if f.default is f.default_factory is dataclasses.MISSING
-        else NotRequired[refer(hints.get(f.name, Any), kinds)]
-        for f in dataclasses.fields(cls)
-        if f.init
+        name: refer(hint, kinds) if name in needed else NotRequired[refer(_bare(hint), kinds)]
+        for name, hint in _fields(cls).items()
     }
-    return Annotated[strict_dict(cls.__name__, wanted), AfterValidator(lambda d: cls(**d))]
+    made = strict_dict(cls.__name__, wanted)
+    return made if is_typeddict(cls) else Annotated[made, AfterValidator(lambda d: cls(**d))]
+
+
+def _bare(hint: Any) -> Any:
+    return get_args(hint)[0] if get_origin(hint) in (Required, NotRequired) else hint
+
+
+def _needed(cls: Any) -> frozenset[str]:
+    """Return the fields that have to be given."""
+    if is_typeddict(cls):
+        return frozenset(cls.__required_keys__)
+    missing = dataclasses.MISSING
+    return frozenset(
+        f.name for f in dataclasses.fields(cls) if f.default is f.default_factory is missing
+    )
+
+
+def _fields(cls: Any) -> dict[str, Any]:
+    """Return the types of a class's fields; {} where it has none that are checked alone."""
+    if isinstance(cls, type) and issubclass(cls, BaseModel):
+        return {name: field.annotation for name, field in cls.model_fields.items()}
+    if not (is_typeddict(cls) or (dataclasses.is_dataclass(cls) and isinstance(cls, type))):
+        return {}
+    try:
+        hints = get_type_hints(cls, include_extras=True)
+    except NameError:
+        return {}
+    if is_typeddict(cls):
+        return hints
+    return {f.name: hints[f.name] for f in dataclasses.fields(cls) if f.init}
+
+
+def _holds(cls: Any, kinds: Kinds, seen: frozenset[Any] = frozenset()) -> bool:
+    """Return whether a class has an object among its fields, at any depth."""
+    for hint in _fields(cls).values():
+        for part in classes_in(hint):
+            if not isinstance(part, type) or part in seen:
+                continue
+            if _fitting(part, kinds) and part is not object:
+                return True
+            if _holds(part, kinds, seen | {cls, part}):
+                return True
+    return False
 
 
 def strict_dict(name: str, fields: Mapping[str, Any]) -> Any:
     """Return a TypedDict type that refuses keys that it does not know."""
-    made = TypedDict(name, dict(fields))  # type: ignore[operator]
+    form: Any = TypedDict
+    made = form(name, dict(fields))
     made.__pydantic_config__ = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
     return made

@@ -6,9 +6,11 @@ A function's signature is its schema, its docstring says what it is for. A class
 
 from __future__ import annotations
 
+import functools
 import inspect
+import types as python_types
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, NotRequired, get_args, get_origin
 
@@ -17,14 +19,24 @@ from pydantic.errors import PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
+from ..digest import encode
 from ..errors import CallError, DefinitionError
 from .docs import documented
 from .fingerprint import fingerprint
-from .kinds import Kinds, kind_name, refer, strict_dict
+from .kinds import (
+    Kinds,
+    classes_in,
+    has_schema,
+    is_object_class,
+    kind_name,
+    receiver_types,
+    refer,
+    strict_dict,
+)
 from .tool import Check, Resolve, Tool, hints_of
 
 _Parameter = inspect.Parameter
-_BAD_SCHEMA = (PydanticSchemaGenerationError, PydanticUserError, TypeError)
+_BAD_SCHEMA = (PydanticSchemaGenerationError, PydanticUserError, TypeError, RecursionError)
 
 
 def from_function(
@@ -36,7 +48,7 @@ def from_function(
     write.
     """
     hints = hints_of(function)
-    title = name or hints.name or function.__name__
+    title = name or hints.name or _name(function)
     said, notes = documented(function)
     parameters = _parameters(function, title)[skip:]
     types = _types(function, title, kinds)
@@ -47,11 +59,20 @@ def from_function(
         description=hints.description if hints.description is not None else said,
         parameters=schema,
         function=_caller(function, parameters),
-        check=_check(adapter, title),
+        check=_check(adapter, title, fields),
         read_only=hints.read_only,
         idempotent=hints.idempotent,
-        version=lambda: fingerprint(function),
+        returns=returned(types, kinds),
+        makes=makes(types, kinds),
+        version=functools.cache(lambda: fingerprint(function)),
     )
+
+
+def _name(function: Any) -> str:
+    """Return a function's name; a partial's is that of what it calls."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return str(getattr(function, "__name__", type(function).__name__))
 
 
 def from_class(cls: type, kinds: Kinds) -> Iterator[Tool]:
@@ -61,7 +82,8 @@ def from_class(cls: type, kinds: Kinds) -> Iterator[Tool]:
         title = f"{kind}_{hints_of(_bare(member)).name or name}"
         if isinstance(member, (staticmethod, classmethod)):
             made = from_function(getattr(cls, name), kinds, name=title)
-            yield replace(made, version=lambda f=member.__func__: fingerprint(f))
+            bare = functools.partial(fingerprint, member.__func__)
+            yield replace(made, version=functools.cache(bare))
         else:
             yield _with_receiver(from_function(member, kinds, name=title, skip=1), cls, kinds)
 
@@ -104,13 +126,16 @@ def _with_receiver(tool: Tool, cls: type, kinds: Kinds) -> Tool:
     said = f"The {kind} to work on. If left out: the newest {kind}."
     named = {**TypeAdapter(refer(cls, kinds)).json_schema(), "description": said}
     properties = {kind: named, **tool.parameters.get("properties", {})}
-    inner, method = tool.check, tool.function
+    inner, method, fitting = tool.check, tool.function, receiver_types(cls, kinds)
 
     def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
         rest = {key: value for key, value in arguments.items() if key != kind}
-        if not isinstance(arguments.get(kind), str):
+        name = arguments.get(kind)
+        if name is None:
             raise CallError(f"{kind}: there is no {kind} yet; make one first")
-        return {kind: resolve(arguments[kind], (cls,)), **inner(rest, resolve)}
+        if not isinstance(name, str):
+            raise CallError(f"{kind}: must be the name of an object, such as {kind}#1")
+        return {kind: resolve(name, fitting), **inner(rest, resolve)}
 
     return replace(
         tool,
@@ -132,19 +157,52 @@ def _parameters(function: Callable[..., Any], title: str) -> list[_Parameter]:
 
 
 def _types(function: Callable[..., Any], title: str, kinds: Kinds) -> dict[str, Any]:
+    """Return the types of a function's parameters, and its "return" where that is known."""
     bare = inspect.unwrap(_bare(function))
-    local = {cls.__name__: cls for cls in kinds}
-    cells = zip(getattr(bare.__code__, "co_freevars", ()), bare.__closure__ or (), strict=False)
-    for name, cell in cells if inspect.isfunction(bare) else ():
-        local[name] = cell.cell_contents if _filled(cell) else None
-    try:
-        return typing.get_type_hints(bare, localns=local, include_extras=True)
-    except NameError as error:
-        raise DefinitionError(
-            f"{title}: a type is not known here ({error}); define or import it first"
-        ) from None
-    except TypeError:
-        return {}
+    found = {}
+    for name in getattr(bare, "__annotations__", {}):
+        try:
+            found[name] = hint(bare, name, kinds)
+        except (NameError, SyntaxError, TypeError, AttributeError) as error:
+            if name == "return":
+                continue
+            raise DefinitionError(
+                f"{title}: the parameter {name!r} has a type that is not known here ({error}); "
+                f"define or import it first, or write a type that is, such as `{name}: str`"
+            ) from None
+    return found
+
+
+def hint(function: Any, name: str, classes: Iterable[type]) -> Any:
+    """Return what one annotation of a function stands for. Raises NameError, and others."""
+    local = {cls.__name__: cls for cls in classes}
+    if inspect.isfunction(function):
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        local |= {free: cell.cell_contents for free, cell in cells if _filled(cell)}
+    one = python_types.SimpleNamespace(__annotations__={name: function.__annotations__[name]})
+    known = getattr(function, "__globals__", {})
+    return typing.get_type_hints(one, known, local, include_extras=True)[name]
+
+
+def makes(types: Mapping[str, Any], kinds: Kinds) -> tuple[str, ...] | None:
+    """Return the types of object that a function may make; None where it does not say."""
+    if "return" not in types:
+        return None
+    parts = [part for part in classes_in(types["return"]) if isinstance(part, type)]
+    if not parts or object in parts or Any in parts:
+        return None
+    return tuple(kinds.get(part) or kind_name(part) for part in parts)
+
+
+def returned(types: Mapping[str, Any], kinds: Kinds) -> str:
+    """Return the name of the object type that a function says to return, "" for none."""
+    parts = [part for part in classes_in(types.get("return")) if part is not type(None)]
+    cls = parts[0] if len(parts) == 1 else None
+    if not isinstance(cls, type):
+        return ""
+    if cls in kinds:
+        return kinds[cls]
+    return kind_name(cls) if is_object_class(cls) and not has_schema(cls) else ""
 
 
 def _filled(cell: Any) -> bool:
@@ -168,9 +226,9 @@ def _field(
         )
     annotation = refer(_described(types[parameter.name]), kinds)
     if parameter.kind is _Parameter.VAR_POSITIONAL:
-        annotation = list[annotation]
+        annotation = python_types.GenericAlias(list, (annotation,))
     if parameter.kind is _Parameter.VAR_KEYWORD:
-        annotation = dict[str, annotation]
+        annotation = python_types.GenericAlias(dict, (str, annotation))
     extra: dict[str, Any] = {}
     if parameter.default is not parameter.empty:
         extra["json_schema_extra"] = _default(parameter.default)
@@ -190,7 +248,8 @@ def _described(annotation: Any) -> Any:
         return annotation
     first, *rest = get_args(annotation)
     notes = [Field(description=note) if isinstance(note, str) else note for note in rest]
-    return Annotated[(first, *notes)]  # type: ignore[return-value]
+    described: Any = Annotated[(first, *notes)]
+    return described
 
 
 def _has_description(annotation: Any) -> bool:
@@ -202,9 +261,12 @@ def _has_description(annotation: Any) -> bool:
 
 def _default(default: Any) -> dict[str, Any]:
     try:
-        return {"default": to_jsonable_python(default)}
-    except PydanticSerializationError:
+        data = to_jsonable_python(default)
+        encode(data)
+    # What is not JSON is not told; it holds all the same.
+    except (PydanticSerializationError, ValueError, TypeError, RecursionError):
         return {}
+    return {"default": data}
 
 
 def _prove(annotation: Any, name: str, title: str) -> None:
@@ -233,18 +295,18 @@ def _adapter(title: str, fields: Mapping[str, Any]) -> tuple[TypeAdapter[Any], d
     return adapter, schema
 
 
-def _check(adapter: TypeAdapter[Any], title: str) -> Check:
+def _check(adapter: TypeAdapter[Any], title: str, known: Collection[str]) -> Check:
     def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
         try:
             checked: dict[str, Any] = adapter.validate_python(dict(arguments), context=resolve)
         except ValidationError as error:
-            raise refusal(title, error) from None
+            raise refusal(title, error, known) from None
         return checked
 
     return check
 
 
-def refusal(title: str, error: ValidationError) -> CallError:
+def refusal(title: str, error: ValidationError, known: Collection[str]) -> CallError:
     """Return what a model, or the person at the form, is told of wrong arguments."""
     fields: dict[str, str] = {}
     for problem in error.errors(include_url=False, include_context=False):
@@ -252,6 +314,8 @@ def refusal(title: str, error: ValidationError) -> CallError:
         said = problem["msg"].removeprefix("Value error, ")
         if problem["type"] == "extra_forbidden":
             said = "there is no such argument"
+            if len(problem["loc"]) == 1:
+                said += f"; there {'is' if len(known) == 1 else 'are'} {', '.join(known) or 'none'}"
         fields.setdefault(place, said[:1].lower() + said[1:])
     lines = "; ".join(f"{place}: {said}" for place, said in list(fields.items())[:8])
     return CallError(f"{title}: {lines}"[:2000], fields)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 Rename = Callable[[str], str]
+Note = Callable[[str, str], str]
+"""Takes the place of a name, and the name; returns what stands there instead."""
 Schema = Mapping[str, Any]
 
 _PATTERN = re.compile(r"\^(?:\(([\w|]+)\)|(\w+))#\[1-9\]\[0-9\]\*\$")
@@ -32,46 +34,66 @@ def kinds_of(schema: Schema) -> tuple[str, ...]:
 
 def rename(schema: Schema, value: Any, new: Rename) -> Any:
     """Return a value that fits `schema` with `new(name)` for each object's name in it."""
-    return _walk(schema, value, schema.get("$defs", {}), (), lambda _, name: new(name))
+    return walk(schema, value, lambda _, name: new(name))
 
 
 def references(schema: Schema, value: Any) -> Iterator[tuple[str, str]]:
     """Yield (place, name) for each object that a value names: ("plates.0", "Plate#1")."""
     found: list[tuple[str, str]] = []
 
-    def note(place: tuple[str, ...], name: str) -> str:
-        found.append((".".join(place), name))
+    def note(place: str, name: str) -> str:
+        found.append((place, name))
         return name
 
-    _walk(schema, value, schema.get("$defs", {}), (), note)
+    walk(schema, value, note)
     return iter(found)
 
 
+def walk(schema: Schema, value: Any, note: Note) -> Any:
+    """Return a value with `note(place, name)` for each object's name in it."""
+    return _walk(schema, value, schema.get("$defs", {}), (), note)
+
+
 _Place = tuple[str, ...]
-_Note = Callable[[_Place, str], str]
 
 
-def _walk(schema: Any, value: Any, defs: Schema, place: _Place, note: _Note) -> Any:
+def _walk(schema: Any, value: Any, defs: Schema, place: _Place, note: Note) -> Any:
     if not isinstance(schema, Mapping):
         return value
     if "$ref" in schema:
         schema = defs.get(str(schema["$ref"]).rpartition("/")[2], {})
-    for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())):
-        value = _walk(branch, value, defs, place, note)
     match value:
-        case str():
-            return note(place, value) if fits(schema, value) else value
-        case list():
+        case str() if fits(schema, value):
+            return note(".".join(place), value)
+        case list() if schema.get("items") or schema.get("prefixItems"):
             return _items(schema, value, defs, place, note)
-        case dict():
+        case dict() if schema.get("properties") or schema.get("additionalProperties"):
             return {
                 key: _walk(_property(schema, key), item, defs, (*place, key), note)
                 for key, item in value.items()
             }
+        case str() | list() | dict():
+            return _branches(schema, value, defs, place, note)
     return value
 
 
-def _items(schema: Schema, value: list[Any], defs: Schema, place: _Place, note: _Note) -> Any:
+def _branches(schema: Schema, value: Any, defs: Schema, place: _Place, note: Note) -> Any:
+    """The first branch that finds a name has it: no name is renamed twice."""
+    noted: list[str] = []
+
+    def noting(at: str, name: str) -> str:
+        noted.append(name)
+        return note(at, name)
+
+    for key in ("anyOf", "oneOf", "allOf"):
+        for branch in schema.get(key, ()):
+            found = _walk(branch, value, defs, place, noting)
+            if noted:
+                return found
+    return value
+
+
+def _items(schema: Schema, value: list[Any], defs: Schema, place: _Place, note: Note) -> Any:
     fixed = schema.get("prefixItems", ())
     return [
         _walk(

@@ -38,6 +38,10 @@ class Tool:
     idempotent: bool = False
     kind: str = ""
     receiver: str = ""
+    returns: str = ""
+    """The type of the object that it says to return, "" where it says none."""
+    makes: tuple[str, ...] | None = None
+    """The types of object that it may make; None where it does not say."""
     instance: str = ""
     subject: Any = field(default=None, repr=False, compare=False)
     version: Callable[[], str] = field(default=str, repr=False, compare=False)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, get_type_hints
+from typing import Any
 
 from ..errors import DefinitionError, UsageError
 from .kinds import classes_in, is_object_class, kind_name
-from .python import from_class, from_function, from_instance
+from .python import from_class, from_function, from_instance, hint
 from .tool import Tool, nearest
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 class Toolbox:
@@ -33,7 +37,13 @@ class Toolbox:
                 return from_class(source, self.kinds)
             case _ if inspect.isroutine(source) or isinstance(source, functools.partial):
                 return (from_function(source, self.kinds),)
-        return from_instance(source, self.kinds)
+        found = tuple(from_instance(source, self.kinds))
+        if not found:
+            raise DefinitionError(
+                f"a {type(source).__name__} is no tool, since it has no public methods: give "
+                "functions, classes, instances, Tool or Toolbox"
+            )
+        return found
 
     def with_types(self, types: Iterable[type]) -> Toolbox:
         """Return this toolbox, where these types are met by name too."""
@@ -89,40 +99,56 @@ def _flat(sources: Iterable[Any]) -> Iterator[Any]:
 
 def _kinds(sources: Iterable[Any], types: Iterable[type]) -> dict[type, str]:
     """Return the types that are met by name: the classes given, what their methods make."""
-    classes = [source for source in sources if isinstance(source, type)]
+    given = list(sources)
+    classes = [source for source in given if isinstance(source, type)]
     found = dict.fromkeys([*types, *classes])
-    for cls in classes:
-        found.update(dict.fromkeys(_made_by(cls)))
+    for source in given:
+        found.update(dict.fromkeys(_met_by(source, classes)))
     names: dict[str, type] = {}
     for cls in found:
         other = names.setdefault(kind_name(cls), cls)
-        if other is not cls:
+        if not _same(other, cls):
             raise DefinitionError(
                 f"two types are named {kind_name(cls)!r} ({other.__module__} and "
                 f"{cls.__module__}); objects are named by type, so rename one"
             )
-    return {cls: name for name, cls in names.items()}
+    return {cls: kind_name(cls) for cls in found}
 
 
-def _made_by(cls: type) -> Iterator[type]:
-    for method in vars(cls).values():
-        bare = getattr(method, "__func__", method)
-        if inspect.isfunction(bare):
-            for part in classes_in(_returns(bare)):
-                if is_object_class(part):
-                    yield part
+def _same(one: type, other: type) -> bool:
+    """A class that was defined anew, as by a cell that ran twice, is the same type."""
+    return (one.__module__, one.__qualname__) == (other.__module__, other.__qualname__)
 
 
-def _returns(function: Any) -> Any:
-    try:
-        return get_type_hints(function).get("return")
-    except (NameError, TypeError):
-        return None
+def _met_by(source: Any, classes: list[type]) -> Iterator[type]:
+    """Yield what a class's methods make, and what a function takes and makes that has no JSON."""
+    if isinstance(source, type):
+        for method in vars(source).values():
+            made = _hints(getattr(method, "__func__", method), ("return",), classes)
+            yield from (part for part in made if is_object_class(part))
+    elif inspect.isfunction(source):
+        met = _hints(source, source.__annotations__, classes)
+        bare = (part for part in met if is_object_class(part) and part is not object)
+        yield from (part for part in bare if not dataclasses.is_dataclass(part))
+
+
+def _hints(function: Any, names: Iterable[str], classes: list[type]) -> Iterator[Any]:
+    for name in names if inspect.isfunction(function) else ():
+        try:
+            yield from classes_in(hint(function, name, classes))
+        # What is wrong here is said when the tool is made, or does no harm.
+        except (NameError, SyntaxError, TypeError, AttributeError, KeyError):
+            continue
 
 
 def _named(tools: Iterable[Tool]) -> dict[str, Tool]:
     named: dict[str, Tool] = {}
     for tool in tools:
+        if not _NAME.fullmatch(tool.name):
+            raise DefinitionError(
+                f"{tool.name!r} is no name that models take: letters a to z, digits, _ and -, "
+                "at most 128; give one with @tool(name=...)"
+            )
         if tool.name in named:
             raise DefinitionError(
                 f"two tools are named {tool.name!r}; rename one with @tool(name=...)"
