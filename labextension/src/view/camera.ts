@@ -44,10 +44,12 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
     apply();
   }
 
-  function reveal(spot: Spot): void {
+  /** Brings a spot into sight: to the middle where it was out of it, else as little as can be. */
+  function reveal(spot: Spot, middle = true): void {
     const [px, py] = [spot.x * k + x, spot.y * k + y];
     const [mx, my] = [Math.min(64 * k, width / 2), Math.min(70 * k, height / 2)];
-    x += clamp(px, mx, width - mx) - px;
+    const near = clamp(px, mx, width - mx);
+    x += (middle && near !== px ? width / 2 : near) - px;
     y += clamp(py, Math.min(40, my), height - my) - py;
     apply();
   }
@@ -99,9 +101,9 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
       x = Math.min(0, width - scene.width * k);
       y = scene.height * k <= height ? 0 : y;
       apply();
-      if (newest) reveal(newest);
+      if (newest) reveal(newest, false);
     },
-    reveal,
+    reveal: spot => reveal(spot),
     dragged: () => wasDrag,
     inSight(scene, always) {
       great = scene.nodes.length > GREAT;

@@ -128,8 +128,11 @@ export function graph(acts: Acts): Graph {
 
   function open(node: Node): void {
     const first = node.spot.folded[0];
-    if (first && view) acts.set({ unfolded: new Set([...view.ui.unfolded, node.key]) });
-    else acts.set({ chosen: choiceOf(node), form: null });
+    if (first && view) {
+      acts.set({ unfolded: new Set([...view.ui.unfolded, node.key]) });
+      const begin = now.nodes.find(one => one.key === first.id);
+      if (begin) focus(begin);
+    } else acts.set({ chosen: choiceOf(node), form: null });
   }
 
   function focus(node: Node): void {
