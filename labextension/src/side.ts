@@ -29,6 +29,8 @@ export class SidePanel extends Panel {
   constructor(private readonly trans: TranslationBundle) {
     super();
     this.addClass('jtc-side');
+    // Asked for before the style sheet has come: the shell measures a panel when it is added.
+    this.node.style.minWidth = '320px';
   }
 
   /** From now on the newest session of this notebook is shown. */
