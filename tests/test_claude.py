@@ -110,6 +110,18 @@ def test_a_turn_that_another_model_said_is_rebuilt_or_loses_its_thinking(server:
     assert server.refused == []
 
 
+def test_a_turn_whose_calls_are_no_longer_those_that_came_is_rebuilt(server: StandIn) -> None:
+    server.turns += [says(Think("Hm."), _peel(), _peel()), says("a")]
+    with a_claude(server) as model:
+        first = asked("Peel.", PEEL)
+        reply = model(first)
+        one = replace(reply, calls=(replace(reply.calls[0], id="renamed"),))
+        model(answered(first, one, "Potato#2"))
+    (used,) = server.asked[1].body["messages"][1]["content"]
+    assert used["id"] == "renamed"
+    assert server.refused == []
+
+
 def test_text_streams_to_the_listener_piece_by_piece(server: StandIn) -> None:
     server.turns.append(says("A potato is a tuber, and so is 🥔.", piece=7))
     pieces: list[str] = []

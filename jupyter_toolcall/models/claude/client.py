@@ -65,8 +65,7 @@ class Claude:
         """Return the declarations of the tools, each as this conversation first had it."""
         before = self._sent.get(_conversation(request), {}) if request.turn else {}
         declared = wire.declarations(request, self.model, before)
-        by_name = {tool["name"]: tool for tool in declared}
-        self._sent[_conversation(request)] = {**before, **by_name}
+        self._sent[_conversation(request)] = {tool["name"]: tool for tool in declared}
         return declared
 
     def _events(self, body: wire.Json) -> Generator[wire.Json, None, None]:
