@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from jupyter_toolcall.rows import CallRow, ObjectRow, Preview, Rows, Saved, SessionRow, Use
+from jupyter_toolcall.wire import packed
 
 SESSION = "application/vnd.jupyter-toolcall.session+json"
 LIVE = "application/vnd.jupyter-toolcall.live+json"
@@ -38,7 +38,7 @@ def session(made: str = "Potato#2", tool: str = "Potato_peel") -> dict[str, Any]
         calls=(call,),
         objects=(potato, peeled),
     )
-    return bundle(asdict(Saved(rows, journal={"format": 1})))
+    return bundle(packed(Saved(rows, journal={"events": []})))
 
 
 def bundle(data: object) -> dict[str, Any]:
