@@ -28,7 +28,7 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
   let frame = 0;
 
   function apply(): void {
-    world.setAttribute('transform', `translate(${x + 0.5} ${y + 0.5}) scale(${k})`);
+    world.setAttribute('transform', `translate(${Math.round(x) + 0.5} ${Math.round(y) + 0.5}) scale(${k})`);
     if (!great || frame) return;
     frame = requestAnimationFrame(() => {
       frame = 0;

@@ -64,7 +64,7 @@ function alternatives(view: Look, call: FullCall, parameter: string, value: unkn
 function asked(call: FullCall, parameter: string): Child[] {
   if (!call.asked || JSON.stringify(call.asked[parameter]) === JSON.stringify(call.arguments[parameter])) return [];
   const before = call.asked[parameter];
-  if (before === undefined) return [' ', muted('the model left it out')];
+  if (before === undefined) return call.filled.includes(parameter) || isObjectName(call.arguments[parameter]) ? [] : [' ', muted('the model left it out')];
   return [' ', muted('the model asked for'), ' ', h('code', { class: 'muted' }, h('s', {}, literal(before, 80)))];
 }
 

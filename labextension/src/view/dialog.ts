@@ -30,13 +30,15 @@ function row(field: Field, call: FullCall, view: Look, changed: () => void): Row
     input.element.setAttribute('aria-labelledby', `${id}-l`);
     input.element.setAttribute('aria-describedby', `${id}-h ${id}-e`);
   }
-  const element = h('div', { class: 'tc-field' }, h('div', {}, label, ' ', hint), h('div', { class: 'tc-row tc-line' }, input.element, tag), error);
+  const place = h('div', { class: 'tc-row tc-line' }, input.element);
+  const element = h('div', { class: 'tc-field' }, h('div', {}, label, ' ', hint), place, error);
   const asked = call.asked ? call.asked[field.name] : call.arguments[field.name];
   const was = rawOf(field, field.initial);
 
   function refresh(): void {
     const raw = input.raw();
-    tag.hidden = raw === was;
+    if (raw === was) tag.remove();
+    else place.append(tag);
     const other = raw !== rawOf(field, asked);
     const request = asked === undefined ? 'the model left it out' : `the model asked for ${literal(asked, 60)}`;
     const veiled = field.kind === 'text' ? hidden(raw) : '';

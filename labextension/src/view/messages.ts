@@ -13,9 +13,13 @@ export interface Turn {
   readonly reply: readonly FullMessage[];
 }
 
+/** In a request the instructions stand first, whenever they were written down. */
+const rank = (message: FullMessage): number => (message.role === 'system' ? 0 : message.role === 'tools' ? 1 : 2);
+
 /** The request of a turn: what stood in earlier ones, what is new, and the reply. */
 export function turnOf(messages: readonly FullMessage[], turn: number): Turn {
   const asked = messages.filter(message => (isReply(message) ? message.turn < turn : message.turn <= turn));
+  asked.sort((a, b) => rank(a) - rank(b));
   const isFresh = (message: FullMessage): boolean => message.turn === (isReply(message) ? turn - 1 : turn);
   return {
     turn,
@@ -46,11 +50,11 @@ function quiet(old: readonly FullMessage[]): HTMLElement[] {
   return rest.length ? [...lines, row('old', '=', many(rest.length, 'message'), line(words, 400))] : lines;
 }
 
-function page(turn: Turn): HTMLElement {
+function page(turn: Turn, thinking: boolean): HTMLElement {
   const since = turn.turn > 1 ? `since request ${turn.turn - 1}: ${many(turn.fresh.length, 'message')} more` : `${many(turn.fresh.length, 'part')}`;
   const reply = turn.reply.length
     ? [h('div', { class: 'tc-row tc-subhead' }, h('span', { class: 'strong' }, `Reply ${turn.turn}`)), ...turn.reply.map(message => whole(message, '', ''))]
-    : [h('div', { class: 'tc-row tc-subhead' }, h('span', { class: 'muted' }, 'No reply yet.'))];
+    : [h('div', { class: 'tc-row tc-subhead' }, h('span', { class: 'muted' }, thinking ? 'No reply yet.' : 'Not sent: the session stands before it.'))];
   return h(
     'div',
     { class: 'tc-request' },
@@ -82,20 +86,22 @@ export function messages(acts: Acts): Messages {
     const limit = view.past ? (view.calls.at(-1)?.turn ?? 1) : Infinity;
     const shown = known.filter(message => message.turn <= limit && (!view.past || message.step <= view.at));
     const turns = [...new Set(shown.map(message => message.turn))].filter(turn => turn > 0).sort((a, b) => a - b);
-    const chosen = view.ui.turn !== null && turns.includes(view.ui.turn) ? view.ui.turn : turns.at(-1);
+    const thinking = view.model.session.phase === 'thinking' && !view.past;
+    const replied = turns.filter(turn => shown.some(message => message.turn === turn && isReply(message)));
+    const chosen = view.ui.turn !== null && turns.includes(view.ui.turn) ? view.ui.turn : (thinking ? turns.at(-1) : (replied.at(-1) ?? turns.at(-1)));
     const tools = new Map<number, string[]>();
     for (const call of view.calls) tools.set(call.turn, [...(tools.get(call.turn) ?? []), call.tool]);
     const focus = list.contains(document.activeElement);
     list.replaceChildren(...turns.map(turn => entry(turn, line((tools.get(turn) ?? []).join(', '), 120), turn === chosen)));
     if (focus) list.querySelector<HTMLElement>('[aria-current] button')?.focus({ preventScroll: true });
-    right.replaceChildren(chosen === undefined ? h('p', { class: 'tc-later' }, 'Nothing was said yet.') : page(turnOf(shown, chosen)));
+    right.replaceChildren(chosen === undefined ? h('p', { class: 'tc-later' }, 'Nothing was said yet.') : page(turnOf(shown, chosen), thinking));
   });
 
   return {
     element,
     paint(next) {
       view = next;
-      if (next.ui.tab === 'Messages') draw(next.model.messages, next.model.calls, next.ui.turn, next.at, next.past);
+      if (next.ui.tab === 'Messages') draw(next.model.messages, next.model.calls, next.model.session.phase, next.ui.turn, next.at, next.past);
     }
   };
 }
