@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar, overload
 
 Resolve = Callable[[str, tuple[type, ...]], Any]
 """From an object's name, and the types that fit, to its value. Raises CallError."""
@@ -69,6 +69,20 @@ class Hints:
 HINTS = "__toolcall__"
 
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@overload
+def tool(function: F) -> F: ...
+@overload
+def tool(
+    function: None = None,
+    *,
+    read_only: bool = False,
+    idempotent: bool = False,
+    name: str | None = None,
+    description: str | None = None,
+) -> Callable[[F], F]: ...
 def tool(
     function: Callable[..., Any] | None = None,
     *,

@@ -1,0 +1,449 @@
+"""The laws of replay, held against random sessions: tools, schemes, policies, decisions, faults.
+
+A session is drawn as data (`Plan`), so that one plan can be played again and again; every
+tool counts its runs in a book that belongs to one play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, ConfigDict
+
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall.errors import CallError, NotYourTurn
+from jupyter_toolcall.events import DECISIONS, Decided, Finished, Interrupted, Replied, Started
+from jupyter_toolcall.journal import Journal
+from jupyter_toolcall.request import Assistant, Results
+from jupyter_toolcall.session import CallRecord
+from jupyter_toolcall.state import state_at
+
+
+class Thing:
+    """An object that can change, so that only copies keep it as it is."""
+
+    def __init__(self, parts: Sequence[int] = ()) -> None:
+        self.parts = list(parts)
+
+    def grow(self, by: int) -> Thing:
+        """Return a bigger one."""
+        BOOK.note("grow")
+        return Thing([*self.parts, by])
+
+    def spoil(self, by: int) -> None:
+        """Change this one."""
+        BOOK.note("spoil")
+        self.parts.append(by)
+
+    def same(self) -> Thing:
+        """Return this one."""
+        BOOK.note("same")
+        return self
+
+    def total(self) -> int:
+        """Say how much it is."""
+        BOOK.note("total")
+        return sum(self.parts)
+
+
+class Holder(BaseModel):
+    """A thing in a model."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    thing: Thing
+    note: str = ""
+
+
+class Shelf:
+    """One stateful instance."""
+
+    def __init__(self) -> None:
+        self.held: list[Thing] = []
+
+    def put(self, thing: Thing) -> int:
+        """Put a thing on the shelf; say how many there are."""
+        BOOK.note("put")
+        self.held.append(thing)
+        return len(self.held)
+
+    def take(self) -> Thing:
+        """Take the thing that was put there last."""
+        BOOK.note("take")
+        return self.held.pop()
+
+
+@dataclass
+class Book:
+    """What ran, in its order."""
+
+    ran: list[str] = field(default_factory=list)
+
+    def note(self, name: str) -> None:
+        self.ran.append(name)
+
+
+BOOK = Book()
+
+
+def mix(things: list[Thing], other: Thing | None = None) -> Thing:
+    """Make one of many."""
+    BOOK.note("mix")
+    more = other.parts if other else []
+    return Thing([part for thing in things for part in thing.parts] + more)
+
+
+def hold(holder: Holder) -> list[Thing]:
+    """Make two of the one that is held."""
+    BOOK.note("hold")
+    holder.thing.parts.append(0)
+    return [holder.thing, Thing([len(holder.note)])]
+
+
+@tool(read_only=True)
+def look(thing: Thing) -> str:
+    """Say what it is made of."""
+    BOOK.note("look")
+    thing.parts.clear()
+    return "seen"
+
+
+def fail(x: int) -> int:
+    """Fail."""
+    BOOK.note("fail")
+    raise ValueError(f"no {x}")
+
+
+def leave(x: int) -> int:
+    """Leave."""
+    BOOK.note("leave")
+    raise SystemExit(x)
+
+
+def stop(x: int) -> int:
+    """Be interrupted."""
+    BOOK.note("stop")
+    raise KeyboardInterrupt
+
+
+TOOLS = (
+    *("Thing_grow", "Thing_spoil", "Thing_same", "Thing_total", "mix", "hold", "look"),
+    *("Shelf_put", "Shelf_take", "fail", "leave", "stop"),
+)
+
+
+BOX = Toolbox(Thing, mix, hold, look, fail, leave, stop, Shelf())
+
+
+names = st.sampled_from(["$Thing", "Thing#1", "Thing#2", "Thing#3", "Thing#9", "Thing#01"])
+numbers = st.integers(0, 3)
+arguments = st.one_of(
+    st.tuples(st.just("Thing_grow"), st.fixed_dictionaries({"Thing": names, "by": numbers})),
+    st.tuples(st.just("Thing_grow"), st.fixed_dictionaries({"by": numbers})),
+    st.tuples(st.just("Thing_spoil"), st.fixed_dictionaries({"Thing": names, "by": numbers})),
+    st.tuples(st.just("Thing_same"), st.fixed_dictionaries({"Thing": names})),
+    st.tuples(st.just("Thing_total"), st.fixed_dictionaries({"Thing": names})),
+    st.tuples(
+        st.just("mix"),
+        st.fixed_dictionaries(
+            {"things": st.lists(names, max_size=3)}, optional={"other": st.none() | names}
+        ),
+    ),
+    st.tuples(
+        st.just("hold"),
+        st.fixed_dictionaries(
+            {"holder": st.fixed_dictionaries({"thing": names}, optional={"note": st.just("n")})}
+        ),
+    ),
+    st.tuples(st.just("look"), st.fixed_dictionaries({"thing": names})),
+    st.tuples(st.just("Shelf_put"), st.fixed_dictionaries({"thing": names})),
+    st.tuples(st.just("Shelf_take"), st.just({})),
+    st.tuples(st.sampled_from(["fail", "leave", "stop"]), st.fixed_dictionaries({"x": numbers})),
+    # Faults of the model: no such tool, no such argument, a wrong type, what is not JSON.
+    st.tuples(st.just("nowhere"), st.just({})),
+    st.tuples(st.just("Thing_grow"), st.just({"by": "many", "why": 1})),
+    st.tuples(st.just("fail"), st.just({"x": float("nan")})),
+    st.tuples(st.just("selectTools"), st.just({"tools": ["look", "nowhere"]})),
+    st.tuples(st.just("save"), st.fixed_dictionaries({"made": names, "count": numbers})),
+)
+turns = st.one_of(
+    st.lists(arguments, min_size=1, max_size=3), st.just(["I think."]), arguments.map(lambda a: [a])
+)
+choices = st.tuples(
+    st.sampled_from(["approve", "approve", "edit", "reject", "answer"]), st.integers(0, 2), numbers
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a play of a session depends on."""
+
+    scheme: str
+    approve: str
+    outputs: bool
+    prompts: int
+    script: tuple[Any, ...]
+    choices: tuple[tuple[str, int, int], ...]
+
+
+plans = st.builds(
+    Plan,
+    st.sampled_from(["select", "flat"]),
+    st.sampled_from(["all", "ask", "none", "read-only"]),
+    st.booleans(),
+    st.integers(1, 2),
+    st.lists(turns, max_size=7).map(tuple),
+    st.lists(choices, max_size=12).map(tuple),
+)
+
+
+def opened(plan: Plan, journal: Journal | None = None, approve: str = "") -> Session:
+    script = list(plan.script)
+    if plan.scheme == "select":
+        script.insert(0, ("selectTools", {"tools": list(TOOLS[:-1])}))
+    return Session(
+        BOX,
+        Scripted(script),
+        scheme=plan.scheme,
+        approve=approve or plan.approve,
+        inputs={"thing": Thing([1])},
+        outputs={"made": Thing, "count": int} if plan.outputs else {},
+        journal=journal,
+    )
+
+
+def run(session: Session) -> Session:
+    """Run to the next pause, as a person would who was interrupted."""
+    while True:
+        try:
+            return session.run()
+        except KeyboardInterrupt:
+            continue
+
+
+def decide(session: Session, waiting: CallRecord, choice: tuple[str, int, int]) -> None:
+    """Decide as was drawn; what cannot be is rejected in its place."""
+    verdict, _, number = choice
+    try:
+        match verdict:
+            case "edit":
+                changed = {
+                    k: number if isinstance(v, int) else v for k, v in waiting.arguments.items()
+                }
+                session.decide(waiting, "edit", arguments=changed)
+            case "answer":
+                session.decide(waiting, "answer", result=["Thing#1", 7, Thing([7])][number % 3])
+            case "reject":
+                session.decide(waiting, "reject", reason="no")
+            case _:
+                session.decide(waiting)
+    except CallError:
+        session.decide(waiting, "reject", reason="it does not fit")
+
+
+def play(plan: Plan) -> Session:
+    """Play a plan from its first prompt to a pause in which nothing waits, or no choice is left."""
+    session, drawn = opened(plan), list(plan.choices)
+    for number in range(plan.prompts):
+        run(session.ask(f"prompt {number}"))
+        while session.pending and drawn:
+            choice = drawn.pop()
+            waiting = session.pending
+            decide(session, waiting[choice[1] % len(waiting)], choice)
+            run(session)
+        if session.pending:
+            break
+    return session
+
+
+def ran_in(session: Session, since: int = 0) -> int:
+    """Return how many calls of the tools started, of the entries behind the first so many."""
+    entries = session.journal.since(since)
+    return sum(isinstance(e.event, Started) for e in entries)
+
+
+many = settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+
+
+@given(plans)
+@many
+def test_an_unchanged_replay_adds_no_entry_and_runs_nothing_from_any_place(plan: Plan) -> None:
+    session = play(plan)
+    entries = [entry.id for entry in session.journal.path(session.head)]
+    count, BOOK.ran[:] = len(session.journal), []
+    for place in [None, *entries, *(call.id for call in session.calls)]:
+        again = run(session.replay(place))
+        assert again.head == session.head
+    assert len(session.journal) == count
+    assert BOOK.ran == []
+
+
+@given(plans)
+@many
+def test_a_journal_that_was_saved_and_loaded_is_the_same_session(plan: Plan) -> None:
+    # An object that a person gave as an answer is nowhere in the journal.
+    plan = replace(plan, choices=tuple((verdict, n, 0) for verdict, n, _ in plan.choices))
+    session = play(plan)
+    text = session.journal.dumps()
+    loaded = Journal.loads(text)
+    assert loaded.dumps() == text
+    assert state_at(loaded, session.head) == session.state
+    # With the same inputs the values come back, and an unchanged replay adds nothing.
+    reopened = opened(plan, loaded)
+    reopened.checkout(session.head)
+    again = run(reopened.replay())
+    assert again.head == session.head
+    assert len(loaded) == len(session.journal)
+    for name in session.objects:
+        assert again[name].parts == session[name].parts
+
+
+@given(plans)
+@many
+def test_every_call_id_gets_exactly_one_result_in_call_order(plan: Plan) -> None:
+    session = play(plan)
+    for message, after in zip(
+        session.cursor.request.messages, [*session.cursor.request.messages[1:], None], strict=True
+    ):
+        if isinstance(message, Assistant) and message.calls and after is not None:
+            assert isinstance(after, Results)
+            assert [r.call_id for r in after.results] == [c.id for c in message.calls]
+    ids = [call.id for call in session.calls]
+    assert len(set(ids)) == len(ids)
+
+
+@given(plans)
+@many
+def test_nothing_runs_that_was_not_approved_as_it_ran(plan: Plan) -> None:
+    BOOK.ran[:] = []
+    session = play(plan)
+    path = session.journal.path(session.head)
+    assert len(BOOK.ran) == sum(isinstance(e.event, Started) for e in path)
+    approved: dict[str, Decided] = {}
+    for entry in path:
+        match entry.event:
+            case Decided(call_id) as decided:
+                approved[call_id] = decided
+            case Started(call_id):
+                assert approved[call_id].decision in ("approve", "edit")
+                assert approved[call_id].bound
+                by = session.journal[entry.parent or ""].meta.get("by")
+                if plan.approve == "none":
+                    assert by == "person"
+
+
+@given(plans)
+@many
+def test_an_object_never_changes_and_a_name_is_never_used_twice(plan: Plan) -> None:
+    session = opened(plan, approve="all")
+    session.ask("go")
+    seen: dict[str, list[int]] = {}
+    moving = True
+    while moving:
+        try:
+            moving = session.cursor.advance() is not None
+        except KeyboardInterrupt:
+            continue
+        for name in session.objects:
+            assert seen.setdefault(name, session[name].parts) == session[name].parts
+            session[name].parts.append(99)
+    assert list(session.objects) == list(dict.fromkeys(session.objects))
+    assert [name.partition("#")[2] for name in session.objects] == [
+        str(number + 1) for number in range(len(session.objects))
+    ]
+
+
+def reach(session: Session, call_id: str) -> set[str]:
+    """Return a call, and the calls that used what it made or the instance that it worked on."""
+    reached = {call_id}
+    objects: set[str] = set()
+    dirty: set[str] = set()
+    for call in session.state.each():
+        if call.started is None:
+            continue
+        places = call.started.used
+        instance = {place for place in places if place.startswith("(")}
+        if call.id == call_id or objects & set(places.values()) or dirty & instance:
+            reached.add(call.id)
+            objects |= {call.id, *(f"{call.id}[{i}]" for i in range(9))}
+            if call.status == "succeeded":
+                dirty |= instance
+    return reached
+
+
+@given(plans, st.integers(0, 50), st.integers(10, 13))
+@many
+def test_an_edit_runs_again_exactly_the_call_and_what_it_reaches(
+    plan: Plan, which: int, number: int
+) -> None:
+    grow: Any = [("Thing_grow", {"by": 1})]
+    session = play(replace(plan, script=(grow, *plan.script), approve="all"))
+    grown = [c for c in session.calls if c.tool == "Thing_grow" and c.status == "succeeded"]
+    call = grown[which % len(grown)]
+    expected, count = reach(session, call.id), len(session.journal)
+    BOOK.ran[:] = []
+    edited = run_recorded(session.edit(call, by=number))
+    ran = [
+        entry.event.call_id
+        for entry in session.journal.since(count)
+        if isinstance(entry.event, Finished) and "ms" in entry.meta
+    ]
+    assert len(BOOK.ran) == len(ran) == len(set(ran))
+    # What failed for want of an argument before may run now, and the other way round.
+    started = {c.id for c in session.state.each() if c.started is not None}
+    assert set(ran) & started <= expected
+    still = {c.id for c in edited.state.each() if c.started is not None}
+    assert expected & still == set(ran) & started
+    assert call.id in ran
+
+
+def run_recorded(session: Session) -> Session:
+    """Run as long as the recording tells how: what the model says anew is left out."""
+    while session.cursor.script.next() is not None:
+        try:
+            if session.cursor.advance() is None:
+                break
+        except KeyboardInterrupt:
+            continue
+    return session
+
+
+def test_the_random_sessions_reach_what_they_are_drawn_for() -> None:
+    """Plays a fixed plan, so that the laws above cannot hold for want of anything to check."""
+    plan = Plan(
+        "flat",
+        "ask",
+        True,
+        1,
+        (
+            [("Thing_grow", {"by": 1}), ("fail", {"x": 1})],
+            [("stop", {"x": 1})],
+            [("hold", {"holder": {"thing": "$Thing"}})],
+            [("save", {"made": "$Thing", "count": 1})],
+        ),
+        (("approve", 0, 0),) * 9,
+    )
+    session = play(plan)
+    assert [c.status for c in session.calls] == [
+        *("succeeded", "failed", "interrupted", "succeeded", "succeeded")
+    ]
+    assert isinstance(session.state.calls["call_2"].outcome, Interrupted)
+    assert session.outputs["count"] == 1
+    assert isinstance(session.state.last, Replied)
+    assert session.objects == ("Thing#1", "Thing#2", "Thing#3", "Thing#4")
+
+
+def test_a_decision_on_a_call_that_does_not_wait_changes_nothing() -> None:
+    plan = Plan("flat", "all", False, 1, ([("Thing_grow", {"by": 1})],), ())
+    session = play(plan)
+    count = len(session.journal)
+    for verdict in DECISIONS:
+        with pytest.raises(NotYourTurn, match="call_1"):
+            session.decide("call_1", verdict, arguments={"by": 2})
+    assert len(session.journal) == count
