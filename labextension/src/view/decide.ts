@@ -106,8 +106,9 @@ export function actions(acts: Acts): Actions {
 
   function inside(): Child[] {
     const call = view.model.calls.get(view.chosen.call);
-    if (!view.live || !call) return [];
+    if (!call) return [];
     const open = isDecision(call);
+    if (!view.live) return open && !view.past ? [note('This is the saved session: run its cell to decide.')] : [];
     if (view.past) return [h('div', { class: 'tc-row' }, ...afterwards(view, call, acts)), note('You are looking back: nothing can be decided here.')];
     const opened = view.ui.form;
     if (open && opened?.call === call.id) return [formFor(call, opened.kind)];

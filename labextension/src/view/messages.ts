@@ -14,7 +14,7 @@ export interface Turn {
 }
 
 /** In a request the instructions stand first, whenever they were written down. */
-const rank = (message: FullMessage): number => (message.role === 'system' ? 0 : message.role === 'tools' ? 1 : 2);
+const rank = (message: FullMessage): number => (message.turn > 1 ? 2 : message.role === 'system' ? 0 : message.role === 'tools' ? 1 : 2);
 
 /** The request of a turn: what stood in earlier ones, what is new, and the reply. */
 export function turnOf(messages: readonly FullMessage[], turn: number): Turn {
