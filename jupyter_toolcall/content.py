@@ -120,14 +120,14 @@ def plain_data(value: object) -> Any:
     if value is None or type(value) is bool:
         return value
     try:
-        data = to_jsonable_python(value, fallback=_plain, inf_nan_mode="strings")
+        data = well_formed(to_jsonable_python(value, fallback=_plain))
         # What is not JSON even so would else fail when it is written down.
         text = encode(data)
     except (PydanticSerializationError, ValueError, RecursionError, UnicodeError, TypeError):
         return describe(value, 2000)
     if len(text) > LONGEST:
         return f"{text[:LONGEST]}… ({len(text):,} characters in all; the rest is left out)"
-    return well_formed(data) if "\\ud" in text else data
+    return data
 
 
 def _plain(value: Any) -> Any:
@@ -138,15 +138,17 @@ def _plain(value: Any) -> Any:
         case numbers.Integral():
             return int(value)
         case numbers.Real():
-            return float(value) if math.isfinite(value) else str(float(value))
+            return float(value)
     return describe(value, 200)
 
 
 def well_formed(data: Any) -> Any:
-    """Return data (a text, or JSON data) in which half of a character is U+FFFD."""
+    """Return a text, or data, that is JSON and UTF-8: half of a character is U+FFFD."""
     match data:
-        case str():
+        case str() if not data.isascii():
             return data.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        case float() if not math.isfinite(data):
+            return {"inf": "Infinity", "-inf": "-Infinity"}.get(str(data), "NaN")
         case list():
             return [well_formed(item) for item in data]
         case dict():

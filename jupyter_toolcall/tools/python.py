@@ -40,9 +40,9 @@ _BAD_SCHEMA = (PydanticSchemaGenerationError, PydanticUserError, TypeError, Recu
 
 
 def from_function(
-    function: Callable[..., Any], kinds: Kinds, *, name: str = "", skip: int = 0
+    function: Callable[..., Any], kinds: Kinds, *, name: str = "", method: str = ""
 ) -> Tool:
-    """Return the tool that a function is; `skip` leaves its first parameters out.
+    """Return the tool that a function is; a method of type `method` without its receiver.
 
     Raises DefinitionError, which names the parameter, why it has no schema and what to
     write.
@@ -50,7 +50,7 @@ def from_function(
     hints = hints_of(function)
     title = name or hints.name or _name(function)
     said, notes = documented(function)
-    parameters = _parameters(function, title)[skip:]
+    parameters = _parameters(function, title)[1 if method else 0 :]
     types = _types(function, title, kinds)
     fields = {p.name: _field(p, types, notes, kinds, title) for p in parameters}
     adapter, schema = _adapter(title, fields)
@@ -59,7 +59,7 @@ def from_function(
         description=hints.description if hints.description is not None else said,
         parameters=schema,
         function=_caller(function, parameters),
-        check=_check(adapter, title, fields),
+        check=_check(adapter, title, [*fields]),
         read_only=hints.read_only,
         idempotent=hints.idempotent,
         returns=returned(types, kinds),
@@ -85,7 +85,7 @@ def from_class(cls: type, kinds: Kinds) -> Iterator[Tool]:
             bare = functools.partial(fingerprint, member.__func__)
             yield replace(made, version=functools.cache(bare))
         else:
-            yield _with_receiver(from_function(member, kinds, name=title, skip=1), cls, kinds)
+            yield _with_receiver(from_function(member, kinds, name=title, method=kind), cls, kinds)
 
 
 def from_instance(instance: object, kinds: Kinds) -> Iterator[Tool]:
@@ -96,7 +96,7 @@ def from_instance(instance: object, kinds: Kinds) -> Iterator[Tool]:
         if isinstance(member, (staticmethod, classmethod)):
             yield from_function(getattr(instance, name), kinds, name=title)
             continue
-        made = from_function(member, kinds, name=title, skip=1)
+        made = from_function(member, kinds, name=title, method=kind)
         yield replace(made, instance=f"({kind})", subject=instance)
 
 

@@ -1,0 +1,545 @@
+"""Bad input to the core: what tools, models and people can do wrong, and what they are told."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall.errors import CallError, DefinitionError, UsageError
+from jupyter_toolcall.events import Call
+from jupyter_toolcall.journal import Journal
+from jupyter_toolcall.request import Reply, Request
+from jupyter_toolcall.session import CallRecord
+
+if TYPE_CHECKING:
+    from nowhere import Missing  # type: ignore[import-not-found]
+
+
+class Potato:
+    """An object."""
+
+    def __init__(self, mass: int = 1) -> None:
+        self.mass = mass
+
+    def slice(self, pieces: int = 2) -> Potato:
+        """Cut it."""
+        return Potato(self.mass // pieces)
+
+    def weigh(self, unit: str) -> int:
+        """Weigh it."""
+        return self.mass
+
+
+class Plate:
+    """Another."""
+
+
+def outcome(function: Any, *, calls: Any = None, **inputs: Any) -> CallRecord:
+    """Return what the first call of a session comes to; its journal can be kept and read."""
+    name = getattr(function, "__name__", "")
+    model = Scripted([calls or (name, {}), "done"])
+    session = Session(
+        Toolbox(*([function] if function else []), Potato, types=[Plate]),
+        model,
+        scheme="flat",
+        approve="all",
+        inputs=inputs,
+    ).tell("go")
+    assert Journal.loads(session.journal.dumps()).dumps() == session.journal.dumps()
+    assert session.text == "done"
+    return session.calls[0]
+
+
+# -- tools that cannot be made ------------------------------------------------------------
+
+
+def test_a_parameter_without_a_type_is_named_and_what_to_write() -> None:
+    def cook(dish, hot: bool) -> str:  # type: ignore[no-untyped-def]
+        return "done"
+
+    with pytest.raises(
+        DefinitionError, match=r"cook: the parameter 'dish' has no type.*`dish: str`"
+    ):
+        Toolbox(cook)
+
+
+def test_a_parameter_that_has_no_schema_is_named_with_the_reason() -> None:
+    def cook(dish: str, then: Callable[[int], int]) -> str:
+        return "done"
+
+    with pytest.raises(DefinitionError, match=r"cook: the parameter 'then'.*no JSON Schema.*take"):
+        Toolbox(cook)
+
+
+def test_a_type_that_is_not_known_is_named_with_its_parameter() -> None:
+    def cook(dish: str, how: Missing) -> str:
+        return "done"
+
+    with pytest.raises(DefinitionError, match=r"cook: the parameter 'how'.*Missing.*import it"):
+        Toolbox(cook)
+
+
+def test_a_returned_type_that_is_not_known_does_no_harm() -> None:
+    def cook(dish: str) -> Missing:
+        return dish
+
+    assert Toolbox(cook)["cook"].parameters["required"] == ["dish"]
+
+
+def test_a_function_whose_object_can_never_be_is_refused_when_the_session_opens() -> None:
+    def serve(plate: Plate) -> str:
+        return "here"
+
+    with pytest.raises(DefinitionError, match="serve: the parameter 'plate' takes a Plate"):
+        Session(Toolbox(serve))
+    Session(Toolbox(serve), inputs={"plate": Plate()})
+
+    def buy() -> Plate:
+        return Plate()
+
+    Session(Toolbox(serve, buy))
+
+
+@pytest.mark.parametrize("thing", [5, "text", None, {"a": 1}, object()])
+def test_what_is_no_tool_is_refused(thing: object) -> None:
+    with pytest.raises(DefinitionError, match="is no tool"):
+        Toolbox(thing)
+
+
+def test_a_name_that_models_do_not_take_is_refused() -> None:
+    with pytest.raises(DefinitionError, match=r"<lambda>.*@tool\(name="):
+        Toolbox(lambda: 1)
+
+
+def test_a_name_that_two_tools_have_is_refused() -> None:
+    def one() -> None: ...
+
+    with pytest.raises(DefinitionError, match="two tools are named 'one'"):
+        Toolbox(one, one)
+
+
+def test_a_name_that_two_types_have_is_refused() -> None:
+    other = type("Potato", (), {"__module__": "elsewhere", "peel": lambda self: None})
+    with pytest.raises(DefinitionError, match="two types are named 'Potato'"):
+        Toolbox(Potato, types=[other])
+
+
+@pytest.mark.parametrize("name", ["save", "selectTools"])
+def test_a_tool_that_is_named_as_one_of_the_scheme_is_refused(name: str) -> None:
+    def mine() -> int:
+        return 1
+
+    renamed = tool(name=name)(mine)
+    with pytest.raises(UsageError, match=f"{name!r}.*rename it"):
+        Session(Toolbox(renamed), outputs={"x": int})
+
+
+@pytest.mark.parametrize("text", ["", "  \n"])
+def test_an_empty_prompt_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="the prompt is empty"):
+        Session(Toolbox(Potato)).ask(text)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("scheme", "flatt", "Did you mean flat"),
+        ("approve", "al", "Did you mean all"),
+        ("model", "kitchen", "scripted:NAME"),
+        ("model", "scripted:nothing", "scripted:kitchen"),
+        ("outputs", {"x": "Potatoe"}, "Did you mean Potato"),
+    ],
+)
+def test_an_unknown_name_is_told_with_the_nearest(option: str, value: Any, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        Session(Toolbox(Potato), **{option: value})
+
+
+# -- calls that cannot run ----------------------------------------------------------------
+
+nested: list[Any] = []
+for _ in range(70):
+    nested = [nested]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("Potato_slize", {}, "there is no tool 'Potato_slize'. Did you mean Potato_slice?"),
+        ("Potato_slice", {"pieces": "many"}, "pieces: input should be a valid integer"),
+        ("Potato_slice", {"size": 1}, "size: there is no such argument; there is pieces"),
+        ("Potato_weigh", {}, "unit: field required"),
+        ("Potato_slice", {"Potato": "Potato#01"}, "objects of that type: Potato#1"),
+        ("Potato_slice", {"Potato": "Potato#1 "}, "there is no object 'Potato#1 '"),
+        ("Potato_slice", {"Potato": "potato#1"}, "there are: Plate#1, Potato#1"),
+        ("Potato_slice", {"Potato": "Potato#-1"}, "there is no object"),
+        (
+            "Potato_slice",
+            {"Potato": "Plate#1"},
+            "Plate#1 is a Plate, not a Potato; the newest: Potato#1",
+        ),
+        ("Potato_slice", {"Potato": 1}, "must be the name of an object, such as Potato#1"),
+        ("Potato_slice", {"pieces": float("nan")}, "pieces: nan is not JSON"),
+        ("Potato_slice", {"pieces": float("inf")}, "pieces: inf is not JSON"),
+        ("Potato_slice", {"pieces": Potato()}, "a Potato is not JSON; name an object"),
+        ("Potato_slice", {"pieces": 10**5000}, "a number that is too long"),
+        ("Potato_weigh", {"unit": "x" * 10_000_000}, "longer than 1,000,000 characters"),
+        ("Potato_weigh", {"unit": nested}, "nested deeper than 64 levels"),
+        ("Potato_weigh", {"unit": "\ud800"}, "half of a Unicode character"),
+        ("Potato_weigh", {1: "g"}, "the key 1 is not a text"),
+        ("Potato_weigh", {"unit": "g", "__class__": "x"}, "__class__: there is no such argument"),
+        ("Potato_weigh", ["g"], "the arguments are not an object"),
+    ],
+)
+def test_a_call_that_cannot_run_is_told_why_and_what_there_is(
+    name: str, arguments: Any, said: str
+) -> None:
+    def model(request: Request) -> Reply:
+        return Reply("done") if request.turn else Reply("", (Call("c1", name, arguments),), "tools")
+
+    box = Toolbox(Potato, types=[Plate])
+    session = Session(
+        box, model, scheme="flat", approve="all", inputs={"potato": Potato(), "plate": Plate()}
+    ).tell("go")
+    (call,) = session.calls
+    assert call.status == "failed"
+    assert said in call.error
+    assert len(call.error) < 1000
+    assert said.partition(";")[0] in session.cursor.request.messages[2].results[0].content.replace(  # type: ignore[union-attr]
+        "\\", ""
+    )
+    assert Journal.loads(session.journal.dumps()).dumps() == session.journal.dumps()
+    assert len(session.journal.dumps()) < 20_000
+
+
+def test_an_object_of_another_session_is_no_object_here() -> None:
+    Session(Toolbox(Potato), inputs={"a": Potato(), "b": Potato()})
+    call = outcome(None, calls=("Potato_slice", {"Potato": "Potato#2"}), potato=Potato())
+    assert "there is no object 'Potato#2'; objects of that type: Potato#1" in call.error
+
+
+def test_a_call_of_a_type_that_has_no_object_yet_is_told_so() -> None:
+    call = outcome(None, calls=("Potato_slice", {}))
+    assert call.error == "Potato: there is no Potato yet; make one first"
+
+
+def test_a_tool_that_is_not_selected_says_to_select_it() -> None:
+    session = Session(
+        Toolbox(Potato), Scripted([("Potato_slice", {}), "done"]), inputs={"potato": Potato()}
+    ).tell("go")
+    assert session.calls[0].error == (
+        'Potato_slice is not selected yet; call selectTools with ["Potato_slice"] first'
+    )
+
+
+def test_a_call_id_that_a_model_uses_twice_is_made_unique() -> None:
+    def model(request: Request) -> Reply:
+        if request.turn == 2:
+            return Reply("done")
+        return Reply("", (Call("same", "f", {}), Call("same", "f", {}), Call("", "f", {})), "tools")
+
+    def f() -> int:
+        return 1
+
+    session = Session(Toolbox(f), model, scheme="flat", approve="all").tell("go")
+    ids = [call.id for call in session.calls]
+    assert len(set(ids)) == 6
+    assert {call.status for call in session.calls} == {"succeeded"}
+
+
+@pytest.mark.parametrize("stop", ["length", "refused", "context", "paused"])
+def test_nothing_of_a_reply_runs_that_did_not_come_to_its_end(stop: str) -> None:
+    def model(request: Request) -> Reply | None:
+        return None if request.turn else Reply("half", (Call("c1", "f", {}),), stop)
+
+    def f() -> int:
+        raise AssertionError("it ran")
+
+    session = Session(Toolbox(f), model, scheme="flat", approve="all").tell("go")
+    assert session.calls == ()
+    assert session.text == "half"
+
+
+# -- what tools do ------------------------------------------------------------------------
+
+
+class Sly:
+    """Its `repr` raises."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
+class Stiff:
+    """It can't be copied."""
+
+    def __deepcopy__(self, memo: Any) -> Stiff:
+        raise RuntimeError("no")
+
+
+def not_a_number() -> float:
+    return float("nan")
+
+
+def not_numbers() -> dict[str, Any]:
+    return {"a": [float("nan"), -float("inf")]}
+
+
+def some_bytes() -> bytes:
+    return b"\xff\x00"
+
+
+def generator() -> Iterator[int]:
+    yield 1
+
+
+def itself() -> list[Any]:
+    items: list[Any] = []
+    items.append(items)
+    return items
+
+
+def deep() -> list[Any]:
+    items: list[Any] = []
+    for _ in range(100_000):
+        items = [items]
+    return items
+
+
+def long_text() -> str:
+    return "x" * 50_000_000
+
+
+def half_a_character() -> str:
+    return "a\ud800b"
+
+
+def raises_half_a_character() -> str:
+    raise ValueError("a\ud800b")
+
+
+def odd_keys() -> dict[Any, int]:
+    return {1: 1, (2, 3): 2, None: 3}
+
+
+def huge_number() -> int:
+    return 10**5000
+
+
+def sly() -> Sly:
+    return Sly()
+
+
+def sly_in_data() -> dict[str, Any]:
+    return {"a": 1, "when": complex(1, 2)}
+
+
+def leaves() -> None:
+    sys.exit(3)
+
+
+def recurses() -> None:
+    recurses()
+
+
+def raises_without_words() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    raise Mute
+
+
+async def waits() -> int:
+    await asyncio.sleep(0)
+    return 5
+
+
+async def leaves_later() -> None:
+    await asyncio.sleep(0)
+    sys.exit(4)
+
+
+def makes_coroutine() -> Any:
+    return waits()
+
+
+async def times_out() -> None:
+    raise TimeoutError("late")
+
+
+@pytest.mark.parametrize(
+    ("function", "result"),
+    [
+        (not_a_number, "NaN"),
+        (not_numbers, {"a": ["NaN", "-Infinity"]}),
+        (some_bytes, "b'\\xff\\x00'"),
+        (itself, "[[...]]"),
+        (half_a_character, "a\ufffdb"),
+        (waits, 5),
+        (makes_coroutine, 5),
+        (huge_number, "<int whose repr raises ValueError>"),
+        (deep, "<list whose repr raises RecursionError>"),
+    ],
+)
+def test_an_odd_result_is_told_as_data(function: Any, result: Any) -> None:
+    call = outcome(function)
+    assert (call.status, call.result) == ("succeeded", result)
+
+
+def test_odd_keys_are_told_as_texts() -> None:
+    assert set(outcome(odd_keys).result.values()) == {1, 2, 3}
+
+
+def test_a_result_that_is_very_long_is_cut() -> None:
+    call = outcome(long_text)
+    assert len(call.result) < 1_001_000
+    assert call.result.endswith("(50,000,002 characters in all; the rest is left out)")
+
+
+@pytest.mark.parametrize(
+    ("function", "error"),
+    [
+        (generator, "generator returned a generator, which can be read only once"),
+        (leaves, "SystemExit: 3"),
+        (leaves_later, "SystemExit: 4"),
+        (recurses, "RecursionError: maximum recursion depth"),
+        (raises_without_words, "Mute: (its message cannot be read)"),
+        (raises_half_a_character, "ValueError: a\ufffdb"),
+        (times_out, "TimeoutError: late"),
+    ],
+)
+def test_whatever_a_tool_raises_is_a_failure_that_is_told(function: Any, error: str) -> None:
+    call = outcome(function)
+    assert call.status == "failed"
+    assert call.error.startswith(error)
+
+
+def test_async_tools_go_on_after_one_left() -> None:
+    assert outcome(leaves_later).status == "failed"
+    assert outcome(waits).result == 5
+
+
+def test_an_object_whose_repr_raises_is_an_object() -> None:
+    assert outcome(sly).object == "Sly#1"
+
+
+def test_an_object_that_cannot_be_copied_is_passed_as_it_is_and_marked() -> None:
+    def use(stiff: Stiff) -> str:
+        return "used"
+
+    session = Session(
+        Toolbox(use),
+        Scripted([("use", {"stiff": "$Stiff"}), "done"]),
+        scheme="flat",
+        approve="all",
+        inputs={"stiff": Stiff()},
+    ).tell("go")
+    assert session.calls[0].result == "used"
+    assert list(session.cursor.desk.memory.notes.values()) == ["can't be copied: passed as it is"]
+
+
+def test_what_a_tool_prints_is_kept_with_its_step_and_capped(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def chat() -> int:
+        for _ in range(100):
+            print("x" * 1_000_000)
+        return 1
+
+    session = Session(Toolbox(chat), Scripted([("chat", {}), "done"]), scheme="flat", approve="all")
+    session.tell("go")
+    (prints,) = [e.meta["prints"] for e in session.journal if "prints" in e.meta]
+    assert len(prints) < 4_100
+    assert capsys.readouterr().out == ""
+
+
+def test_a_tool_that_changes_its_argument_changes_nothing_outside() -> None:
+    mine = Potato(10)
+
+    def spoil(potato: Potato) -> int:
+        potato.mass = 0
+        return potato.mass
+
+    call = outcome(spoil, calls=("spoil", {"potato": "$Potato"}), potato=mine)
+    assert (call.result, mine.mass) == (0, 10)
+
+
+def test_a_tool_that_keeps_what_it_returned_cannot_change_it_later() -> None:
+    kept: list[Potato] = []
+
+    def grow() -> Potato:
+        if kept:
+            kept[0].mass = 99
+        kept.append(Potato(len(kept) + 1))
+        return kept[-1]
+
+    session = Session(
+        Toolbox(grow), Scripted([("grow", {}), ("grow", {}), "done"]), scheme="flat", approve="all"
+    ).tell("go")
+    assert [session[name].mass for name in session.objects] == [1, 2]
+    session["Potato#1"].mass = 50
+    assert session["Potato#1"].mass == 1
+
+
+def test_a_class_that_a_cell_defined_anew_is_the_type_of_its_old_objects() -> None:
+    def define() -> Any:
+        class Bowl:
+            def fill(self, food: str) -> Bowl:
+                """Fill it."""
+                return self
+
+        return Bowl
+
+    old, new = define(), define()
+    session = Session(
+        Toolbox(new),
+        Scripted([("Bowl_fill", {"Bowl": "$Bowl", "food": "soup"}), "done"]),
+        scheme="flat",
+        approve="all",
+        inputs={"bowl": old()},
+    ).tell("go")
+    assert session.calls[0].object == "Bowl#1"
+
+
+def test_an_answer_with_a_wrong_decision_or_no_arguments_is_refused() -> None:
+    session = Session(
+        Toolbox(Potato),
+        Scripted([("Potato_slice", {}), "done"]),
+        scheme="flat",
+        inputs={"potato": Potato()},
+    ).tell("go")
+    with pytest.raises(UsageError, match="Did you mean approve"):
+        session.decide("call_1", "approved")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="an edit needs the arguments"):
+        session.decide("call_1", "edit")
+    with pytest.raises(CallError, match="pieces: nan is not JSON"):
+        session.decide("call_1", "edit", arguments={"pieces": float("nan")})
+    with pytest.raises(CallError, match="pieces: input should be a valid integer"):
+        session.decide("call_1", "edit", arguments={"pieces": "no"})
+    assert [call.id for call in session.pending] == ["call_1"]
+
+
+def test_a_tool_that_holds_a_lock_still_runs() -> None:
+    class Locked:
+        def __init__(self) -> None:
+            self.lock = threading.Lock()
+
+        def use(self) -> int:
+            """Use it."""
+            with self.lock:
+                return 1
+
+    with pytest.raises(TypeError):
+        copy.deepcopy(Locked())
+    session = Session(
+        Toolbox(Locked()), Scripted([("Locked_use", {}), "done"]), scheme="flat", approve="all"
+    ).tell("go")
+    assert session.calls[0].result == 1
