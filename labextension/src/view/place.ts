@@ -8,6 +8,9 @@ import { stacks } from './runs';
 
 export const TILE = 24;
 const ROW = 122;
+/** How far what is parked stands apart, where there is room and where there is little. */
+const ROOMY = 89;
+const TIGHT = 80;
 
 export interface Size {
   readonly width: number;
@@ -128,7 +131,9 @@ function columns(cells: readonly Cell[], closeUp: boolean): (column: number) => 
 function park(parked: readonly FullObject[], cells: readonly Spot[], size: Size, y: (lane: number) => number): { spots: Spot[]; divider: number | null } {
   if (parked.length === 0) return { spots: [], divider: null };
   const spot = (object: FullObject, x: number, row: number): Spot => ({ key: object.id, x, y: row, object, failed: null, folded: [], parked: true });
-  const end = Math.max(...cells.map(cell => cell.x), -40);
+  const row = cells.filter(cell => cell.y === y(0));
+  const named = row.length < cells.length && cells.some(cell => cell.object?.branch) ? 40 : 0;
+  const end = Math.max(...row.map(cell => cell.x), -40) + named;
   const above = new Set(cells.filter(cell => cell.y === y(-1)).map(cell => cell.x));
   const free = [...new Set(cells.map(cell => cell.x))].sort((a, b) => a - b).filter(x => !above.has(x));
   const inputs = parked.filter(object => object.role === 'input');
@@ -136,8 +141,11 @@ function park(parked: readonly FullObject[], cells: readonly Spot[], size: Size,
     const seats = free.slice(-inputs.length);
     return { spots: inputs.map((object, index) => spot(object, seats[index] ?? 0, y(-1))), divider: null };
   }
-  const divider = Math.max(end + 112, size.width - 96 - (parked.length - 1) * 89);
-  return { spots: parked.map((object, index) => spot(object, divider + 44 + index * 89, y(0))), divider };
+  const steps = parked.length - 1;
+  const roomy = end + 206 + steps * ROOMY <= size.width;
+  const [gap, first, step] = roomy ? [112, 44, ROOMY] : [72, 42, TIGHT];
+  const divider = Math.max(end + gap, size.width - first - step * steps - 50);
+  return { spots: parked.map((object, index) => spot(object, divider + first + index * step, y(0))), divider };
 }
 
 /** The place of everything there is to draw. */
