@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from .content import well_formed
@@ -74,11 +73,11 @@ def _refused(place: str, said: str) -> CallError:
 
 def sound(call: Call) -> Call:
     """Return a call that can be written down; where it can't be read, it is broken."""
-    named = replace(call, id=_short(call.id), tool=_short(call.tool))
+    call_id, tool = _short(call.id), _short(call.tool)
     try:
-        return replace(named, arguments=readable(call.arguments))
+        return Call(call_id, tool, readable(call.arguments), call.broken)
     except CallError as error:
-        return replace(named, arguments={}, broken=call.broken or str(error))
+        return Call(call_id, tool, {}, call.broken or str(error))
 
 
 def _short(name: object) -> str:

@@ -117,7 +117,7 @@ def private(value: Any) -> tuple[Any, bool]:
 
 def plain_data(value: object) -> Any:
     """Return a value as JSON data; what has no JSON is described in words, and cut."""
-    if value is None or type(value) is bool:
+    if value is None or type(value) is bool or (type(value) is int and abs(value) < 2**63):
         return value
     try:
         data = well_formed(to_jsonable_python(value, fallback=_plain))

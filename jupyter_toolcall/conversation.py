@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .events import Asked, Replied
+from .events import Asked, Replied, Started
 from .journal import Entry, Journal
 from .request import Assistant, Message, Request, Results, User
 from .schemes import Offer, Scheme
@@ -31,6 +31,8 @@ def teller(
                 return messages.add(User(text))
             case Replied(text, calls, _, _, raw):
                 return messages.add(Assistant(text, calls, raw))
+            case Started():
+                return messages
         after = state_at(journal, entry.id)
         before = state_at(journal, entry.parent)
         if not before.open or after.open:

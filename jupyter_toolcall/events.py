@@ -171,6 +171,8 @@ _CLASSES: dict[str, Callable[..., Any]] = {
     )
 }
 _PLAIN = (str, int, float, bool, type(None))
+_JSON = frozenset({"arguments", "data", "offered", "raw", "used"})
+"""The fields that hold JSON already."""
 
 
 def _defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
@@ -197,7 +199,7 @@ def to_json(value: Any) -> Any:
         for key, default in defaults:
             item = getattr(value, key)
             if item is not default and item != default:
-                found[key] = to_json(item)
+                found[key] = item if key in _JSON and type(item) is dict else to_json(item)
         return found
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}

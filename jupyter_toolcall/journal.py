@@ -153,6 +153,8 @@ class Journal:
         function, and to go with one `start`.
         """
         known: dict[str | None, S] = self._folds.setdefault(evolve, {})
+        if head in known:
+            return known[head]
         ahead = []
         while head is not None and head not in known:
             ahead.append(self[head])

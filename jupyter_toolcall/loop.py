@@ -166,9 +166,9 @@ class Cursor:
             return None
         if not isinstance(reply, Reply):
             raise ModelError(f"the model returned {reply!r:.60}; a model returns a Reply or None")
-        event = _replied(desk.scheme.read(reply, state), state)
         try:
-            event = replace(event, offered=self._new(request, state))
+            offered = self._new(request, state)
+            event = _replied(desk.scheme.read(reply, state), state, offered)
             return self.write(event, at=began, ms=_ms(began, desk.clock()))
         except (TypeError, ValueError) as error:
             raise ModelError(f"the model's reply cannot be written down: {error}") from error
@@ -344,11 +344,12 @@ def _fits(event: Event, state: State) -> bool:
     return not state.open
 
 
-def _replied(reply: Reply, state: State) -> Replied:
+def _replied(reply: Reply, state: State, offered: Mapping[str, str]) -> Replied:
     """Return a reply as the fact that it is: calls that can be written down, each id once."""
     calls = _unique(tuple(map(sound, reply.calls)), state) if reply.stop in RUNS else ()
     raw = reply.raw if calls == tuple(reply.calls) else None
-    return Replied(str(well_formed(reply.text)), calls, reply.stop, reply.usage, raw)
+    text = str(well_formed(reply.text))
+    return Replied(text, calls, reply.stop, reply.usage, raw, offered)
 
 
 def _unique(calls: tuple[Call, ...], state: State) -> tuple[Call, ...]:

@@ -79,20 +79,21 @@ class CallState:
 
     @property
     def status(self) -> Status:
-        match self.decided, self.outcome:
-            case Decided(decision="reject"), _:
-                return "rejected"
-            case Decided(decision="answer"), _:
-                return "answered"
-            case _, Failed():
+        decision = self.decided.decision if self.decided is not None else ""
+        if decision == "reject":
+            return "rejected"
+        if decision == "answer":
+            return "answered"
+        match self.outcome:
+            case None if self.started is not None:
+                return "unknown"
+            case None:
+                return "approved" if decision else "proposed"
+            case Failed():
                 return "failed"
-            case _, Interrupted():
+            case Interrupted():
                 return "interrupted"
-            case _, Data() | Made() | Many():
-                return "succeeded"
-        if self.started is not None:
-            return "unknown"
-        return "approved" if self.decided is not None else "proposed"
+        return "succeeded"
 
     @property
     def edited(self) -> bool:
@@ -102,6 +103,12 @@ class CallState:
     def bound(self) -> str:
         """The digest of what was approved; "" where nothing was."""
         return self.decided.bound if self.decided is not None else ""
+
+    def then(
+        self, decided: Decided | None, started: Started | None, outcome: Outcome | None = None
+    ) -> CallState:
+        """Return this call as it stands after something more is known of it."""
+        return CallState(self.call, self.key, self.step, self.turn, decided, started, outcome)
 
     def approval(self, bound: str) -> Decided:
         """Return the decision that lets this call run as it stands: a person's edit stays."""
@@ -215,7 +222,7 @@ def evolve(state: State, entry: Entry) -> State:
             return _decide(state, decided)
         case Started() as started:
             known = _expect(state, started.call_id, "approved")
-            return _put(state, replace(known, started=started))
+            return _put(state, known.then(known.decided, started))
         case Finished(call_id, outcome):
             known = _expect(state, call_id, "proposed", "approved", "unknown")
             return _settle(state, known, outcome)
@@ -271,7 +278,7 @@ def _decide(state: State, decided: Decided) -> State:
     known = _expect(state, decided.call_id, "proposed", "approved", "unknown")
     if known.status == "approved" and known.bound == decided.bound:
         raise NotYourTurn(f"call {decided.call_id} was decided on already")
-    known = replace(known, decided=decided, started=None)
+    known = known.then(decided, None)
     match decided:
         case Decided(decision="reject", reason=reason):
             return _settle(state, known, Failed(reason))
@@ -282,7 +289,7 @@ def _decide(state: State, decided: Decided) -> State:
 
 def _settle(state: State, known: CallState, outcome: Outcome) -> State:
     outcome = _own(known.id, outcome)
-    known = replace(known, outcome=outcome)
+    known = known.then(known.decided, known.started, outcome)
     changes: dict[str, Any] = {
         "calls": state.calls.insert(known.id, known),
         "open": tuple(call_id for call_id in state.open if call_id != known.id),

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.errors import CallError, NotYourTurn
 from jupyter_toolcall.events import DECISIONS, Decided, Finished, Interrupted, Replied, Started
-from jupyter_toolcall.journal import Journal
+from jupyter_toolcall.journal import Entry, Journal
 from jupyter_toolcall.request import Assistant, Results
 from jupyter_toolcall.session import CallRecord
 from jupyter_toolcall.state import state_at
@@ -325,17 +325,17 @@ def test_nothing_runs_that_was_not_approved_as_it_ran(plan: Plan) -> None:
     session = play(plan)
     path = session.journal.path(session.head)
     assert len(BOOK.ran) == sum(isinstance(e.event, Started) for e in path)
-    approved: dict[str, Decided] = {}
+    approved: dict[str, Entry] = {}
     for entry in path:
         match entry.event:
-            case Decided(call_id) as decided:
-                approved[call_id] = decided
+            case Decided(call_id):
+                approved[call_id] = entry
             case Started(call_id):
-                assert approved[call_id].decision in ("approve", "edit")
-                assert approved[call_id].bound
-                by = session.journal[entry.parent or ""].meta.get("by")
-                if plan.approve == "none":
-                    assert by == "person"
+                decided = approved[call_id].event
+                assert isinstance(decided, Decided)
+                assert decided.decision in ("approve", "edit")
+                assert decided.bound
+                assert plan.approve != "none" or approved[call_id].meta["by"] == "person"
 
 
 @given(plans)
