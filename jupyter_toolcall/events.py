@@ -195,7 +195,7 @@ def to_json(value: Any) -> Any:
     known = _FIELDS.get(type(value))
     if known is not None:
         name, defaults = known
-        found = {"type": name}
+        found: dict[str, Any] = {"type": name}
         for key, default in defaults:
             item = getattr(value, key)
             if item is not default and item != default:

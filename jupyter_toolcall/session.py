@@ -15,7 +15,7 @@ from . import places
 from .approval import Approve
 from .content import private, well_formed
 from .deciding import decision as decision_on
-from .errors import BrokenJournal, UsageError
+from .errors import BrokenJournal, ToolcallError, UsageError
 from .events import Asked, Data, Decision, Failed, Interrupted, Opened, Usage
 from .journal import Journal
 from .lineage import Graph, lineage
@@ -26,7 +26,7 @@ from .rows import Phase, SessionRow
 from .saving import bundle
 from .schemes import Scheme
 from .schemes.outputs import SCALARS
-from .state import CallState, State, objects_of
+from .state import CallState, State, objects_of, state_at
 from .tools import Toolbox
 from .watch import Watch
 
@@ -283,7 +283,12 @@ class Session:
         first = next(iter(journal), None)
         if first is None or not isinstance(first.event, Opened):
             raise BrokenJournal(f"{path} holds no session")
-        opened = first.event
+        opened, heads = first.event, journal.leaves()
+        try:
+            for head in heads:
+                state_at(journal, head)
+        except ToolcallError as error:
+            raise BrokenJournal(f"{path}: its entries do not follow one another: {error}") from None
         desk, _ = opening(
             toolbox,
             model,
@@ -294,7 +299,7 @@ class Session:
             approve=approve,
             journal=journal,
         )
-        return Session._at(Cursor(desk, journal.leaves()[-1]), "")
+        return Session._at(Cursor(desk, heads[-1]), "")
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Show the session as a notebook keeps it."""

@@ -1,0 +1,303 @@
+"""The kernel's interrupt, and a kernel that died: the session goes on from what was written."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall.errors import Absent, BrokenJournal, NotYourTurn
+from jupyter_toolcall.events import Finished, Interrupted, Started
+from jupyter_toolcall.journal import Journal
+from jupyter_toolcall.request import Reply, Request
+from jupyter_toolcall.state import state_at
+
+
+class Potato:
+    """An object."""
+
+    def __init__(self, mass: int) -> None:
+        self.mass = mass
+
+
+def interrupt_soon() -> None:
+    """Send what the kernel sends, once the main thread is in the tool."""
+    threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
+
+
+def session_of(function: Callable[..., Any], **options: Any) -> Session:
+    name = str(function.__name__)
+    return Session(
+        Toolbox(function), Scripted([(name, {}), "done"]), scheme="flat", approve="all", **options
+    )
+
+
+def test_an_interrupted_sync_tool_is_written_down_and_the_session_goes_on() -> None:
+    def work() -> int:
+        interrupt_soon()
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            pass
+        return 1
+
+    session = session_of(work)
+    with pytest.raises(KeyboardInterrupt):
+        session.tell("go")
+    assert session.calls[0].status == "interrupted"
+    assert session.run().text == "done"
+    told = session.cursor.request.messages[2].results[0]  # type: ignore[union-attr]
+    assert told.error
+    assert "interrupted this call while it ran" in told.content
+
+
+def test_an_interrupted_async_tool_is_cancelled_at_once() -> None:
+    cancelled = threading.Event()
+
+    async def work() -> int:
+        interrupt_soon()
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+        return 1
+
+    session = session_of(work)
+    with pytest.raises(KeyboardInterrupt):
+        session.tell("go")
+    assert cancelled.wait(5)
+    assert session.calls[0].status == "interrupted"
+    assert session.run().text == "done"
+
+
+def test_an_interrupt_in_the_model_leaves_nothing_behind() -> None:
+    turns: list[Reply] = []
+
+    def model(request: Request) -> Reply:
+        turns.append(Reply("done"))
+        if len(turns) == 1:
+            raise KeyboardInterrupt
+        return turns[-1]
+
+    session = Session(Toolbox(), model)
+    session.ask("go")
+    count = len(session.journal)
+    with pytest.raises(KeyboardInterrupt):
+        session.run()
+    assert len(session.journal) == count
+    assert session.run().text == "done"
+
+
+def test_an_interrupt_at_any_function_call_leaves_a_session_that_goes_on() -> None:
+    ran: list[int] = []
+
+    def work(potato: Potato, by: int) -> Potato:
+        ran.append(by)
+        return Potato(potato.mass + by)
+
+    def make() -> Session:
+        return Session(
+            Toolbox(work),
+            Scripted(
+                [
+                    ("work", {"potato": "$Potato", "by": 1}),
+                    [
+                        ("work", {"potato": "$Potato", "by": 2}),
+                        ("work", {"potato": "Potato#9", "by": 3}),
+                    ],
+                    "done",
+                ]
+            ),
+            scheme="flat",
+            approve="all",
+            inputs={"potato": Potato(1)},
+        ).ask("go")
+
+    calls = _count(make())
+    assert calls > 500
+    for point in range(0, calls, 7):
+        session = make()
+        ran.clear()
+        _interrupted_at(session, point)
+        assert Journal.loads(session.journal.dumps()).dumps() == session.journal.dumps()
+        for _ in range(5):
+            session.run()
+            for call in session.pending[:1]:
+                assert call.status == "unknown"
+                session.decide(call)
+        assert session.text == "done"
+        assert session.calls[-1].status == "failed"
+        # What ran twice was interrupted in its run, and a person said so.
+        assert len(ran) <= 3
+        started = [
+            e.event for e in session.journal.path(session.head) if isinstance(e.event, Started)
+        ]
+        assert len(ran) <= len(started)
+
+
+def _count(session: Session) -> int:
+    seen = [0]
+
+    def note(frame: Any, event: str, arg: Any) -> None:
+        if event == "call" and "jupyter_toolcall" in frame.f_code.co_filename:
+            seen[0] += 1
+
+    sys.setprofile(note)
+    try:
+        session.run()
+    finally:
+        sys.setprofile(None)
+    return seen[0]
+
+
+def _interrupted_at(session: Session, point: int) -> None:
+    seen = [0]
+
+    def strike(frame: Any, event: str, arg: Any) -> None:
+        if event == "call" and "jupyter_toolcall" in frame.f_code.co_filename:
+            seen[0] += 1
+            # What a generator raises while it is closed is lost in any program.
+            if seen[0] >= point and not frame.f_code.co_flags & inspect.CO_GENERATOR:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+    sys.setprofile(strike)
+    try:
+        session.run()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.setprofile(None)
+
+
+# -- a kernel that died ---------------------------------------------------------------------
+
+
+class World:
+    """A tool with an effect, and a session whose kernel dies while it runs."""
+
+    def __init__(self, path: Path, idempotent: bool = False) -> None:
+        self.path, self.ran = path, 0
+
+        @tool(idempotent=idempotent)
+        def work(potato: Potato) -> Potato:
+            """Work."""
+            self.ran += 1
+            return Potato(potato.mass + 1)
+
+        self.box = Toolbox(work)
+        self.model = Scripted([("work", {"potato": "$Potato"}), "done"])
+
+    def die(self) -> None:
+        """Leave a journal whose last entry is a start."""
+        session = Session(
+            self.box, self.model, scheme="flat", approve="all", inputs={"potato": Potato(1)}
+        ).tell("go")
+        lines = session.journal.dumps().splitlines(keepends=True)
+        last = next(i for i, line in enumerate(lines) if '"started"' in line)
+        self.path.write_text("".join(lines[: last + 1]))
+        self.ran = 0
+
+    def load(self, **options: Any) -> Session:
+        given = {"inputs": {"potato": Potato(1)}, "approve": "all", **options}
+        return Session.load(self.path, self.box, self.model, **given)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = World(tmp_path / "journal.jsonl")
+    made.die()
+    return made
+
+
+def test_what_started_and_never_finished_is_unknown_and_is_not_run_again(world: World) -> None:
+    session = world.load().run()
+    assert [(call.id, call.status) for call in session.pending] == [("call_1", "unknown")]
+    assert world.ran == 0
+    with pytest.raises(NotYourTurn, match="call_1"):
+        session.ask("more")
+
+
+def test_a_person_lets_it_run_again(world: World) -> None:
+    session = world.load().run().decide("call_1").run()
+    assert (world.ran, session.calls[0].object, session.text) == (1, "Potato#2", "done")
+    # The record of it, unknown outcome and all, says itself again.
+    count = len(session.journal)
+    assert session.replay().run().head == session.head
+    assert (len(session.journal), world.ran) == (count, 1)
+
+
+def test_a_person_says_that_it_succeeded(world: World) -> None:
+    session = world.load().run().decide("call_1", "answer", result="Potato#1").run()
+    assert (world.ran, session.calls[0].status, session.calls[0].object) == (
+        0,
+        "answered",
+        "Potato#1",
+    )
+
+
+def test_a_person_says_that_it_failed(world: World) -> None:
+    session = world.load().run().decide("call_1", "reject", reason="the power was out").run()
+    assert (world.ran, session.calls[0].status) == (0, "rejected")
+    assert "the power was out" in session.cursor.request.messages[2].results[0].content  # type: ignore[union-attr]
+
+
+def test_an_idempotent_tool_runs_again_unasked(tmp_path: Path) -> None:
+    world = World(tmp_path / "journal.jsonl", idempotent=True)
+    world.die()
+    session = world.load().run()
+    assert (world.ran, session.pending, session.text) == (1, (), "done")
+
+
+def test_a_loaded_session_without_its_inputs_says_which_to_give(world: World) -> None:
+    session = world.load(inputs={}).run()
+    assert [call.status for call in session.pending] == ["unknown"]
+    with pytest.raises(Absent, match=r"the input 'potato' is not here.*inputs="):
+        session["Potato#1"]
+    with pytest.raises(Absent, match="the input 'potato'"):
+        world.load(inputs={"potato": Potato(2)})["Potato#1"]
+
+
+def test_values_come_back_by_replay(tmp_path: Path) -> None:
+    world = World(tmp_path / "journal.jsonl")
+    session = Session(
+        world.box, world.model, scheme="flat", approve="all", inputs={"potato": Potato(1)}
+    ).tell("go")
+    session.save(world.path)
+    loaded = world.load()
+    assert (loaded.head, loaded.state) == (session.head, session.state)
+    with pytest.raises(Absent, match=r"call_1 made.*session.replay\(\).run\(\)"):
+        loaded["Potato#2"]
+    again = loaded.replay().run()
+    assert (again["Potato#2"].mass, again.head, world.ran) == (2, session.head, 2)
+
+
+def test_a_file_that_is_no_session_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_text("")
+    with pytest.raises(BrokenJournal, match="holds no session"):
+        Session.load(path, Toolbox())
+    path.write_text("{}\n")
+    with pytest.raises(BrokenJournal, match="line 1"):
+        Session.load(path, Toolbox())
+
+
+def test_events_that_cannot_follow_one_another_are_refused(world: World) -> None:
+    journal = Journal()
+    for entry in Journal.loads(world.path.read_text()):
+        journal.append(entry.parent, entry.event)
+    last = journal.leaves()[0]
+    journal.append(last, Finished("call_7", Interrupted()))
+    world.path.write_text(journal.dumps())
+    with pytest.raises(BrokenJournal, match="call_7"):
+        world.load()
+    assert state_at(journal, last).open == ("call_1",)
