@@ -22,7 +22,10 @@ const messages = [
 test('hostile text never becomes an element, in no tab and no form', async () => {
   const { view, root, click } = await page();
   const rows = { ...waiting(), messages };
-  rows.objects?.push(made('out', 0, { role: 'output' }), made('pic', 0, { preview: { image: 'javascript:alert(1)', glyph: ['M0 0"/><script>'], fields: [['a', 'b']] } }));
+  rows.objects?.push(
+    made('out', 0, { role: 'output' }),
+    made('pic', 0, { preview: { image: 'javascript:alert(1)', glyph: ['M0 0"/><script>'], fields: [['a', 'b']] } })
+  );
   view.update(whole(poisoned(rows) as typeof rows));
   click('Edit');
   for (const tab of ['Steps', 'Messages', 'Compare', 'Graph']) {
@@ -55,7 +58,12 @@ test('long texts are capped, and no character is cut in half', () => {
 });
 
 test('a picture is shown only from data that is an image', async () => {
-  for (const [image, count] of [['data:image/png;base64,AAAA', 1], ['data:text/html;base64,AAAA', 0], ['https://example.org/x.png', 0], ['data:image/png;base64,AA"onload', 0]] as const) {
+  for (const [image, count] of [
+    ['data:image/png;base64,AAAA', 1],
+    ['data:text/html;base64,AAAA', 0],
+    ['https://example.org/x.png', 0],
+    ['data:image/png;base64,AA"onload', 0]
+  ] as const) {
     const { view, root } = await page();
     view.update(whole({ objects: [made('p0', 0, { role: 'input', used: true, preview: { image } })] }));
     assert.equal(root.querySelectorAll('svg.g image').length, count, image);

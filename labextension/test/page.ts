@@ -4,7 +4,18 @@ import type { CallRow, Command, Delta, ObjectRow, Rows, Whole } from '../src/gen
 import type { View } from '../src/view';
 
 const window = new Window({ url: 'http://localhost/' });
-for (const name of ['document', 'Node', 'Document', 'Element', 'HTMLElement', 'SVGElement', 'Event', 'KeyboardEvent', 'MouseEvent', 'requestAnimationFrame'] as const) {
+for (const name of [
+  'document',
+  'Node',
+  'Document',
+  'Element',
+  'HTMLElement',
+  'SVGElement',
+  'Event',
+  'KeyboardEvent',
+  'MouseEvent',
+  'requestAnimationFrame'
+] as const) {
   Object.defineProperty(globalThis, name, { value: window[name], configurable: true, writable: true });
 }
 
@@ -105,7 +116,8 @@ export async function page(live = true): Promise<Page> {
     if (!found) throw new Error(`Nothing is shown for ${selector}`);
     return found;
   };
-  const buttons = (name: string): HTMLButtonElement[] => all('button').filter(button => nameOf(button) === name) as HTMLButtonElement[];
+  const buttons = (name: string): HTMLButtonElement[] =>
+    all('button').filter(button => nameOf(button) === name) as HTMLButtonElement[];
   return {
     root,
     view,

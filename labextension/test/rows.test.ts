@@ -4,11 +4,18 @@ import type { Rows } from '../src/generated/contract';
 import { EMPTY, fold, type Model } from '../src/view/rows';
 import { called, chain, delta, made, whole } from './page';
 
-const tables = ({ calls, objects, tools, messages, branches, session }: Model): unknown => ({ calls, objects, tools, messages, branches, session });
+const tables = ({ calls, objects, tools, messages, branches, session }: Model): unknown => ({
+  calls,
+  objects,
+  tools,
+  messages,
+  branches,
+  session
+});
 
 /** Small numbers from a seed, the same each time. */
 function* numbers(seed: number): Generator<number, never> {
-  for (let state = seed; ; ) {
+  for (let state = seed; ;) {
     state = (state * 1103515245 + 12345) % 2147483648;
     yield state;
   }
@@ -74,7 +81,22 @@ test('a lost delta is noticed, until a whole comes', () => {
 });
 
 test('fields that are left out have the defaults of the contract, and wrong ones too', () => {
-  const odd = { type: 'whole', rows: { objects: [{ id: 'x', name: 'Potato#1', kind: 'Potato', column: 'far', lane: null, preview: { fields: 'none', columns: [1] } }], calls: 'none' } };
+  const odd = {
+    type: 'whole',
+    rows: {
+      objects: [
+        {
+          id: 'x',
+          name: 'Potato#1',
+          kind: 'Potato',
+          column: 'far',
+          lane: null,
+          preview: { fields: 'none', columns: [1] }
+        }
+      ],
+      calls: 'none'
+    }
+  };
   const object = fold(EMPTY, odd).objects.get('x');
   assert.deepEqual([object?.column, object?.lane, object?.role, object?.used], [0, 0, 'made', false]);
   assert.deepEqual([object?.preview.fields, object?.preview.columns], [[], ['']]);

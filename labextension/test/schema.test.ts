@@ -71,7 +71,8 @@ test('a value of the wrong type for its schema is shown as JSON, and survives', 
 });
 
 test('what was changed is read by its type', () => {
-  const field = (name: string): ReturnType<typeof fieldsOf>[number] => fieldsOf(parameters, values).find(one => one.name === name) ?? assert.fail(name);
+  const field = (name: string): ReturnType<typeof fieldsOf>[number] =>
+    fieldsOf(parameters, values).find(one => one.name === name) ?? assert.fail(name);
   assert.deepEqual(read(field('count'), '12'), { value: 12 });
   assert.deepEqual(read(field('shape'), '"STICKS"'), { value: 'STICKS' });
   assert.deepEqual(read(field('flag'), 'true'), { value: true });

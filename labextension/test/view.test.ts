@@ -10,10 +10,14 @@ test('the panel has the names that people and checks find it by', async () => {
   assert.equal(one('[role=region]').getAttribute('aria-label'), 'Tool calls');
   assert.equal(one('[role=status]').getAttribute('aria-label'), 'Session status');
   assert.match(one('[role=status]').textContent, /Waiting for you/);
-  assert.deepEqual(all('[role=tab]').map(tab => tab.textContent), ['Graph', 'Steps', 'Messages', 'Compare']);
+  assert.deepEqual(
+    all('[role=tab]').map(tab => tab.textContent),
+    ['Graph', 'Steps', 'Messages', 'Compare']
+  );
   assert.equal(one('svg.g').getAttribute('aria-label'), 'Object lineage');
   assert.equal(one('svg.g').getAttribute('role'), 'graphics-document img');
-  for (const name of ['Approve', 'Approve all', 'Edit', 'Reject', 'Answer', 'Step', 'Run', 'Stop']) assert.equal(buttons(name).length, 1, name);
+  for (const name of ['Approve', 'Approve all', 'Edit', 'Reject', 'Answer', 'Step', 'Run', 'Stop'])
+    assert.equal(buttons(name).length, 1, name);
 });
 
 test('steps stand in their order and begin with the name of the tool', async () => {
@@ -23,7 +27,10 @@ test('steps stand in their order and begin with the name of the tool', async () 
   for (const tab of ['Graph', 'Steps']) {
     click(tab);
     assert.deepEqual(all('ol[aria-label=Steps]').length, 1);
-    assert.deepEqual(all('ol[aria-label=Steps] li').map(item => /^Potato_do\d/.exec(item.textContent)?.[0]), [1, 2, 3, 4, 5].map(step => `Potato_do${step}`));
+    assert.deepEqual(
+      all('ol[aria-label=Steps] li').map(item => /^Potato_do\d/.exec(item.textContent)?.[0]),
+      [1, 2, 3, 4, 5].map(step => `Potato_do${step}`)
+    );
   }
 });
 
@@ -48,9 +55,23 @@ test('the arrow keys walk the lineage, Enter opens the card, Escape closes it', 
 
 test('the time slider takes every tab back, and nothing can be decided meanwhile', async () => {
   const it = await page();
-  it.view.update(whole({ ...waiting(), messages: [1, 2, 3].map(turn => ({ id: `m${turn}`, turn, role: 'tool' as const, text: `told in ${turn}`, step: turn - 1 })) }));
+  it.view.update(
+    whole({
+      ...waiting(),
+      messages: [1, 2, 3].map(turn => ({
+        id: `m${turn}`,
+        turn,
+        role: 'tool' as const,
+        text: `told in ${turn}`,
+        step: turn - 1
+      }))
+    })
+  );
   slide(it, 1);
-  assert.deepEqual(it.all('svg.g [role=button]').map(node => node.getAttribute('aria-label')), ['Potato#1', 'Potato#2']);
+  assert.deepEqual(
+    it.all('svg.g [role=button]').map(node => node.getAttribute('aria-label')),
+    ['Potato#1', 'Potato#2']
+  );
   assert.equal(it.all('ol[aria-label=Steps] li').length, 1);
   assert.match(it.one('[role=status]').textContent, /Looking back at step 1/);
   for (const name of ['Approve', 'Edit', 'Reject', 'Answer']) assert.equal(it.buttons(name).length, 0, name);
@@ -89,7 +110,10 @@ test('rejecting asks for a reason, with one button of that name at a time', asyn
 });
 
 test('an answer is JSON where it is JSON, else text', async () => {
-  for (const [text, result] of [['{"a": 1}', { a: 1 }], ['Potato#2', 'Potato#2']] as const) {
+  for (const [text, result] of [
+    ['{"a": 1}', { a: 1 }],
+    ['Potato#2', 'Potato#2']
+  ] as const) {
     const { view, click, one, sent } = await page();
     view.update(whole(waiting()));
     click('Answer');
@@ -104,8 +128,14 @@ test('the dialog edits a call, and a refusal is said at its field with the value
   it.view.update(whole(waiting()));
   it.click('Edit');
   const dialog = it.one('[role=dialog][aria-modal=true]');
-  assert.deepEqual([...dialog.querySelectorAll('.tc-label')].map(label => label.textContent), ['Potato', 'shape', 'Reason']);
-  assert.deepEqual([...dialog.querySelectorAll('option')].map(option => option.textContent), ['Potato#3: state 2', 'Potato#2: state 1', 'Potato#1: state 0', 'none']);
+  assert.deepEqual(
+    [...dialog.querySelectorAll('.tc-label')].map(label => label.textContent),
+    ['Potato', 'shape', 'Reason']
+  );
+  assert.deepEqual(
+    [...dialog.querySelectorAll('option')].map(option => option.textContent),
+    ['Potato#3: state 2', 'Potato#2: state 1', 'Potato#1: state 0', 'none']
+  );
   const slices = dialog.querySelectorAll<HTMLInputElement>('input[type=radio]')[1];
   if (!slices) assert.fail('no second shape');
   slices.click();
@@ -113,9 +143,19 @@ test('the dialog edits a call, and a refusal is said at its field with the value
   assert.match(dialog.textContent, /the model asked for "STICKS"/);
   it.click('Run with these');
   it.click('Run with these');
-  assert.deepEqual(it.sent, [{ type: 'edit', call: 'c3', arguments: { Potato: 'Potato#3', shape: 'SLICES' }, reason: '', bound: '7c1e90ab' }]);
-  it.view.update({ type: 'refused', command: 'edit', reason: 'The arguments do not fit.', fields: { shape: 'There are no slices today.' } });
-  assert.match(dialog.querySelector('[aria-invalid=true]')?.parentElement?.parentElement?.textContent ?? '', /no slices today/);
+  assert.deepEqual(it.sent, [
+    { type: 'edit', call: 'c3', arguments: { Potato: 'Potato#3', shape: 'SLICES' }, reason: '', bound: '7c1e90ab' }
+  ]);
+  it.view.update({
+    type: 'refused',
+    command: 'edit',
+    reason: 'The arguments do not fit.',
+    fields: { shape: 'There are no slices today.' }
+  });
+  assert.match(
+    dialog.querySelector('[aria-invalid=true]')?.parentElement?.parentElement?.textContent ?? '',
+    /no slices today/
+  );
   assert.equal(slices.checked, true);
   press(dialog, 'Escape');
   assert.equal(it.all('[role=dialog]').length, 0);
@@ -126,7 +166,12 @@ test('a delta rebuilds only what changed', async () => {
   view.update(whole(chain(3)));
   const before = [node('Potato#2'), ...all('ol[aria-label=Steps] li')];
   view.update(delta(1, { objects: [made('p4', 4)], calls: [called(4)] }));
-  assert.deepEqual([node('Potato#2'), ...all('ol[aria-label=Steps] li').slice(0, 3)].map((element, index) => element === before[index]), [true, true, true, true]);
+  assert.deepEqual(
+    [node('Potato#2'), ...all('ol[aria-label=Steps] li').slice(0, 3)].map(
+      (element, index) => element === before[index]
+    ),
+    [true, true, true, true]
+  );
   assert.equal(all('ol[aria-label=Steps] li').length, 4);
   assert.ok(node('Potato#5'));
 });
@@ -134,7 +179,8 @@ test('a delta rebuilds only what changed', async () => {
 test('nodes keep their places when one is added', async () => {
   const { view, node } = await page();
   view.update(whole(chain(3)));
-  const place = (): (string | null)[] => ['Potato#1', 'Potato#2', 'Potato#3', 'Potato#4'].map(name => node(name).getAttribute('transform'));
+  const place = (): (string | null)[] =>
+    ['Potato#1', 'Potato#2', 'Potato#3', 'Potato#4'].map(name => node(name).getAttribute('transform'));
   const before = place();
   view.update(delta(1, { objects: [made('p4', 4)], calls: [called(4)] }));
   assert.deepEqual(place(), before);
@@ -155,7 +201,8 @@ test('a thousand objects fold, a click unfolds them, and the chosen one stays in
   const item = all('ol[aria-label=Steps] li button')[499];
   item?.click();
   const names = all('svg.g .node').map(node => node.getAttribute('aria-label'));
-  for (const name of ['Potato#499', 'Potato#500', 'Potato#501', 'Potato#502', 'Potato#503']) assert.ok(names.includes(name), name);
+  for (const name of ['Potato#499', 'Potato#500', 'Potato#501', 'Potato#502', 'Potato#503'])
+    assert.ok(names.includes(name), name);
   const unfolded = (): boolean => all('svg.g .node').some(node => node.getAttribute('aria-label') === 'Potato#2');
   assert.equal(unfolded(), false);
   one('svg.g .stack').dispatchEvent(new MouseEvent('click', { bubbles: true }));
@@ -169,8 +216,25 @@ test('a saved session is complete and has no button that acts', async () => {
   view.update(whole({ ...waiting(), session: [{ phase: 'waiting', pending: ['call3'], verified: false }] }));
   assert.ok(node('Potato#2'));
   assert.match(root.textContent, /not recorded on this machine/);
-  const acting = ['Approve', 'Approve all', 'Edit', 'Reject', 'Answer', 'Step', 'Run', 'Stop', 'Replay from here', 'Fork from here', 'Tidy'];
-  assert.deepEqual(all('button').map(button => button.textContent).filter(name => acting.includes(name)), []);
+  const acting = [
+    'Approve',
+    'Approve all',
+    'Edit',
+    'Reject',
+    'Answer',
+    'Step',
+    'Run',
+    'Stop',
+    'Replay from here',
+    'Fork from here',
+    'Tidy'
+  ];
+  assert.deepEqual(
+    all('button')
+      .map(button => button.textContent)
+      .filter(name => acting.includes(name)),
+    []
+  );
 });
 
 test('what begins to wait is said once, and a lost delta asks for everything', async () => {
@@ -186,7 +250,17 @@ test('another branch can be checked out, and compared call by call', async () =>
   const it = await page();
   const rows = chain(2);
   const other = called(2, { id: 'x2', branch: 'old', object: 'y2', arguments: { n: 1 } });
-  it.view.update(whole({ ...rows, calls: [...(rows.calls ?? []), other], objects: [...(rows.objects ?? []), made('y2', 2, { branch: 'old', lane: 1, call: 'x2' })], branches: [{ id: 'b', name: 'new', current: true }, { id: 'h', name: 'old' }] }));
+  it.view.update(
+    whole({
+      ...rows,
+      calls: [...(rows.calls ?? []), other],
+      objects: [...(rows.objects ?? []), made('y2', 2, { branch: 'old', lane: 1, call: 'x2' })],
+      branches: [
+        { id: 'b', name: 'new', current: true },
+        { id: 'h', name: 'old' }
+      ]
+    })
+  );
   assert.ok(it.node('Potato#3 of old'));
   it.click('Compare');
   assert.equal(it.all('.tc-cmp .diff').length, 2);
@@ -199,7 +273,15 @@ test('another branch can be checked out, and compared call by call', async () =>
 test('what was started and never finished is not called approval', async () => {
   const { view, buttons, one } = await page();
   const rows = waiting();
-  view.update(whole({ ...rows, calls: (rows.calls ?? []).map(call => (call.id === 'call3' ? { ...call, status: 'unknown' as const } : call)) }));
-  assert.deepEqual(['Approve', 'Run again', 'Answer', 'Reject'].map(name => buttons(name).length), [0, 1, 1, 1]);
+  view.update(
+    whole({
+      ...rows,
+      calls: (rows.calls ?? []).map(call => (call.id === 'call3' ? { ...call, status: 'unknown' as const } : call))
+    })
+  );
+  assert.deepEqual(
+    ['Approve', 'Run again', 'Answer', 'Reject'].map(name => buttons(name).length),
+    [0, 1, 1, 1]
+  );
   assert.match(one('.tc-card').textContent, /started and never finished/);
 });

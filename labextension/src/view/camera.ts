@@ -54,12 +54,16 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
     apply();
   }
 
-  svg.addEventListener('wheel', event => {
-    if (!event.ctrlKey && !event.metaKey) return;
-    event.preventDefault();
-    const box = svg.getBoundingClientRect();
-    zoomAt(Math.exp(-clamp(event.deltaY, -60, 60) / 200), event.clientX - box.left, event.clientY - box.top);
-  }, { passive: false });
+  svg.addEventListener(
+    'wheel',
+    event => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      const box = svg.getBoundingClientRect();
+      zoomAt(Math.exp(-clamp(event.deltaY, -60, 60) / 200), event.clientX - box.left, event.clientY - box.top);
+    },
+    { passive: false }
+  );
   svg.addEventListener('pointerdown', event => {
     wasDrag = false;
     if (event.button === 0) drag = { x: event.clientX - x, y: event.clientY - y, far: false };
@@ -85,7 +89,10 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
     zoom: by => zoomAt(by, width / 2, height / 2),
     fit(scene) {
       k = Math.min(1, width / Math.max(1, scene.width), height / Math.max(1, scene.height));
-      [x, y] = [scene.width * k < width ? 0 : (width - scene.width * k) / 2, Math.max(0, (height - scene.height * k) / 2)];
+      [x, y] = [
+        scene.width * k < width ? 0 : (width - scene.width * k) / 2,
+        Math.max(0, (height - scene.height * k) / 2)
+      ];
       own = k < 1;
       apply();
     },
@@ -109,7 +116,8 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
       great = scene.nodes.length > GREAT;
       if (!great) return scene;
       const seen = (spot: Spot): boolean =>
-        Math.abs((spot.x * k + x) - width / 2) < width / 2 + MARGIN && Math.abs((spot.y * k + y) - height / 2) < height / 2 + MARGIN;
+        Math.abs(spot.x * k + x - width / 2) < width / 2 + MARGIN &&
+        Math.abs(spot.y * k + y - height / 2) < height / 2 + MARGIN;
       const near = new Set(scene.nodes.filter(node => seen(node.spot) || node.key === always).map(node => node.key));
       const nodes = scene.nodes.filter(node => near.has(node.key));
       return { nodes, edges: scene.edges.filter(edge => near.has(edge.to)) };

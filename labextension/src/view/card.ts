@@ -1,105 +1,38 @@
 /** The card: what is chosen, as facts; for a call that waits, the decision. */
-import { h, once, picture, prose, type Child } from './dom';
 import { actions, isDecision } from './decide';
-import { glyph, icon, sign, thumb } from './icons';
+import { h, once, prose, type Child } from './dom';
+import { argumentsOf, facts, large, muted, shownObject, type Fact } from './facts';
+import { icon } from './icons';
 import { ancestors, descendants, type Acts, type Look } from './look';
-import type { FullCall, FullObject, FullPreview } from './rows';
-import { branchName, currentBranch, savedAs, stateOf } from './scene';
-import { choices, definitionsOf } from './schema';
-import { block, clip, isObjectName, line, literal } from './text';
-
-type Fact = readonly [string, Child | readonly Child[]];
-
-function facts(all: readonly (Fact | null | false | '')[]): HTMLElement | null {
-  const shown = all.filter((fact): fact is Fact => Array.isArray(fact));
-  if (shown.length === 0) return null;
-  return h('dl', { class: 'tc-facts' }, ...shown.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, ...(Array.isArray(value) ? value : [value]))]));
-}
-
-const muted = (text: string): HTMLElement => h('span', { class: 'muted small' }, text);
-
-function fields(preview: FullPreview): HTMLElement | null {
-  const shown = preview.fields.slice(0, 12).map(([name, value]) => h('span', {}, `${line(name, 40)} `, h('b', {}, line(value, 80))));
-  return shown.length ? h('div', { class: 'tc-kv' }, ...shown) : null;
-}
-
-const drawing = (object: FullObject): SVGElement => (object.role === 'pending' ? sign('next') : glyph(object.preview));
-
-/** An object in a line: its tile, its name, a word about it, its fields. */
-function shownObject(object: FullObject, title: string, aside: string): HTMLElement {
-  const head = h('div', {}, h('span', { class: 'strong' }, line(title, 120)), ' ', muted(line(aside, 160)));
-  return h('div', { class: 'tc-obj' }, thumb(drawing(object)), h('div', {}, head, fields(object.preview)));
-}
-
-function table(preview: FullPreview): HTMLElement {
-  const row = (cells: readonly string[], tag: 'th' | 'td'): HTMLElement => h('tr', {}, ...cells.slice(0, 12).map(cell => h(tag, {}, line(cell, 60))));
-  const body = preview.cells.slice(0, 12).map(cells => row(cells, 'td'));
-  return h('div', { class: 'tc-scroll' }, h('table', { class: 'tc-table' }, h('thead', {}, row(preview.columns, 'th')), h('tbody', {}, ...body)));
-}
-
-/** The object at its full size, where there is more than the tile holds. */
-function large(object: FullObject): Child {
-  const { preview } = object;
-  const src = picture(preview.image);
-  if (src && preview.glyph.length === 0) return h('img', { class: 'tc-picture', src, alt: `${object.name}, a picture` });
-  if (preview.columns.length) return table(preview);
-  return preview.text && preview.fields.length === 0 ? h('pre', { class: 'tc-text', tabindex: 0 }, block(preview.text, 2000)) : null;
-}
-
-/** The object that an argument's value names. */
-function named(view: Look, call: FullCall, parameter: string, value: unknown): FullObject | null {
-  if (!isObjectName(value)) return null;
-  const ids = call.uses.filter(use => use.parameter === parameter).map(use => use.object);
-  const used = ids.map(id => view.model.objects.get(id)).find(object => object?.name === value);
-  return used ?? view.objects.find(object => object.name === value && object.branch === call.branch) ?? null;
-}
-
-function alternatives(view: Look, call: FullCall, parameter: string, value: unknown): string {
-  const tool = view.model.tools.get(call.tool);
-  if (!tool) return '';
-  const others = choices(definitionsOf(tool.parameters)[parameter], tool.parameters).filter(one => one !== value && one !== null);
-  return others.length && others.length < 4 ? `or ${others.map(one => literal(one, 40)).join(', ')}` : '';
-}
-
-function asked(call: FullCall, parameter: string): Child[] {
-  if (!call.asked || JSON.stringify(call.asked[parameter]) === JSON.stringify(call.arguments[parameter])) return [];
-  const before = call.asked[parameter];
-  if (before === undefined) return call.filled.includes(parameter) || isObjectName(call.arguments[parameter]) ? [] : [' ', muted('the model left it out')];
-  return [' ', muted('the model asked for'), ' ', h('code', { class: 'muted' }, h('s', {}, literal(before, 80)))];
-}
-
-function argument(view: Look, call: FullCall, parameter: string, value: unknown, wide: boolean): Child[] {
-  const object = named(view, call, parameter, value);
-  const filled = call.filled.includes(parameter);
-  if (object) {
-    const aside = filled ? `filled in: the newest ${object.kind}` : stateOf(view, object);
-    return wide ? [shownObject(object, object.name, aside), ...asked(call, parameter)] : [h('span', { class: 'strong' }, line(object.name)), ' ', muted(line(aside, 120)), ...asked(call, parameter)];
-  }
-  const or = isDecision(call) ? alternatives(view, call, parameter, value) : '';
-  const text = typeof value === 'string' && value.length > 120 ? h('pre', { class: 'tc-text', tabindex: 0 }, block(value, 4000)) : h('code', { class: 'strong' }, literal(value));
-  return [text, filled ? [' ', muted('filled in')] : [], or ? [' ', muted(or)] : [], asked(call, parameter)].flat();
-}
-
-function argumentsOf(view: Look, call: FullCall): HTMLElement | null {
-  const wide = isDecision(call);
-  const rows = Object.entries(call.arguments).flatMap(([parameter, value]) => [
-    h('dt', { title: parameter }, clip(line(parameter, 80), 24)),
-    h('dd', {}, ...argument(view, call, parameter, value, wide))
-  ]);
-  return rows.length ? h('dl', { class: 'tc-args' }, ...rows) : null;
-}
+import type { FullCall, FullObject } from './rows';
+import { branchName, currentBranch, savedAs } from './scene';
+import { block, clip, line } from './text';
 
 function errorOf(call: FullCall): Child {
   return call.error ? h('div', { class: 'tc-error' }, icon('failed'), h('span', {}, block(call.error, 4000))) : null;
 }
 
 function printsOf(call: FullCall): Child {
-  return call.prints ? h('div', { class: 'tc-prints' }, h('h4', {}, 'Printed'), h('pre', { class: 'tc-text', tabindex: 0 }, block(call.prints, 20_000))) : null;
+  return call.prints
+    ? h(
+        'div',
+        { class: 'tc-prints' },
+        h('h4', {}, 'Printed'),
+        h('pre', { class: 'tc-text', tabindex: 0 }, block(call.prints, 20_000))
+      )
+    : null;
 }
 
 const code = (text: string): HTMLElement => h('code', {}, line(text, 400));
 
-const bound = (call: FullCall): Child[] => [h('span', { class: 'muted' }, code(`${call.bound.slice(0, 4)} ${call.bound.slice(4, 8)}`), ', exactly these arguments')];
+const bound = (call: FullCall): Child[] => [
+  h(
+    'span',
+    { class: 'muted' },
+    code(`${call.bound.slice(0, 4)} ${call.bound.slice(4, 8)}`),
+    ', exactly these arguments'
+  )
+];
 
 function title(text: string, look: string, aside: string): HTMLElement {
   return h('div', { class: 'tc-title' }, h('h3', { class: look }, text), h('span', { class: 'small muted' }, aside));
@@ -124,7 +57,8 @@ function callFacts(view: Look, call: FullCall): HTMLElement | null {
   ]);
 }
 
-const STARTED = 'It had started and never finished: nobody knows whether it took effect. It does not run again unless you say so.';
+const STARTED =
+  'It had started and never finished: nobody knows whether it took effect. It does not run again unless you say so.';
 
 function callCard(view: Look, call: FullCall): Child[] {
   const description = view.model.tools.get(call.tool)?.description ?? '';
@@ -158,12 +92,17 @@ function elsewhere(view: Look, object: FullObject, compare: () => void): Fact | 
   if (!twin || object.branch !== '') return null;
   const link = h('button', { type: 'button', class: 'tc-link', onclick: compare }, 'Compare');
   const caption = twin.preview.caption ? `is ${twin.preview.caption}` : 'stands there too';
-  return [`In ${clip(line(branchName(view.model, twin.branch), 40), 10)}`, [`${line(twin.name)} ${line(caption)}. `, link]];
+  return [
+    `In ${clip(line(branchName(view.model, twin.branch), 40), 10)}`,
+    [`${line(twin.name)} ${line(caption)}. `, link]
+  ];
 }
 
 function origin(call: FullCall | undefined): string {
   if (!call) return 'from the notebook';
-  return call.status === 'answered' ? `given by you for ${call.tool}, call ${call.step}` : `made by ${call.tool}, call ${call.step}`;
+  return call.status === 'answered'
+    ? `given by you for ${call.tool}, call ${call.step}`
+    : `made by ${call.tool}, call ${call.step}`;
 }
 
 function objectFacts(view: Look, object: FullObject, call: FullCall | undefined, acts: Acts): HTMLElement | null {
@@ -184,10 +123,16 @@ function objectFacts(view: Look, object: FullObject, call: FullCall | undefined,
 
 function objectCard(view: Look, object: FullObject, call: FullCall | undefined, acts: Acts): Child[] {
   const current = view.model.branches.size > 1 ? `branch ${currentBranch(view.model)?.name ?? ''}` : '';
-  const aside = object.branch ? `branch ${branchName(view.model, object.branch)}` : current || (call ? place(call) : object.kind);
+  const aside = object.branch
+    ? `branch ${branchName(view.model, object.branch)}`
+    : current || (call ? place(call) : object.kind);
   const head = object.preview.caption || object.kind;
   return [
-    title(view.past ? `Known at step ${view.at}` : line(object.name, 120), '', view.past ? `after turn ${view.calls.at(-1)?.turn ?? 0}` : line(aside, 60)),
+    title(
+      view.past ? `Known at step ${view.at}` : line(object.name, 120),
+      '',
+      view.past ? `after turn ${view.calls.at(-1)?.turn ?? 0}` : line(aside, 60)
+    ),
     shownObject(object, view.past ? object.name : head, origin(call)),
     large(object),
     call ? argumentsOf(view, call) : null,
@@ -215,7 +160,12 @@ export function card(acts: Acts): Card {
     const made = object && object.role !== 'output' && object.role !== 'pending' && !(call && isDecision(call));
     if (object && made) return objectCard(view, object, call, acts);
     if (call) return callCard(view, call);
-    if (object) return [title(line(`${object.name}: ${object.kind}`, 120), '', 'output'), h('p', {}, line(object.description)), muted('Still to save.')];
+    if (object)
+      return [
+        title(line(`${object.name}: ${object.kind}`, 120), '', 'output'),
+        h('p', {}, line(object.description)),
+        muted('Still to save.')
+      ];
     return [h('p', { class: 'muted' }, 'The calls of the session, and what they make, are shown here.')];
   }
 
@@ -230,7 +180,16 @@ export function card(acts: Acts): Card {
       view = next;
       const { model, chosen } = next;
       const focus = element.contains(document.activeElement);
-      draw(model.calls.get(chosen.call), model.objects, model.tools, model.branches, chosen.call, chosen.object, next.at, next.past);
+      draw(
+        model.calls.get(chosen.call),
+        model.objects,
+        model.tools,
+        model.branches,
+        chosen.call,
+        chosen.object,
+        next.at,
+        next.past
+      );
       decide.paint(next);
       // A button that went must not take the keyboard with it.
       if (focus && !element.contains(document.activeElement)) element.focus({ preventScroll: true });

@@ -24,7 +24,10 @@ export function pairs(others: readonly FullCall[], own: readonly FullCall[]): Pa
   return steps.map(step => {
     const mine = right.get(step) ?? null;
     const other = step < first ? mine : (left.get(step) ?? null);
-    const same = mine !== null && other !== null && (mine === other || (ran(mine) === ran(other) && (mine.memory || other.memory)));
+    const same =
+      mine !== null &&
+      other !== null &&
+      (mine === other || (ran(mine) === ran(other) && (mine.memory || other.memory)));
     return { step, left: other, right: mine, same };
   });
 }
@@ -53,16 +56,23 @@ function objectLine(object: FullObject | undefined): Child {
 
 /** What the saved object differs in from the one on the other branch. */
 function savedFields(view: Look, call: FullCall, other: FullCall | null): Child {
-  const fields = (one: FullCall | null): readonly [string, string][] => view.model.objects.get(one?.uses[0]?.object ?? '')?.preview.fields ?? [];
+  const fields = (one: FullCall | null): readonly [string, string][] =>
+    view.model.objects.get(one?.uses[0]?.object ?? '')?.preview.fields ?? [];
   const theirs = new Map(fields(other));
   const differing = fields(call).filter(([name, value]) => theirs.get(name) !== value);
-  const shown = differing.slice(0, 4).map(([name, value]) => h('span', {}, `${line(name, 40)} `, h('mark', {}, line(value, 80))));
+  const shown = differing
+    .slice(0, 4)
+    .map(([name, value]) => h('span', {}, `${line(name, 40)} `, h('mark', {}, line(value, 80))));
   return shown.length ? h('div', { class: 'tc-kv' }, ...shown) : null;
 }
 
 function outcome(view: Look, call: FullCall, other: FullCall | null): Child {
   if (call.error) return h('div', { class: 'tc-call bad' }, line(call.error, 200));
-  return objectLine(view.model.objects.get(call.object)) ?? savedFields(view, call, other) ?? (call.result ? h('div', { class: 'tc-call muted' }, line(call.result, 160)) : null);
+  return (
+    objectLine(view.model.objects.get(call.object)) ??
+    savedFields(view, call, other) ??
+    (call.result ? h('div', { class: 'tc-call muted' }, line(call.result, 160)) : null)
+  );
 }
 
 function cell(view: Look, call: FullCall | null, other: FullCall | null, look: string): HTMLElement {
@@ -81,7 +91,10 @@ function sameLine(run: readonly Pair[], show: () => void): Child[] {
   const names = tools.length > 6 ? many(tools.length, 'call') : line(tools.join(', '), 200);
   const text = `${names}: the same${memory ? ', answered from memory' : ' in both, not run again'}`;
   const more = run.length > 1 ? button('Show', { look: 'ghost right small', onclick: show }) : null;
-  return [h('span', { class: 'n' }, range(run)), h('div', { class: 'same' }, icon(memory ? 'memory' : 'equal'), h('span', {}, text), more)];
+  return [
+    h('span', { class: 'n' }, range(run)),
+    h('div', { class: 'same' }, icon(memory ? 'memory' : 'equal'), h('span', {}, text), more)
+  ];
 }
 
 function rows(view: Look, all: readonly Pair[], acts: Acts): Child[] {
@@ -97,7 +110,11 @@ function rows(view: Look, all: readonly Pair[], acts: Acts): Child[] {
     if (pair.same && !view.ui.showSame) run.push(pair);
     else {
       flush();
-      made.push(h('span', { class: 'n' }, String(pair.step)), cell(view, pair.left, pair.right, pair.same ? 'alike' : ''), cell(view, pair.right, pair.left, pair.same ? 'b alike' : 'b'));
+      made.push(
+        h('span', { class: 'n' }, String(pair.step)),
+        cell(view, pair.left, pair.right, pair.same ? 'alike' : ''),
+        cell(view, pair.right, pair.left, pair.same ? 'b alike' : 'b')
+      );
     }
   }
   flush();
@@ -110,19 +127,30 @@ function total(calls: readonly FullCall[], original: boolean): string {
   const anew = calls.filter(call => !reused(call) && (call.status === 'succeeded' || call.status === 'failed'));
   const memory = calls.filter(reused).length;
   const time = duration(anew.reduce((sum, call) => sum + call.ms, 0));
-  return [`${many(anew.length, 'call')} ran${memory ? `, ${memory} from memory` : ''}`, time ? `${time} in tools` : ''].filter(Boolean).join(' · ');
+  return [`${many(anew.length, 'call')} ran${memory ? `, ${memory} from memory` : ''}`, time ? `${time} in tools` : '']
+    .filter(Boolean)
+    .join(' · ');
 }
 
 function header(branch: string, calls: readonly FullCall[], look: string): HTMLElement {
   const edited = calls.find(call => call.edited);
-  return h('div', { class: `hd ${look}`.trim() }, line(branch, 60), h('span', { class: 'muted small' }, edited ? `edited at call ${edited.step}` : 'as the model asked'));
+  return h(
+    'div',
+    { class: `hd ${look}`.trim() },
+    line(branch, 60),
+    h('span', { class: 'muted small' }, edited ? `edited at call ${edited.step}` : 'as the model asked')
+  );
 }
 
 const NOTHING = 'Edit a call or fork from one, and both branches stand here side by side.';
 
 function picker(others: readonly FullBranch[], chosen: FullBranch, acts: Acts): Child {
   if (others.length < 2) return null;
-  const select = h('select', { class: 'tc-in', 'aria-label': 'Compare with', onchange: () => acts.set({ other: select.value }) });
+  const select = h('select', {
+    class: 'tc-in',
+    'aria-label': 'Compare with',
+    onchange: () => acts.set({ other: select.value })
+  });
   for (const branch of others) {
     const option = h('option', { selected: branch === chosen }, line(branch.name, 60));
     option.value = branch.id;
@@ -142,20 +170,42 @@ export function compare(acts: Acts): Compare {
 
   const draw = once(() => {
     const calls = [...view.model.calls.values()];
-    const belongs = (call: FullCall, branch: FullBranch): boolean => call.branch === branch.id || call.branch === branch.name;
-    const others = [...view.model.branches.values()].filter(branch => !branch.current && calls.some(call => belongs(call, branch)));
+    const belongs = (call: FullCall, branch: FullBranch): boolean =>
+      call.branch === branch.id || call.branch === branch.name;
+    const others = [...view.model.branches.values()].filter(
+      branch => !branch.current && calls.some(call => belongs(call, branch))
+    );
     const chosen = others.find(branch => branch.id === view.ui.other) ?? others[0];
     if (!chosen) {
-      element.replaceChildren(h('div', { class: 'tc-nothing' }, h('p', { class: 'strong' }, 'One branch so far'), h('p', { class: 'muted' }, NOTHING)));
+      element.replaceChildren(
+        h(
+          'div',
+          { class: 'tc-nothing' },
+          h('p', { class: 'strong' }, 'One branch so far'),
+          h('p', { class: 'muted' }, NOTHING)
+        )
+      );
       return;
     }
     const theirs = calls.filter(call => belongs(call, chosen) && (!view.past || call.step <= view.at));
     const all = pairs(theirs, view.calls);
     const left = all.flatMap(pair => pair.left ?? []);
-    const grid = h('div', { class: 'tc-cmp' }, h('span', { class: 'hd' }), header(chosen.name, left, ''), header(currentBranch(view.model)?.name ?? 'this branch', view.calls, 'b'));
+    const grid = h(
+      'div',
+      { class: 'tc-cmp' },
+      h('span', { class: 'hd' }),
+      header(chosen.name, left, ''),
+      header(currentBranch(view.model)?.name ?? 'this branch', view.calls, 'b')
+    );
     for (const child of rows(view, all, acts)) if (child) grid.append(child);
-    grid.append(h('span', { class: 'n' }), h('div', { class: 'small muted' }, total(left, true)), h('div', { class: 'b small muted' }, total(view.calls, false)));
-    element.replaceChildren(...[picker(others, chosen, acts), grid].filter((one): one is HTMLElement => one instanceof HTMLElement));
+    grid.append(
+      h('span', { class: 'n' }),
+      h('div', { class: 'small muted' }, total(left, true)),
+      h('div', { class: 'b small muted' }, total(view.calls, false))
+    );
+    element.replaceChildren(
+      ...[picker(others, chosen, acts), grid].filter((one): one is HTMLElement => one instanceof HTMLElement)
+    );
   });
 
   return {
@@ -163,7 +213,8 @@ export function compare(acts: Acts): Compare {
     paint(next) {
       view = next;
       const { model, ui } = next;
-      if (ui.tab === 'Compare') draw(model.calls, model.objects, model.branches, ui.other, ui.showSame, next.at, next.past);
+      if (ui.tab === 'Compare')
+        draw(model.calls, model.objects, model.branches, ui.other, ui.showSame, next.at, next.past);
     }
   };
 }

@@ -22,7 +22,12 @@ interface Form {
 }
 
 function field(label: string, hint: string, input: HTMLElement): HTMLElement {
-  return h('label', { class: 'tc-field' }, h('span', { class: 'tc-label' }, label, ' ', h('span', { class: 'hint' }, hint)), input);
+  return h(
+    'label',
+    { class: 'tc-field' },
+    h('span', { class: 'tc-label' }, label, ' ', h('span', { class: 'hint' }, hint)),
+    input
+  );
 }
 
 function shortForm(kind: 'reject' | 'answer', call: FullCall, acts: Acts): Form {
@@ -50,18 +55,32 @@ function shortForm(kind: 'reject' | 'answer', call: FullCall, acts: Acts): Form 
 }
 
 /** The calls that Approve all would let run: those of the same turn. */
-const alone = (view: Look, call: FullCall): boolean => !view.calls.some(one => one !== call && one.turn === call.turn && one.status === 'proposed');
+const alone = (view: Look, call: FullCall): boolean =>
+  !view.calls.some(one => one !== call && one.turn === call.turn && one.status === 'proposed');
 
 function decisions(view: Look, call: FullCall, acts: Acts): Child[] {
   const sent = view.ui.sent;
   const bound = { call: call.call, bound: call.bound };
-  const act = (text: string, onclick: ButtonProps['onclick'], look = ''): HTMLElement => button(text, { look, onclick, disabled: sent, key: text });
-  const open = (kind: 'reject' | 'answer') => (): void => acts.set({ chosen: choiceOf(call), form: { kind, call: call.id } });
+  const act = (text: string, onclick: ButtonProps['onclick'], look = ''): HTMLElement =>
+    button(text, { look, onclick, disabled: sent, key: text });
+  const open = (kind: 'reject' | 'answer') => (): void =>
+    acts.set({ chosen: choiceOf(call), form: { kind, call: call.id } });
   const again = call.status === 'unknown';
   const approve = act(again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', ...bound }), 'primary');
-  const all = button('Approve all', { look: 'ghost right', disabled: sent, key: 'all', onclick: () => acts.send({ type: 'approve_all', ...bound }) });
+  const all = button('Approve all', {
+    look: 'ghost right',
+    disabled: sent,
+    key: 'all',
+    onclick: () => acts.send({ type: 'approve_all', ...bound })
+  });
   all.title = alone(view, call) ? 'No other call of this turn waits' : 'Approve this call and the others of its turn';
-  return [approve, act('Edit', () => acts.edit(call)), act('Reject', open('reject')), act('Answer', open('answer')), again ? null : all];
+  return [
+    approve,
+    act('Edit', () => acts.edit(call)),
+    act('Reject', open('reject')),
+    act('Answer', open('answer')),
+    again ? null : all
+  ];
 }
 
 function afterwards(view: Look, call: FullCall, acts: Acts): Child[] {
@@ -82,7 +101,13 @@ function elsewhere(view: Look, acts: Acts): Child {
   const { waiting } = view;
   if (!waiting || waiting.id === view.chosen.call) return null;
   const show = button('Show', { look: 'ghost right', onclick: () => acts.set({ chosen: null, form: null }) });
-  return h('div', { class: 'tc-else' }, icon('wait'), h('span', {}, h('code', {}, line(waiting.tool, 80)), ' waits for you'), show);
+  return h(
+    'div',
+    { class: 'tc-else' },
+    icon('wait'),
+    h('span', {}, h('code', {}, line(waiting.tool, 80)), ' waits for you'),
+    show
+  );
 }
 
 export interface Actions {
@@ -109,17 +134,29 @@ export function actions(acts: Acts): Actions {
     if (!call) return [];
     const open = isDecision(call);
     if (!view.live) return open && !view.past ? [note('This is the saved session: run its cell to decide.')] : [];
-    if (view.past) return [h('div', { class: 'tc-row' }, ...afterwards(view, call, acts)), note('You are looking back: nothing can be decided here.')];
+    if (view.past)
+      return [
+        h('div', { class: 'tc-row' }, ...afterwards(view, call, acts)),
+        note('You are looking back: nothing can be decided here.')
+      ];
     const opened = view.ui.form;
     if (open && opened?.call === call.id) return [formFor(call, opened.kind)];
     form = null;
-    return [h('div', { class: 'tc-row tc-act' }, ...(open ? decisions(view, call, acts) : afterwards(view, call, acts)))];
+    return [
+      h('div', { class: 'tc-row tc-act' }, ...(open ? decisions(view, call, acts) : afterwards(view, call, acts)))
+    ];
   }
 
   const draw = once(() => {
     const before = form?.key;
     const refused = view.model.refused;
-    const children = [refused && refused.command !== 'edit' ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), line(refused.reason)) : null, ...inside(), elsewhere(view, acts)];
+    const children = [
+      refused && refused.command !== 'edit'
+        ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), line(refused.reason))
+        : null,
+      ...inside(),
+      elsewhere(view, acts)
+    ];
     const kept = form && element.contains(form.element) && children.includes(form.element);
     if (!kept) element.replaceChildren();
     else for (const child of [...element.children]) if (child !== form?.element) child.remove();

@@ -24,7 +24,9 @@ function row(field: Field, call: FullCall, view: Look, changed: () => void): Row
   const error = h('span', { class: 'tc-wrong', id: `${id}-e` });
   const tag = h('span', { class: 'tc-tag' }, icon('edited'), 'changed');
   const name = line(field.name, 80);
-  const label = input.group ? h('span', { class: 'tc-label', id: `${id}-l` }, name) : h('label', { class: 'tc-label', for: id }, name);
+  const label = input.group
+    ? h('span', { class: 'tc-label', id: `${id}-l` }, name)
+    : h('label', { class: 'tc-label', for: id }, name);
   if (input.group) {
     input.element.setAttribute('role', field.kind === 'choice' ? 'radiogroup' : 'group');
     input.element.setAttribute('aria-labelledby', `${id}-l`);
@@ -42,7 +44,11 @@ function row(field: Field, call: FullCall, view: Look, changed: () => void): Row
     const other = raw !== rawOf(field, asked);
     const request = asked === undefined ? 'the model left it out' : `the model asked for ${literal(asked, 60)}`;
     const veiled = field.kind === 'text' ? hidden(raw) : '';
-    hint.textContent = veiled ? `holds signs that are not seen: ${veiled}` : other ? request : clip(line(field.description, 400), 160);
+    hint.textContent = veiled
+      ? `holds signs that are not seen: ${veiled}`
+      : other
+        ? request
+        : clip(line(field.description, 400), 160);
   }
   function complain(text: string): void {
     error.textContent = text ? line(text, 300) : '';
@@ -80,7 +86,10 @@ export interface Dialog {
 }
 
 function consequence(view: Look, call: FullCall, rows: readonly Row[]): Child[] {
-  const values = readAll(rows.map(one => one.field), new Map(rows.map(one => [one.field.name, one.input.raw()]))).arguments;
+  const values = readAll(
+    rows.map(one => one.field),
+    new Map(rows.map(one => [one.field.name, one.input.raw()]))
+  ).arguments;
   const touched = rows.filter(one => one.input.raw() !== rawOf(one.field, one.field.initial));
   const given = touched.map(one => `${line(one.field.name, 40)}=${literal(values[one.field.name], 60)}`).join(', ');
   const object = view.model.objects.get(call.object);
@@ -98,7 +107,10 @@ export function dialog(view: Look, call: FullCall, acts: Acts, close: () => void
   const note = h('span');
   const fields = fieldsOf(tool?.parameters ?? {}, call.arguments);
   const rows: Row[] = fields.map(field => row(field, call, view, () => tell()));
-  const tell = (): void => note.replaceChildren(...consequence(view, call, rows).filter(child => child !== null && child !== undefined && child !== false));
+  const tell = (): void =>
+    note.replaceChildren(
+      ...consequence(view, call, rows).filter(child => child !== null && child !== undefined && child !== false)
+    );
   const reason = h('input', { id: `tc-f${++ids}`, class: 'tc-in', type: 'text' });
   const wrong = h('p', { class: 'tc-error', role: 'alert', hidden: true });
   const run = h('button', { type: 'submit', class: 'tc-btn primary' }, 'Run with these');
@@ -122,15 +134,58 @@ export function dialog(view: Look, call: FullCall, acts: Acts, close: () => void
     event.preventDefault();
     const filled = readAll(fields, new Map(rows.map(one => [one.field.name, one.input.raw()])));
     if (Object.keys(filled.errors).length) refuse('', filled.errors);
-    else acts.send({ type: 'edit', call: call.call, arguments: filled.arguments, reason: reason.value, bound: call.bound });
+    else
+      acts.send({
+        type: 'edit',
+        call: call.call,
+        arguments: filled.arguments,
+        reason: reason.value,
+        bound: call.bound
+      });
   }
 
   const title = `tc-f${++ids}`;
-  const head = h('div', { class: 'tc-row' }, h('h3', { id: title }, 'Edit call'), h('code', { class: 'muted' }, line(call.tool, 60)), button('', { icon: 'close', label: 'Close', look: 'ghost icon right', onclick: close }));
-  const why = h('div', { class: 'tc-field' }, h('div', {}, h('label', { class: 'tc-label', for: reason.id }, 'Reason'), ' ', h('span', { class: 'hint' }, 'optional, the model reads it')), reason);
-  const foot = h('div', { class: 'tc-row' }, button('Reset', { look: 'ghost first', onclick: reset }), button('Cancel', { look: 'right', onclick: close }), run);
-  const form = h('form', { onsubmit: submit, novalidate: true }, ...rows.map(one => one.element), why, h('p', { class: 'tc-note' }, icon('info'), note), wrong, foot);
-  const box = h('div', { class: 'tc-dialog', role: 'dialog', 'aria-modal': 'true', 'aria-labelledby': title }, head, form);
+  const head = h(
+    'div',
+    { class: 'tc-row' },
+    h('h3', { id: title }, 'Edit call'),
+    h('code', { class: 'muted' }, line(call.tool, 60)),
+    button('', { icon: 'close', label: 'Close', look: 'ghost icon right', onclick: close })
+  );
+  const why = h(
+    'div',
+    { class: 'tc-field' },
+    h(
+      'div',
+      {},
+      h('label', { class: 'tc-label', for: reason.id }, 'Reason'),
+      ' ',
+      h('span', { class: 'hint' }, 'optional, the model reads it')
+    ),
+    reason
+  );
+  const foot = h(
+    'div',
+    { class: 'tc-row' },
+    button('Reset', { look: 'ghost first', onclick: reset }),
+    button('Cancel', { look: 'right', onclick: close }),
+    run
+  );
+  const form = h(
+    'form',
+    { onsubmit: submit, novalidate: true },
+    ...rows.map(one => one.element),
+    why,
+    h('p', { class: 'tc-note' }, icon('info'), note),
+    wrong,
+    foot
+  );
+  const box = h(
+    'div',
+    { class: 'tc-dialog', role: 'dialog', 'aria-modal': 'true', 'aria-labelledby': title },
+    head,
+    form
+  );
   box.addEventListener('keydown', event => {
     event.stopPropagation();
     if (event.key === 'Tab') trap(box, event);

@@ -70,7 +70,8 @@ function passFocus(from: Element, to: Element): void {
   if (!active || !from.contains(active)) return;
   const key = active.getAttribute('data-k');
   from.replaceWith(to);
-  const heir = key === null ? to : ([to, ...to.querySelectorAll('[data-k]')].find(e => e.getAttribute('data-k') === key) ?? to);
+  const heir =
+    key === null ? to : ([to, ...to.querySelectorAll('[data-k]')].find(e => e.getAttribute('data-k') === key) ?? to);
   (heir as HTMLElement | SVGElement).focus({ preventScroll: true });
 }
 

@@ -48,10 +48,24 @@ function mainLine(a: Spot, b: Spot, step: number): Line {
   const start = a.x + (a.folded.length ? 38 : 32);
   const tip = right(end, b.y);
   if (a.x === b.x) {
-    return { path: `M${b.x} ${a.y + 63}V${b.y - 38}`, head: down(b.x, b.y - 32), x: b.x, y: b.y - 46, straight: false, far: false };
+    return {
+      path: `M${b.x} ${a.y + 63}V${b.y - 38}`,
+      head: down(b.x, b.y - 32),
+      x: b.x,
+      y: b.y - 46,
+      straight: false,
+      far: false
+    };
   }
   if (a.y === b.y && b.x - a.x <= step * 1.5 && b.x > a.x) {
-    return { path: `M${start} ${a.y}H${end - 6}`, head: tip, x: (start + end) / 2, y: a.y - 8, straight: true, far: false };
+    return {
+      path: `M${start} ${a.y}H${end - 6}`,
+      head: tip,
+      x: (start + end) / 2,
+      y: a.y - 8,
+      straight: true,
+      far: false
+    };
   }
   if (a.y === b.y) {
     const path = `M${a.x + 12} ${a.y - 30}C${a.x + 30} ${a.y - 58} ${b.x - 40} ${b.y - 58} ${b.x - 12} ${b.y - 38}`;
@@ -67,7 +81,8 @@ function argumentLine(a: Spot, b: Spot, seat: number, step: number): Line {
   const tip = b.y - 32;
   const head = down(x, tip);
   const label = { x: x + 8, y: tip - 12 - Math.abs(seat) * 13, straight: false, far: false };
-  if (Math.abs(a.x - b.x) > FAR * step) return { path: `M${x} ${tip - 34}V${tip - 6}`, head, ...label, y: tip - 20, far: true };
+  if (Math.abs(a.x - b.x) > FAR * step)
+    return { path: `M${x} ${tip - 34}V${tip - 6}`, head, ...label, y: tip - 20, far: true };
   if (a.y < b.y && a.x === x) return { path: `M${x} ${a.y + 63}V${tip - 6}`, head, ...label };
   if (a.y < b.y) {
     const low = tip - 26;
@@ -80,7 +95,12 @@ function argumentLine(a: Spot, b: Spot, seat: number, step: number): Line {
   return { path: `M${a.x + 32} ${a.y}C${a.x + 90} ${a.y} ${x - 70} ${tip - 40} ${x} ${tip - 6}`, head, ...label };
 }
 
-const ICON: Partial<Record<FullCall['status'], IconName>> = { proposed: 'wait', unknown: 'unknown', answered: 'person', failed: 'failed' };
+const ICON: Partial<Record<FullCall['status'], IconName>> = {
+  proposed: 'wait',
+  unknown: 'unknown',
+  answered: 'person',
+  failed: 'failed'
+};
 
 function iconOf(call: FullCall): IconName | null {
   if (call.status !== 'succeeded') return ICON[call.status] ?? null;
@@ -120,7 +140,13 @@ function mainEdge(view: Look, ends: Ends, size: Size): Edge {
   const folded = from.folded.length + to.folded.length > 0;
   const label: Label = { text, whole: call.tool, x: way.x, y: way.y - raised, look: 'tool' };
   const mark = icon && way.straight ? { icon, x: way.x, y: from.y } : null;
-  const shape = { path: way.path, head: way.head, thin: false, label: folded ? null : label, mark: folded ? null : mark };
+  const shape = {
+    path: way.path,
+    head: way.head,
+    thin: false,
+    label: folded ? null : label,
+    mark: folded ? null : mark
+  };
   return { key: `${call.id} ${ends.use.parameter} main`, to: to.key, look: lookOf(view, call), ...shape };
 }
 
@@ -165,7 +191,8 @@ function edgesOf(view: Look, call: FullCall, found: Places, spots: ReadonlyMap<s
   const declared = call.uses.find(use => use.receiver) ?? call.uses[0];
   const ends = endsOf(call, to, found, spots).filter(one => !folded(one) || one.use === declared);
   const main = mainOf(ends);
-  const free = (one: Ends): boolean => !found.spots.some(spot => spot.x === one.to.x && one.from.x === spot.x && spot.y > one.from.y && spot.y < one.to.y);
+  const free = (one: Ends): boolean =>
+    !found.spots.some(spot => spot.x === one.to.x && one.from.x === spot.x && spot.y > one.from.y && spot.y < one.to.y);
   const others = ends.filter(one => one !== main && free(one));
   const thin = others.map((one, index) => argumentEdge(view, one, SEATS[index] ?? 0, size));
   return main ? [...thin, mainEdge(view, main, size)] : thin;
@@ -174,7 +201,9 @@ function edgesOf(view: Look, call: FullCall, found: Places, spots: ReadonlyMap<s
 /** All edges; between two tiles that stand for folded runs there is one. */
 export function edges(view: Look, found: Places, size: Size): Edge[] {
   const spots = new Map(found.spots.map(spot => [spot.key, spot]));
-  const calls = [...view.model.calls.values()].filter(call => call.branch !== '' && (!view.past || call.step <= view.at));
+  const calls = [...view.model.calls.values()].filter(
+    call => call.branch !== '' && (!view.past || call.step <= view.at)
+  );
   const all = [...calls, ...view.calls].flatMap(call => edgesOf(view, call, found, spots, size));
   return [...new Map(all.map(edge => [edge.look + edge.path, edge])).values()];
 }

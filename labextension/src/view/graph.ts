@@ -1,79 +1,26 @@
-/** The drawing of the graph: data to elements, and the hand of the person on it. */
-import { button, glyph, icon, mark, sign } from './icons';
+/** The canvas of the graph, and the hand of the person on it. */
+import { camera } from './camera';
 import { h, keyed, s, type Keyed } from './dom';
-import type { Edge } from './edges';
+import { edgeElement, neighbour, nodeElement, noteElement, stampOf } from './draw';
+import { button, icon } from './icons';
 import type { Acts, Choice, Look } from './look';
 import type { Size } from './place';
-import { scene, stackCount, type Node, type Note, type Scene } from './scene';
-import { camera } from './camera';
+import { scene, type Node, type Scene } from './scene';
 
 const NARROW = 640;
 const TALL = 520;
 
-function tile(node: Node): SVGElement[] {
-  const square = (look: string, half: number): SVGElement =>
-    s('rect', { class: look, x: -half, y: -half, width: 2 * half, height: 2 * half, rx: half === 24 ? 8 : 11 });
-  const behind = node.look === 'output' ? [square('tile2', 28)] : [];
-  const stack =
-    node.look === 'stack'
-      ? [8, 4].map(shift => s('rect', { class: 'tile', x: -24 + shift, y: -24 - shift, width: 48, height: 48, rx: 8 }))
-      : [];
-  return [s('rect', { class: 'hit', x: -44, y: -32, width: 88, height: 92 }), square('ring', 28), ...behind, ...stack, square('tile', 24)];
-}
+const choiceOf = (node: Node): Choice => ({
+  call: node.spot.failed?.id ?? node.spot.object?.call ?? '',
+  object: node.spot.object?.id ?? ''
+});
 
-function picture(node: Node): SVGElement {
-  const { object } = node.spot;
-  if (node.look === 'stack') return s('text', { class: 'name', y: 4 }, stackCount(node.spot));
-  const drawing =
-    node.look === 'failed' ? sign('failed') : node.look === 'pending' ? sign('next') : node.look === 'socket' || !object ? sign('flag') : glyph(object.preview);
-  return s('g', { transform: 'translate(-17 -17) scale(1.4167)' }, drawing);
-}
-
-function nodeElement(node: Node): SVGElement {
-  const low = node.look === 'output' ? 4 : 0;
-  const seal = node.mark ? [s('circle', { class: 'mark', cx: 24, cy: -24, r: 9 }), mark(node.mark, 24, -24)] : [];
-  const attributes = {
-    class: `node ${node.look}`.trim(),
-    role: 'button',
-    'data-k': node.key,
-    'aria-label': node.label,
-    'aria-description': node.state,
-    transform: `translate(${node.spot.x} ${node.spot.y})`
-  };
-  const texts = [s('text', { class: 'name', y: 41 + low }, node.name), s('text', { class: 'state', y: 56 + low }, node.state)];
-  return s('g', attributes, s('title', {}, node.whole), ...tile(node), picture(node), ...seal, ...texts);
-}
-
-function edgeElement(edge: Edge): SVGElement {
-  const { label } = edge;
-  const words = label ? s('text', { class: label.look, x: label.x, y: label.y }, label.text) : null;
-  if (label && label.text !== label.whole) words?.append(s('title', {}, label.whole));
-  const seal = edge.mark ? [s('circle', { class: 'mark', cx: edge.mark.x, cy: edge.mark.y, r: 10 }), mark(edge.mark.icon, edge.mark.x, edge.mark.y)] : [];
-  const path = s('path', { class: edge.thin ? 'edge arg' : 'edge', d: edge.path });
-  return s('g', { class: `e ${edge.look}`.trim() }, path, s('path', { class: 'head', d: edge.head }), ...seal, words);
-}
-
-const noteElement = (note: Note): SVGElement => s('text', { class: note.look, x: note.x, y: note.y }, note.text);
-
-const stampOf = (node: Node): unknown[] => [node.look, node.label, node.name, node.state, node.whole, node.mark, node.spot.x, node.spot.y, node.spot.object?.preview, node.spot.folded.length];
-
-const choiceOf = (node: Node): Choice => ({ call: node.spot.failed?.id ?? node.spot.object?.call ?? '', object: node.spot.object?.id ?? '' });
-
-const DIRECTIONS: Readonly<Record<string, readonly [number, number]>> = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
-
-/** The nearest node in a direction; what stands aside counts as farther. */
-export function neighbour(nodes: readonly Node[], from: Node, [dx, dy]: readonly [number, number]): Node | null {
-  let best: Node | null = null;
-  let least = Infinity;
-  for (const node of nodes) {
-    const x = node.spot.x - from.spot.x;
-    const y = node.spot.y - from.spot.y;
-    const along = x * dx + y * dy;
-    const far = along > 0 ? along + 3 * Math.abs(x * dy - y * dx) : Infinity;
-    if (far < least) [best, least] = [node, far];
-  }
-  return best;
-}
+const DIRECTIONS: Readonly<Record<string, readonly [number, number]>> = {
+  ArrowRight: [1, 0],
+  ArrowLeft: [-1, 0],
+  ArrowDown: [0, 1],
+  ArrowUp: [0, -1]
+};
 
 export interface Graph {
   readonly element: HTMLElement;
@@ -98,13 +45,20 @@ export function graph(acts: Acts): Graph {
     button('', { icon: 'plus', label: 'Zoom in', look: 'ghost icon', onclick: () => hand.zoom(1.25) }),
     button('', { icon: 'fit', label: 'Fit', look: 'ghost icon', onclick: () => hand.fit(now) })
   );
-  const hint = h('p', { class: 'tc-empty' }, icon('info'), 'No objects yet. What the session begins with, and what its calls make, stands here.');
+  const hint = h(
+    'p',
+    { class: 'tc-empty' },
+    icon('info'),
+    'No objects yet. What the session begins with, and what its calls make, stands here.'
+  );
   const element = h('div', { class: 'tc-canvas' }, svg, tools, hint);
 
   const edgeLayer = keyed(layers.edges, edgeElement);
   const nodeLayer = keyed(layers.nodes, nodeElement);
   const noteLayer = keyed(layers.notes, noteElement);
-  const strokeLayer = keyed(layers.strokes, (stroke: Scene['strokes'][number]) => s('path', { class: stroke.look, d: stroke.path }));
+  const strokeLayer = keyed(layers.strokes, (stroke: Scene['strokes'][number]) =>
+    s('path', { class: stroke.look, d: stroke.path })
+  );
 
   let now: Scene = { nodes: [], edges: [], notes: [], strokes: [], width: 0, height: 0, newest: '' };
   let view: Look | null = null;
@@ -159,7 +113,11 @@ export function graph(acts: Acts): Graph {
 
   function mind(): void {
     const chosen = view?.chosen;
-    const tab = now.nodes.some(node => node.key === focused) ? focused : (chosen && now.nodes.some(n => n.key === chosen.object) ? chosen.object : now.newest);
+    const tab = now.nodes.some(node => node.key === focused)
+      ? focused
+      : chosen && now.nodes.some(n => n.key === chosen.object)
+        ? chosen.object
+        : now.newest;
     for (const child of layers.nodes.children) {
       const key = child.getAttribute('data-k');
       const pressed = key !== null && key !== '' && (key === chosen?.object || key === `call:${chosen?.call ?? ''}`);
@@ -168,7 +126,11 @@ export function graph(acts: Acts): Graph {
     }
   }
 
-  const keyedItem = <T extends { readonly key: string }>(item: T, stamp: unknown[]): Keyed<T> => ({ key: item.key, stamp, item });
+  const keyedItem = <T extends { readonly key: string }>(item: T, stamp: unknown[]): Keyed<T> => ({
+    key: item.key,
+    stamp,
+    item
+  });
 
   /** Puts what can be seen into the drawing; far away nodes of a great graph are left out. */
   function draw(): void {
@@ -189,7 +151,9 @@ export function graph(acts: Acts): Graph {
     tools.hidden = !hint.hidden;
     hand.space(size().width, Math.min(TALL, Math.max(120, now.height)));
     const failed = `call:${next.chosen.call}`;
-    const choice = next.follow ? now.newest : (now.nodes.find(node => node.key === next.chosen.object || node.key === failed)?.key ?? '');
+    const choice = next.follow
+      ? now.newest
+      : (now.nodes.find(node => node.key === next.chosen.object || node.key === failed)?.key ?? '');
     const spot = now.nodes.find(node => node.key === choice)?.spot;
     if (next.follow) hand.follow(now, spot);
     else if (spot && shown !== choice) hand.reveal(spot);

@@ -5,7 +5,15 @@ import type { Acts, Look } from './look';
 import type { FullSession } from './rows';
 import { block, count, line, many } from './text';
 
-const ICONS: Readonly<Record<FullSession['phase'], IconName>> = { ready: 'ready', thinking: 'thinking', waiting: 'wait', running: 'run', finished: 'done', stopped: 'stop', failed: 'failed' };
+const ICONS: Readonly<Record<FullSession['phase'], IconName>> = {
+  ready: 'ready',
+  thinking: 'thinking',
+  waiting: 'wait',
+  running: 'run',
+  finished: 'done',
+  stopped: 'stop',
+  failed: 'failed'
+};
 
 const SAYS: Readonly<Record<FullSession['phase'], string>> = {
   ready: 'Ready',
@@ -22,7 +30,8 @@ const CAN_STOP: readonly FullSession['phase'][] = ['thinking', 'running', 'waiti
 
 function meta(view: Look): Child[] {
   const { session } = view.model;
-  const counts = session.remembered > 0 ? `${many(session.ran, 'call')} ran, ${count(session.remembered)} from memory` : '';
+  const counts =
+    session.remembered > 0 ? `${many(session.ran, 'call')} ran, ${count(session.remembered)} from memory` : '';
   const turn = view.past ? (view.calls.at(-1)?.turn ?? 0) : session.turn;
   const parts: [string, string][] = [
     ['opt', line(session.model, 60)],
@@ -68,7 +77,11 @@ export function head(acts: Acts): Head {
   const draw = once(() => {
     const { session } = view.model;
     says();
-    about.replaceChildren(...[session.verified ? null : foreign(), ...meta(view)].filter((one): one is HTMLElement => one instanceof HTMLElement));
+    about.replaceChildren(
+      ...[session.verified ? null : foreign(), ...meta(view)].filter(
+        (one): one is HTMLElement => one instanceof HTMLElement
+      )
+    );
     drive.hidden = !view.live;
     step.disabled = run.disabled = view.past || view.ui.sent || !CAN_GO.includes(session.phase);
     stop.disabled = view.past || !CAN_STOP.includes(session.phase);

@@ -32,7 +32,11 @@ const ICONS = {
 export type IconName = keyof typeof ICONS;
 
 export function icon(name: IconName): SVGElement {
-  return s('svg', { class: 'i', viewBox: '0 0 16 16', 'aria-hidden': 'true' }, ...ICONS[name].map(d => s('path', { d })));
+  return s(
+    'svg',
+    { class: 'i', viewBox: '0 0 16 16', 'aria-hidden': 'true' },
+    ...ICONS[name].map(d => s('path', { d }))
+  );
 }
 
 /** The same icon inside a drawing: 14 units wide around a point. */
@@ -61,10 +65,15 @@ function lines(paths: readonly string[]): SVGElement {
 
 /** The head of a table in a box of 24 units. */
 function tableHead(preview: FullPreview): SVGElement {
-  const names = preview.columns.slice(0, 2).map((name, index) =>
-    s('text', { class: 'th', x: 2.5 + index * 10, y: 8.2 }, clip(line(name, 40), 4))
+  const names = preview.columns
+    .slice(0, 2)
+    .map((name, index) => s('text', { class: 'th', x: 2.5 + index * 10, y: 8.2 }, clip(line(name, 40), 4)));
+  return s(
+    'g',
+    {},
+    s('g', { class: 'pic fine' }, s('path', { d: 'M1 4h22v17H1zM1 10.200h22M1 15.600h22M11.400 4v17' })),
+    ...names
   );
-  return s('g', {}, s('g', { class: 'pic fine' }, s('path', { d: 'M1 4h22v17H1zM1 10.200h22M1 15.600h22M11.400 4v17' })), ...names);
 }
 
 function kindOf(preview: FullPreview): GlyphName {

@@ -73,9 +73,24 @@ export function mount(el: HTMLElement, host: Host): View {
   const parts = [beside, tab, top, voice, list, details, talk, both, words, slider];
 
   const panels = Object.values(tab.panels);
-  const page = h('div', { class: 'tc-page' }, top.element, top.bar, tab.element, ...panels, words.element, slider.element);
+  const page = h(
+    'div',
+    { class: 'tc-page' },
+    top.element,
+    top.bar,
+    tab.element,
+    ...panels,
+    words.element,
+    slider.element
+  );
   const broken = h('p', { class: 'tc-error tc-unreadable', hidden: true });
-  const root = h('div', { class: host.side ? 'tc side' : 'tc', role: 'region', 'aria-label': 'Tool calls' }, page, broken, voice.element);
+  const root = h(
+    'div',
+    { class: host.side ? 'tc side' : 'tc', role: 'region', 'aria-label': 'Tool calls' },
+    page,
+    broken,
+    voice.element
+  );
   const shell = h('div', { class: 'tc-shell' }, root);
   tab.panels.Messages.append(talk.element);
   tab.panels.Compare.append(both.element);

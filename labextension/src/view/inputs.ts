@@ -44,7 +44,13 @@ function objectSelect(field: Field, around: Around): Input {
   const known = found.map(object => [object.name, caption(object)] as const);
   const none = field.required ? [] : [['', field.initial === undefined ? 'left out: the newest' : 'none'] as const];
   const lost = current && !found.some(object => object.name === current) ? [[current, line(current, 80)] as const] : [];
-  return simple(h('select', { id: around.id, class: 'tc-in', 'aria-describedby': around.described }, ...options([...lost, ...known, ...none])));
+  return simple(
+    h(
+      'select',
+      { id: around.id, class: 'tc-in', 'aria-describedby': around.described },
+      ...options([...lost, ...known, ...none])
+    )
+  );
 }
 
 function checks(field: Field, around: Around): Input {
@@ -88,11 +94,18 @@ function choice(field: Field, around: Around): Input {
   const values = field.nullable && !field.options.includes(null) ? [...field.options, null] : field.options;
   const known = values.map(value => [JSON.stringify(value), word(value)] as const);
   const current = rawOf(field, field.initial);
-  const extra = field.initial === undefined ? [['', 'left out'] as const] : known.some(([raw]) => raw === current) ? [] : [[current, line(current, 60)] as const];
+  const extra =
+    field.initial === undefined
+      ? [['', 'left out'] as const]
+      : known.some(([raw]) => raw === current)
+        ? []
+        : [[current, line(current, 60)] as const];
   const all = [...known, ...extra];
   const long = all.reduce((sum, [, text]) => sum + text.length + 4, 0) > 52;
   if (all.length <= FEW && !long) return segments(around, all);
-  return simple(h('select', { id: around.id, class: 'tc-in mono', 'aria-describedby': around.described }, ...options(all)));
+  return simple(
+    h('select', { id: around.id, class: 'tc-in mono', 'aria-describedby': around.described }, ...options(all))
+  );
 }
 
 function flag(field: Field, around: Around): Input {
@@ -128,11 +141,26 @@ function input(field: Field, around: Around): Input {
     case 'flag':
       return flag(field, around);
     case 'number':
-      return simple(h('input', { ...common, type: 'number', step: field.integer ? 1 : 'any', placeholder: field.initial === undefined ? 'left out' : '', class: 'tc-in mono' }));
+      return simple(
+        h('input', {
+          ...common,
+          type: 'number',
+          step: field.integer ? 1 : 'any',
+          placeholder: field.initial === undefined ? 'left out' : '',
+          class: 'tc-in mono'
+        })
+      );
     case 'text':
       return text(field, around);
     case 'json':
-      return simple(h('textarea', { ...common, class: 'tc-in mono', rows: Math.min(8, rawOf(field, field.initial).split('\n').length + 1), spellcheck: 'false' }));
+      return simple(
+        h('textarea', {
+          ...common,
+          class: 'tc-in mono',
+          rows: Math.min(8, rawOf(field, field.initial).split('\n').length + 1),
+          spellcheck: 'false'
+        })
+      );
   }
 }
 

@@ -88,7 +88,8 @@ export const choiceOf = (call: FullCall | null | undefined): Choice =>
 function choose(ui: Ui, model: Model, calls: readonly FullCall[], waiting: FullCall | null): Choice {
   const { chosen } = ui;
   const call = chosen ? model.calls.get(chosen.call) : undefined;
-  if (chosen && call && (call.branch !== '' || calls.includes(call))) return { call: call.id, object: call.object || chosen.object };
+  if (chosen && call && (call.branch !== '' || calls.includes(call)))
+    return { call: call.id, object: call.object || chosen.object };
   if (chosen && chosen.call === '' && model.objects.has(chosen.object)) return chosen;
   return choiceOf(waiting ?? calls.at(-1));
 }
@@ -101,7 +102,9 @@ export function look(model: Model, ui: Ui, able: boolean): Look {
   const at = past && ui.at !== null ? ui.at : last;
   const calls = past ? all.filter(call => call.step <= at) : all;
   const known = [...model.objects.values()];
-  const objects = past ? known.filter(object => object.step <= at && object.role !== 'output' && object.role !== 'pending') : known;
+  const objects = past
+    ? known.filter(object => object.step <= at && object.role !== 'output' && object.role !== 'pending')
+    : known;
   const waiting = past ? null : firstWaiting(model);
   const chosen = choose(ui, model, calls, waiting);
   const live = able && model.live;

@@ -14,7 +14,8 @@ export interface Turn {
 }
 
 /** In a request the instructions stand first, whenever they were written down. */
-const rank = (message: FullMessage): number => (message.turn > 1 ? 2 : message.role === 'system' ? 0 : message.role === 'tools' ? 1 : 2);
+const rank = (message: FullMessage): number =>
+  message.turn > 1 ? 2 : message.role === 'system' ? 0 : message.role === 'tools' ? 1 : 2;
 
 /** The request of a turn: what stood in earlier ones, what is new, and the reply. */
 export function turnOf(messages: readonly FullMessage[], turn: number): Turn {
@@ -29,14 +30,34 @@ export function turnOf(messages: readonly FullMessage[], turn: number): Turn {
   };
 }
 
-const WHO: Readonly<Record<FullMessage['role'], string>> = { system: 'system', tools: 'tools', user: 'user', session: 'session', assistant: 'assistant', call: 'call', tool: 'tool' };
+const WHO: Readonly<Record<FullMessage['role'], string>> = {
+  system: 'system',
+  tools: 'tools',
+  user: 'user',
+  session: 'session',
+  assistant: 'assistant',
+  call: 'call',
+  tool: 'tool'
+};
 
 function row(look: string, sign: string, who: string, body: Child, prose = false): HTMLElement {
-  return h('div', { class: `tc-msg ${look}`.trim() }, h('span', { class: 'sign' }, sign), h('span', { class: 'who' }, who), h('div', { class: prose ? 'body prose' : 'body' }, body));
+  return h(
+    'div',
+    { class: `tc-msg ${look}`.trim() },
+    h('span', { class: 'sign' }, sign),
+    h('span', { class: 'who' }, who),
+    h('div', { class: prose ? 'body prose' : 'body' }, body)
+  );
 }
 
 function whole(message: FullMessage, look: string, sign: string): HTMLElement {
-  return row(look, sign, WHO[message.role] ?? '', block(message.text), message.role === 'assistant' || message.role === 'user');
+  return row(
+    look,
+    sign,
+    WHO[message.role] ?? '',
+    block(message.text),
+    message.role === 'assistant' || message.role === 'user'
+  );
 }
 
 const HEADS: readonly FullMessage['role'][] = ['system', 'tools', 'user'];
@@ -51,14 +72,31 @@ function quiet(old: readonly FullMessage[]): HTMLElement[] {
 }
 
 function page(turn: Turn, thinking: boolean): HTMLElement {
-  const since = turn.turn > 1 ? `since request ${turn.turn - 1}: ${many(turn.fresh.length, 'message')} more` : `${many(turn.fresh.length, 'part')}`;
+  const since =
+    turn.turn > 1
+      ? `since request ${turn.turn - 1}: ${many(turn.fresh.length, 'message')} more`
+      : `${many(turn.fresh.length, 'part')}`;
   const reply = turn.reply.length
-    ? [h('div', { class: 'tc-row tc-subhead' }, h('span', { class: 'strong' }, `Reply ${turn.turn}`)), ...turn.reply.map(message => whole(message, '', ''))]
-    : [h('div', { class: 'tc-row tc-subhead' }, h('span', { class: 'muted' }, thinking ? 'No reply yet.' : 'Not sent: the session stands before it.'))];
+    ? [
+        h('div', { class: 'tc-row tc-subhead' }, h('span', { class: 'strong' }, `Reply ${turn.turn}`)),
+        ...turn.reply.map(message => whole(message, '', ''))
+      ]
+    : [
+        h(
+          'div',
+          { class: 'tc-row tc-subhead' },
+          h('span', { class: 'muted' }, thinking ? 'No reply yet.' : 'Not sent: the session stands before it.')
+        )
+      ];
   return h(
     'div',
     { class: 'tc-request' },
-    h('div', { class: 'tc-row tc-subhead first' }, h('span', { class: 'strong' }, `Request ${turn.turn}`), h('span', { class: 'muted small' }, since)),
+    h(
+      'div',
+      { class: 'tc-row tc-subhead first' },
+      h('span', { class: 'strong' }, `Request ${turn.turn}`),
+      h('span', { class: 'muted small' }, since)
+    ),
     ...quiet(turn.old),
     ...turn.fresh.map(message => whole(message, 'new', '+')),
     ...reply
@@ -73,11 +111,20 @@ export interface Messages {
 export function messages(acts: Acts): Messages {
   const list = h('ol', { class: 'tc-turns', 'aria-label': 'Turns' });
   const right = h('div', { class: 'tc-pages' });
-  const element = h('div', { class: 'tc-two' }, h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, 'Requests'), list), right);
+  const element = h(
+    'div',
+    { class: 'tc-two' },
+    h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, 'Requests'), list),
+    right
+  );
   let view: Look;
 
   function entry(turn: number, calls: string, chosen: boolean): HTMLElement {
-    const name = h('button', { type: 'button', class: 'turn', 'data-k': `turn ${turn}`, onclick: () => acts.set({ turn }) }, `Turn ${turn}`);
+    const name = h(
+      'button',
+      { type: 'button', class: 'turn', 'data-k': `turn ${turn}`, onclick: () => acts.set({ turn }) },
+      `Turn ${turn}`
+    );
     return h('li', { 'aria-current': chosen ? 'true' : undefined }, name, h('span', { class: 'mono' }, calls));
   }
 
@@ -88,20 +135,32 @@ export function messages(acts: Acts): Messages {
     const turns = [...new Set(shown.map(message => message.turn))].filter(turn => turn > 0).sort((a, b) => a - b);
     const thinking = view.model.session.phase === 'thinking' && !view.past;
     const replied = turns.filter(turn => shown.some(message => message.turn === turn && isReply(message)));
-    const chosen = view.ui.turn !== null && turns.includes(view.ui.turn) ? view.ui.turn : (thinking ? turns.at(-1) : (replied.at(-1) ?? turns.at(-1)));
+    const chosen =
+      view.ui.turn !== null && turns.includes(view.ui.turn)
+        ? view.ui.turn
+        : thinking
+          ? turns.at(-1)
+          : (replied.at(-1) ?? turns.at(-1));
     const tools = new Map<number, string[]>();
     for (const call of view.calls) tools.set(call.turn, [...(tools.get(call.turn) ?? []), call.tool]);
     const focus = list.contains(document.activeElement);
-    list.replaceChildren(...turns.map(turn => entry(turn, line((tools.get(turn) ?? []).join(', '), 120), turn === chosen)));
+    list.replaceChildren(
+      ...turns.map(turn => entry(turn, line((tools.get(turn) ?? []).join(', '), 120), turn === chosen))
+    );
     if (focus) list.querySelector<HTMLElement>('[aria-current] button')?.focus({ preventScroll: true });
-    right.replaceChildren(chosen === undefined ? h('p', { class: 'tc-later' }, 'Nothing was said yet.') : page(turnOf(shown, chosen), thinking));
+    right.replaceChildren(
+      chosen === undefined
+        ? h('p', { class: 'tc-later' }, 'Nothing was said yet.')
+        : page(turnOf(shown, chosen), thinking)
+    );
   });
 
   return {
     element,
     paint(next) {
       view = next;
-      if (next.ui.tab === 'Messages') draw(next.model.messages, next.model.calls, next.model.session.phase, next.ui.turn, next.at, next.past);
+      if (next.ui.tab === 'Messages')
+        draw(next.model.messages, next.model.calls, next.model.session.phase, next.ui.turn, next.at, next.past);
     }
   };
 }

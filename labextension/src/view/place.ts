@@ -128,9 +128,22 @@ function columns(cells: readonly Cell[], closeUp: boolean): (column: number) => 
 }
 
 /** Where what is parked stands: in free places above the line where it is narrow, else at the right. */
-function park(parked: readonly FullObject[], cells: readonly Spot[], size: Size, y: (lane: number) => number): { spots: Spot[]; divider: number | null } {
+function park(
+  parked: readonly FullObject[],
+  cells: readonly Spot[],
+  size: Size,
+  y: (lane: number) => number
+): { spots: Spot[]; divider: number | null } {
   if (parked.length === 0) return { spots: [], divider: null };
-  const spot = (object: FullObject, x: number, row: number): Spot => ({ key: object.id, x, y: row, object, failed: null, folded: [], parked: true });
+  const spot = (object: FullObject, x: number, row: number): Spot => ({
+    key: object.id,
+    x,
+    y: row,
+    object,
+    failed: null,
+    folded: [],
+    parked: true
+  });
   const row = cells.filter(cell => cell.y === y(0));
   const named = row.length < cells.length && cells.some(cell => cell.object?.branch) ? 40 : 0;
   const end = Math.max(...row.map(cell => cell.x), -40) + named;
@@ -160,7 +173,12 @@ export function places(view: Look, size: Size): Places {
   const head = top < 0 ? 64 : 84;
   const y = (lane: number): number => head + rowOf(lane) - rowOf(top);
   const left = size.narrow ? 56 : 64;
-  const spots = cells.map(cell => ({ ...cell, x: left + column(cell.column) * pitch(size), y: y(cell.lane), parked: false }));
+  const spots = cells.map(cell => ({
+    ...cell,
+    x: left + column(cell.column) * pitch(size),
+    y: y(cell.lane),
+    parked: false
+  }));
   const rest = park(parked, spots, size, y);
   const all = [...spots, ...rest.spots];
   const spotOf = (object: string): string => stackOf.get(object) ?? object;

@@ -50,7 +50,8 @@ export interface Model extends Tables {
 
 type Loose = Readonly<Record<string, unknown>>;
 
-const isRecord = (value: unknown): value is Loose => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Loose =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -155,9 +156,21 @@ function withRows(model: Model, rows: Loose): Model {
     ...model,
     calls: put(model.calls, records(rows.calls).map(fullCall), gone('calls')),
     objects: put(model.objects, records(rows.objects).map(fullObject), gone('objects')),
-    tools: put(model.tools, records(rows.tools).map(row => complete(row, TOOL) as FullTool), gone('tools')),
-    messages: put(model.messages, records(rows.messages).map(row => complete(row, MESSAGE) as FullMessage), gone('messages')),
-    branches: put(model.branches, records(rows.branches).map(row => complete(row, BRANCH) as FullBranch), gone('branches')),
+    tools: put(
+      model.tools,
+      records(rows.tools).map(row => complete(row, TOOL) as FullTool),
+      gone('tools')
+    ),
+    messages: put(
+      model.messages,
+      records(rows.messages).map(row => complete(row, MESSAGE) as FullMessage),
+      gone('messages')
+    ),
+    branches: put(
+      model.branches,
+      records(rows.branches).map(row => complete(row, BRANCH) as FullBranch),
+      gone('branches')
+    ),
     session: session ? fullSession(session) : model.session
   };
 }
@@ -186,7 +199,11 @@ function refusal(notice: Loose): Required<Refused> {
 function fromWhole(notice: Loose): Model {
   const version = notice.version ?? VERSION;
   if (typeof version !== 'number' || version > VERSION) {
-    return { ...EMPTY, live: false, unreadable: 'This session was written by a newer jupyter-toolcall. Update it to see the session.' };
+    return {
+      ...EMPTY,
+      live: false,
+      unreadable: 'This session was written by a newer jupyter-toolcall. Update it to see the session.'
+    };
   }
   return { ...withRows(EMPTY, isRecord(notice.rows) ? notice.rows : {}), live: notice.live !== false };
 }

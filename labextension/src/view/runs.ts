@@ -18,11 +18,19 @@ function mainParents(view: Look, placed: readonly FullObject[]): Map<string, str
 }
 
 /** The runs of objects with one parent and at most one child, each in order. */
-function runs(placed: readonly FullObject[], parents: ReadonlyMap<string, string>, keep: ReadonlySet<string>): FullObject[][] {
+function runs(
+  placed: readonly FullObject[],
+  parents: ReadonlyMap<string, string>,
+  keep: ReadonlySet<string>
+): FullObject[][] {
   const children = new Map<string, number>();
   for (const parent of parents.values()) children.set(parent, (children.get(parent) ?? 0) + 1);
   const single = (object: FullObject): boolean =>
-    object.role === 'made' && !object.saved && !keep.has(object.id) && parents.has(object.id) && (children.get(object.id) ?? 0) <= 1;
+    object.role === 'made' &&
+    !object.saved &&
+    !keep.has(object.id) &&
+    parents.has(object.id) &&
+    (children.get(object.id) ?? 0) <= 1;
   const open = new Map<string, FullObject[]>();
   const found: FullObject[][] = [];
   for (const object of placed) {

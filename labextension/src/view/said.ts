@@ -5,11 +5,21 @@ import { block } from './text';
 
 export function said(): { readonly element: HTMLElement; paint(view: Look): void } {
   const text = h('p');
-  const element = h('div', { class: 'tc-said', role: 'group', 'aria-label': 'What the model says', tabindex: 0 }, h('span', { class: 'who' }, 'Model'), text);
+  const element = h(
+    'div',
+    { class: 'tc-said', role: 'group', 'aria-label': 'What the model says', tabindex: 0 },
+    h('span', { class: 'who' }, 'Model'),
+    text
+  );
   let view: Look;
   const draw = once(() => {
     const { session } = view.model;
-    element.hidden = view.past || session.text === '' || session.phase === 'waiting' || view.ui.tab === 'Messages' || view.ui.tab === 'Compare';
+    element.hidden =
+      view.past ||
+      session.text === '' ||
+      session.phase === 'waiting' ||
+      view.ui.tab === 'Messages' ||
+      view.ui.tab === 'Compare';
     text.textContent = block(session.text, 6000);
     if (session.phase === 'thinking') element.scrollTop = element.scrollHeight;
   });

@@ -44,7 +44,8 @@ export function branchNamed(model: Model, branch: string): FullBranch | undefine
 
 export const branchName = (model: Model, branch: string): string => branchNamed(model, branch)?.name ?? branch;
 
-export const currentBranch = (model: Model): FullBranch | undefined => [...model.branches.values()].find(row => row.current);
+export const currentBranch = (model: Model): FullBranch | undefined =>
+  [...model.branches.values()].find(row => row.current);
 
 /** The name of the output that it is saved as, as far as is known at the time looked at. */
 export function savedAs(view: Look, object: FullObject): string {
@@ -94,7 +95,8 @@ function wordsOf(view: Look, spot: Spot): Words {
     return { name: many(folded.length, 'call'), label: `${many(folded.length, 'call')} folded`, state };
   }
   const state = stateOf(view, object, spot.parked);
-  if (object.role === 'output') return { name: `${object.name}: ${object.kind}`, label: `Output ${object.name}`, state };
+  if (object.role === 'output')
+    return { name: `${object.name}: ${object.kind}`, label: `Output ${object.name}`, state };
   const label = object.branch ? `${object.name} of ${branchName(view.model, object.branch)}` : object.name;
   return { name: object.name, label, state };
 }
@@ -128,7 +130,13 @@ function branchNotes(view: Look, nodes: readonly Node[]): Note[] {
   if (last.size < 2) return [];
   return [...last].map(([branch, spot]) => {
     const text = branch === '' ? (currentBranch(view.model)?.name ?? 'this') : branchName(view.model, branch);
-    return { key: `branch ${branch}`, look: branch === '' ? 'branch on' : 'branch off', text: clip(line(text, 80), 12), x: spot.x + 38, y: spot.y + 4 };
+    return {
+      key: `branch ${branch}`,
+      look: branch === '' ? 'branch on' : 'branch off',
+      text: clip(line(text, 80), 12),
+      x: spot.x + 38,
+      y: spot.y + 4
+    };
   });
 }
 
@@ -150,14 +158,24 @@ function brace(view: Look, nodes: readonly Node[]): Brace | null {
   const right = Math.max(...line0.map(one => one.spot.x)) + 24;
   if (nodes.some(({ spot }) => spot.y > low && spot.x < right + 40)) return null;
   const y = low + 74;
-  const note = { key: 'shared', look: 'note', text: 'shared by both branches, nothing ran again', x: (left + right) / 2, y: y + 24 };
+  const note = {
+    key: 'shared',
+    look: 'note',
+    text: 'shared by both branches, nothing ran again',
+    x: (left + right) / 2,
+    y: y + 24
+  };
   return { notes: [note], path: `M${left} ${y}v6h${right - left}v-6` };
 }
 
 function after(view: Look, nodes: readonly Node[]): Note[] {
-  const chain = nodes.filter(one => !one.spot.parked && one.spot.object?.branch === '' && one.spot.object.role !== 'input');
+  const chain = nodes.filter(
+    one => !one.spot.parked && one.spot.object?.branch === '' && one.spot.object.role !== 'input'
+  );
   const last = chain.at(-1)?.spot;
-  return view.past && last ? [{ key: 'after', look: 'note', text: 'after this: nothing known yet', x: last.x + 145, y: last.y + 4 }] : [];
+  return view.past && last
+    ? [{ key: 'after', look: 'note', text: 'after this: nothing known yet', x: last.x + 145, y: last.y + 4 }]
+    : [];
 }
 
 /** What to draw in a space of this size. */
@@ -169,7 +187,9 @@ export function scene(view: Look, size: Size): Scene {
   const y = rows[0] ?? 0;
   const divider = found.divider === null ? [] : [{ look: 'div', path: `M${found.divider} ${y - 48}V${y + 64}` }];
   const branches = branchNotes(view, nodes);
-  const made = nodes.filter(one => one.spot.object?.branch === '' && !one.spot.parked && one.spot.object.role !== 'input');
+  const made = nodes.filter(
+    one => one.spot.object?.branch === '' && !one.spot.parked && one.spot.object.role !== 'input'
+  );
   return {
     nodes,
     edges: edges(view, found, size),

@@ -21,7 +21,8 @@ export interface Field {
   readonly initial: unknown;
 }
 
-const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const schemas = (value: unknown): Schema[] => (Array.isArray(value) ? value.filter(isSchema) : []);
 
@@ -43,7 +44,10 @@ function plain(schema: Schema, root: Schema, depth = 0): { schema: Schema; nulla
   if (only && !second) return plain({ ...only, ...schema, allOf: undefined }, root, depth + 1);
   if (Array.isArray(schema.type)) {
     const types = schema.type.filter(type => type !== 'null');
-    return { schema: { ...schema, type: types.length === 1 ? types[0] : undefined }, nullable: types.length < schema.type.length };
+    return {
+      schema: { ...schema, type: types.length === 1 ? types[0] : undefined },
+      nullable: types.length < schema.type.length
+    };
   }
   const all = [...schemas(schema.anyOf), ...schemas(schema.oneOf)];
   const real = all.filter(one => !isNull(one));
@@ -64,7 +68,9 @@ export function choices(schema: Schema | undefined, root: Schema): readonly unkn
   const { schema: inner } = plain(schema, root);
   if (Array.isArray(inner.enum)) return inner.enum;
   if (inner.const !== undefined) return [inner.const];
-  const all = [...schemas(inner.anyOf), ...schemas(inner.oneOf)].filter(one => !isNull(one)).map(one => plain(one, root).schema);
+  const all = [...schemas(inner.anyOf), ...schemas(inner.oneOf)]
+    .filter(one => !isNull(one))
+    .map(one => plain(one, root).schema);
   return all.length && all.every(one => one.const !== undefined) ? all.map(one => one.const) : [];
 }
 
@@ -98,7 +104,13 @@ export function fieldsOf(parameters: Schema, values: Readonly<Record<string, unk
   return [...names].map(name => {
     const { schema, nullable } = plain(definitions[name] ?? {}, parameters);
     const description = typeof schema.description === 'string' ? schema.description : '';
-    const common = { name, description, required: required.includes(name), nullable, integer: schema.type === 'integer' };
+    const common = {
+      name,
+      description,
+      required: required.includes(name),
+      nullable,
+      integer: schema.type === 'integer'
+    };
     return { ...common, ...kindFor(schema, parameters, values[name]), initial: values[name] };
   });
 }
@@ -135,7 +147,8 @@ function json(raw: string): Read {
 
 /** The value that a field holds. */
 export function read(field: Field, raw: string): Read {
-  if (raw === rawOf(field, field.initial)) return field.initial === undefined ? { omit: true } : { value: field.initial };
+  if (raw === rawOf(field, field.initial))
+    return field.initial === undefined ? { omit: true } : { value: field.initial };
   if (raw.trim() === '' && (field.kind !== 'text' || field.nullable)) return empty(field);
   if (field.kind === 'text' || field.kind === 'object') return { value: raw };
   return field.kind === 'number' ? number(field, raw) : json(raw);
@@ -161,7 +174,10 @@ export function readAll(fields: readonly Field[], raws: ReadonlyMap<string, stri
 /** The objects that a field can name, newest first; the one it names now is always there. */
 export function candidates(field: Field, objects: readonly FullObject[], before: number): FullObject[] {
   const fit = objects.filter(
-    object => object.branch === '' && field.options.includes(object.kind) && (object.role === 'input' || (object.role === 'made' && object.step < before))
+    object =>
+      object.branch === '' &&
+      field.options.includes(object.kind) &&
+      (object.role === 'input' || (object.role === 'made' && object.step < before))
   );
   const number = (object: FullObject): number => Number(object.name.split('#')[1] ?? 0);
   return fit.sort((a, b) => b.step - a.step || number(b) - number(a));

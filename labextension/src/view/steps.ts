@@ -66,7 +66,11 @@ function element(item: Item, open: (call: FullCall) => void): HTMLElement {
     'li',
     { class: `tc-step ${call.status}`, 'data-n': call.step },
     icon(iconOf(call)),
-    h('button', { type: 'button', class: 'tool', 'data-k': `step ${call.id}`, onclick: () => open(call) }, line(call.tool, 120)),
+    h(
+      'button',
+      { type: 'button', class: 'tool', 'data-k': `step ${call.id}`, onclick: () => open(call) },
+      line(call.tool, 120)
+    ),
     h('span', { class: 'what' }, spoken(call) ? reader(spoken(call)) : null, ...what(item)),
     h('span', { class: 'end' }, endOf(call))
   );
@@ -106,7 +110,8 @@ export function steps(acts: Acts): Steps {
   let current: Element | null = null;
 
   function arrows(event: KeyboardEvent): void {
-    const step = { ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' }[event.key] as 'nextElementSibling' | undefined;
+    const step = { ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' }[event.key] as
+      'nextElementSibling' | undefined;
     const item = event.target instanceof Element ? event.target.closest('li') : null;
     const next = step && item?.[step]?.querySelector('button');
     if (!next) return;
@@ -149,7 +154,9 @@ export function steps(acts: Acts): Steps {
       pick(list.children[chosen - from] ?? null, view.follow);
       fold(earlier, from, 'earlier');
       fold(further, view.calls.length - to, 'further');
-      const hidden = view.past ? [...view.model.calls.values()].filter(call => call.branch === '' && call.step > view.at).length : 0;
+      const hidden = view.past
+        ? [...view.model.calls.values()].filter(call => call.branch === '' && call.step > view.at).length
+        : 0;
       later.hidden = hidden === 0;
       later.textContent = `${many(hidden, 'later step')} ${hidden === 1 ? 'is' : 'are'} hidden`;
       none.hidden = view.calls.length > 0;

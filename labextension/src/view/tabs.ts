@@ -23,7 +23,14 @@ export interface Branches {
 export function branches(acts: Acts): Branches {
   const name = h('span', { class: 'tc-branchname' });
   const id = `tc-b${++ids}`;
-  const opener = h('button', { type: 'button', class: 'tc-branch', 'aria-haspopup': 'listbox', 'aria-expanded': 'false', 'aria-controls': id }, h('span', { class: 'muted' }, 'Branch'), ' ', name, icon('down'));
+  const opener = h(
+    'button',
+    { type: 'button', class: 'tc-branch', 'aria-haspopup': 'listbox', 'aria-expanded': 'false', 'aria-controls': id },
+    h('span', { class: 'muted' }, 'Branch'),
+    ' ',
+    name,
+    icon('down')
+  );
   const list = h('ul', { class: 'tc-list', role: 'listbox', 'aria-label': 'Branches', id, hidden: true });
   const element = h('div', { class: 'tc-branches right' }, opener, list);
   let view: Look;
@@ -31,7 +38,10 @@ export function branches(acts: Acts): Branches {
   function toggle(open: boolean): void {
     list.hidden = !open;
     opener.setAttribute('aria-expanded', String(open));
-    if (open) (list.querySelector<HTMLElement>('[aria-selected=true]') ?? list.querySelector<HTMLElement>('li'))?.focus({ preventScroll: true });
+    if (open)
+      (list.querySelector<HTMLElement>('[aria-selected=true]') ?? list.querySelector<HTMLElement>('li'))?.focus({
+        preventScroll: true
+      });
   }
   function pick(branch: FullBranch): void {
     toggle(false);
@@ -41,7 +51,13 @@ export function branches(acts: Acts): Branches {
   function option(branch: FullBranch): HTMLElement {
     const item = h(
       'li',
-      { role: 'option', tabindex: -1, 'aria-selected': String(branch.current), 'aria-disabled': String(!view.live && !branch.current), onclick: () => pick(branch) },
+      {
+        role: 'option',
+        tabindex: -1,
+        'aria-selected': String(branch.current),
+        'aria-disabled': String(!view.live && !branch.current),
+        onclick: () => pick(branch)
+      },
       branch.current ? icon('done') : h('span', { class: 'i' }),
       h('span', {}, line(branch.name, 60)),
       h('span', { class: 'muted small' }, many(branch.calls, 'call'))
@@ -56,7 +72,13 @@ export function branches(acts: Acts): Branches {
   }
   list.addEventListener('keydown', event => {
     const items = [...list.querySelectorAll<HTMLElement>('li')];
-    const to = move(event, items.length, items.findIndex(item => item === document.activeElement), 'ArrowUp', 'ArrowDown');
+    const to = move(
+      event,
+      items.length,
+      items.findIndex(item => item === document.activeElement),
+      'ArrowUp',
+      'ArrowDown'
+    );
     if (to !== null) items[to]?.focus({ preventScroll: true });
     else if (event.key === 'Escape') {
       toggle(false);
@@ -97,14 +119,35 @@ export function tabs(acts: Acts, beside: HTMLElement): Tabs {
   const id = `tc-t${++ids}`;
   const panels: Partial<Record<Tab, HTMLElement>> = {};
   const made = TABS.map((tab, index) => {
-    const attributes = { type: 'button', role: 'tab', id: `${id}-${index}`, 'aria-controls': `${id}-${index}-p`, onclick: () => acts.set({ tab }) };
-    const panel = h('div', { class: 'tc-body', role: 'tabpanel', id: `${id}-${index}-p`, 'aria-labelledby': `${id}-${index}` });
+    const attributes = {
+      type: 'button',
+      role: 'tab',
+      id: `${id}-${index}`,
+      'aria-controls': `${id}-${index}-p`,
+      onclick: () => acts.set({ tab })
+    };
+    const panel = h('div', {
+      class: 'tc-body',
+      role: 'tabpanel',
+      id: `${id}-${index}-p`,
+      'aria-labelledby': `${id}-${index}`
+    });
     panels[tab] = panel;
     return { tab, button: h('button', attributes, tab), panel };
   });
-  const list = h('div', { class: 'tc-tablist', role: 'tablist', 'aria-label': 'Views' }, ...made.map(one => one.button));
+  const list = h(
+    'div',
+    { class: 'tc-tablist', role: 'tablist', 'aria-label': 'Views' },
+    ...made.map(one => one.button)
+  );
   list.addEventListener('keydown', event => {
-    const to = move(event, made.length, made.findIndex(one => one.button === event.target), 'ArrowLeft', 'ArrowRight');
+    const to = move(
+      event,
+      made.length,
+      made.findIndex(one => one.button === event.target),
+      'ArrowLeft',
+      'ArrowRight'
+    );
     const next = to === null ? undefined : made[to];
     if (!next) return;
     acts.set({ tab: next.tab });

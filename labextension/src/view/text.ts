@@ -26,7 +26,8 @@ export function clip(text: string, cap: number): string {
 }
 
 /** Many lines, capped. */
-export const block = (text: string, cap = 8000): string => (text.length > cap ? `${seen(text.slice(0, cap))}\n…` : seen(text));
+export const block = (text: string, cap = 8000): string =>
+  text.length > cap ? `${seen(text.slice(0, cap))}\n…` : seen(text);
 
 /** A value as a person reads it in code. */
 export function literal(value: unknown, cap = 400): string {

@@ -18,7 +18,14 @@ export function time(acts: Acts): Time {
   const slider = h('input', { id, type: 'range', 'aria-label': 'Time', min: 1, max: 1, step: 1 });
   const says = h('span');
   const back = button('Back to now', { look: 'ghost', onclick: () => acts.set({ at: null }) });
-  const element = h('div', { class: 'tc-time' }, h('label', { for: id }, 'Time'), h('div', { class: 'tc-track' }, ticks, done, slider), says, back);
+  const element = h(
+    'div',
+    { class: 'tc-time' },
+    h('label', { for: id }, 'Time'),
+    h('div', { class: 'tc-track' }, ticks, done, slider),
+    says,
+    back
+  );
   let view: Look;
 
   slider.addEventListener('input', () => {
@@ -39,11 +46,13 @@ export function time(acts: Acts): Time {
     back.hidden = !past;
     const marks = last > 1 && last <= FEW ? last : 0;
     if (ticks.childElementCount === marks) return;
-    ticks.replaceChildren(...Array.from({ length: marks }, (_, index) => {
-      const tick = h('i');
-      tick.style.left = `${(100 * index) / (marks - 1)}%`;
-      return tick;
-    }));
+    ticks.replaceChildren(
+      ...Array.from({ length: marks }, (_, index) => {
+        const tick = h('i');
+        tick.style.left = `${(100 * index) / (marks - 1)}%`;
+        return tick;
+      })
+    );
   });
   return {
     element,

@@ -1,0 +1,114 @@
+/** Objects, values and arguments as a card shows them. */
+import { isDecision } from './decide';
+import { h, picture, type Child } from './dom';
+import { glyph, sign, thumb } from './icons';
+import type { Look } from './look';
+import type { FullCall, FullObject, FullPreview } from './rows';
+import { stateOf } from './scene';
+import { choices, definitionsOf } from './schema';
+import { block, clip, isObjectName, line, literal } from './text';
+
+export type Fact = readonly [string, Child | readonly Child[]];
+
+export function facts(all: readonly (Fact | null | false | '')[]): HTMLElement | null {
+  const shown = all.filter((fact): fact is Fact => Array.isArray(fact));
+  if (shown.length === 0) return null;
+  return h(
+    'dl',
+    { class: 'tc-facts' },
+    ...shown.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, ...(Array.isArray(value) ? value : [value]))])
+  );
+}
+
+export const muted = (text: string): HTMLElement => h('span', { class: 'muted small' }, text);
+
+function fields(preview: FullPreview): HTMLElement | null {
+  const shown = preview.fields
+    .slice(0, 12)
+    .map(([name, value]) => h('span', {}, `${line(name, 40)} `, h('b', {}, line(value, 80))));
+  return shown.length ? h('div', { class: 'tc-kv' }, ...shown) : null;
+}
+
+const drawing = (object: FullObject): SVGElement => (object.role === 'pending' ? sign('next') : glyph(object.preview));
+
+/** An object in a line: its tile, its name, a word about it, its fields. */
+export function shownObject(object: FullObject, title: string, aside: string): HTMLElement {
+  const head = h('div', {}, h('span', { class: 'strong' }, line(title, 120)), ' ', muted(line(aside, 160)));
+  return h('div', { class: 'tc-obj' }, thumb(drawing(object)), h('div', {}, head, fields(object.preview)));
+}
+
+function table(preview: FullPreview): HTMLElement {
+  const row = (cells: readonly string[], tag: 'th' | 'td'): HTMLElement =>
+    h('tr', {}, ...cells.slice(0, 12).map(cell => h(tag, {}, line(cell, 60))));
+  const body = preview.cells.slice(0, 12).map(cells => row(cells, 'td'));
+  return h(
+    'div',
+    { class: 'tc-scroll' },
+    h('table', { class: 'tc-table' }, h('thead', {}, row(preview.columns, 'th')), h('tbody', {}, ...body))
+  );
+}
+
+/** The object at its full size, where there is more than the tile holds. */
+export function large(object: FullObject): Child {
+  const { preview } = object;
+  const src = picture(preview.image);
+  if (src && preview.glyph.length === 0)
+    return h('img', { class: 'tc-picture', src, alt: `${object.name}, a picture` });
+  if (preview.columns.length) return table(preview);
+  return preview.text && preview.fields.length === 0
+    ? h('pre', { class: 'tc-text', tabindex: 0 }, block(preview.text, 2000))
+    : null;
+}
+
+/** The object that an argument's value names. */
+function named(view: Look, call: FullCall, parameter: string, value: unknown): FullObject | null {
+  if (!isObjectName(value)) return null;
+  const ids = call.uses.filter(use => use.parameter === parameter).map(use => use.object);
+  const used = ids.map(id => view.model.objects.get(id)).find(object => object?.name === value);
+  return used ?? view.objects.find(object => object.name === value && object.branch === call.branch) ?? null;
+}
+
+function alternatives(view: Look, call: FullCall, parameter: string, value: unknown): string {
+  const tool = view.model.tools.get(call.tool);
+  if (!tool) return '';
+  const others = choices(definitionsOf(tool.parameters)[parameter], tool.parameters).filter(
+    one => one !== value && one !== null
+  );
+  return others.length && others.length < 4 ? `or ${others.map(one => literal(one, 40)).join(', ')}` : '';
+}
+
+function asked(call: FullCall, parameter: string): Child[] {
+  if (!call.asked || JSON.stringify(call.asked[parameter]) === JSON.stringify(call.arguments[parameter])) return [];
+  const before = call.asked[parameter];
+  if (before === undefined)
+    return call.filled.includes(parameter) || isObjectName(call.arguments[parameter])
+      ? []
+      : [' ', muted('the model left it out')];
+  return [' ', muted('the model asked for'), ' ', h('code', { class: 'muted' }, h('s', {}, literal(before, 80)))];
+}
+
+function argument(view: Look, call: FullCall, parameter: string, value: unknown, wide: boolean): Child[] {
+  const object = named(view, call, parameter, value);
+  const filled = call.filled.includes(parameter);
+  if (object) {
+    const aside = filled ? `filled in: the newest ${object.kind}` : stateOf(view, object);
+    return wide
+      ? [shownObject(object, object.name, aside), ...asked(call, parameter)]
+      : [h('span', { class: 'strong' }, line(object.name)), ' ', muted(line(aside, 120)), ...asked(call, parameter)];
+  }
+  const or = isDecision(call) ? alternatives(view, call, parameter, value) : '';
+  const text =
+    typeof value === 'string' && value.length > 120
+      ? h('pre', { class: 'tc-text', tabindex: 0 }, block(value, 4000))
+      : h('code', { class: 'strong' }, literal(value));
+  return [text, filled ? [' ', muted('filled in')] : [], or ? [' ', muted(or)] : [], asked(call, parameter)].flat();
+}
+
+export function argumentsOf(view: Look, call: FullCall): HTMLElement | null {
+  const wide = isDecision(call);
+  const rows = Object.entries(call.arguments).flatMap(([parameter, value]) => [
+    h('dt', { title: parameter }, clip(line(parameter, 80), 24)),
+    h('dd', {}, ...argument(view, call, parameter, value, wide))
+  ]);
+  return rows.length ? h('dl', { class: 'tc-args' }, ...rows) : null;
+}
