@@ -25,14 +25,10 @@ HEAD = "// Generated from jupyter_toolcall/rows.py by `npm run contract`. Do not
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of everything that crosses the wire or is saved."""
-    kinds: list[tuple[str, Any]] = [
-        ("Notice", rows.Notice),
-        ("Command", rows.Command),
-        ("Saved", rows.Saved),
-    ]
-    one = TypeAdapter(tuple[tuple(kind for _, kind in kinds)])
+    names = ("Notice", "Command", "Saved")
+    one = TypeAdapter(tuple[rows.Notice, rows.Command, rows.Saved])
     whole = one.json_schema(ref_template="#/$defs/{model}")
-    named = dict(zip((name for name, _ in kinds), whole["prefixItems"], strict=True))
+    named = dict(zip(names, whole["prefixItems"], strict=True))
     named = {name: part for name, part in named.items() if part != {"$ref": f"#/$defs/{name}"}}
     return {"$defs": whole["$defs"] | named}
 
@@ -121,7 +117,8 @@ def main(arguments: list[str]) -> int:
     text = contract()
     if "--check" in arguments:
         same = TARGET.exists() and TARGET.read_text(encoding="utf-8") == text
-        print("contract.ts is up to date" if same else "contract.ts is old: npm run contract")
+        word = "contract.ts is up to date" if same else "contract.ts is old: npm run contract"
+        sys.stdout.write(f"{word}\n")
         return 0 if same else 1
     TARGET.parent.mkdir(parents=True, exist_ok=True)
     TARGET.write_text(text, encoding="utf-8")
