@@ -15,7 +15,6 @@ const OPTIONS: readonly [RegExp, string | null][] = [
   [/^--?[A-Za-z][\w-]*/, 'attributeName'],
   [/^(["'])(?:\\.|(?!\1).)*\1?/, 'string'],
   [/^[A-Za-z_]\w*#\d+/, 'atom'],
-  [/^[A-Za-z_]\w*(?=:)/, 'variableName'],
   [/^[:,=]/, 'operator'],
   [/^\d+(?:\.\d+)?(?!\w)/, 'number'],
   [/^[^\s:,=]+/, 'string']

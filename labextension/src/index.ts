@@ -5,10 +5,11 @@ import {
   type JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
-import { INotebookTracker, NotebookActions } from '@jupyterlab/notebook';
+import { INotebookTracker, NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { highlight } from './highlight';
+import { keepSaved } from './keep';
 import { addLiveSlots } from './live';
 import { SidePanel } from './side';
 
@@ -23,8 +24,12 @@ const slots: JupyterFrontEndPlugin<void> = {
   autoStart: true,
   requires: [INotebookTracker],
   activate: (_app, notebooks: INotebookTracker) => {
-    notebooks.forEach(addLiveSlots);
-    notebooks.widgetAdded.connect((_, notebook) => addLiveSlots(notebook));
+    const follow = (notebook: NotebookPanel): void => {
+      addLiveSlots(notebook);
+      keepSaved(notebook);
+    };
+    notebooks.forEach(follow);
+    notebooks.widgetAdded.connect((_, notebook) => follow(notebook));
   }
 };
 

@@ -66,6 +66,13 @@ class Fake(anywidget.AnyWidget):
 """
 
 
-def pair(saved: dict[str, Any]) -> str:
+def pair(saved: dict[str, Any], between: str = "") -> str:
     """The source of a cell that publishes what a session does: its panel, then what is saved."""
-    return f"{FAKE_PANEL}\nfake = Fake()\ndisplay(fake)\ndisplay({saved!r}, raw=True)"
+    shown = f"handle = display({saved!r}, raw=True, display_id=fake.model_id)"
+    return f"{FAKE_PANEL}\nfake = Fake()\ndisplay(fake)\n{between}\n{shown}"
+
+
+def wait_for_file(name: str) -> str:
+    """Source that waits, as a session does for a person, until there is such a file."""
+    condition = f"pathlib.Path({name!r}).exists()"
+    return f"import asyncio, pathlib\nwhile not {condition}:\n    await asyncio.sleep(0.05)"

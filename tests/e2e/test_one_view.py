@@ -15,12 +15,13 @@ from tests.e2e.rig import (
     restart_kernel,
     run_all,
     save,
+    saved_notebook,
     screenshot,
     shut_down_kernels,
     wait_idle,
     wait_ready,
 )
-from tests.e2e.samples import FAKE_PANEL, pair, session
+from tests.e2e.samples import FAKE_PANEL, SESSION, pair, session, wait_for_file
 
 CELL = pair(session())
 
@@ -40,6 +41,7 @@ def expect_saved(page: Page) -> None:
 def expect_one_output(page: Page) -> None:
     expect(outputs(page, 0).locator(".jp-OutputArea-child:visible")).to_have_count(1)
     expect(outputs(page, 0).get_by_text("rror displaying widget")).to_be_hidden()
+    assert outputs(page, 0).locator(".jtc-saved").count() <= 1
 
 
 @pytest.fixture(params=["lab", "notebook7"])
@@ -106,6 +108,26 @@ def test_a_notebook_from_elsewhere_shows_the_saved_session(page: Page, lab: Plac
         "text/plain": "<Panel>",
     }
     open_notebook(page, lab, "foreign.ipynb", ["%%toolchat\nPeel it."], {0: [panel, session()]})
+    expect_saved(page)
+
+
+def test_a_page_that_is_loaded_anew_while_the_cell_waits_keeps_what_is_saved_later(
+    page: Page, lab: Place
+) -> None:
+    source = pair(session(), between=wait_for_file("go"))
+    open_notebook(page, lab, "middle.ipynb", [source])
+    run_all(page)
+    expect_live(page)
+    save(page)
+    reload(page)
+    expect_live(page)
+    (lab.root / "go").touch()
+    wait_idle(page)
+    expect(outputs(page, 0).locator(".jtc-saved")).to_have_count(1)
+    save(page)
+    [cell] = saved_notebook(lab, "middle.ipynb").cells
+    assert [SESSION in output.data for output in cell.outputs] == [False, True]
+    restart_kernel(page)
     expect_saved(page)
 
 
