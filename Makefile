@@ -76,7 +76,7 @@ test-py: $(VENV)/.dev labextension/node_modules/.package-lock.json chromium
 
 .PHONY: chromium
 chromium:
-	@command -v chromium chromium-browser google-chrome >/dev/null \
+	@{ command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null \
 	  || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } \
 	  || { command -v sudo >/dev/null && sudo -n apt-get update -qq && sudo -n apt-get install -y -qq chromium; } \
 	  || { echo "The browser tests need Chromium on the PATH: apt-get install chromium" >&2; exit 1; }
