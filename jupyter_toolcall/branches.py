@@ -24,9 +24,12 @@ class Branch:
 
 
 def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
-    """Return all branches, oldest first; the one that `head` is on is current."""
-    root = journal.path(head)[0].id
-    leaves = [leaf for leaf in journal.leaves() if journal.path(leaf)[0].id == root]
+    """Return all branches of a conversation, oldest first; `head` is on the current one.
+
+    Another first prompt is another conversation, also where it was set up alike.
+    """
+    first = journal.path(head)[:2][-1].id
+    leaves = [leaf for leaf in journal.leaves() if first in (e.id for e in journal.path(leaf)[:2])]
     heads = leaves if head in leaves else [*leaves, head]
     found: list[Branch] = []
     for each in heads:

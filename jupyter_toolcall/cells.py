@@ -17,14 +17,13 @@ from .disk import Kept, journal_file, open_journal
 from .errors import UsageError
 from .events import Asked, Opened
 from .journal import Entry, Journal
-from .loop import Cursor, Desk
+from .loop import Cursor, Desk, Script
 from .models.named import model_named
 from .request import Model
 from .opening import opening
 from .options import Options
 from .schemes.outputs import SCALARS
 from .session import Session
-from .state import state_at
 from .tools import Toolbox, nearest
 
 Variables = Mapping[str, Any]
@@ -123,8 +122,7 @@ def say(session: Session, text: str, fresh: bool) -> Session:
         entry = cursor.desk.journal.append(cursor.head, event, {"at": cursor.desk.clock()})
         return session.at(Cursor(cursor.desk, entry.id))
     script = _recorded(cursor.desk.journal, said)
-    told = state_at(cursor.desk.journal, script[-1].id) if script else None
-    return session.at(Cursor(cursor.desk, said, script, told))
+    return session.at(Cursor(cursor.desk, said, Script(script)))
 
 
 def _unsaid(text: str, known: Any) -> Asked:

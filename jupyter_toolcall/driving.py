@@ -18,7 +18,7 @@ from typing import Any
 
 from . import places
 from .commands import command, obey, refusal
-from .errors import ModelError, Stopped, ToolcallError
+from .errors import ModelError, Stopped, ToolcallError, Unfinished
 from .events import Replied
 from .rows import (
     Approve,
@@ -38,6 +38,7 @@ from .rows import (
     Tidy,
     Whole,
 )
+from .loop import Cursor
 from .session import Session
 from .steps import AskModel, AskPerson, Clarify, Judge, Perform, next_step
 from .tidy import tidied
@@ -69,6 +70,8 @@ class Drive:
     watch: Watch = field(default_factory=Watch)
     greeted: bool = False
     """A panel has said hello."""
+    panel: str = ""
+    """The id of the panel's model: what is saved is found by it after a reload."""
     busy: bool = False
     on_idle: Callable[[], None] = lambda: None
     """Called when a wish comes in and nothing drives."""
@@ -189,7 +192,7 @@ class Drive:
         except (Stopped, KeyboardInterrupt, asyncio.CancelledError) as error:
             self.publish("stopped", detail=_said(error))
             raise Stopped("interrupted; nothing is lost: %toolchat next goes on") from None
-        except ModelError as error:
+        except (ModelError, Unfinished) as error:
             self.publish("failed", detail=str(error))
             raise
         finally:
@@ -220,7 +223,7 @@ class Drive:
             return None if self._approved_by_turn(waiting[0]) else "decide"
         if self._held:
             return "go"
-        if isinstance(next_step(cursor.state), AskPerson) and not cursor.script:
+        if isinstance(next_step(cursor.state), AskPerson) and cursor.script.next() is None:
             return "done"
         return None
 
@@ -233,10 +236,10 @@ class Drive:
     def _take_step(self) -> None:
         cursor = self.session.cursor
         self.publish(_phase(next_step(cursor.state)))
-        if cursor.advance() is None:
-            self._held = True
-        elif self.stepping:
-            self._held = True
+        entry = cursor.advance()
+        if entry is None and not places.waiting(cursor):
+            raise Unfinished(_why_stopped(cursor))
+        self._held = self.stepping
 
     async def _wait(self, asks: str) -> None:
         self.publish(*_waits(asks))
@@ -257,6 +260,14 @@ def _phase(step: Any) -> Phase:
 
 def _waits(asks: str) -> tuple[Phase, str]:
     return ("waiting", SAYS["waiting"]) if asks == "decide" else ("ready", "Ready for the next step")
+
+
+def _why_stopped(cursor: Cursor) -> str:
+    """Nobody has to decide, and still nothing goes on: say why."""
+    most, turns = cursor.desk.max_turns, cursor.state.turns_since
+    if most is not None and turns >= most:
+        return f"stopped after {turns} replies of the model; a larger --max-turns goes on"
+    return "the model has no reply yet; %toolchat next asks it again"
 
 
 def _said(error: BaseException) -> str:

@@ -53,11 +53,22 @@ def place(layout: Layout, key: str, uses: Sequence[str], main: str) -> Layout:
     layout = _put(layout, key, column, _free(layout, column, lane, 1))
     if not main:
         layout = replace(layout, lines=layout.lines + 1)
-    lane = layout.places[key][1]
+    # Above the first line, so that no input stands where a line is still to grow.
+    lane = min(layout.places[key][1], 0.0)
     for use in uses:
         if use not in layout.places:
             layout = _put(layout, use, column, _free(layout, column, lane - 1, -1))
     return layout
+
+
+def without(layout: Layout, key: str) -> Layout:
+    """Return the layout in which the place of what was never made is free again."""
+    spot = layout.places.get(key)
+    if spot is None:
+        return layout
+    return replace(
+        layout, places=layout.places.remove(key), taken=layout.taken.discard(spot)
+    )
 
 
 def _begin(layout: Layout, key: str) -> Layout:

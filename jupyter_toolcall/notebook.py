@@ -54,10 +54,12 @@ class Notebook:
         if chosen.help:
             print(help_text())
             return None
+        if chosen.quiet or not self.interactive:
+            return self.cell_now(line, body)
         since, session = self._said(chosen, body)
-        drive = self._drive(session, chosen, panel=not chosen.quiet and self.interactive)
+        drive = self._drive(session, chosen, panel=True)
         try:
-            if await self._heard(drive, chosen):
+            if await self._heard(drive):
                 await drive.drive(chosen.wait)
             else:
                 await self._by_input(drive)
@@ -93,9 +95,8 @@ class Notebook:
         drive = Drive(session, lambda notice: None, stepping=chosen.step)
         model = session.cursor.desk.model
         drive.model = str(getattr(model, "name", None) or model_name(model))
-        listen = getattr(model, "listen", None)
-        if callable(listen):
-            listen(drive.stream)
+        if hasattr(model, "on_text"):
+            model.on_text = drive.stream
         if panel:
             self._show(drive)
         self.drives[session.name] = drive
@@ -103,7 +104,7 @@ class Notebook:
 
     def _show(self, drive: Drive) -> None:
         panel = Panel()
-        panel.drive, drive.tell = drive, panel.show
+        panel.drive, drive.tell, drive.panel = drive, panel.show, panel.model_id
         drive.on_idle = lambda: self._go_on(drive)
         display(panel.bundle(), raw=True)
 
@@ -117,13 +118,8 @@ class Notebook:
             return False
         return bool(kernel.get_parent("shell").get("content", {}).get("allow_stdin", False))
 
-    async def _heard(self, drive: Drive, chosen: Options) -> bool:
-        """Return whether clicks can be heard, or none are needed: without, it is `input`."""
-        if not self.interactive or chosen.quiet:
-            drive.session.run()
-            drive.publish("waiting" if drive.session.pending else "finished")
-            self._needs_nobody(drive)
-            return True
+    async def _heard(self, drive: Drive) -> bool:
+        """Return whether a panel can be heard in this kernel while a cell waits."""
         until = time.monotonic() + (0.0 if self.met else HELLO)
         while not drive.greeted and not self.met and time.monotonic() < until:
             await asyncio.sleep(TICK)
@@ -177,7 +173,8 @@ class Notebook:
         handle, start = self.shown.get(key, (None, None))
         data = bundle(session.cursor, drive.whole(), start)
         if handle is None:
-            self.shown[key] = (display(data, raw=True, display_id=True), start)
+            named = drive.panel or True
+            self.shown[key] = (display(data, raw=True, display_id=named), start)
         else:
             handle.update(data, raw=True)
 

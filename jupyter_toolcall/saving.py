@@ -39,9 +39,10 @@ def _row(entry: Entry, index: dict[str, int]) -> list[Any]:
 
 
 def _behind(cursor: Cursor, since: str | None) -> list[Entry]:
-    """Return the entries that come behind one, on all branches, in their order."""
-    journal, known = cursor.desk.journal, {since}
-    found = []
+    """Return the entries of a conversation behind one, on all branches, in their order."""
+    journal = cursor.desk.journal
+    own = journal.path(cursor.head, after=since)
+    found, known = [*own[:1]], {entry.id for entry in own[:1]}
     for entry in journal:
         if entry.parent in known:
             known.add(entry.id)

@@ -14,7 +14,7 @@ from typing import Any
 from .branches import SHOWN, Branch, branches, own_entries, shared_with_older
 from .events import Decided, Finished, Replied, Started
 from .journal import Entry
-from .layout import Layout
+from .layout import Layout, without
 from .loop import Cursor
 from .messages import entry_messages
 from .rows import BranchRow, CallRow, ObjectRow, Rows, SessionRow
@@ -112,6 +112,8 @@ class Watch:
         now = {row.id for row in waiting}
         made = {row.object for row in rows if row.id not in now}
         gone = [key for key in self.pending if key not in now and key not in made]
+        for key in gone:
+            self.layout = without(self.layout, key)
         gone += [key for key in self.sockets if key not in {row.id for row in sockets}]
         self.pending = tuple(now)
         return tuple(f"objects:{key}" for key in gone)
