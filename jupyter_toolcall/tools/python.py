@@ -47,11 +47,12 @@ def from_function(
     Raises DefinitionError, which names the parameter, why it has no schema and what to
     write.
     """
-    hints = hints_of(function)
-    title = name or hints.name or _name(function)
-    said, notes = documented(function)
+    bare = _underlying(function)
+    hints = hints_of(bare)
+    title = name or hints.name or str(getattr(bare, "__name__", type(bare).__name__))
+    said, notes = documented(bare)
     parameters = _parameters(function, title)[1 if method else 0 :]
-    types = _types(function, title, kinds)
+    types = _types(bare, title, kinds)
     fields = {p.name: _field(p, types, notes, kinds, title) for p in parameters}
     adapter, schema = _adapter(title, fields)
     return Tool(
@@ -68,11 +69,11 @@ def from_function(
     )
 
 
-def _name(function: Any) -> str:
-    """Return a function's name; a partial's is that of what it calls."""
+def _underlying(function: Any) -> Any:
+    """Return the function that a partial, or a method of a class, is made of."""
     while isinstance(function, functools.partial):
         function = function.func
-    return str(getattr(function, "__name__", type(function).__name__))
+    return _bare(function)
 
 
 def from_class(cls: type, kinds: Kinds) -> Iterator[Tool]:
@@ -158,8 +159,7 @@ def _parameters(function: Callable[..., Any], title: str) -> list[_Parameter]:
 
 def _types(function: Callable[..., Any], title: str, kinds: Kinds) -> dict[str, Any]:
     """Return the types of a function's parameters, and its "return" where that is known."""
-    bare = inspect.unwrap(_bare(function))
-    found = {}
+    bare, found = inspect.unwrap(function), {}
     for name in getattr(bare, "__annotations__", {}):
         try:
             found[name] = hint(bare, name, kinds)

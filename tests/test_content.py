@@ -1,0 +1,171 @@
+"""Content: digests that go by value, copies that are private, data that is JSON."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_toolcall.content import content_digest, is_frozen, plain_data, private
+from jupyter_toolcall.digest import encode
+
+
+@dataclass(frozen=True)
+class Leaf:
+    n: int = 0
+
+
+@dataclass(frozen=True)
+class Branch:
+    leaves: tuple[Leaf, ...] = ()
+    notes: list[int] = field(default_factory=list)
+
+
+class Plain:
+    def __init__(self, **fields: Any) -> None:
+        self.__dict__.update(fields)
+
+
+class Way(Enum):
+    UP = 1
+    DOWN = 2
+
+
+values = st.recursive(
+    st.one_of(
+        *(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3)),
+        *(st.binary(max_size=3), st.sampled_from(Way), st.builds(Leaf, st.integers(0, 3))),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.lists(inner, max_size=3).map(tuple),
+        st.dictionaries(st.text(max_size=2), inner, max_size=3),
+        st.frozensets(st.integers(0, 5)),
+        inner.map(lambda item: Plain(item=item)),
+        st.lists(st.integers(), max_size=2).map(lambda notes: Branch((Leaf(1),), notes)),
+    ),
+    max_leaves=6,
+)
+
+
+@given(values)
+def test_a_copy_has_the_digest_of_what_it_was_made_from(value: Any) -> None:
+    copied, possible = private(value)
+    assert possible
+    assert content_digest(copied) == content_digest(value) != ""
+    assert is_frozen(value) == (copied is value) or not isinstance(value, (list, dict, Plain))
+
+
+@given(values)
+def test_whatever_a_value_is_its_data_is_json(value: Any) -> None:
+    encode(plain_data(value)).encode("ascii")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (1, True),
+        (1, 1.0),
+        (1, "1"),
+        ("1", b"1"),
+        ([1], (1,)),
+        ([[1], 2], [[1, 2]]),
+        ({"a": 1}, {"a": 2}),
+        (Leaf(1), Leaf(2)),
+        (Plain(a=1), Plain(b=1)),
+        (Way.UP, Way.DOWN),
+        (["ab"], ["a", "b"]),
+    ],
+)
+def test_values_that_differ_have_digests_that_differ(one: Any, other: Any) -> None:
+    assert content_digest(one) != content_digest(other)
+
+
+def test_the_order_of_keys_and_of_sets_does_not_matter() -> None:
+    assert content_digest({"a": 1, "b": 2}) == content_digest({"b": 2, "a": 1})
+    assert content_digest(Plain(a=1, b=2)) == content_digest(Plain(b=2, a=1))
+    assert content_digest({3, 1, 2}) == content_digest({2, 3, 1})
+
+
+def test_a_value_that_is_shared_is_as_one_that_is_equal() -> None:
+    shared = [1]
+    assert content_digest([shared, shared]) == content_digest([[1], [1]])
+
+
+def test_a_value_that_shares_much_is_digested_in_the_time_of_its_parts() -> None:
+    value: Any = [0]
+    for _ in range(200):
+        value = [value, value]
+    assert content_digest(value) != ""
+
+
+def test_what_cannot_be_read_has_no_digest() -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    assert content_digest(loop) == ""
+    assert content_digest(lambda: 1) == ""
+    assert content_digest(Plain(f=lambda: 1)) == ""
+
+
+def test_a_digest_is_the_same_in_another_process() -> None:
+    code = (
+        "from jupyter_toolcall.content import content_digest as d;"
+        "print(d({'a', 'b', 'c', ('d', 1)}), d({'x': [1.5, None, b'y']}))"
+    )
+    expected = (
+        f"{content_digest({'a', 'b', 'c', ('d', 1)})} {content_digest({'x': [1.5, None, b'y']})}"
+    )
+    for seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.strip() == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "frozen"),
+    [
+        (1, True),
+        ((1, "a"), True),
+        (Leaf(), True),
+        (Branch(), False),
+        ([1], False),
+        (([],), False),
+        (Plain(), False),
+        (Way.UP, True),
+    ],
+)
+def test_only_what_cannot_change_needs_no_copy(value: Any, frozen: bool) -> None:
+    assert is_frozen(value) is frozen
+
+
+def test_numbers_of_other_libraries_are_numbers() -> None:
+    numpy = pytest.importorskip("numpy")
+    assert plain_data({"n": numpy.int64(3), "x": numpy.float32(0.5), "ok": numpy.bool_(True)}) == {
+        "n": 3,
+        "x": 0.5,
+        "ok": True,
+    }
+    assert plain_data(Fraction(1, 2)) == "1/2"
+    assert plain_data(numpy.float64("nan")) == "NaN"
+
+
+def test_a_data_frame_has_a_digest_and_a_copy_of_its_own() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1, 2], "b": ["x", None]})
+    copied, possible = private(frame)
+    assert possible
+    assert content_digest(copied) == content_digest(frame) != ""
+    copied.loc[0, "a"] = 9
+    assert content_digest(copied) != content_digest(frame)

@@ -1,0 +1,216 @@
+"""The journal: a tree that grows, names that are digests, folds that are computed once."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_toolcall.errors import BrokenJournal, NotYourTurn, UnknownEntry
+from jupyter_toolcall.events import (
+    Asked,
+    Call,
+    Data,
+    Decided,
+    Event,
+    Failed,
+    Finished,
+    Interrupted,
+    Made,
+    Many,
+    Opened,
+    Output,
+    Replied,
+    Started,
+    Usage,
+    from_json,
+    to_json,
+)
+from jupyter_toolcall.journal import Entry, Journal
+from jupyter_toolcall.trail import Trail
+
+texts = st.text(max_size=5)
+data = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(texts, inner, max_size=2),
+    max_leaves=4,
+)
+made = st.builds(Made, texts, texts, texts, texts, texts)
+outcomes = st.one_of(
+    st.builds(Data, data),
+    made,
+    st.builds(Many, st.lists(made, max_size=2).map(tuple)),
+    st.builds(Failed, texts),
+    st.just(Interrupted()),
+)
+arguments = st.dictionaries(texts, data, max_size=2)
+calls = st.lists(st.builds(Call, texts, texts, arguments, texts), max_size=2).map(tuple)
+events: st.SearchStrategy[Event] = st.one_of(
+    st.builds(
+        Opened,
+        scheme=texts,
+        inputs=st.lists(st.tuples(texts, made), max_size=2).map(tuple),
+        outputs=st.dictionaries(texts, st.builds(Output, texts, texts), max_size=2),
+        system=texts,
+        instances=st.lists(texts, max_size=2).map(tuple),
+    ),
+    st.builds(Asked, texts, st.sampled_from(["person", "session"])),
+    st.builds(
+        Replied,
+        texts,
+        calls,
+        texts,
+        st.none() | st.builds(Usage, st.integers(0), st.integers(0), st.integers(0)),
+        data,
+        st.dictionaries(texts, texts, max_size=2),
+    ),
+    st.builds(
+        Decided,
+        texts,
+        st.sampled_from(["approve", "edit", "reject", "answer"]),
+        texts,
+        st.none() | arguments,
+        st.none() | outcomes,
+        texts,
+    ),
+    st.builds(Started, texts, st.none() | arguments, st.dictionaries(texts, texts, max_size=2)),
+    st.builds(Finished, texts, outcomes),
+)
+
+
+@given(events)
+def test_an_event_is_the_same_after_it_was_written_and_read(event: Event) -> None:
+    written = json.dumps(to_json(event))
+    assert from_json(json.loads(written)) == event
+
+
+@given(st.lists(events, min_size=1, max_size=6), st.integers(0, 10_000), st.integers(0, 7))
+def test_a_journal_that_was_torn_or_changed_keeps_what_is_whole(
+    said: list[Event], at: int, bit: int
+) -> None:
+    journal, head = Journal(), None
+    for event in said:
+        head = journal.append(head, event, {"at": 1}).id
+    text = journal.dumps()
+    assert Journal.loads(text).dumps() == text
+    at %= len(text)
+    for broken in (text[:at], text[:at] + chr(ord(text[at]) ^ (1 << bit)) + text[at + 1 :]):
+        kept, left = Journal.salvage(broken)
+        assert broken.endswith(left)
+        ids = [entry.id for entry in journal]
+        assert [entry.id for entry in kept] == ids[: len(kept)]
+        # All lines before the one that was hit are there.
+        assert len(kept) >= text[:at].count("\n")
+
+
+def test_equal_histories_have_equal_names_and_a_fork_is_another_child() -> None:
+    one, other = Journal(), Journal()
+    first = one.append(None, Opened())
+    assert other.append(None, Opened(), {"at": 5}).id == first.id
+    left, right = one.append(first.id, Asked("a")), one.append(first.id, Asked("b"))
+    assert one.append(first.id, Asked("a")) is left
+    assert (one.children(first.id), one.leaves()) == ((left.id, right.id), (left.id, right.id))
+    assert [entry.id for entry in one.path(right.id)] == [first.id, right.id]
+    assert one.path(right.id, after=first.id) == (right,)
+
+
+def test_what_does_not_fit_a_fold_was_never_there() -> None:
+    def picky(count: int, entry: Entry) -> int:
+        if isinstance(entry.event, Asked) and entry.event.text == "no":
+            raise NotYourTurn("no")
+        return count + 1
+
+    lines: list[str] = []
+    journal = Journal(lambda line, sync: lines.append(line))
+    first = journal.append(None, Opened())
+    assert journal.fold(first.id, picky, 0) == 1
+    with pytest.raises(NotYourTurn):
+        journal.append(first.id, Asked("no"))
+    assert (len(journal), len(lines), journal.leaves()) == (1, 1, (first.id,))
+    assert journal.fold(journal.append(first.id, Asked("yes")).id, picky, 0) == 2
+
+
+def test_what_cannot_be_written_was_never_there() -> None:
+    def full(line: str, sync: bool) -> None:
+        raise OSError("no space left")
+
+    journal = Journal(full)
+    with pytest.raises(OSError, match="no space"):
+        journal.append(None, Opened())
+    assert len(journal) == 0
+    with pytest.raises(ValueError, match="JSON"):
+        Journal().append(None, Asked(float("nan")))  # type: ignore[arg-type]
+
+
+def test_only_what_allows_an_effect_has_to_be_on_disk_first() -> None:
+    synced: list[bool] = []
+    journal = Journal(lambda line, sync: synced.append(sync))
+    head = None
+    for event in (Opened(), Asked("x"), Decided("c"), Started("c"), Finished("c", Data(1))):
+        head = journal.append(head, event).id
+    assert synced == [False, False, True, True, False]
+
+
+def test_each_prefix_is_folded_once() -> None:
+    folded: list[str] = []
+
+    def count(so_far: int, entry: Entry) -> int:
+        folded.append(entry.id)
+        return so_far + 1
+
+    journal, head = Journal(), None
+    for number in range(100):
+        head = journal.append(head, Asked(str(number))).id
+        assert journal.fold(head, count, 0) == number + 1
+    assert len(folded) == 100
+
+
+def test_an_entry_that_is_not_there_is_named() -> None:
+    with pytest.raises(UnknownEntry, match="'nothing'"):
+        Journal()["nothing"]
+    with pytest.raises(UnknownEntry, match="'nothing'"):
+        Journal().append("nothing", Asked("x"))
+
+
+def test_the_line_that_was_changed_is_named() -> None:
+    journal = Journal()
+    journal.remember({"a": 1})
+    head = journal.append(None, Opened()).id
+    journal.append(head, Asked("hello"))
+    with pytest.raises(BrokenJournal, match=r"line 3 .* 1 entries before it are whole"):
+        Journal.loads(journal.dumps().replace("hello", "hullo"))
+
+
+@pytest.mark.parametrize("junk", [None, 1, [], {}, {"type": "call"}, {"type": "asked", "no": 1}])
+def test_what_is_no_event_is_refused(junk: object) -> None:
+    with pytest.raises(BrokenJournal, match="no event"):
+        from_json(junk)
+
+
+def test_a_text_is_kept_once() -> None:
+    journal = Journal()
+    assert journal.remember("x") == journal.remember("x") != journal.remember("y")
+    assert len(journal.texts) == 2
+    assert Journal.loads(journal.dumps()).texts == journal.texts
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers()), max_size=20))
+def test_a_trail_never_changes_whatever_grows_from_it(steps: list[tuple[int, int]]) -> None:
+    trails: list[tuple[Trail[int], list[int]]] = [(Trail(), [])]
+    for at, item in steps:
+        trail, items = trails[at % len(trails)]
+        trails.append((trail.add(item), [*items, item]))
+    for trail, items in trails:
+        assert list(trail) == items == list(trail[:])
+        assert trail == Trail(items)
+        assert trail[-1:] == items[-1:]
+        assert list(reversed(trail)) == items[::-1]
+        assert trail[::-1] == items[::-1]
+        with pytest.raises(IndexError):
+            trail[len(items)]

@@ -1,0 +1,287 @@
+"""Tools from Python: what a model is shown of a function, and what reaches the function."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field
+
+from jupyter_toolcall import Toolbox, tool
+from jupyter_toolcall.errors import CallError, DefinitionError, UsageError
+from jupyter_toolcall.tools.fingerprint import fingerprint
+from jupyter_toolcall.tools.references import references, rename
+
+
+class Potato:
+    """An object."""
+
+    def peel(self, knife: str = "small") -> Potato:
+        """Take the skin off.
+
+        Args:
+            knife: Which knife.
+        """
+        return self
+
+    @staticmethod
+    def plant(row: int) -> Potato:
+        """Plant one."""
+        return Potato()
+
+    def _secret(self) -> None: ...
+
+
+class Sweet(Potato):
+    """A kind of potato."""
+
+
+class Color(Enum):
+    RED = "red"
+
+
+@dataclass
+class Point:
+    x: int
+    y: int = 0
+
+
+@dataclass
+class Bag:
+    potato: Potato
+    more: list[Potato] = field(default_factory=list)
+    note: str = ""
+
+
+class Crate(BaseModel):
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    bag: Bag
+    count: int = 1
+
+
+class Order(TypedDict):
+    potato: Potato
+    count: NotRequired[int]
+
+
+POTATO, SWEET = Potato(), Sweet()
+
+
+def resolve(name: str, types: tuple[type, ...]) -> Any:
+    if name not in ("Potato#1", "Sweet#1"):
+        raise CallError(f"there is no object {name!r}")
+    return POTATO if name == "Potato#1" else SWEET
+
+
+def check(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what reaches a function."""
+    box = Toolbox(Potato, Sweet, function)
+    return box[function.__name__].check(arguments, resolve)
+
+
+def test_a_signature_is_a_schema_and_its_docstring_says_what_it_is_for() -> None:
+    def cook(
+        dish: str,
+        heat: Annotated[int, Field(ge=1, le=9)],
+        how: Literal["BOIL", "FRY"] = "BOIL",
+        color: Annotated[Color, "The color of the pot."] = Color.RED,
+        at: Optional[Point] = None,  # noqa: UP045
+    ) -> str:
+        """Cook a dish.
+
+        And serve it.
+
+        :param dish: What to cook.
+        """
+        return dish
+
+    made = Toolbox(cook)["cook"]
+    assert made.description == "Cook a dish.\n\nAnd serve it."
+    properties = made.parameters["properties"]
+    assert made.parameters["required"] == ["dish", "heat"]
+    assert made.parameters["additionalProperties"] is False
+    assert properties["dish"] == {"type": "string", "description": "What to cook."}
+    assert properties["heat"] == {"type": "integer", "minimum": 1, "maximum": 9}
+    assert properties["how"]["enum"] == ["BOIL", "FRY"]
+    assert properties["how"]["default"] == "BOIL"
+    assert properties["color"]["description"] == "The color of the pot."
+    assert properties["at"]["default"] is None
+
+
+def test_values_are_coerced_before_they_reach_a_function() -> None:
+    def cook(heat: int, color: Color, at: Point, rows: Sequence[float] = ()) -> None: ...
+
+    assert check(cook, {"heat": "5", "color": "red", "at": {"x": "1"}, "rows": [1]}) == {
+        "heat": 5,
+        "color": Color.RED,
+        "at": Point(1, 0),
+        "rows": [1.0],
+    }
+
+
+@pytest.mark.parametrize(
+    ("annotation", "given", "reached", "places"),
+    [
+        (Potato, "Potato#1", POTATO, {"x": "Potato#1"}),
+        (Potato, "Sweet#1", SWEET, {"x": "Sweet#1"}),
+        (Potato | None, None, None, {}),
+        (Potato | None, "Potato#1", POTATO, {"x": "Potato#1"}),
+        (Potato | Sweet, "Sweet#1", SWEET, {"x": "Sweet#1"}),
+        (
+            list[Potato],
+            ["Potato#1", "Sweet#1"],
+            [POTATO, SWEET],
+            {"x.0": "Potato#1", "x.1": "Sweet#1"},
+        ),
+        (list[Potato | None], [None, "Potato#1"], [None, POTATO], {"x.1": "Potato#1"}),
+        (dict[str, Potato], {"a": "Potato#1"}, {"a": POTATO}, {"x.a": "Potato#1"}),
+        (tuple[int, Potato], [1, "Potato#1"], (1, POTATO), {"x.1": "Potato#1"}),
+        (
+            Bag,
+            {"potato": "Potato#1", "more": ["Sweet#1"]},
+            Bag(POTATO, [SWEET]),
+            {"x.potato": "Potato#1", "x.more.0": "Sweet#1"},
+        ),
+        (Order, {"potato": "Potato#1"}, {"potato": POTATO}, {"x.potato": "Potato#1"}),
+        (
+            list[Order] | None,
+            [{"potato": "Potato#1"}],
+            [{"potato": POTATO}],
+            {"x.0.potato": "Potato#1"},
+        ),
+        (str, "Potato#1", "Potato#1", {}),
+    ],
+)
+def test_objects_are_taken_by_name_at_any_depth(
+    annotation: Any, given: Any, reached: Any, places: dict[str, str]
+) -> None:
+    def use(x: Any) -> None: ...
+
+    use.__annotations__["x"] = annotation
+    assert check(use, {"x": given}) == {"x": reached}
+    schema = Toolbox(Potato, Sweet, use)["use"].parameters
+    assert dict(references(schema, {"x": given})) == places
+    # Each name is renamed once, whatever unions it stands in.
+    again = rename(schema, {"x": given}, lambda name: f"{name}0")
+    assert dict(references(schema, again)) == {place: f"{name}0" for place, name in places.items()}
+
+
+def test_a_model_that_holds_what_holds_an_object_comes_out_as_itself() -> None:
+    def use(crate: Crate) -> None: ...
+
+    found = check(use, {"crate": {"bag": {"potato": "Potato#1"}, "count": "2"}})["crate"]
+    assert isinstance(found, Crate)
+    assert (found.bag, found.count) == (Bag(POTATO), 2)
+    schema = Toolbox(Potato, Sweet, use)["use"].parameters
+    assert list(references(schema, {"crate": {"bag": {"potato": "Potato#1"}}})) == [
+        ("crate.bag.potato", "Potato#1")
+    ]
+
+
+def test_an_object_that_there_is_not_is_told_by_its_place() -> None:
+    def use(bag: Bag) -> None: ...
+
+    with pytest.raises(CallError, match=r"bag.potato: there is no object 'Potato#7'"):
+        check(use, {"bag": {"potato": "Potato#7"}})
+    with pytest.raises(
+        CallError, match=r"bag.potato: must be the name of an object, such as Potato#1"
+    ):
+        check(use, {"bag": {"potato": 7}})
+
+
+def test_every_kind_of_parameter_is_called_as_it_must_be() -> None:
+    def f(a: int, /, b: int, *rest: int, c: int = 3, **more: int) -> Any:
+        return a, b, rest, c, more
+
+    made = Toolbox(f)["f"]
+    values = made.check({"a": 1, "b": 2, "rest": [7, 8], "more": {"z": 9}}, resolve)
+    assert made.function(**values) == (1, 2, (7, 8), 3, {"z": 9})
+
+
+def test_a_class_gives_a_tool_for_each_public_method() -> None:
+    box = Toolbox(Potato)
+    assert box.names == ("Potato_peel", "Potato_plant")
+    peel = box["Potato_peel"]
+    assert list(peel.parameters["properties"]) == ["Potato", "knife"]
+    assert peel.parameters["properties"]["knife"]["description"] == "Which knife."
+    assert (peel.receiver, peel.kind, peel.description) == (
+        "Potato",
+        "Potato",
+        "Take the skin off.",
+    )
+    assert box["Potato_plant"].receiver == ""
+    assert Toolbox(Sweet).names == ("Sweet_peel", "Sweet_plant")
+
+
+def test_hints_say_what_a_function_does_not() -> None:
+    @tool(read_only=True, idempotent=True, name="look", description="Look at it.")
+    def f() -> int:
+        """Something else."""
+        return 1
+
+    made = Toolbox(f)["look"]
+    assert (made.read_only, made.idempotent, made.description) == (True, True, "Look at it.")
+    assert f() == 1
+    plain = Toolbox(tool(lambda_named))["lambda_named"]
+    assert (plain.read_only, plain.idempotent) == (False, False)
+
+
+def lambda_named() -> int:
+    return 2
+
+
+def test_a_partial_is_the_function_with_less_to_say() -> None:
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    made = Toolbox(functools.partial(add, b=2))["add"]
+    assert made.function(**made.check({"a": 1}, resolve)) == 3
+
+
+def test_a_toolbox_says_the_nearest_name_of_one_that_it_has_not() -> None:
+    with pytest.raises(UsageError, match=r"no tool 'Potato_peal'\. Did you mean Potato_peel\?"):
+        Toolbox(Potato)["Potato_peal"]
+
+
+def test_a_parameter_that_is_named_as_its_type_is_refused() -> None:
+    class Pot:
+        def stir(self, Pot: int) -> None: ...
+
+    with pytest.raises(DefinitionError, match="the parameter 'Pot' is named as its own type"):
+        Toolbox(Pot)
+
+
+def test_a_default_that_is_no_json_is_not_told_but_holds() -> None:
+    def f(x: float = float("nan"), y: object = object) -> float:
+        return x
+
+    properties = Toolbox(tool(f))["f"].parameters["properties"]
+    assert "default" not in properties["x"]
+
+
+def test_a_version_follows_the_code_and_not_its_place() -> None:
+    source = "def helper(x):\n    return x + {n}\ndef f(x):\n    return helper(x) * SCALE\n"
+
+    def version(text: str, scale: int = 1) -> str:
+        space: dict[str, Any] = {"SCALE": scale, "__name__": "cell"}
+        exec(text, space)
+        return fingerprint(space["f"])
+
+    same = version(source.format(n=1))
+    assert version("# moved\n\n\n" + source.format(n=1)) == same
+    assert version(source.format(n=2)) != same
+    assert version(source.format(n=1), scale=2) != same
+
+
+def test_a_version_follows_defaults_and_what_a_closure_holds() -> None:
+    def make(n: int) -> Callable[[int], int]:
+        def f(x: int, *, k: int = n) -> int:
+            return x + n + k
+
+        return f
+
+    assert fingerprint(make(1)) == fingerprint(make(1)) != fingerprint(make(2))
