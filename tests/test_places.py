@@ -1,0 +1,222 @@
+"""Forks, replays and edits of a session, and what memory answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall.errors import CallError, NotYourTurn
+
+RAN: list[str] = []
+
+
+@dataclass(frozen=True)
+class Cup:
+    """An object."""
+
+    taste: str = ""
+
+    def add(self, what: str) -> Cup:
+        """Add something."""
+        RAN.append(f"add {what}")
+        if what == "salt":
+            raise ValueError("no salt")
+        return Cup(f"{self.taste}+{what}")
+
+    @tool(read_only=True)
+    def smell(self) -> str:
+        """Smell it."""
+        RAN.append("smell")
+        return self.taste
+
+
+def pour() -> Cup:
+    """Pour another."""
+    RAN.append("pour")
+    return Cup("water")
+
+
+SCRIPT = [
+    ("Cup_add", {"Cup": "Cup#1", "what": "tea"}),
+    ("pour", {}),
+    ("Cup_add", {"Cup": "Cup#2", "what": "milk"}),
+    ("Cup_smell", {"Cup": "Cup#4"}),
+    "done",
+]
+
+
+def make(script: Any = SCRIPT, approve: str = "all") -> Session:
+    RAN.clear()
+    session = Session(
+        Toolbox(Cup, pour), Scripted(script), scheme="flat", approve=approve, inputs={"cup": Cup()}
+    )
+    return session.tell("tea")
+
+
+def test_an_edit_runs_again_what_it_reaches_and_nothing_else() -> None:
+    session = make()
+    assert RAN == ["add tea", "pour", "add milk", "smell"]
+    RAN.clear()
+    edited = session.edit("call_1", what="mint").run()
+    assert RAN == ["add mint", "add milk", "smell"]
+    assert edited.calls[3].result == "+mint+milk"
+    assert session.calls[3].result == "+tea+milk"
+    assert edited.text == "done"
+    told = edited.cursor.request.messages[2].results[0].content  # type: ignore[union-attr]
+    assert "A person changed this call" in told
+    assert "mint" in told
+
+
+def test_an_edit_back_to_what_was_is_answered_by_memory() -> None:
+    session = make()
+    edited = session.edit("call_1", what="mint").run()
+    RAN.clear()
+    again = edited.edit("call_1", what="tea").run()
+    assert RAN == ["add tea"]
+    assert again["Cup#4"] == session["Cup#4"]
+
+
+def test_a_name_stands_for_what_the_same_call_made() -> None:
+    """Cup#4 is what the call with the milk made; where an earlier call fails it is Cup#3."""
+    session = make()
+    RAN.clear()
+    edited = session.edit("call_1", what="salt").run()
+    assert [call.status for call in edited.calls] == ["failed", "succeeded", "failed", "failed"]
+    # What the failed call would have made is no object, and never another one of that number.
+    assert "there is no object 'Cup#2 (not made on this branch)'" in edited.calls[2].error
+    assert RAN == ["add salt"]
+
+
+def test_a_replay_can_run_everything_again() -> None:
+    session = make()
+    RAN.clear()
+    again = session.replay(fresh=True).run()
+    assert RAN == ["add tea", "pour", "add milk", "smell"]
+    assert again.head == session.head
+
+
+def test_a_replay_from_a_call_begins_before_it() -> None:
+    session = make()
+    again = session.replay("call_3")
+    assert [call.status for call in again.calls[:3]] == ["succeeded", "succeeded", "proposed"]
+    assert again.run().head == session.head
+
+
+def test_a_fork_asks_the_model_anew_and_a_new_call_always_runs() -> None:
+    session = make()
+    RAN.clear()
+    forked = session.fork("call_1").run()
+    assert RAN == ["pour", "add milk", "smell"]
+    assert forked.text == "done"
+    assert session.checkout(forked.head).head == forked.head
+
+
+def test_a_changed_call_is_asked_about_again_unless_it_is_read_only() -> None:
+    session = make(approve="ask")
+    while session.pending:
+        session.decide(session.pending[0]).run()
+    RAN.clear()
+    edited = session.edit("call_1", what="mint").run()
+    assert [call.id for call in edited.pending] == ["call_3"]
+    assert RAN == ["add mint"]
+    edited.decide("call_3").run()
+    assert edited.text == "done"
+    assert RAN == ["add mint", "add milk", "smell"]
+
+
+def test_an_edit_that_does_not_fit_is_refused_and_changes_nothing() -> None:
+    session = make()
+    count = len(session.journal)
+    with pytest.raises(CallError, match="there is no such argument"):
+        session.edit("call_1", how="hot")
+    with pytest.raises(CallError, match="there is no object 'Cup#3'"):
+        session.edit("call_1", Cup="Cup#3")
+    with pytest.raises(NotYourTurn, match="there is no call 'call_9'"):
+        session.edit("call_9", what="x")
+    assert len(session.journal) == count
+
+
+def test_a_place_of_another_branch_is_not_replayed_from() -> None:
+    session = make()
+    edited = session.edit("call_1", what="mint").run()
+    with pytest.raises(NotYourTurn, match="not on this branch"):
+        session.replay(edited.head)
+
+
+def test_a_rejection_and_an_answer_are_said_again() -> None:
+    session = make(approve="ask")
+    session.decide("call_1", "answer", result=Cup("cola"), reason="I had one").run()
+    session.decide("call_2", "reject", reason="no water").run()
+    session.decide("call_3").run()
+    assert session.text == "done"
+    assert [call.status for call in session.calls[:3]] == ["answered", "rejected", "succeeded"]
+    assert session["Cup#2"] == Cup("cola")
+    count = len(session.journal)
+    assert session.replay().run().head == session.head
+    assert len(session.journal) == count
+    told = [m.results[0].content for m in session.cursor.request.messages if hasattr(m, "results")]
+    assert "I had one" in told[0]
+    assert "no water" in told[1]
+
+
+def test_a_call_that_was_shown_before_it_changed_is_not_approved() -> None:
+    script = [[("pour", {}), ("Cup_add", {"what": "tea"})], "done"]
+    session = make(script, approve="ask")
+    shown = session.cursor.prepared(session.state.calls["call_1_2"], session.state)[0].bound
+    session.decide("call_1_2", bound=shown)
+    session.decide("call_1_1").run()
+    # The newest cup is another one now, so that what was approved is not what would run.
+    assert [(call.id, call.status) for call in session.pending] == [("call_1_2", "approved")]
+    with pytest.raises(NotYourTurn, match="has changed since it was shown"):
+        session.decide("call_1_2", bound=shown)
+    session.decide("call_1_2").run()
+    assert session["Cup#3"] == Cup("water+tea")
+
+
+def test_an_edit_survives_a_second_approval() -> None:
+    script = [[("pour", {}), ("Cup_add", {"what": "tea"})], "done"]
+    session = make(script, approve="ask")
+    session.decide("call_1_2", "edit", arguments={"what": "mint"}).decide("call_1_1").run()
+    session.decide("call_1_2").run()
+    assert session.calls[1].arguments["what"] == "mint"
+    assert session["Cup#3"] == Cup("water+mint")
+
+
+def test_calls_are_decided_in_any_order_and_told_in_theirs() -> None:
+    script: list[Any] = [[("pour", {}), ("pour", {}), ("pour", {})], "done"]
+    session = make(script, approve="ask")
+    session.decide("call_1_3", "reject").run().decide("call_1_1").run()
+    assert session.text == ""
+    session.decide("call_1_2").run()
+    results = session.cursor.request.messages[2].results  # type: ignore[union-attr]
+    assert [(r.call_id, r.error) for r in results] == [
+        ("call_1_1", False),
+        ("call_1_2", False),
+        ("call_1_3", True),
+    ]
+    assert session.replay().run().head == session.head
+
+
+def test_a_decision_is_claimed_once() -> None:
+    session = make(approve="ask").decide("call_1")
+    with pytest.raises(NotYourTurn, match="decided on already"):
+        session.decide("call_1")
+    session.run()
+    with pytest.raises(NotYourTurn, match="succeeded already; edit or replay it"):
+        session.decide("call_1", "reject")
+
+
+def test_two_thousand_calls_cost_what_they_should() -> None:
+    """Counted in what the journal holds and the folds do, not in time."""
+    script = [("Cup_add", {"Cup": "Cup#1", "what": "tea"})] * 2_000
+    session = make([*script, "done"])
+    assert len(session.journal) == 3 + 4 * 2_000
+    assert len(session.objects) == 2_001
+    sizes = [len(entry.line()) for entry in session.journal]
+    assert sum(sizes) / 2_000 < 1_300
+    assert max(sizes[-400:]) <= max(sizes[4:404]) + 20
+    assert session.replay().run().head == session.head
+    assert len(session.journal) == 3 + 4 * 2_000

@@ -1,0 +1,195 @@
+"""Running a call: what comes of what a tool returns, and what is made of what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+
+
+class Dough:
+    """An object that can change."""
+
+    def __init__(self, grams: int = 0) -> None:
+        self.grams = grams
+
+    def knead(self) -> None:
+        """Change it and return nothing."""
+        self.grams += 1
+
+    def look(self) -> None:
+        """Change nothing and return nothing."""
+
+    def rest(self) -> Dough:
+        """Change it and return it."""
+        self.grams += 10
+        return self
+
+    def keep(self) -> Dough:
+        """Return it as it is."""
+        return self
+
+    def split(self) -> list[Dough]:
+        """Make two."""
+        return [Dough(self.grams // 2), Dough(self.grams - self.grams // 2)]
+
+    def merge(self, other: Dough) -> Dough:
+        """Return the other one."""
+        return other
+
+
+class Sourdough(Dough):
+    """A kind of dough."""
+
+
+class Basket(list[Dough]):
+    """A list that is an object of its own."""
+
+    def count_all(self) -> int:
+        """Say how many."""
+        return len(self)
+
+
+class Counter:
+    """A stateful instance."""
+
+    def __init__(self) -> None:
+        self.n = 0
+
+    def up(self, by: int) -> int:
+        """Count."""
+        self.n += by
+        if by > 100:
+            raise ValueError("too much")
+        return self.n
+
+
+def play(*calls: tuple[str, dict[str, Any]], tools: tuple[Any, ...] = ()) -> Session:
+    return Session(
+        Toolbox(Dough, Sourdough, Basket, *tools),
+        Scripted([*calls, "done"]),
+        scheme="flat",
+        approve="all",
+        inputs={"dough": Dough(100)},
+    ).tell("go")
+
+
+@pytest.mark.parametrize(
+    ("tool", "result", "objects"),
+    [
+        ("Dough_knead", "Dough#2", [100, 101]),
+        ("Dough_look", None, [100]),
+        ("Dough_rest", "Dough#2", [100, 110]),
+        ("Dough_keep", "Dough#1", [100]),
+        ("Dough_split", ["Dough#2", "Dough#3"], [100, 50, 50]),
+    ],
+)
+def test_what_a_method_returns_or_changes_is_a_new_object_and_nothing_else_is(
+    tool: str, result: Any, objects: list[int]
+) -> None:
+    session = play((tool, {}))
+    assert session.calls[0].result == result
+    assert [session[name].grams for name in session.objects] == objects
+
+
+def test_an_input_that_comes_back_is_the_object_that_it_was() -> None:
+    session = play(("Dough_rest", {}), ("Dough_merge", {"Dough": "Dough#2", "other": "Dough#1"}))
+    assert session.calls[1].object == "Dough#1"
+    assert session.objects == ("Dough#1", "Dough#2")
+
+
+def test_equal_objects_have_numbers_of_their_own() -> None:
+    def bake() -> Dough:
+        return Dough(7)
+
+    session = play(("bake", {}), ("bake", {}), tools=(bake,))
+    assert session.objects == ("Dough#1", "Dough#2", "Dough#3")
+    assert session.state.objects["Dough#2"].content == session.state.objects["Dough#3"].content
+
+
+def test_an_object_of_a_subclass_does_for_its_base() -> None:
+    def start() -> Sourdough:
+        return Sourdough(3)
+
+    session = play(
+        ("start", {}),
+        ("Dough_merge", {"Dough": "Sourdough#1", "other": "Sourdough#1"}),
+        ("Sourdough_knead", {}),
+        tools=(start,),
+    )
+    assert [call.object for call in session.calls] == ["Sourdough#1", "Sourdough#1", "Sourdough#2"]
+
+
+def test_an_object_of_a_class_that_nobody_named_is_of_the_type_that_was_named() -> None:
+    class Rye(Dough):
+        pass
+
+    def start() -> Dough:
+        return Rye(5)
+
+    session = play(("start", {}), ("Dough_knead", {}), tools=(start,))
+    assert [call.object for call in session.calls] == ["Dough#2", "Dough#3"]
+
+
+def test_a_list_that_is_a_type_is_one_object() -> None:
+    def fill() -> Basket:
+        return Basket([Dough(1), Dough(2)])
+
+    session = play(("fill", {}), ("Basket_count_all", {}), tools=(fill,))
+    assert [call.result for call in session.calls] == ["Basket#1", 2]
+
+
+def test_the_calls_on_one_instance_follow_one_another_and_leave_ours_alone() -> None:
+    mine = Counter()
+    calls = [("Counter_up", {"by": by}) for by in (1, 2, 500, 4)]
+    session = play(*calls, tools=(mine,))
+    # What failed worked on a copy that is gone.
+    assert [call.result for call in session.calls] == [1, 3, None, 7]
+    assert mine.n == 0
+    edited = session.edit("call_1", by=10).run()
+    assert [call.result for call in edited.calls] == [10, 12, None, 16]
+    assert [call.result for call in session.calls] == [1, 3, None, 7]
+
+
+def test_one_object_that_is_given_twice_is_one_object_to_the_tool() -> None:
+    def same(one: Dough, other: Dough) -> bool:
+        return one is other
+
+    session = play(("same", {"one": "Dough#1", "other": "Dough#1"}), tools=(same,))
+    assert session.calls[0].result is True
+
+
+def test_a_value_that_is_plain_data_has_no_name() -> None:
+    def weigh(dough: Dough) -> dict[str, int]:
+        return {"grams": dough.grams}
+
+    session = play(("weigh", {"dough": "$Dough"}), tools=(weigh,))
+    assert session.calls[0].result == {"grams": 100}
+    assert session.objects == ("Dough#1",)
+
+
+def _lineage(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[str, ...]:
+    session = play(("Dough_split", {}), (function.__name__, arguments), tools=(function,))
+    return session.deps("Dough#4")
+
+
+def test_every_object_that_a_call_used_is_in_the_lineage() -> None:
+    def join(parts: list[Dough], more: dict[str, Dough], last: Dough | None = None) -> Dough:
+        return Dough(sum(part.grams for part in parts))
+
+    assert _lineage(join, {"parts": ["Dough#2"], "more": {"a": "Dough#3"}}) == (
+        "Dough#2",
+        "Dough#3",
+    )
+    assert _lineage(join, {"parts": [], "more": {}, "last": "Dough#1"}) == ("Dough#1",)
+
+
+def test_ancestors_and_descendants_are_direct_or_all() -> None:
+    session = play(("Dough_rest", {}), ("Dough_rest", {}), ("Dough_split", {}))
+    assert session.deps("Dough#3") == ("Dough#2",)
+    assert session.deps("Dough#3", all=True) == ("Dough#2", "Dough#1")
+    assert session.users("Dough#1", all=True) == ("Dough#2", "Dough#3", "Dough#4", "Dough#5")
+    assert '"Dough#1" -> "Dough#2" [label="Dough_rest"];' in session.graph.source
