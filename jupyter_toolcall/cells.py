@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,9 +18,9 @@ from .events import Asked, Opened
 from .journal import Entry, Journal
 from .loop import Cursor, Desk, Script
 from .models.named import model_named
-from .request import Model
 from .opening import opening
 from .options import Options
+from .request import Model
 from .schemes.outputs import SCALARS
 from .session import Session
 from .tools import Toolbox, nearest
@@ -54,7 +53,9 @@ class Cells:
         wanted = name or self.last
         if wanted is None or wanted not in self.sessions:
             known = ", ".join(filter(None, self.sessions)) or "none"
-            raise UsageError(f"no session {name!r} in this kernel; there are: {known}. %%toolchat opens one")
+            raise UsageError(
+                f"no session {name!r} in this kernel; there are: {known}. %%toolchat opens one"
+            )
         return self.sessions[wanted]
 
     def session(self, chosen: Options, variables: Variables) -> Session:
@@ -68,7 +69,9 @@ class Cells:
                 "there is no session to go on with; open one, such as "
                 "%%toolchat -m scripted:kitchen -t Potato -i potato"
             )
-        desk, opened = desk_for(chosen, variables, self.journal(name), self.values.setdefault(name, {}))
+        desk, opened = desk_for(
+            chosen, variables, self.journal(name), self.values.setdefault(name, {})
+        )
         if known is not None and name:
             return self._set_up_anew(known, desk, opened)
         head = desk.journal.append(None, opened).id
@@ -80,7 +83,9 @@ class Cells:
         same = replace(opened, inputs=state.opened.inputs, instances=state.opened.instances)
         fresh = _new_inputs(opened, state.by_maker, dict(state.opened.inputs))
         head = known.head
-        if fresh or replace(same, inputs=opened.inputs) != replace(state.opened, inputs=opened.inputs):
+        if fresh or replace(same, inputs=opened.inputs) != replace(
+            state.opened, inputs=opened.inputs
+        ):
             head = desk.journal.append(head, replace(opened, inputs=fresh)).id
         return self.keep(Session.here(Cursor(desk, head), known.name))
 
@@ -156,7 +161,9 @@ def desk_for(
     """Return what a cell's options set up. Raises UsageError and DefinitionError."""
     box = Toolbox(*(variable(name, variables, "-t") for name in chosen.tools))
     inputs = {name: (variable(name, variables, "-i"), said) for name, said in chosen.inputs}
-    outputs = {name: (_type(name, kind, variables, box), said) for name, kind, said in chosen.outputs}
+    outputs = {
+        name: (_type(name, kind, variables, box), said) for name, kind, said in chosen.outputs
+    }
     desk, opened = opening(
         box,
         model(chosen.model, variables),
@@ -201,7 +208,9 @@ def model(name: str, variables: Variables) -> Model | None:
 
 def model_name(model: Any) -> str:
     """Return how a model is called; a script changes its name with its words."""
-    return str(getattr(model, "identity", None) or getattr(model, "name", None) or type(model).__name__)
+    return str(
+        getattr(model, "identity", None) or getattr(model, "name", None) or type(model).__name__
+    )
 
 
 def _type(name: str, kind: str, variables: Variables, box: Toolbox) -> Any:
@@ -210,7 +219,9 @@ def _type(name: str, kind: str, variables: Variables, box: Toolbox) -> Any:
         return held
     if kind in SCALARS:
         return kind
-    known = [each for each, value in variables.items() if isinstance(value, type) and each[:1] != "_"]
+    known = [
+        each for each, value in variables.items() if isinstance(value, type) and each[:1] != "_"
+    ]
     known = [*dict.fromkeys([*box.kinds.values(), *known, *SCALARS])]
     raise UsageError(f"-o {name}: no type {kind} in this notebook.{nearest(kind, known)}")
 
@@ -235,7 +246,9 @@ def filled(text: str, session: Session, variables: Variables) -> str:
         if name not in variables:
             return found[0]
         if _is_secret(name, variables[name]):
-            raise UsageError(f"{{{name}}} holds a secret; a prompt is sent and saved, so it stays out")
+            raise UsageError(
+                f"{{{name}}} holds a secret; a prompt is sent and saved, so it stays out"
+            )
         return str(variables[name])
 
     return _NAMED.sub(fill, text)
@@ -252,4 +265,3 @@ def _is_secret(name: str, value: Any) -> bool:
         return True
     secret = [v for key, v in os.environ.items() if _SECRET.search(key) and len(v) >= 8]
     return isinstance(value, str) and (value in secret or bool(_SECRET.search(name)))
-

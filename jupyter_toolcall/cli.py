@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -40,7 +39,7 @@ Act = Callable[[argparse.Namespace], int]
 
 
 def _command(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, act: Act, said: str
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, act: Act, said: str
 ) -> argparse.ArgumentParser:
     made = commands.add_parser(name, help=said, description=said)
     made.set_defaults(act=act)
@@ -76,5 +75,6 @@ def _verify(parsed: argparse.Namespace) -> int:
     for path in parsed.notebook:
         found = verify(path)
         failed += found.divergence != ""
-        print(f"{'differs' if found.divergence else 'same   '}  {path}: {found.divergence or found.said}")
+        verdict = "differs" if found.divergence else "same   "
+        print(f"{verdict}  {path}: {found.divergence or found.said}")
     return 1 if failed else 0

@@ -48,7 +48,9 @@ def obey(session: Session, wish: Command) -> Session:
         case Reject(call, reason):
             return _decide_anew(session, Decided(call, "reject", reason=reason))
         case Answer(call, result, reason):
-            return _decide_anew(session, Decided(call, "answer", result=Data(result), reason=reason))
+            return _decide_anew(
+                session, Decided(call, "answer", result=Data(result), reason=reason)
+            )
         case Replay(call):
             return session.replay(call)
         case Fork(call):

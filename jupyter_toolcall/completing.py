@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,7 +20,9 @@ def matcher(context: CompletionContext) -> dict[str, Any]:
     line = context.line_with_cursor[: context.cursor_position]
     fragment = _fragment(line)
     words = _first_line(line) if context.cursor_line == 0 else _below()
-    found = [SimpleCompletion(text=word, type="toolchat") for word in words if word.startswith(fragment)]
+    found = [
+        SimpleCompletion(text=word, type="toolchat") for word in words if word.startswith(fragment)
+    ]
     return {"completions": found, "matched_fragment": fragment, "suppress": bool(found)}
 
 
@@ -61,7 +62,9 @@ def _variables(dest: str) -> list[str]:
     from IPython import get_ipython
 
     names: dict[str, Any] = get_ipython().user_ns
-    return [name for name, value in names.items() if not name.startswith("_") and not _module(value)]
+    return [
+        name for name, value in names.items() if not name.startswith("_") and not _module(value)
+    ]
 
 
 def _module(value: Any) -> bool:

@@ -7,7 +7,6 @@ cut and kept beside the file.
 from __future__ import annotations
 
 import os
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import signal
 import threading
-
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from . import places
 from .commands import command, obey, refusal
 from .errors import ModelError, Stopped, ToolcallError, Unfinished
 from .events import Replied
+from .loop import Cursor
 from .rows import (
     Approve,
     ApproveAll,
@@ -38,8 +38,8 @@ from .rows import (
     Tidy,
     Whole,
 )
-from .loop import Cursor
 from .session import Session
+from .state import CallState
 from .steps import AskModel, AskPerson, Clarify, Judge, Perform, next_step
 from .tidy import tidied
 from .view import Seen, call_key
@@ -259,7 +259,9 @@ def _phase(step: Any) -> Phase:
 
 
 def _waits(asks: str) -> tuple[Phase, str]:
-    return ("waiting", SAYS["waiting"]) if asks == "decide" else ("ready", "Ready for the next step")
+    return (
+        ("waiting", SAYS["waiting"]) if asks == "decide" else ("ready", "Ready for the next step")
+    )
 
 
 def _why_stopped(cursor: Cursor) -> str:
@@ -289,5 +291,3 @@ def interrupts() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-

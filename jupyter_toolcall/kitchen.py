@@ -12,7 +12,6 @@ from typing import Annotated, Literal
 from .models.scripted import Scripted
 from .tools import Toolbox
 
-
 _ROUND = "M4 13c0-4.5 3.5-7.5 8-7.5s8.5 3 8.5 7-3.5 6.5-8.5 6.5-8-2-8-6z"
 _RIM = "M3.5 12a8.5 8.5 0 1 0 17 0a8.5 8.5 0 1 0 -17 0z"
 DRAWINGS: Mapping[str, tuple[str, ...]] = {
@@ -20,7 +19,7 @@ DRAWINGS: Mapping[str, tuple[str, ...]] = {
     "rinsed": (_ROUND, "M7.5 12c.3-1.800 1.800-3 3.700-3.200"),
     "peeled": (
         _ROUND,
-        "M7.3 12.800c0-2.5 2-4.100 4.800-4.100s5.100 1.700 5.100 4-2.100 3.5-5.100 3.5-4.800-1-4.800-3.400z",
+        "M7.3 12.8c0-2.5 2-4.1 4.8-4.1s5.1 1.7 5.1 4-2.1 3.5-5.1 3.5-4.8-1-4.8-3.4z",
     ),
     "sticks": ("M5 5.5v13h2.6v-13zM10.7 5.5v13h2.6v-13zM16.4 5.5v13H19v-13z",),
     "slices": (
@@ -51,11 +50,9 @@ DRAWINGS: Mapping[str, tuple[str, ...]] = {
 def drawn(name: str) -> str:
     """Return a line drawing as SVG: 24 by 24, paths alone, so that a tile can ink it."""
     paths = "".join(f'<path d="{path}"/>' for path in DRAWINGS.get(name, ()))
+    size = 'viewBox="0 0 24 24" width="64" height="64"'
     style = 'fill="none" stroke="#808080" stroke-width="1.5" stroke-linecap="round"'
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" width="64" height="64" {style}>'
-        f"{paths}</svg>"
-    )
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>{paths}</svg>'
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ uses it, or at the head of a line. Only a layout asked for anew (`tidy`) moves t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from rpds import HashTrieMap, HashTrieSet
 
@@ -20,8 +20,8 @@ Place = tuple[float, float]
 class Layout:
     """The places that are taken, by the id of what stands there."""
 
-    places: HashTrieMap[str, Place] = HashTrieMap()
-    taken: HashTrieSet[Place] = HashTrieSet()
+    places: HashTrieMap[str, Place] = field(default_factory=HashTrieMap)
+    taken: HashTrieSet[Place] = field(default_factory=HashTrieSet)
     lines: int = 0
     """Lines that begin with an input, so far."""
 
@@ -66,9 +66,7 @@ def without(layout: Layout, key: str) -> Layout:
     spot = layout.places.get(key)
     if spot is None:
         return layout
-    return replace(
-        layout, places=layout.places.remove(key), taken=layout.taken.discard(spot)
-    )
+    return replace(layout, places=layout.places.remove(key), taken=layout.taken.discard(spot))
 
 
 def _begin(layout: Layout, key: str) -> Layout:
@@ -85,6 +83,4 @@ def _free(layout: Layout, column: float, lane: float, step: int) -> float:
 
 def _put(layout: Layout, key: str, column: float, lane: float) -> Layout:
     spot = (column, lane)
-    return replace(
-        layout, places=layout.places.insert(key, spot), taken=layout.taken.insert(spot)
-    )
+    return replace(layout, places=layout.places.insert(key, spot), taken=layout.taken.insert(spot))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -29,7 +28,10 @@ def carry_out(words: list[str], cells: Cells) -> Result:
         _sessions(cells)
         return None
     if command not in _COMMANDS:
-        raise UsageError(f"no subcommand {command!r}; there are {', '.join(SUBCOMMANDS)}.{nearest(command, SUBCOMMANDS)}")
+        raise UsageError(
+            f"no subcommand {command!r}; there are {', '.join(SUBCOMMANDS)}."
+            f"{nearest(command, SUBCOMMANDS)}"
+        )
     return _COMMANDS[command](cells.current(name), rest)
 
 
@@ -160,7 +162,9 @@ def ask_by_input(session: Session, call: CallRecord, ask: Callable[[str], str]) 
         case "r":
             session.decide(call.id, "reject", reason=rest)
         case "e":
-            session.decide(call.id, "edit", arguments={**call.arguments, **_arguments(rest.split())})
+            session.decide(
+                call.id, "edit", arguments={**call.arguments, **_arguments(rest.split())}
+            )
         case "s":
             raise KeyboardInterrupt
         case _:

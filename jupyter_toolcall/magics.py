@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import re
-
 from importlib import import_module
 from typing import Any
 
@@ -36,7 +35,9 @@ def unload(shell: Any) -> None:
     completer = getattr(shell, "Completer", None)
     if completer is not None:
         matchers = completer.custom_matchers
-        matchers[:] = [m for m in matchers if getattr(m, "__module__", "") != f"{__package__}.completing"]
+        matchers[:] = [
+            m for m in matchers if getattr(m, "__module__", "") != f"{__package__}.completing"
+        ]
     shell.user_ns.pop(RUN, None)
 
 

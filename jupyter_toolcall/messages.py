@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from .digest import encode
 from .events import Asked, Call, Decided, Finished, Replied
@@ -20,7 +21,7 @@ def entry_messages(cursor: Cursor, entry: Entry) -> Iterator[MessageRow]:
     short = entry.id[:12]
     match entry.event:
         case Asked(text, by):
-            role = "user" if by == "person" else "session"
+            role: Literal["user", "session"] = "user" if by == "person" else "session"
             yield MessageRow(f"{short}", state.turns + 1, role, _cut(text))
         case Replied() as reply:
             yield from _offered(cursor, reply, short, state.turns)
@@ -30,9 +31,9 @@ def entry_messages(cursor: Cursor, entry: Entry) -> Iterator[MessageRow]:
                 step = state.calls[call.id].step
                 yield MessageRow(f"{short}.{step}", state.turns, "call", _spoken(call), step)
         case Decided(call_id) | Finished(call_id):
-            call = state.calls[call_id]
-            if call.outcome is not None:
-                yield _result(cursor, call, entry, state.turns + 1)
+            ended = state.calls[call_id]
+            if ended.outcome is not None:
+                yield _result(cursor, ended, entry, state.turns + 1)
 
 
 def _result(cursor: Cursor, call: CallState, entry: Entry, turn: int) -> MessageRow:
@@ -44,7 +45,9 @@ def _result(cursor: Cursor, call: CallState, entry: Entry, turn: int) -> Message
 def _offered(cursor: Cursor, reply: Replied, short: str, turn: int) -> Iterator[MessageRow]:
     texts = cursor.desk.journal.texts
     if "" in reply.offered:
-        yield MessageRow(f"{short}.system", turn, "system", _cut(str(texts.get(reply.offered[""], ""))))
+        yield MessageRow(
+            f"{short}.system", turn, "system", _cut(str(texts.get(reply.offered[""], "")))
+        )
     names = [name for name in reply.offered if name]
     if names:
         count = f"{len(names)} tool{'' if len(names) == 1 else 's'}"

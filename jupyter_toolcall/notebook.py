@@ -11,7 +11,6 @@ import functools
 import os
 import shlex
 import time
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -96,7 +95,7 @@ class Notebook:
         model = session.cursor.desk.model
         drive.model = str(getattr(model, "name", None) or model_name(model))
         if hasattr(model, "on_text"):
-            model.on_text = drive.stream
+            setattr(model, "on_text", drive.stream)  # noqa: B010
         if panel:
             self._show(drive)
         self.drives[session.name] = drive
@@ -187,7 +186,11 @@ class Notebook:
         state = drive.session.state
         missing = [name for name in state.opened.outputs if name not in state.outputs]
         if missing and chosen.wait and not drive.session.pending:
-            said = f" The model's last words: {drive.session.text[:120]!r}." if drive.session.text else ""
+            said = (
+                f" The model's last words: {drive.session.text[:120]!r}."
+                if drive.session.text
+                else ""
+            )
             raise Unfinished(
                 f"{', '.join(missing)} was never saved; nothing is lost, "
                 f"%toolchat next asks the model again.{said}"

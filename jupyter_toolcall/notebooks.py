@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-
 from tqdm import tqdm
 
 from .errors import BrokenJournal, ToolcallError, Unfinished
@@ -27,7 +25,8 @@ def _refuse(*args, **kwargs):
     raise OSError("the network is off while a notebook is verified")
 _connect = _socket.socket.connect
 def _local(self, address):
-    if self.family in (_socket.AF_INET, _socket.AF_INET6) and address[0] not in ("127.0.0.1", "::1"):
+    far = self.family in (_socket.AF_INET, _socket.AF_INET6)
+    if far and address[0] not in ("127.0.0.1", "::1"):
         _refuse()
     return _connect(self, address)
 _socket.socket.connect = _local
@@ -76,7 +75,9 @@ def recorded(path: Path) -> tuple[Recorded, ...]:
     """Return the sessions that a file holds, each checked against its own digests."""
     if path.suffix == ".jsonl":
         journal = Journal.loads(path.read_text(encoding="utf-8"))
-        return (Recorded(str(path), f"{len(journal)} entries, {len(journal.leaves())} branches", {}),)
+        return (
+            Recorded(str(path), f"{len(journal)} entries, {len(journal.leaves())} branches", {}),
+        )
     return tuple(_sessions(read(path)))
 
 
@@ -87,7 +88,9 @@ def _sessions(notebook: Any) -> Iterator[Recorded]:
             if MIME in data:
                 check(data[MIME])
                 title = _title(cell.source)
-                yield Recorded(f"cell {number}: {title}", _text(data.get("text/plain", "")), data[MIME])
+                yield Recorded(
+                    f"cell {number}: {title}", _text(data.get("text/plain", "")), data[MIME]
+                )
 
 
 def _title(source: str) -> str:
@@ -106,7 +109,9 @@ def check(data: Mapping[str, Any]) -> None:
         ids = _ids(part)
         head = part["head"]
     except (KeyError, TypeError, IndexError) as error:
-        raise BrokenJournal(f"a saved session is broken ({type(error).__name__}: {error})") from None
+        raise BrokenJournal(
+            f"a saved session is broken ({type(error).__name__}: {error})"
+        ) from None
     if ids and head not in ids and head != part["parent"]:
         raise BrokenJournal("a saved session does not fit its own digests: it was changed")
 
@@ -131,7 +136,9 @@ def execute(path: Path, first: str = "") -> Executed:
     notebook = read(path)
     hidden = [nbformat.v4.new_code_cell(first)] if first else []
     notebook.cells[:0] = hidden
-    client = NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(path.parent)}})
+    client = NotebookClient(
+        notebook, timeout=600, resources={"metadata": {"path": str(path.parent)}}
+    )
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     bar = tqdm(total=len(code), desc=path.name, unit="cell", disable=None)
     client.on_cell_executed = lambda **_: bar.update()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -56,22 +55,94 @@ class _Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the line behind `%%toolchat`."""
-    made = _Parser(prog="%%toolchat", add_help=False, allow_abbrev=False, usage="%%toolchat [options]")
+    made = _Parser(
+        prog="%%toolchat", add_help=False, allow_abbrev=False, usage="%%toolchat [options]"
+    )
     add = made.add_argument
-    add("-m", "--model", default="", metavar="NAME", help="who answers: scripted:kitchen, anthropic:MODEL, or a variable that holds a model")
-    add("-t", "--tools", nargs="+", action="extend", default=[], metavar="NAME", help="variables that hold functions, classes, instances or toolboxes")
-    add("-i", "--input", nargs="+", action="extend", default=[], metavar="NAME[:TEXT]", help="variables that become objects")
-    add("-o", "--output", nargs="+", action="extend", default=[], metavar="NAME:TYPE[:TEXT]", help="what is to be made; bound as a variable once it is saved")
+    add(
+        "-m",
+        "--model",
+        default="",
+        metavar="NAME",
+        help="who answers: scripted:kitchen, anthropic:MODEL, or a variable that holds a model",
+    )
+    add(
+        "-t",
+        "--tools",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME",
+        help="variables that hold functions, classes, instances or toolboxes",
+    )
+    add(
+        "-i",
+        "--input",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME[:TEXT]",
+        help="variables that become objects",
+    )
+    add(
+        "-o",
+        "--output",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME:TYPE[:TEXT]",
+        help="what is to be made; bound as a variable once it is saved",
+    )
     add("-n", "--session", default="", metavar="NAME", help="a session that other cells go on with")
-    add("--fresh", action="store_true", help="ask anew, on a new branch, even where an answer is recorded")
-    add("--scheme", default="select", choices=list(SCHEMES), help="how tools are shown to the model")
-    add("--system", default="", metavar="TEXT", help="what the model is told first, or a variable that holds it")
-    add("--approve", default="ask", choices=list(PRESETS), help="which calls wait for you; ask: all but read-only ones")
-    add("--break", dest="breaks", action="append", default=[], metavar="GLOB", help="calls that wait in any case")
+    add(
+        "--fresh",
+        action="store_true",
+        help="ask anew, on a new branch, even where an answer is recorded",
+    )
+    add(
+        "--scheme", default="select", choices=list(SCHEMES), help="how tools are shown to the model"
+    )
+    add(
+        "--system",
+        default="",
+        metavar="TEXT",
+        help="what the model is told first, or a variable that holds it",
+    )
+    add(
+        "--approve",
+        default="ask",
+        choices=list(PRESETS),
+        help="which calls wait for you; ask: all but read-only ones",
+    )
+    add(
+        "--break",
+        dest="breaks",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="calls that wait in any case",
+    )
     add("--step", action="store_true", help="wait before every step")
-    add("--wait", dest="wait", action="store_true", default=True, help="the cell waits for you (default)")
-    add("--no-wait", dest="wait", action="store_false", help="the cell ends at a pause; the panel goes on from there")
-    add("--max-turns", type=int, default=50, metavar="N", help="stop after so many replies (default 50)")
+    add(
+        "--wait",
+        dest="wait",
+        action="store_true",
+        default=True,
+        help="the cell waits for you (default)",
+    )
+    add(
+        "--no-wait",
+        dest="wait",
+        action="store_false",
+        help="the cell ends at a pause; the panel goes on from there",
+    )
+    add(
+        "--max-turns",
+        type=int,
+        default=50,
+        metavar="N",
+        help="stop after so many replies (default 50)",
+    )
     add("--quiet", action="store_true", help="no panel, only the result")
     add("--help", action="store_true", help="this text")
     return made
@@ -114,7 +185,9 @@ def _output(text: str) -> tuple[str, str, str]:
     name, _, rest = text.partition(":")
     kind, _, said = rest.partition(":")
     if not kind:
-        raise UsageError(f"-o {text} has no type; write {name or 'NAME'}:TYPE, such as {name or 'fries'}:str")
+        raise UsageError(
+            f"-o {text} has no type; write {name or 'NAME'}:TYPE, such as {name or 'fries'}:str"
+        )
     return _variable("-o", name), kind, said
 
 
@@ -141,7 +214,7 @@ def _once(option: str, found: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
 def help_text() -> str:
     """Return the options, and one example."""
     example = (
-        "\nExample:\n  %%toolchat -m scripted:kitchen -t Potato Oven Fries -i potato sink oven plate"
-        " -o fries:Plate\n  Bake me some fries from {potato}. Save them as fries.\n"
+        "\nExample:\n  %%toolchat -m scripted:kitchen -t Potato Oven Fries"
+        " -i potato sink oven plate -o fries:Plate\n  Bake me some fries from {potato}. Save them as fries.\n"
     )
     return parser().format_help() + example

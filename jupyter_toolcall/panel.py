@@ -15,7 +15,7 @@ from .wire import packed
 STATIC = Path(__file__).parent / "static"
 
 
-class Panel(anywidget.AnyWidget):  # type: ignore[misc]
+class Panel(anywidget.AnyWidget):
     """Carries notices to the page and commands back; keeps nothing."""
 
     _esm = STATIC / "widget.js"

@@ -10,7 +10,6 @@ import base64
 import dataclasses
 import io
 import re
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 from xml.etree import ElementTree
@@ -49,11 +48,16 @@ def _caption(value: Any) -> str:
         return " × ".join(str(part) for part in shape)
     if isinstance(value, (str, int, float, bool)):
         return _line(str(value), CAPTION)
-    if cls.__str__ is not object.__str__ and not _prints_repr(cls):
+    if _defines(cls, "__str__") and not _prints_repr(cls):
         return _line(str(value), CAPTION)
     if isinstance(value, (list, tuple, set, frozenset, Mapping)):
         return f"{len(value)} items"
     return ""
+
+
+def _defines(cls: type, name: str) -> bool:
+    """Whether a class has a method of its own, and not just every object's."""
+    return getattr(cls, name) is not getattr(object, name)
 
 
 def _prints_repr(cls: type) -> bool:
@@ -71,7 +75,7 @@ def _fields(value: Any) -> Iterator[tuple[str, str]]:
         pairs = [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value)]
     elif isinstance(value, Mapping):
         pairs = [(str(key), item) for key, item in value.items()]
-    elif type(value).__repr__ is object.__repr__ or hasattr(type(value), "model_fields"):
+    elif not _defines(type(value), "__repr__") or hasattr(type(value), "model_fields"):
         pairs = [(k, v) for k, v in getattr(value, "__dict__", {}).items() if not k.startswith("_")]
     else:
         return

@@ -123,7 +123,8 @@ def _spots(objects: Sequence[ObjectRow], drawn: dict[float, int]) -> dict[str, S
     top = min((row.lane for row in used), default=0)
     lanes = [row for row in used if row.lane <= top + 6]
     return {
-        row.id: Spot(row, 60 + PITCH * drawn[row.column], 48 + LANE * (row.lane - top)) for row in lanes
+        row.id: Spot(row, 60 + PITCH * drawn[row.column], 48 + LANE * (row.lane - top))
+        for row in lanes
     }
 
 
@@ -163,12 +164,15 @@ def _edge(source: Spot, target: Spot, call: CallRow, parameter: str, main: bool)
         if source.y == target.y
         else f"C{middle + 10:g} {source.y:g} {middle:g} {target.y:g} {end:g} {target.y:g}"
     )
-    yield f'<path d="M{begin:g} {source.y:g}{path}" fill="none" stroke="{ink}" stroke-width="1.25"/>'
+    style = f'fill="none" stroke="{ink}" stroke-width="1.25"'
+    yield f'<path d="M{begin:g} {source.y:g}{path}" {style}/>'
     yield _arrow(target.x - 28, target.y, ink, down=False)
     if main:
         y = target.y - 8 if source.y == target.y else target.y + 20
         text_ink = MUTED if call.branch else ink
-        yield _text(middle, y, shown(call.tool, 17), text_ink, anchor="middle", mono=True, halo=True)
+        yield _text(
+            middle, y, shown(call.tool, 17), text_ink, anchor="middle", mono=True, halo=True
+        )
 
 
 def _arrow(x: float, y: float, ink: str, down: bool) -> str:
@@ -183,7 +187,9 @@ def _tile(spot: Spot) -> str:
     dashed = ' stroke-dasharray="4 3"' if row.role == "pending" else ""
     parts = [f'<g transform="translate({spot.x:g} {spot.y:g})">']
     if row.saved and not pale:
-        parts.append(f'<rect x="-28" y="-28" width="56" height="56" rx="11" fill="none" stroke="{LINE}"/>')
+        parts.append(
+            f'<rect x="-28" y="-28" width="56" height="56" rx="11" fill="none" stroke="{LINE}"/>'
+        )
     parts.append(
         f'<rect x="-24" y="-24" width="48" height="48" rx="8" fill="{FILL if given else "#fff"}" '
         f'stroke="{stroke}"{dashed}/>'
@@ -206,7 +212,10 @@ def _caption(row: ObjectRow) -> str:
 
 
 _TABLE = ("M4 5h16v14H4z", "M4 9.7h16M4 14.3h16M9.3 5v14M14.7 5v14")
-_BOX = ("M12 3.5l7.5 4.2v8.600L12 20.5l-7.5-4.200V7.7z", "M4.500 7.700L12 12l7.500-4.300M12 12v8.500")
+_BOX = (
+    "M12 3.5l7.5 4.2v8.600L12 20.5l-7.5-4.200V7.7z",
+    "M4.500 7.700L12 12l7.500-4.300M12 12v8.500",
+)
 _TEXT = ("M5 6h14M5 10h14M5 14h10M5 18h6",)
 _NEXT = ("M9.300 9.200a2.800 2.800 0 1 1 3.900 2.600c-.8.400-1.200.9-1.200 1.900M12 17h.01",)
 
@@ -216,7 +225,12 @@ def _inside(row: ObjectRow, ink: str) -> str:
     if view.image.startswith("data:image/png;base64,"):
         address = escape(view.image, quote=True)
         return f'<image x="-21" y="-21" width="42" height="42" href="{address}"/>'
-    kinds = ((view.glyph, view.glyph), (view.columns, _TABLE), (view.fields, _BOX), (view.text, _TEXT))
+    kinds = (
+        (view.glyph, view.glyph),
+        (view.columns, _TABLE),
+        (view.fields, _BOX),
+        (view.text, _TEXT),
+    )
     found = next((paths for there, paths in kinds if there), _BOX)
     paths = _NEXT if row.role == "pending" else found
     strokes = "".join(f'<path d="{escape(path, quote=True)}"/>' for path in paths)
@@ -231,8 +245,9 @@ def _stack(folded: int, spots: dict[str, Spot]) -> Iterator[str]:
     if not folded:
         return
     x, y = 60 + PITCH * HEAD, min(spot.y for spot in spots.values() if spot.row.lane >= 0)
-    yield f'<rect x="{x - 18:g}" y="{y - 30:g}" width="48" height="48" rx="8" fill="#fff" stroke="{PALE}"/>'
-    yield f'<rect x="{x - 24:g}" y="{y - 24:g}" width="48" height="48" rx="8" fill="#fff" stroke="{LINE}"/>'
+    for left, up, ink in ((18, 30, PALE), (24, 24, LINE)):
+        place = f'x="{x - left:g}" y="{y - up:g}" width="48" height="48" rx="8"'
+        yield f'<rect {place} fill="#fff" stroke="{ink}"/>'
     yield _text(x, y + 4, f"+{folded}", INK, anchor="middle", size=12, weight="600")
     yield _text(x, y + 41, f"{folded} steps", MUTED, anchor="middle")
 

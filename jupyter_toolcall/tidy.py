@@ -6,7 +6,6 @@ Without either, and for graphs that it would take too long for, all stays where 
 from __future__ import annotations
 
 import json
-
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any

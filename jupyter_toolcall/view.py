@@ -75,7 +75,9 @@ def ready_call(seen: Seen, call: CallState) -> Prepared | None:
         return None
 
 
-def call_row(seen: Seen, call: CallState, layout: Layout, memory: bool, meta: Mapping[str, Any]) -> CallRow:
+def call_row(
+    seen: Seen, call: CallState, layout: Layout, memory: bool, meta: Mapping[str, Any]
+) -> CallRow:
     """Return the row of a call, as it stands at the end of its branch."""
     tool = seen.cursor.find(call.tool)
     ready = ready_call(seen, call) if call.outcome is None and not seen.branch else None
@@ -128,12 +130,14 @@ def _with_outcome(row: CallRow, call: CallState) -> CallRow:
         case Failed(message):
             return replace(row, error=message[:LONG])
         case Interrupted():
-            return replace(row, error="It was interrupted while it ran; what it had done is not known.")
+            return replace(
+                row, error="It was interrupted while it ran; what it had done is not known."
+            )
     return row
 
 
 def _with_question(row: CallRow, seen: Seen, call: CallState, ready: Prepared) -> CallRow:
-    verdict, why = seen.cursor.desk.policy(ready.tool, ready.arguments)
+    _, why = seen.cursor.desk.policy(ready.tool, ready.arguments)
     if call.status == "unknown":
         why = "It had started, and nothing says how it ended: the kernel stopped while it ran."
     return replace(row, bound=ready.bound, why=why, downstream=_downstream(ready, seen.state))
@@ -245,7 +249,13 @@ def pending_row(seen: Seen, call: CallState, ready: Prepared, layout: Layout) ->
 def output_rows(state: State) -> tuple[ObjectRow, ...]:
     """Return the rows of the outputs that are still to be saved."""
     return tuple(
-        ObjectRow(id=f"output:{name}", name=name, kind=out.kind, role="output", description=out.description)
+        ObjectRow(
+            id=f"output:{name}",
+            name=name,
+            kind=out.kind,
+            role="output",
+            description=out.description,
+        )
         for name, out in state.opened.outputs.items()
         if name not in state.outputs
     )
@@ -265,4 +275,6 @@ def placed(layout: Layout, call: CallState, row: CallRow, seen: Seen) -> Layout:
 def tool_row(cursor: Cursor, name: str) -> ToolRow | None:
     """Return the row of a tool that was called, for its form."""
     tool = cursor.find(name)
-    return tool and ToolRow(name, tool.description[:LONG], dict(tool.parameters), tool.read_only)
+    if tool is None:
+        return None
+    return ToolRow(name, tool.description[:LONG], dict(tool.parameters), tool.read_only)

@@ -51,7 +51,9 @@ class Watch:
         known = branches(journal, cursor.head)
         for branch in [b for b in known if not b.current][-SHOWN:]:
             rows = _joined(rows, self._pale(cursor, branch, frozenset(e.id for e in path)))
-        return replace(rows, session=(self._session(cursor, session),), branches=_branch_rows(cursor, known))
+        return replace(
+            rows, session=(self._session(cursor, session),), branches=_branch_rows(cursor, known)
+        )
 
     def changes(self, cursor: Cursor, session: SessionRow) -> Rows | None:
         """Return the rows that changed since the last ones; None where all has to be told."""
@@ -79,19 +81,29 @@ class Watch:
         sockets = output_rows(state)
         drop = self._dropped(waiting, sockets, rows)
         self.sockets = tuple(row.id for row in sockets)
-        tools = tuple(filter(None, (tool_row(seen.cursor, name) for name in self._new_tools(calls))))
+        tools = tuple(
+            filter(None, (tool_row(seen.cursor, name) for name in self._new_tools(calls)))
+        )
         messages = tuple(m for entry in entries for m in entry_messages(seen.cursor, entry))
         return Rows(
-            calls=rows, objects=(*objects, *waiting, *sockets), tools=tools, messages=messages, drop=drop
+            calls=rows,
+            objects=(*objects, *waiting, *sockets),
+            tools=tools,
+            messages=messages,
+            drop=drop,
         )
 
-    def _call(self, seen: Seen, call: CallState, end: tuple[bool, Mapping[str, Any]] | None) -> CallRow:
+    def _call(
+        self, seen: Seen, call: CallState, end: tuple[bool, Mapping[str, Any]] | None
+    ) -> CallRow:
         memory, meta = end or (False, {})
         row = call_row(seen, call, self.layout, memory, meta)
         self.layout = placed(self.layout, call, row, seen)
         return row
 
-    def _names(self, seen: Seen, rows: tuple[CallRow, ...], calls: list[CallState]) -> tuple[str, ...]:
+    def _names(
+        self, seen: Seen, rows: tuple[CallRow, ...], calls: list[CallState]
+    ) -> tuple[str, ...]:
         """The objects that these calls made, used for the first time, or saved."""
         state = seen.state
         made = [name for call in calls for name in _made_by(call, seen)]
@@ -102,12 +114,17 @@ class Watch:
     def _waiting(self, seen: Seen, rows: tuple[CallRow, ...]) -> Iterable[ObjectRow]:
         for row in rows:
             call = seen.state.calls[row.call]
-            ready = ready_call(seen, call) if call.outcome is None and row.object == row.id else None
+            ready = (
+                ready_call(seen, call) if call.outcome is None and row.object == row.id else None
+            )
             if isinstance(ready, Prepared):
                 yield pending_row(seen, call, ready, self.layout)
 
     def _dropped(
-        self, waiting: tuple[ObjectRow, ...], sockets: tuple[ObjectRow, ...], rows: tuple[CallRow, ...]
+        self,
+        waiting: tuple[ObjectRow, ...],
+        sockets: tuple[ObjectRow, ...],
+        rows: tuple[CallRow, ...],
     ) -> tuple[str, ...]:
         now = {row.id for row in waiting}
         made = {row.object for row in rows if row.id not in now}
@@ -165,7 +182,9 @@ class Watch:
         mine = [state.calls[call_id] for call_id in touched]
         rows = tuple(self._call(seen, call, ends.get(call.id)) for call in mine)
         names = [name for call in mine for name in _made_by(call, seen)]
-        return Rows(calls=rows, objects=tuple(object_row(seen, name, self.layout) for name in names))
+        return Rows(
+            calls=rows, objects=tuple(object_row(seen, name, self.layout) for name in names)
+        )
 
     def _session(self, cursor: Cursor, session: SessionRow) -> SessionRow:
         state = cursor.state
@@ -201,7 +220,9 @@ def _inputs(call: CallState, state: State) -> tuple[str, str]:
 
 
 def _joined(first: Rows, more: Rows) -> Rows:
-    return replace(first, calls=(*first.calls, *more.calls), objects=(*first.objects, *more.objects))
+    return replace(
+        first, calls=(*first.calls, *more.calls), objects=(*first.objects, *more.objects)
+    )
 
 
 def _follows(cursor: Cursor, head: str) -> bool:
@@ -220,4 +241,3 @@ def _branch_rows(cursor: Cursor, known: tuple[Branch, ...]) -> tuple[BranchRow, 
         state = state_at(cursor.desk.journal, branch.head)
         rows.append(BranchRow(branch.head, branch.name, branch.current, len(state.order)))
     return tuple(rows)
-

@@ -17,10 +17,18 @@ export function keepSaved(notebook: NotebookPanel): void {
   notebook.sessionContext.iopubMessage.connect((_, message) => {
     if (!KernelMessage.isDisplayDataMsg(message) && !KernelMessage.isUpdateDisplayDataMsg(message)) return;
     const { data, metadata, transient } = message.content;
+    if (data[LIVE] !== undefined) void writeDown(notebook);
     if (data[SESSION] === undefined || !transient?.display_id) return;
     const outputs = outputsWith(notebook, transient.display_id);
     if (outputs) keep(outputs, { data, metadata });
   });
+}
+
+/** A page that is loaded anew finds a panel only in the file: it is written when one comes. */
+async function writeDown(notebook: NotebookPanel): Promise<void> {
+  const { context } = notebook;
+  await new Promise(resolve => requestAnimationFrame(resolve));
+  if (context.contentsModel?.writable && !notebook.isDisposed) await context.save();
 }
 
 /** The outputs among which this panel is. */
