@@ -117,8 +117,8 @@ def prepare(
         used[place] = made.maker
         return made.digest
 
-    named = walk(tool.parameters, arguments, note)
     tool.check(arguments, lambda name, types: _fitting(state, memory, name, types))
+    named = walk(tool.parameters, arguments, note)
     before = ""
     if tool.instance:
         last = state.instances.get(tool.instance)

@@ -1,0 +1,70 @@
+"""A call costs the same, however many went before: counted in function calls, not in time."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+
+
+def work(function: Callable[[], object]) -> int:
+    """Return how many functions a function calls, C functions included."""
+    seen = [0]
+
+    def note(frame: Any, event: str, arg: Any) -> None:
+        if event in ("call", "c_call"):
+            seen[0] += 1
+
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return seen[0]
+
+
+class Thing:
+    """An object."""
+
+    def __init__(self, n: int = 0) -> None:
+        self.n = n
+
+    def next(self, by: int) -> Thing:
+        """Make the next one."""
+        return Thing(self.n + by)
+
+
+def session_of(count: int, scheme: str) -> Session:
+    script: list[Any] = [("selectTools", {"tools": ["Thing_next"]})] if scheme == "select" else []
+    script += [("Thing_next", {"by": n}) for n in range(count)]
+    return Session(
+        Toolbox(Thing),
+        Scripted([*script, "done"]),
+        scheme=scheme,
+        approve="all",
+        inputs={"thing": Thing()},
+    ).ask("go")
+
+
+@pytest.mark.parametrize("scheme", ["flat", "select"])
+def test_a_call_costs_the_same_late_as_early(scheme: str) -> None:
+    work(session_of(10, scheme).run)
+    few, many = (work(session_of(count, scheme).run) for count in (100, 800))
+    assert many / few < 8.4
+
+
+def test_a_replay_is_linear_too() -> None:
+    few, many = session_of(100, "flat").run(), session_of(800, "flat").run()
+    assert work(many.replay().run) / work(few.replay().run) < 8.4
+    assert many.calls[-1].object == "Thing#801"
+
+
+def test_an_edit_of_the_last_call_does_not_run_the_others() -> None:
+    session = session_of(200, "flat").run()
+    edited = session.edit("call_200", by=5)
+    assert work(edited.run) < work(session.replay().run) / 10
+    assert edited["Thing#201"].n == session["Thing#201"].n - 199 + 5
