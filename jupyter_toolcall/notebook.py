@@ -80,7 +80,8 @@ class Notebook:
             drive.publish("waiting" if drive.session.pending else "finished")
         finally:
             self._leave(drive, since)
-        self._needs_nobody(drive)
+        if chosen.wait:
+            self._needs_nobody(drive)
         self._check(drive, chosen)
         return _silent(drive.session)
 
@@ -215,6 +216,8 @@ class Notebook:
             if drive is not None:
                 drive.session = session
                 drive.publish("waiting" if session.pending else "finished")
+            # The cell above keeps what came of it; what came of this line stands here.
+            display(session)
         return None
 
 

@@ -6,7 +6,7 @@ style sheet, and reads the same on a dark page. All text in it is escaped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -46,16 +46,20 @@ def chain(rows: Rows) -> tuple[str, ...]:
 def text(rows: Rows) -> str:
     """Return a session as plain text: its state, its chain, its steps."""
     line = " → ".join(chain(rows))
-    steps = (f"  {_step(row)}" for row in rows.calls if not row.branch)
+    names = {row.id: row.name for row in rows.objects if row.role == "made"}
+    steps = (f"  {_step(row, names)}" for row in rows.calls if not row.branch)
     said = [shown(row.text, 2_000) for row in rows.session if row.text]
     return "\n".join([summary(rows), *([line] if line else []), *steps, *said])
 
 
-def _step(row: CallRow) -> str:
+def _step(row: CallRow, names: Mapping[str, str]) -> str:
     mark = {"succeeded": "✓", "failed": "✗", "rejected": "∅", "answered": "☺"}.get(row.status, "…")
     line = f"{mark} {row.step} {row.tool}({row.what})"
-    result = row.error or row.result
-    return shown(f"{line}: {result}" if result and result != "ok" else line)
+    if row.object in names and not row.error:
+        line += f" → {names[row.object]}"
+    elif row.error or row.result not in ("", "ok"):
+        line += f": {row.error or row.result}"
+    return shown(line + " (from memory)" * row.memory)
 
 
 def summary(rows: Rows) -> str:
@@ -65,6 +69,8 @@ def summary(rows: Rows) -> str:
     parts = [session.says or "Session", f"{count} call{'' if count == 1 else 's'}"]
     if len(rows.branches) > 1:
         parts.append(f"{len(rows.branches)} branches")
+    if session.remembered:
+        parts.append(f"{session.ran} ran, {session.remembered} from memory")
     parts += [f"saved {row.name} as {row.saved}" for row in _saved(rows)]
     parts += [f"call {row.step} edited" for row in rows.calls if row.edited and not row.branch]
     return " · ".join(shown(part, 80) for part in parts)
