@@ -1,0 +1,118 @@
+"""What a call costs beside a bare loop, how much is kept of it, and what loading costs.
+
+Every figure stands beside one that was measured in the same run, since machines differ.
+`python tests/benchmarks/bench_core.py` prints a table.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+
+ROOT = Path(__file__).parents[2]
+LOAD = """
+import sys, time
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+sys.path.insert(0, {path!r})
+began = time.process_time()
+shell.run_line_magic("load_ext", {name!r})
+print((time.process_time() - began) * 1000)
+"""
+
+
+def step(x: int) -> int:
+    """Add one."""
+    return x + 1
+
+
+def spent(function: Callable[[], object]) -> float:
+    """Return the seconds of CPU that a function took."""
+    began = time.process_time()
+    function()
+    return time.process_time() - began
+
+
+def session_of(count: int, scheme: str) -> Session:
+    script: list[Any] = [("selectTools", {"tools": ["step"]})] if scheme == "select" else []
+    script += [("step", {"x": n}) for n in range(count)]
+    session = Session(Toolbox(step), Scripted([*script, "done"]), scheme=scheme, approve="all")
+    return session.ask("go")
+
+
+def bare(count: int) -> None:
+    """The same calls by hand: a stub model, a look-up, a call, a history."""
+    model = Scripted([("step", {"x": n}) for n in range(count)])
+    tools = {"step": step}
+    history: list[tuple[str, Any]] = []
+
+    class Request:
+        turn = 0
+        newest: dict[str, str] = {}  # noqa: RUF012
+
+    request: Any = Request()
+    while (reply := model(request)).calls:
+        for call in reply.calls:
+            history.append((call.id, tools[call.tool](**call.arguments)))
+        request.turn += 1
+
+
+def calls(scheme: str) -> None:
+    costs = {}
+    for count in (100, 1_000, 10_000):
+        times = 5 if count < 10_000 else 2
+        floor = min(spent(lambda n=count: bare(n)) for _ in range(times))  # type: ignore[misc]
+        ours = min(spent(session_of(count, scheme).run) for _ in range(times))
+        costs[count] = ours
+        print(
+            f"a call of {count:>6,}, scheme {scheme:<6}  {ours / count * 1e6:8.1f} µs"
+            f"   bare loop {floor / count * 1e6:5.1f} µs   ratio {ours / floor:6.1f}"
+        )
+    print(f"cost(10,000) / cost(1,000), scheme {scheme:<6} {costs[10_000] / costs[1_000]:5.1f}")
+
+
+def replays() -> None:
+    session = session_of(1_000, "flat").run()
+    whole = spent(session.replay().run)
+    edit = spent(session.edit("call_1000", x=5).run)
+    print(
+        f"replay of 1,000 calls      {whole * 1e3:8.1f} ms   edit of the last {edit * 1e3:6.1f} ms"
+    )
+
+
+def kept() -> None:
+    few, many = (len(session_of(count, "flat").run().journal.dumps()) for count in (100, 1_100))
+    print(f"journal, bytes a call      {(many - few) / 1_000:8.0f}")
+
+
+def loading() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "nothing_at_all.py").write_text("def load_ipython_extension(shell): pass\n")
+        floor, ours = (
+            min(_loaded(str(path), name) for _ in range(5))
+            for path, name in ((folder, "nothing_at_all"), (ROOT, "jupyter_toolcall"))
+        )
+    print(f"%load_ext, CPU             {ours:8.1f} ms   an empty extension {floor:5.1f} ms")
+
+
+def _loaded(path: str, name: str) -> float:
+    code = LOAD.format(path=path, name=name)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=path
+    )
+    return float(done.stdout.split()[-1])
+
+
+if __name__ == "__main__":
+    for each in ("flat", "select"):
+        calls(each)
+    replays()
+    kept()
+    loading()
