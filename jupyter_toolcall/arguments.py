@@ -22,7 +22,7 @@ DEEPEST = 64
 
 def readable(arguments: object) -> dict[str, Any]:
     """Return arguments as JSON data. Raises CallError, which says what is not JSON."""
-    if not isinstance(arguments, Mapping):
+    if not isinstance(arguments, (dict, Mapping)):
         raise CallError('the arguments are not an object, such as {"name": "value"}')
     data: dict[str, Any] = _plain(arguments, "", 0)
     try:
@@ -46,7 +46,7 @@ def _plain(value: Any, place: str, depth: int) -> Any:
             if not math.isfinite(value):
                 raise _refused(place, f"{value} is not JSON; give a finite number, or leave it out")
             return value
-        case Mapping():
+        case dict() | Mapping():
             return {_key(k, place): _plain(v, f"{place}.{k}", depth + 1) for k, v in value.items()}
         case list() | tuple():
             return [_plain(item, f"{place}.{i}", depth + 1) for i, item in enumerate(value)]

@@ -190,22 +190,24 @@ def to_json(value: Any) -> Any:
 
     A part is `{"type": name, ...}`; what it leaves out has its default.
     """
-    if isinstance(value, _PLAIN):
-        return value
-    known = _FIELDS.get(type(value))
+    cls = type(value)
+    known = _FIELDS.get(cls)
     if known is not None:
         name, defaults = known
         found: dict[str, Any] = {"type": name}
         for key, default in defaults:
             item = getattr(value, key)
             if item is not default and item != default:
-                found[key] = item if key in _JSON and type(item) is dict else to_json(item)
+                whole = type(item) in _PLAIN or (key in _JSON and type(item) is dict)
+                found[key] = item if whole else to_json(item)
         return found
-    if isinstance(value, Mapping):
+    if isinstance(value, _PLAIN):
+        return value
+    if cls is dict or isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [to_json(item) for item in value]
-    raise TypeError(f"{type(value).__name__} cannot be written to a journal")
+    raise TypeError(f"{cls.__name__} cannot be written to a journal")
 
 
 def from_json(data: Any) -> Event:

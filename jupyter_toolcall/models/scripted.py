@@ -72,7 +72,9 @@ def _filled(value: Any, newest: Mapping[str, str]) -> Any:
     match value:
         case str() if value.startswith("$") and newest.get(value[1:]) is not None:
             return newest[value[1:]]
-        case Mapping():
+        case int() | float() | None:
+            return value
+        case dict() | Mapping():
             return {key: _filled(item, newest) for key, item in value.items()}
         case list() | tuple():
             return [_filled(item, newest) for item in value]
