@@ -235,7 +235,10 @@ class Drive:
 
     def _take_step(self) -> None:
         cursor = self.session.cursor
-        self.publish(_phase(next_step(cursor.state)))
+        step = next_step(cursor.state)
+        # What no person sees, a decision that a policy takes, is told with what follows.
+        if self.stepping or not isinstance(step, Judge):
+            self.publish(_phase(step))
         entry = cursor.advance()
         if entry is None and not places.waiting(cursor):
             raise Unfinished(_why_stopped(cursor))

@@ -13,6 +13,8 @@ from typing import Any
 _CELL = re.compile(r"^get_ipython\(\)\.run_cell_magic\('toolchat', (.*)\)\s*$", re.S)
 _EMPTY = re.compile(r"^\s*%%toolchat\b([^\n]*)\n?\s*$")
 RUN = "__toolchat__"
+_running: list[bool] = []
+"""Not empty while a cell runs: what is transformed then is inside another magic."""
 
 
 def load(shell: Any) -> None:
@@ -21,6 +23,8 @@ def load(shell: Any) -> None:
     shell.register_magic_function(_cell, "cell", "toolchat")
     shell.register_magic_function(_line, "line", "toolchat")
     shell.user_ns_hidden[RUN] = shell.user_ns[RUN] = _awaited
+    shell.events.register("pre_run_cell", _begin)
+    shell.events.register("post_run_cell", _end)
     shell.input_transformers_cleanup.append(_bare_cell)
     shell.input_transformers_post.append(_as_await)
     completer = getattr(shell, "Completer", None)
@@ -30,6 +34,9 @@ def load(shell: Any) -> None:
 
 def unload(shell: Any) -> None:
     """Take them away; nothing happens where they were not there."""
+    for event, callback in (("pre_run_cell", _begin), ("post_run_cell", _end)):
+        if callback in shell.events.callbacks[event]:
+            shell.events.unregister(event, callback)
     for transformers in (shell.input_transformers_cleanup, shell.input_transformers_post):
         transformers[:] = [t for t in transformers if getattr(t, "__module__", "") != __name__]
     completer = getattr(shell, "Completer", None)
@@ -41,6 +48,14 @@ def unload(shell: Any) -> None:
     shell.user_ns.pop(RUN, None)
 
 
+def _begin(info: Any) -> None:
+    _running.append(True)
+
+
+def _end(result: Any) -> None:
+    _running.clear()
+
+
 def _bare_cell(lines: list[str]) -> list[str]:
     """`%%toolchat --help` alone has no body, and IPython would refuse it."""
     found = _EMPTY.match("".join(lines))
@@ -48,8 +63,11 @@ def _bare_cell(lines: list[str]) -> list[str]:
 
 
 def _as_await(lines: list[str]) -> list[str]:
-    """The cell becomes a top-level await, so that clicks are heard while it waits."""
-    found = _CELL.match("".join(lines))
+    """The cell becomes a top-level await, so that clicks are heard while it waits.
+
+    Only an outermost cell does: inside %%time and the like nobody could await it.
+    """
+    found = None if _running else _CELL.match("".join(lines))
     shell = import_module("IPython").get_ipython()
     if not found or not getattr(shell, "autoawait", False):
         return lines

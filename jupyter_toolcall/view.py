@@ -137,9 +137,11 @@ def _with_outcome(row: CallRow, call: CallState) -> CallRow:
 
 
 def _with_question(row: CallRow, seen: Seen, call: CallState, ready: Prepared) -> CallRow:
-    _, why = seen.cursor.desk.policy(ready.tool, ready.arguments)
+    verdict, why = seen.cursor.desk.policy(ready.tool, ready.arguments)
     if call.status == "unknown":
         why = "It had started, and nothing says how it ended: the kernel stopped while it ran."
+    if verdict != "ask" and call.status != "unknown":
+        return row
     return replace(row, bound=ready.bound, why=why, downstream=_downstream(ready, seen.state))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any
 
 from .branches import SHOWN, Branch, branches, own_entries, shared_with_older
@@ -160,7 +159,7 @@ class Watch:
 
     def _catch_up(self, cursor: Cursor) -> None:
         journal = cursor.desk.journal
-        for entry in islice(journal, self._read, None):
+        for entry in journal.since(self._read):
             self._read += 1
             if isinstance(entry.event, Finished):
                 state = state_at(journal, entry.id)
