@@ -198,6 +198,17 @@ class Drive:
         finally:
             self.busy = False
 
+    def drive_now(self) -> Session:
+        """Go on to the first pause, where nothing can be awaited. Raises as `drive` does."""
+        going = self.drive(wait=False)
+        try:
+            # Without a person it gives way only to let clicks in, and there are none.
+            while True:
+                going.send(None)
+        except StopIteration as end:
+            session: Session = end.value
+            return session
+
     async def _drive(self, wait: bool) -> Session:
         while True:
             await asyncio.sleep(0)

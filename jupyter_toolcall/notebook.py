@@ -76,8 +76,7 @@ class Notebook:
         since, session = self._said(chosen, body)
         drive = self._drive(session, chosen, panel=False)
         try:
-            drive.session.run()
-            drive.publish("waiting" if drive.session.pending else "finished")
+            drive.drive_now()
         finally:
             self._leave(drive, since)
         if chosen.wait:
