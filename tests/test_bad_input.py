@@ -7,6 +7,7 @@ import copy
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -70,12 +71,35 @@ def test_a_parameter_without_a_type_is_named_and_what_to_write() -> None:
         Toolbox(cook)
 
 
-def test_a_parameter_that_has_no_schema_is_named_with_the_reason() -> None:
-    def cook(dish: str, then: Callable[[int], int]) -> str:
+@dataclass
+class Nest:
+    """It holds itself, and objects."""
+
+    potato: Potato
+    inner: list[Nest]
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [Callable[[int], int], Callable, type, type[Potato], dict[Potato, int], Iterator[int]],
+)
+def test_a_parameter_that_has_no_schema_is_named_with_the_reason(annotation: Any) -> None:
+    def cook(dish: str, then: Any) -> str:
         return "done"
 
+    cook.__annotations__["then"] = annotation
     with pytest.raises(DefinitionError, match=r"cook: the parameter 'then'.*no JSON Schema.*take"):
-        Toolbox(cook)
+        Toolbox(Potato, cook)
+
+
+def test_a_type_that_holds_itself_and_objects_is_refused() -> None:
+    def cook(nest: Nest) -> str:
+        return "done"
+
+    with pytest.raises(
+        DefinitionError, match="cook: the parameter 'nest' has a type that holds itself"
+    ):
+        Toolbox(Potato, cook)
 
 
 def test_a_type_that_is_not_known_is_named_with_its_parameter() -> None:

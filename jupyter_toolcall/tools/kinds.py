@@ -12,11 +12,12 @@ import enum
 import functools
 import numbers
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import (
     Annotated,
     Any,
     Literal,
+    NewType,
     NotRequired,
     Required,
     Union,
@@ -135,6 +136,8 @@ def is_object_class(cls: Any) -> bool:
     """Return whether an annotation is a class that is an object's own: no plain data."""
     if not isinstance(cls, type) or get_origin(cls) is not None or is_typeddict(cls):
         return False
+    if cls in (type, Callable):
+        return False
     if issubclass(cls, (*_SCALARS, enum.Enum, list, dict, tuple, set, frozenset, BaseModel)):
         return False
     known: Any = cls
@@ -156,6 +159,8 @@ def classes_in(annotation: Any) -> Iterator[Any]:
 
 def refer(annotation: Any, kinds: Kinds) -> Any:
     """Return an annotation in which objects are taken by name, at any depth."""
+    while isinstance(annotation, NewType):
+        annotation = annotation.__supertype__
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return Annotated[(refer(parts[0], kinds), *parts[1:])]
@@ -163,6 +168,11 @@ def refer(annotation: Any, kinds: Kinds) -> Any:
         return Union[tuple(refer(part, kinds) for part in parts)]  # noqa: UP007
     if origin in (Required, NotRequired):
         return origin[refer(parts[0], kinds)]
+    if origin in kinds:
+        return _refer_class(origin, kinds)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        # An object is no key: the name that stands for it would not be followed.
+        return types.GenericAlias(origin, (parts[0], refer(parts[1], kinds)))
     if origin is not None and origin is not Literal and parts:
         return types.GenericAlias(origin, tuple(refer(part, kinds) for part in parts))
     if isinstance(annotation, type):

@@ -224,7 +224,13 @@ def _field(
             f"{title}: the parameter {parameter.name!r} has no type, so it has no schema; "
             f"write `{parameter.name}: str`, or what it takes"
         )
-    annotation = refer(_described(types[parameter.name]), kinds)
+    try:
+        annotation = refer(_described(types[parameter.name]), kinds)
+    except RecursionError:
+        raise DefinitionError(
+            f"{title}: the parameter {parameter.name!r} has a type that holds itself and objects; "
+            "take a list of the objects in its place"
+        ) from None
     if parameter.kind is _Parameter.VAR_POSITIONAL:
         annotation = python_types.GenericAlias(list, (annotation,))
     if parameter.kind is _Parameter.VAR_KEYWORD:
