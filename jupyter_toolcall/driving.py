@@ -40,7 +40,8 @@ from .rows import (
 )
 from .session import Session
 from .state import CallState
-from .steps import AskModel, AskPerson, Clarify, Judge, Perform, next_step
+from .steps import AskModel, AskPerson, Perform, next_step
+from .steps import Step as NextStep
 from .tidy import tidied
 from .view import Seen, call_key
 from .watch import Watch
@@ -213,30 +214,38 @@ class Drive:
         while True:
             await asyncio.sleep(0)
             self._obey_all()
-            asks = self._asks()
-            if asks is None:
-                with interrupts():
-                    self._take_step()
-            elif asks == "done":
+            asks = self._asks() if self._held else self._step()
+            if asks == "done":
                 self.publish("finished")
                 return self.session
-            elif not wait:
+            if asks and not wait:
                 self.publish(*_waits(asks))
                 return self.session
-            else:
+            if asks:
                 await self._wait(asks)
 
-    def _asks(self) -> str | None:
-        """Return what the person has to do, "done" for nothing, None where it just goes on."""
+    def _step(self) -> str:
+        """Take a step; return what the person has to do, "" where it goes on."""
+        with interrupts():
+            if self._advanced():
+                self._held = self.stepping
+                return ""
+        return self._asks()
+
+    def _asks(self) -> str:
+        """Return what the person has to do, "done" for nothing, "" where it just goes on.
+
+        Raises Unfinished where nobody has to do anything, and still nothing goes on.
+        """
         cursor = self.session.cursor
         waiting = places.waiting(cursor)
-        if waiting and waiting[0].id == cursor.state.open[0]:
-            return None if self._approved_by_turn(waiting[0]) else "decide"
+        if waiting:
+            return "" if self._approved_by_turn(waiting[0]) else "decide"
         if self._held:
             return "go"
-        if isinstance(next_step(cursor.state), AskPerson) and cursor.script.next() is None:
-            return "done"
-        return None
+        if not isinstance(next_step(cursor.state), AskPerson):
+            raise Unfinished(_why_stopped(cursor))
+        return "done"
 
     def _approved_by_turn(self, call: CallState) -> bool:
         if call.turn != self._approve_turn or call.status != "proposed":
@@ -244,16 +253,13 @@ class Drive:
         self.session.decide(call.id, "approve")
         return True
 
-    def _take_step(self) -> None:
+    def _advanced(self) -> bool:
+        """Take the next step, told first where it takes time; return whether there was one."""
         cursor = self.session.cursor
         step = next_step(cursor.state)
-        # What no person sees, a decision that a policy takes, is told with what follows.
-        if self.stepping or not isinstance(step, Judge):
+        if isinstance(step, AskModel | Perform) or self.stepping:
             self.publish(_phase(step))
-        entry = cursor.advance()
-        if entry is None and not places.waiting(cursor):
-            raise Unfinished(_why_stopped(cursor))
-        self._held = self.stepping
+        return cursor.advance() is not None
 
     async def _wait(self, asks: str) -> None:
         self.publish(*_waits(asks))
@@ -263,13 +269,8 @@ class Drive:
             self.publish("running")
 
 
-def _phase(step: Any) -> Phase:
-    match step:
-        case AskModel():
-            return "thinking"
-        case Judge() | Perform() | Clarify():
-            return "running"
-    return "running"
+def _phase(step: NextStep) -> Phase:
+    return "thinking" if isinstance(step, AskModel) else "running"
 
 
 def _waits(asks: str) -> tuple[Phase, str]:

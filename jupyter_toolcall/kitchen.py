@@ -160,8 +160,7 @@ FRIES = Scripted(
         ("Oven_bake", {"Oven": "$Oven", "item": "$Potato"}),
         ("selectTools", {"tools": ["Fries_plate"]}),
         ("Fries_plate", {"Fries": "$Fries", "plate": "$Plate"}),
-        ("save", {"fries": "$Plate"}),
-        "Your fries are on the plate.",
+        ["Your fries are on the plate.", ("save", {"fries": "$Plate"})],
     ],
     name="scripted:kitchen",
 )

@@ -287,7 +287,9 @@ class Cursor:
             self.overtake(event.call_id)
             return self.write(Finished(event.call_id, Failed(str(error))))
         verdict, why = self.desk.policy(ready.tool, ready.arguments)
-        if own or ready.bound == event.bound or verdict == "approve":
+        # What a policy allowed once is for the policy of today; a person's word holds.
+        said_so = ready.bound == event.bound and said.meta.get("by") != "policy"
+        if own or said_so or verdict == "approve":
             self.script.at += 1
             entry = self.write(replace(again, bound=ready.bound), **said.meta)
             self._approved = entry.id, ready

@@ -109,7 +109,8 @@ def _waits(cursor: Cursor, call: CallState, state: State) -> bool:
     if call.id == cursor.running:
         return False
     if call.status == "unknown":
-        return True
+        said = cursor.script.next()
+        return said is None or getattr(said.event, "call_id", "") != call.id
     try:
         ready, own = cursor.prepared(call, state)
     except Absent:

@@ -129,6 +129,8 @@ class State:
     latest: tuple[str, ...] = ()
     """The ids of the calls of the last reply."""
     last: Asked | Replied | None = None
+    prompt: str = ""
+    """What a person said last."""
     turns: int = 0
     turns_since: int = 0
     """Replies since a person spoke last."""
@@ -240,7 +242,7 @@ def _ask(state: State, asked: Asked) -> State:
         raise NotYourTurn(f"call {state.open[0]} has no result yet: decide on it first")
     if asked.by == "session":
         return state.but(last=asked, reminded=True)
-    return state.but(last=asked, turns_since=0, reminded=False, done=False)
+    return state.but(last=asked, prompt=asked.text, turns_since=0, reminded=False, done=False)
 
 
 def _reply(state: State, reply: Replied, entry_id: str) -> State:

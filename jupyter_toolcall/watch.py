@@ -32,7 +32,7 @@ class Watch:
     sockets: tuple[str, ...] = ()
     pending: tuple[str, ...] = ()
     """The object rows of calls that wait, as last told."""
-    first_runs: dict[tuple[str, str], str] = field(default_factory=dict)
+    first_runs: dict[tuple[str, str, str], str] = field(default_factory=dict)
     _read: int = 0
     ran: int = 0
     remembered: int = 0
@@ -210,12 +210,12 @@ def _made_by(call: CallState, seen: Seen) -> list[str]:
     return [seen.state.by_maker[m] for m in makers if m.partition("[")[0] == call.id]
 
 
-def _inputs(call: CallState, state: State) -> tuple[str, str]:
-    """What a call ran on: what it was bound to, or the objects that it names."""
+def _inputs(call: CallState, state: State) -> tuple[str, str, str]:
+    """What a call was asked for and ran on: what it was bound to, or the objects it names."""
     if call.decided is not None:
-        return call.id, call.decided.bound
+        return state.prompt, call.id, call.decided.bound
     named = (state.objects.get(v) for v in call.arguments.values() if isinstance(v, str))
-    return call.id, " ".join(made.digest for made in named if made is not None)
+    return state.prompt, call.id, " ".join(made.digest for made in named if made is not None)
 
 
 def _joined(first: Rows, more: Rows) -> Rows:
