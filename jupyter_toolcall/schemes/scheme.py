@@ -18,6 +18,7 @@ from ..request import Reply, Result
 from ..state import CallState, State
 from ..tools import Tool, Toolbox, nearest
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 TOLD = 100_000
 """Characters of one result that a model is told."""
 
@@ -119,7 +120,7 @@ def _note(said: str, reason: str) -> str:
 
 def as_text(data: Mapping[str, Any]) -> str:
     """Return what a model is told as text: JSON, cut where it is very long."""
-    text = json.dumps(data, ensure_ascii=False)
+    text = _ENCODER.encode(data)
     if len(text) <= TOLD:
         return text
     return f"{text[:TOLD]}… ({len(text):,} characters in all; the rest is left out)"
