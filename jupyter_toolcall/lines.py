@@ -53,7 +53,7 @@ def _sessions(cells: Cells) -> None:
 
 
 def _status(session: Session, words: list[str]) -> Result:
-    print(repr(session))
+    print(session._repr_mimebundle_()["text/plain"])
     for call in session.pending:
         print(f"  waits: {shown(call)}")
     return None

@@ -16,6 +16,7 @@ PITCH, LANE, TILE = 147, 122, 48
 COLUMNS = 13
 """So many columns are drawn; a longer session is folded after its beginning."""
 HEAD = 3
+LINES = 5
 INK, MUTED, LINE, PALE, FILL, BAD = "#1f1f1f", "#5c5c5c", "#8a8a8a", "#d0d0d0", "#f4f4f4", "#b3261e"
 SANS = "-apple-system,Segoe UI,Helvetica,Arial,sans-serif"
 MONO = "Menlo,Consolas,DejaVu Sans Mono,monospace"
@@ -105,6 +106,7 @@ def svg(rows: Rows) -> str:
         *(_tile(spot) for spot in spots.values()),
         *_stack(folded, spots),
         *_labels(rows, spots),
+        *([] if spots else _list(rows)),
     ]
     label = escape(f"Object lineage: {summary(rows)}", quote=True)
     return (
@@ -144,6 +146,13 @@ def _ground(width: float, height: float, rows: Rows) -> Iterator[str]:
     yield _text(width - 16, height - 14, "jupyter-toolcall", MUTED, anchor="end")
 
 
+def _list(rows: Rows) -> Iterator[str]:
+    """The last steps in words, where no call made or used an object."""
+    lines = [_step(row, {}) for row in rows.calls if not row.branch]
+    for number, line in enumerate(lines[-LINES:]):
+        yield _text(16, 30 + 18 * number, shown(line, 95), INK, mono=True)
+
+
 def _edges(call: CallRow, spots: dict[str, Spot]) -> Iterator[str]:
     target = spots.get(call.object)
     if target is None or (target.row.call != call.id and target.row.role == "made"):
@@ -177,7 +186,7 @@ def _edge(source: Spot, target: Spot, call: CallRow, parameter: str, main: bool)
         y = target.y - 8 if source.y == target.y else target.y + 20
         text_ink = MUTED if call.branch else ink
         yield _text(
-            middle, y, shown(call.tool, 17), text_ink, anchor="middle", mono=True, halo=True
+            middle, y, shown(call.tool, 14), text_ink, anchor="middle", mono=True, halo=True
         )
 
 
