@@ -82,7 +82,7 @@ chromium:
 	  || { echo "The browser tests need Chromium on the PATH: apt-get install chromium" >&2; exit 1; }
 
 bench: $(VENV)/.dev
-	$(BIN)/python -m pytest -m benchmark -s tests/benchmarks
+	@for bench in tests/benchmarks/bench_*.py; do echo "\n$$bench"; $(BIN)/python $$bench || exit 1; done
 
 build: $(VENV)/.dev
 	rm -rf dist

@@ -18,7 +18,7 @@ from typing import Any
 from . import places
 from .commands import command, obey, refusal
 from .errors import ModelError, Stopped, ToolcallError, Unfinished
-from .events import Replied
+from .events import Asked, Replied
 from .loop import Cursor
 from .rows import (
     Approve,
@@ -117,7 +117,7 @@ class Drive:
             model=self.model,
             scheme=state.opened.scheme,
             pending=tuple(call_key(c, seen) for c in places.waiting(self.session.cursor)),
-            text=last.text if isinstance(last, Replied) and phase != "thinking" else "",
+            text=_words(last) if phase != "thinking" else "",
             stepping=self.stepping,
         )
 
@@ -257,9 +257,13 @@ class Drive:
         """Take the next step, told first where it takes time; return whether there was one."""
         cursor = self.session.cursor
         step = next_step(cursor.state)
+        cursor.running = step.call.id if isinstance(step, Perform) else ""
         if isinstance(step, AskModel | Perform) or self.stepping:
             self.publish(_phase(step))
-        return cursor.advance() is not None
+        try:
+            return cursor.advance() is not None
+        finally:
+            cursor.running = ""
 
     async def _wait(self, asks: str) -> None:
         self.publish(*_waits(asks))
@@ -267,6 +271,11 @@ class Drive:
             await asyncio.sleep(TICK)
         if self._obey_all():
             self.publish("running")
+
+
+def _words(last: Asked | Replied | None) -> str:
+    """What the model said last; what it thought aloud where it said nothing."""
+    return last.text or last.thought if isinstance(last, Replied) else ""
 
 
 def _phase(step: NextStep) -> Phase:

@@ -118,7 +118,8 @@ class Replied:
 
     `raw` is the provider's own content, opaque, to be sent back as it came. `offered` has,
     by name, the digests of the definitions (and the system text) that were first sent
-    with this reply's request.
+    with this reply's request. `thought` is what it thought aloud: shown, never sent back,
+    since `raw` holds it as it came.
     """
 
     text: str = ""
@@ -127,6 +128,7 @@ class Replied:
     usage: Usage | None = None
     raw: Any = None
     offered: Mapping[str, str] = field(default_factory=dict)
+    thought: str = ""
 
 
 @dataclass(frozen=True, slots=True)

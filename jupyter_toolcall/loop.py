@@ -351,7 +351,7 @@ def _replied(reply: Reply, state: State, offered: Mapping[str, str]) -> Replied:
     calls = _unique(tuple(map(sound, reply.calls)), state) if reply.stop in RUNS else ()
     raw = reply.raw if calls == tuple(reply.calls) else None
     text = str(well_formed(reply.text))
-    return Replied(text, calls, reply.stop, reply.usage, raw, offered)
+    return Replied(text, calls, reply.stop, reply.usage, raw, offered, reply.thought)
 
 
 def _unique(calls: tuple[Call, ...], state: State) -> tuple[Call, ...]:

@@ -25,6 +25,9 @@ def entry_messages(cursor: Cursor, entry: Entry) -> Iterator[MessageRow]:
             yield MessageRow(f"{short}", state.turns + 1, role, _cut(text))
         case Replied() as reply:
             yield from _offered(cursor, reply, short, state.turns)
+            if reply.thought:
+                thought = _cut(f"(thinking) {reply.thought}")
+                yield MessageRow(f"{short}.thought", state.turns, "assistant", thought)
             if reply.text:
                 yield MessageRow(f"{short}.text", state.turns, "assistant", _cut(reply.text))
             for call in reply.calls:

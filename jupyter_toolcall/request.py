@@ -88,6 +88,8 @@ class Reply:
     stop: str = "end"
     usage: Usage | None = None
     raw: Any = None
+    thought: str = ""
+    """What it thought aloud, for the person to read; `raw` has it as it is sent back."""
 
 
 Model = Callable[[Request], Reply | None]

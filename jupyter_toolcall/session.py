@@ -305,7 +305,8 @@ class Session:
         """Show the session as a notebook keeps it."""
         phase: Phase = "waiting" if self.pending else "finished"
         says = "Waiting for you" if self.pending else "Finished"
-        rows = Watch().whole(self.cursor, SessionRow(name=self.name, phase=phase, says=says, text=self.text))
+        row = SessionRow(name=self.name, phase=phase, says=says, text=self.text)
+        rows = Watch().whole(self.cursor, row)
         return bundle(self.cursor, rows, None)
 
     def shown(self) -> Session:

@@ -131,6 +131,7 @@ class _Draft:
             stop=stop if calls or stop != "tools" else "end",
             usage=self._usage(),
             raw={"anthropic": model, "content": content},
+            thought="\n\n".join(b["thinking"] for b in content if b["type"] == "thinking"),
         )
 
     def _current(self, event: Mapping[str, Any]) -> bool:
