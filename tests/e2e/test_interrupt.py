@@ -1,0 +1,118 @@
+"""The kernel's interrupt, at every point at which a cell can be; afterwards all goes on."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.kitchen import (
+    OWN,
+    approve,
+    expect_status,
+    expect_step,
+    expect_waits,
+    panel,
+    press,
+    script,
+)
+from tests.e2e.rig import Place, interrupt, open_notebook, outputs, run_all, screenshot, wait_idle
+
+NAP = script("model", '("nap", {"seconds": 60})', '("fill", {"grams": 5})', '"Done."')
+SLOW = """
+class Slow(Scripted):
+    def __call__(self, request):
+        if not ran:
+            ran.append("thinks")
+            time.sleep(60)
+        return super().__call__(request)
+
+model = Slow([("fill", {"grams": 5}), "Done."])
+"""
+GO_ON = "%toolchat next\nprint(ran)"
+
+
+def cell(options: str) -> str:
+    return f"%%toolchat -m model -t fill nap --scheme flat {options}\nGo on."
+
+
+def expect_one_line(page: Page, number: int) -> Locator:
+    """The cell failed with one line that says how to go on, and no traceback."""
+    failed = outputs(page, number).locator("[data-mime-type='application/vnd.jupyter.stderr']")
+    expect(failed).to_have_text(
+        "toolchat: interrupted; nothing is lost: %toolchat next goes on", use_inner_text=True
+    )
+    return failed
+
+
+def test_an_interrupt_while_the_cell_waits_leaves_a_panel_that_goes_on(
+    page: Page, lab: Place
+) -> None:
+    open_notebook(page, lab, "w.ipynb", [OWN + NAP, cell("")])
+    run_all(page)
+    view = panel(page, 1)
+    expect_waits(view, 1, "nap")
+    interrupt(page)
+    wait_idle(page, timeout=10)
+    expect_one_line(page, 1)
+    expect_status(view, "Stopped")
+    screenshot(page, "interrupted-while-waiting")
+    press(view, "Reject")
+    press(view, "Reject")
+    expect_waits(view, 2, "fill")
+    expect_step(view, 1, "rejected")
+    press(view, "Approve")
+    expect_status(view, "Finished")
+
+
+@pytest.mark.parametrize("front_end", ["lab", "notebook7"])
+def test_an_interrupt_while_a_tool_runs_ends_it_within_seconds(
+    page: Page, front_end: str, request: pytest.FixtureRequest
+) -> None:
+    place: Place = request.getfixturevalue(front_end)
+    open_notebook(page, place, "t.ipynb", [OWN + NAP, cell(""), "ran"])
+    run_all(page)
+    view = panel(page, 1)
+    approve(view, "nap", first=1)
+    expect_step(view, 1, "running")
+    interrupt(page)
+    wait_idle(page, timeout=10)
+    expect_one_line(page, 1)
+    expect_step(view, 1, "nap", "interrupted")
+    screenshot(page, f"interrupted-tool-{front_end}")
+    press(view, "Run")
+    approve(view, "fill", first=2)
+    expect_status(view, "Finished")
+
+
+def test_an_interrupt_while_the_model_thinks_ends_within_seconds_and_next_asks_it_again(
+    page: Page, lab: Place
+) -> None:
+    open_notebook(page, lab, "m.ipynb", [OWN + SLOW, cell("--approve all"), GO_ON])
+    run_all(page)
+    view = panel(page, 1)
+    expect_status(view, "The model is thinking")
+    interrupt(page)
+    wait_idle(page, timeout=10)
+    expect_one_line(page, 1)
+    page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex = 2")
+    page.evaluate("window.jupyterapp.commands.execute('notebook:run-cell')")
+    expect(outputs(page, 2)).to_contain_text("['thinks', ('fill', 5)]")
+    expect_status(view, "Finished")
+    expect_step(view, 1, "fill", "Jar#1")
+
+
+def test_an_interrupt_after_the_cell_has_ended_stops_what_the_panel_runs(
+    page: Page, lab: Place
+) -> None:
+    open_notebook(page, lab, "p.ipynb", [OWN + NAP, cell("--no-wait")])
+    run_all(page)
+    wait_idle(page)
+    view = panel(page, 1)
+    approve(view, "nap", first=1)
+    expect_step(view, 1, "running")
+    interrupt(page)
+    expect_step(view, 1, "nap", "interrupted")
+    expect_status(view, "Stopped")
+    press(view, "Run")
+    approve(view, "fill", first=2)
+    expect_status(view, "Finished")
