@@ -5,6 +5,8 @@ import type { Node, Scene } from './scene';
 
 const GREAT = 150;
 const MARGIN = 300;
+/** A drawing that fits when it is drawn this small is shown whole, without being asked. */
+const LEAST = 0.8;
 
 export interface Camera {
   zoom(by: number): void;
@@ -104,9 +106,9 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
     follow(scene, newest) {
       great = scene.nodes.length > GREAT;
       if (own) return;
-      k = 1;
+      k = scene.width * LEAST <= width ? Math.min(1, width / Math.max(1, scene.width)) : 1;
       x = Math.min(0, width - scene.width * k);
-      y = scene.height * k <= height ? 0 : y;
+      y = scene.height * k <= height ? (height - scene.height * k) / 2 : y;
       apply();
       if (newest) reveal(newest, false);
     },
