@@ -30,6 +30,7 @@ from .rows import (
     Hello,
     Notice,
     Phase,
+    Replay,
     Rows,
     Run,
     SessionRow,
@@ -79,6 +80,8 @@ class Drive:
     _held: bool = False
     """Nothing goes on before the person says so: after a fork, in steps."""
     _approve_turn: int = -1
+    _replayed: int = -1
+    """How long the journal was when a replay began."""
     _number: int = 0
     _row: SessionRow = field(default_factory=SessionRow)
 
@@ -125,8 +128,11 @@ class Drive:
 
     def hear(self, data: Any) -> None:
         """Take a message of a panel: only handed over here, except for a greeting."""
-        if isinstance(data, dict) and data.get("type") == "hello":
+        kind = data.get("type") if isinstance(data, dict) else ""
+        if kind == "hello":
             self.greet()
+        elif kind == "stop" and not self.busy:
+            self.publish("stopped")
         else:
             self.inbox.append(data)
             if not self.busy:
@@ -145,7 +151,7 @@ class Drive:
             came = True
             data = self.inbox.popleft()
             try:
-                self._obey(command(data) if isinstance(data, dict) else data)
+                self._obey(command(data))
             except Stopped:
                 raise
             except ToolcallError as error:
@@ -170,6 +176,9 @@ class Drive:
             case Fork() | Checkout():
                 self.session = obey(self.session, wish)
                 self._held = True
+            case Replay():
+                self._replayed = len(self.session.journal)
+                self.session = obey(self.session, wish)
             case _:
                 self.session = obey(self.session, wish)
 
@@ -191,6 +200,7 @@ class Drive:
         try:
             return await self._drive(wait)
         except (Stopped, KeyboardInterrupt, asyncio.CancelledError) as error:
+            self.inbox.clear()
             self.publish("stopped", detail=_said(error))
             raise Stopped("interrupted; nothing is lost: %toolchat next goes on") from None
         except (ModelError, Unfinished) as error:
@@ -216,13 +226,19 @@ class Drive:
             self._obey_all()
             asks = self._asks() if self._held else self._step()
             if asks == "done":
-                self.publish("finished")
+                self.publish("finished", detail=self._came_to())
                 return self.session
             if asks and not wait:
                 self.publish(*_waits(asks))
                 return self.session
             if asks:
                 await self._wait(asks)
+
+    def _came_to(self) -> str:
+        """Say what a replay that is over came to; a second time nothing is said of it."""
+        before, self._replayed = self._replayed, -1
+        same = before == len(self.session.journal)
+        return "Replayed: everything came out as it was recorded." if same else ""
 
     def _step(self) -> str:
         """Take a step; return what the person has to do, "" where it goes on."""

@@ -1,10 +1,12 @@
 """Models: everything between a request and a reply. A new one is a file here."""
 
+from ..events import Call, Usage
 from ..request import Assistant, Message, Model, Reply, Request, Result, Results, User
 from .scripted import Scripted
 
 __all__ = [
     "Assistant",
+    "Call",
     "Message",
     "Model",
     "Reply",
@@ -12,5 +14,6 @@ __all__ = [
     "Result",
     "Results",
     "Scripted",
+    "Usage",
     "User",
 ]
