@@ -1,0 +1,205 @@
+"""The tutorials do what they say: offline, the same each time, and well kept in their files."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbconvert import HTMLExporter
+
+from jupyter_toolcall.notebooks import Executed, execute, read, recorded, verify
+
+ROOT = Path(__file__).parent.parent
+NAMES = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
+FLEETING = {"at", "ms", "execution", "execution_count"}
+"""Times and counts: what may differ between two runs."""
+SESSION = "application/vnd.jupyter-toolcall.session+json"
+
+
+@dataclass(frozen=True)
+class Twice:
+    """A notebook in its file, and two executions of it."""
+
+    path: Path
+    first: Executed
+    second: Executed
+
+    @property
+    def saved(self) -> Any:
+        return read(self.path)
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def twice(request: pytest.FixtureRequest) -> Twice:
+    path = ROOT / "notebooks" / request.param
+    return Twice(path, execute(path), execute(path))
+
+
+@pytest.fixture(scope="module")
+def kitchen() -> Any:
+    return read(ROOT / "notebooks" / "00_first_call.ipynb")
+
+
+@pytest.fixture(scope="module")
+def live_objects() -> Any:
+    return read(ROOT / "notebooks" / "01_live_objects.ipynb")
+
+
+def lasting(part: Any) -> Any:
+    """A part of a notebook without what may differ between two runs."""
+    match part:
+        case Mapping():
+            return {key: lasting(value) for key, value in part.items() if key not in FLEETING}
+        case list() | tuple():
+            return [lasting(item) for item in part]
+    return part
+
+
+def texts(notebook: Any) -> list[list[str]]:
+    """What each cell says in plain text."""
+    return [[said(output) for output in cell.get("outputs", ())] for cell in notebook.cells]
+
+
+def said(output: Any) -> str:
+    return str(output.get("text") or output.get("data", {}).get("text/plain", ""))
+
+
+def below(notebook: Any, source: str) -> str:
+    """All that stands below the first cell whose source begins so."""
+    cell = next(cell for cell in notebook.cells if cell.source.startswith(source))
+    return "\n".join(said(output) for output in cell.outputs)
+
+
+def scripts(notebook: Any) -> list[str]:
+    html, _ = HTMLExporter().from_notebook_node(notebook)
+    return re.findall(r"<script.*?</script>", html, re.DOTALL)
+
+
+def test_there_are_two_tutorials() -> None:
+    assert NAMES == ["00_first_call.ipynb", "01_live_objects.ipynb"]
+
+
+def test_executing_twice_gives_the_same_notebook(twice: Twice) -> None:
+    assert lasting(twice.first.notebook) == lasting(twice.second.notebook)
+
+
+def test_a_file_says_what_executing_it_says(twice: Twice) -> None:
+    assert texts(twice.saved) == texts(twice.first.notebook)
+    assert [cell.source for cell in twice.saved.cells] == [
+        cell.source for cell in twice.first.notebook.cells
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_sessions_of_a_file_come_out_again_without_a_network(name: str) -> None:
+    path = ROOT / "notebooks" / name
+    found = verify(path)
+    assert not found.divergence
+    assert len(recorded(path)) > 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_is_executed_from_its_first_cell_to_its_last(name: str) -> None:
+    code = [c for c in read(ROOT / "notebooks" / name).cells if c.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_holds_no_widget_and_no_error(name: str) -> None:
+    notebook = read(ROOT / "notebooks" / name)
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    assert outputs
+    assert "widgets" not in notebook.metadata
+    assert not [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"]
+    assert not [key for o in outputs for key in o.get("data", {}) if "widget" in key]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_names_no_path_of_a_machine(name: str) -> None:
+    text = json.dumps(read(ROOT / "notebooks" / name))
+    for path in (ROOT, Path.home(), Path(tempfile.gettempdir())):
+        assert len(str(path)) == 1 or f"{path}/" not in text
+    assert "site-packages" not in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_html_holds_each_picture_and_no_script_of_ours(name: str) -> None:
+    notebook = read(ROOT / "notebooks" / name)
+    html, _ = HTMLExporter().from_notebook_node(notebook)
+    pictures = re.findall(r'<svg [^>]*aria-label="Object lineage: [^"]+"', html)
+    assert len(pictures) == len(recorded(ROOT / "notebooks" / name))
+    assert scripts(notebook) == scripts(nbformat.v4.new_notebook())
+
+
+def test_the_first_cell_goes_from_a_raw_potato_to_a_plate(kitchen: Any) -> None:
+    lines = below(kitchen, "%%toolchat").splitlines()
+    assert lines[0] == "Finished · 8 calls · saved Plate#2 as fries"
+    assert lines[1] == "Potato#1 → Potato#2 → Potato#3 → Potato#4 → Fries#1 → Plate#2"
+
+
+def test_other_slices_run_the_cut_and_what_came_of_it(kitchen: Any) -> None:
+    steps = [line for line in below(kitchen, "%toolchat status").splitlines() if line[:2] == "  "]
+    ran = [line.split()[2].partition("(")[0] for line in steps if "(from memory)" not in line]
+    assert ran == ["Potato_slice", "Oven_bake", "Fries_plate", "save"]
+    assert len(steps) == 8
+
+
+def test_a_refused_call_makes_nothing_and_the_model_takes_it_well(kitchen: Any) -> None:
+    assert "Waiting for you" in below(kitchen, "%%toolchat -m eager")
+    refused = below(kitchen, "%toolchat reject")
+    assert "∅ 1 Potato_peel(Potato#1): I like the skin" in refused
+    assert "→" not in refused
+    assert below(kitchen, "print(_)").strip() == "All right, the skin stays on."
+
+
+def test_a_failure_is_told_and_the_model_does_better(kitchen: Any) -> None:
+    own = below(kitchen, "%%toolchat -m mine")
+    assert "✗ 1 mash(potato Potato#1, butter true): ValueError: peel the potato" in own
+    assert "✓ 3 mash(potato Potato#2, butter true) → Mash#1" in own
+
+
+def test_a_learner_who_asks_to_be_asked_needs_one_word(kitchen: Any) -> None:
+    sources = [cell.source for cell in kitchen.cells if cell.source.startswith("%%toolchat")]
+    assert any("--approve all\n" in source and "watch" in source for source in sources)
+    assert not any("--approve ask" in source for source in sources)
+
+
+def test_the_analyst_has_every_table_and_the_first_one_untouched(live_objects: Any) -> None:
+    lines = below(live_objects, "for name in session.objects").splitlines()
+    assert lines[0] == "DataFrame#1 (406, 9) from the notebook"
+    assert "DataFrame#3 (392, 10) from DataFrame#2" in lines
+    assert "DataFrame#5 (199, 10) from DataFrame#3" in lines
+    assert lines[-1] == "cars (406, 9) False"
+
+
+def test_another_engine_runs_what_depends_on_it_alone(live_objects: Any) -> None:
+    shown = below(live_objects, "big = session.edit")
+    assert "4 ran, 3 from memory" in shown
+    assert "✓ 3 count_by(table DataFrame#3, column Origin) → DataFrame#4 (from memory)" in shown
+    assert "✓ 4 keep(table DataFrame#3, cylinders 8) → DataFrame#5\n" in shown
+
+
+def test_both_figures_are_there_and_differ(live_objects: Any) -> None:
+    figures = [
+        output.data["image/png"]
+        for cell in live_objects.cells
+        for output in cell.get("outputs", ())
+        if "image/png" in output.get("data", {})
+    ]
+    assert len(figures) == 2
+    assert figures[0] != figures[1]
+
+
+def test_a_figure_is_a_small_picture_in_the_graph(live_objects: Any) -> None:
+    first = next(c for c in live_objects.cells if c.source.startswith("%%toolchat"))
+    objects = {row["name"]: row for row in first.outputs[-1].data[SESSION]["rows"]["objects"]}
+    image = objects["Figure#1"]["preview"]["image"]
+    assert image.startswith("data:image/png;base64,")
+    assert len(image) <= 4_100
