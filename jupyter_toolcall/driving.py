@@ -257,11 +257,11 @@ class Drive:
         waiting = places.waiting(cursor)
         if waiting:
             return "" if self._approved_by_turn(waiting[0]) else "decide"
+        if isinstance(next_step(cursor.state), AskPerson) and cursor.script.next() is None:
+            return "done"
         if self._held:
             return "go"
-        if not isinstance(next_step(cursor.state), AskPerson):
-            raise Unfinished(_why_stopped(cursor))
-        return "done"
+        raise Unfinished(_why_stopped(cursor))
 
     def _approved_by_turn(self, call: CallState) -> bool:
         if call.turn != self._approve_turn or call.status != "proposed":

@@ -155,7 +155,7 @@ class Notebook:
 
     async def _background(self, drive: Drive) -> None:
         try:
-            await drive.drive()
+            await drive.drive(wait=False)
         # It is told in the panel; there is no cell that could fail.
         except ToolcallError:
             pass

@@ -82,9 +82,7 @@ def test_an_edit_is_checked_at_its_field_then_runs_and_the_model_is_told(
     dialog.get_by_label("grams").fill("900")
     press(dialog, "Run with these")
     expect(dialog.get_by_label("grams")).to_have_attribute("aria-invalid", "true")
-    expect(dialog.get_by_label("grams")).to_have_accessible_description(
-        re.compile("500")
-    )
+    expect(dialog.get_by_label("grams")).to_have_accessible_description(re.compile("500"))
     screenshot(page, f"edit-refused-{place.app}")
     expect_step(view, 1, "fill", "waits for you")
     dialog.get_by_label("grams").fill("300")

@@ -52,6 +52,7 @@ export function mount(el: HTMLElement, host: Host): View {
     send(command) {
       if (ui.sent && command.type !== 'stop') return;
       ui = { ...ui, sent: command.type !== 'stop' };
+      model = { ...model, refused: null };
       host.send?.(command);
       open?.view.busy(ui.sent);
       paint();
@@ -162,12 +163,16 @@ export function mount(el: HTMLElement, host: Host): View {
     const wasSent = ui.sent;
     const before = look(model, ui, true).waiting?.id;
     const whole = !model.gap;
+    const { refused } = model;
     model = fold(model, notice);
     if (model.gap && whole) host.send?.({ type: 'hello' });
     const waiting = look(model, ui, true).waiting?.id;
     const anew = waiting !== undefined && waiting !== before;
+    const refusal = model.refused !== refused;
+    // A refusal stands until the person does something else, or something else waits.
+    if (!refusal && waiting !== before) model = { ...model, refused: null };
     ui = { ...ui, sent: false, ...(anew && !open ? { chosen: null, form: null } : {}) };
-    if (model.refused) heed();
+    if (refusal && model.refused) heed();
     else if (wasSent) close();
     paint();
   }

@@ -217,7 +217,7 @@ export function fold(model: Model, notice: unknown): Model {
     case 'delta': {
       const number = typeof notice.number === 'number' ? notice.number : 0;
       const gap = model.gap || (model.number !== null && number !== model.number + 1);
-      return { ...withRows(model, isRecord(notice.rows) ? notice.rows : {}), number, gap, refused: null };
+      return { ...withRows(model, isRecord(notice.rows) ? notice.rows : {}), number, gap };
     }
     case 'refused':
       return { ...model, refused: refusal(notice) };

@@ -1,0 +1,273 @@
+"""The panel keeps no truth: reload, second tab, late and double clicks; and what it can do
+with a session that has ended."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.kitchen import (
+    LOAD,
+    OWN,
+    approve,
+    edit_call,
+    expect_status,
+    expect_step,
+    expect_waits,
+    forge,
+    fries_cell,
+    node,
+    open_tab,
+    panel,
+    press,
+    script,
+    steps,
+)
+from tests.e2e.rig import (
+    Place,
+    open_notebook,
+    outputs,
+    reload,
+    run_all,
+    run_cell,
+    save,
+    saved_notebook,
+    screenshot,
+    wait_drawn,
+    wait_idle,
+)
+
+SESSION = "application/vnd.jupyter-toolcall.session+json"
+JARS = script("model", *[f'("fill", {{"grams": {number}}})' for number in (1, 2, 3)], '"Done."')
+CELL = "%%toolchat -m model -t fill --scheme flat\nFill three jars."
+
+
+def saved_svg(place: Place, name: str, number: int) -> str:
+    """The picture that the notebook's file keeps of a cell's session."""
+    found = [
+        output["data"]["image/svg+xml"]
+        for output in saved_notebook(place, name).cells[number].outputs
+        if SESSION in output.get("data", {})
+    ]
+    assert len(found) == 1
+    return "".join(found[0])
+
+
+@pytest.mark.parametrize("front_end", ["lab", "notebook7"])
+def test_a_page_that_is_loaded_anew_in_the_middle_goes_on_by_clicking(
+    page: Page, front_end: str, request: pytest.FixtureRequest
+) -> None:
+    place: Place = request.getfixturevalue(front_end)
+    open_notebook(page, place, "r.ipynb", [OWN + JARS, CELL, "ran"])
+    run_all(page)
+    approve(panel(page, 1), "fill", first=1)
+    expect_waits(panel(page, 1), 2, "fill")
+    save(page)
+    reload(page)
+    view = panel(page, 1)
+    expect_step(view, 1, "Jar#1")
+    approve(view, "fill", "fill", first=2)
+    expect_status(view, "Finished")
+    wait_idle(page)
+    save(page)
+    assert "Jar#3" in saved_svg(place, "r.ipynb", 1)
+
+
+def test_two_pages_show_the_same_and_a_late_decision_is_refused_with_a_reason(
+    page: Page, lab: Place
+) -> None:
+    open_notebook(page, lab, "two.ipynb", [OWN + JARS, CELL, "ran"])
+    run_all(page)
+    first = panel(page, 1)
+    expect_waits(first, 1, "fill")
+    save(page)
+    with page.context.new_page() as other:
+        other.goto(f"{lab.url}/doc/workspaces/other/tree/{lab.path('two.ipynb')}")
+        wait_drawn(other)
+        second = panel(other, 1)
+        expect_waits(second, 1, "fill")
+        press(second, "Approve")
+        expect_waits(first, 2, "fill")
+        expect_waits(second, 2, "fill")
+        forge(page, 1, {"type": "approve", "call": "call_1", "bound": ""})
+        expect(first.get_by_role("alert")).to_contain_text("call_1 is succeeded already")
+        forge(page, 1, {"type": "approve", "call": "call_2", "bound": "0" * 32})
+        expect(first.get_by_role("alert")).to_contain_text("changed since it was shown")
+        forge(page, 1, {"type": "rm -rf"})
+        expect(first.get_by_role("alert")).to_contain_text("no command")
+        expect_step(second, 2, "waits for you")
+        first.get_by_role("button", name="Approve", exact=True).dblclick()
+        expect_waits(second, 3, "fill")
+        press(second, "Approve")
+        expect_status(first, "Finished")
+        expect_status(second, "Finished")
+    wait_idle(page)
+    expect(outputs(page, 2)).to_contain_text("[('fill', 1), ('fill', 2), ('fill', 3)]")
+
+
+def test_two_quick_clicks_are_one_decision(page: Page, lab: Place) -> None:
+    open_notebook(page, lab, "d.ipynb", [OWN + JARS, CELL, "ran"])
+    run_all(page)
+    view = panel(page, 1)
+    expect_waits(view, 1, "fill")
+    approve_button = view.get_by_role("button", name="Approve", exact=True)
+    approve_button.evaluate("button => { button.click(); button.click(); button.click(); }")
+    expect_waits(view, 2, "fill")
+    expect(view.get_by_role("alert")).to_have_count(0)
+    expect(steps(view)).to_have_count(2)
+
+
+def boxes(view: Locator) -> list[tuple[str, dict[str, float]]]:
+    """Every node of the graph and where it stands on the page."""
+    found = view.get_by_role("img", name="Object lineage").locator("g.node")
+    made = []
+    for each in found.all():
+        box = each.locator("rect").first.bounding_box()
+        assert box is not None
+        made.append((each.get_attribute("aria-label") or "", dict(box)))
+    return made
+
+
+def overlap(one: dict[str, float], other: dict[str, float]) -> bool:
+    apart_x = one["x"] + one["width"] <= other["x"] or other["x"] + other["width"] <= one["x"]
+    apart_y = one["y"] + one["height"] <= other["y"] or other["y"] + other["height"] <= one["y"]
+    return not (apart_x or apart_y)
+
+
+def edit_slices(view: Locator) -> None:
+    """Ask for slices in place of sticks, after the end."""
+    steps(view).nth(3).get_by_role("button").click()
+    dialog = edit_call(view)
+    dialog.get_by_text("SLICES").click()
+    press(dialog, "Run with these")
+    expect(dialog).to_be_hidden()
+    expect_status(view, "Finished")
+
+
+def test_an_edit_after_the_end_makes_a_branch_beside_the_old_one(page: Page, lab: Place) -> None:
+    cells = [LOAD, fries_cell("--approve all"), "str(fries)"]
+    open_notebook(page, lab, "b.ipynb", cells)
+    run_all(page)
+    wait_idle(page)
+    view = panel(page, 1)
+    expect_status(view, "Finished")
+    save(page)
+    sticks = saved_svg(lab, "b.ipynb", 1)
+    edit_slices(view)
+    expect(view).to_contain_text("4 calls ran, 4 from memory")
+    screenshot(page, "branches")
+
+    placed = boxes(view)
+    names = [name for name, _ in placed]
+    assert len(placed) == 12, names
+    for index, (name, box) in enumerate(placed):
+        for other, at in placed[index + 1 :]:
+            assert not overlap(box, at), (name, other)
+    heights = [box["y"] for name, box in placed if name in ("Potato#3", "Potato#4", "Plate#2")]
+    assert max(heights) - min(heights) < 8, "the current branch is on the main line"
+
+    run_cell(page, 2)
+    expect(outputs(page, 2)).to_contain_text("fries: slices")
+    save(page)
+    assert saved_svg(lab, "b.ipynb", 1) != sticks
+    assert "slices" in saved_svg(lab, "b.ipynb", 1)
+
+    compared = open_tab(view, "Compare")
+    expect(compared).to_contain_text("cut in sticks")
+    expect(compared).to_contain_text("cut in slices")
+
+    view.get_by_role("button", name=re.compile("Branch")).click()
+    view.get_by_role("option", name=re.compile("main")).click()
+    open_tab(view, "Graph")
+    expect_step(view, 4, "shape STICKS")
+    run_cell(page, 2)
+    expect(outputs(page, 2)).to_contain_text("fries: sticks")
+    screenshot(page, "back-on-main")
+
+
+def test_replay_answers_from_memory_and_a_fork_waits_for_run(page: Page, lab: Place) -> None:
+    cells = [OWN + JARS, CELL.replace("\n", " --approve all\n", 1), "len(ran)"]
+    open_notebook(page, lab, "f.ipynb", cells)
+    run_all(page)
+    wait_idle(page)
+    view = panel(page, 1)
+    steps(view).nth(1).get_by_role("button").click()
+    press(view, "Replay from here")
+    expect(view).to_contain_text("Replayed: everything came out as it was recorded.")
+    expect_status(view, "Finished")
+
+    steps(view).nth(1).get_by_role("button").click()
+    press(view, "Fork from here")
+    expect_status(view, "Ready for the next step")
+    expect(steps(view)).to_have_count(2)
+    screenshot(page, "forked")
+    press(view, "Run")
+    expect_status(view, "Finished")
+    expect(steps(view)).to_have_count(3)
+    run_cell(page, 2)
+    wait_idle(page)
+    expect(outputs(page, 2)).to_contain_text("4")
+
+
+def test_an_edit_that_is_refused_after_the_end_leaves_all_as_it_was(page: Page, lab: Place) -> None:
+    cells = [OWN + JARS, CELL.replace("\n", " --approve all\n", 1), "ran"]
+    open_notebook(page, lab, "x.ipynb", cells)
+    run_all(page)
+    wait_idle(page)
+    view = panel(page, 1)
+    steps(view).nth(0).get_by_role("button").click()
+    dialog = edit_call(view)
+    dialog.get_by_label("grams").fill("0")
+    press(dialog, "Run with these")
+    expect(dialog.get_by_label("grams")).to_have_attribute("aria-invalid", "true")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect_status(view, "Finished")
+    expect(steps(view)).to_have_count(3)
+    run_cell(page, 2)
+    expect(outputs(page, 2)).to_contain_text("[('fill', 1), ('fill', 2), ('fill', 3)]")
+
+
+def test_the_keyboard_alone_is_enough(page: Page, lab: Place) -> None:
+    open_notebook(page, lab, "k.ipynb", [LOAD, fries_cell()])
+    run_all(page)
+    view = panel(page, 1)
+    expect_waits(view, 2, "Potato_rinse")
+    view.get_by_role("tab", name="Graph").focus()
+    page.keyboard.press("ArrowRight")
+    expect(view.get_by_role("tab", name="Steps")).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    tab_to(page, view.get_by_role("button", name="Approve", exact=True))
+    page.keyboard.press("Enter")
+    expect_waits(view, 3, "Potato_peel")
+
+    view.get_by_role("tab", name="Graph").focus()
+    tab_to(page, node(view, "Potato#2"))
+    page.keyboard.press("ArrowRight")
+    expect(node(view, "Potato#3")).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    expect(node(view, "Potato#1")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(view.get_by_role("heading", name="Potato#1")).to_be_visible()
+    screenshot(page, "keyboard")
+
+    press(view, "Show")
+    view.get_by_role("button", name="Edit", exact=True).press("Enter")
+    dialog = view.get_by_role("dialog", name="Edit call")
+    expect(dialog).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(view.get_by_role("button", name="Edit", exact=True)).to_be_focused()
+    assert page.evaluate("document.querySelectorAll('.jp-Notebook .jp-Cell').length") == 2
+
+
+def tab_to(page: Page, target: Locator) -> None:
+    """Press Tab until the target has the focus."""
+    for _ in range(30):
+        if target.evaluate("element => element === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    expect(target).to_be_focused()
