@@ -22,12 +22,12 @@ from .opening import opening
 from .options import Options
 from .request import Model
 from .schemes.outputs import SCALARS
+from .secrets import is_named_secret, secret_values
 from .session import Session
 from .tools import Toolbox, nearest
 
 Variables = Mapping[str, Any]
 _NAMED = re.compile(r"\{([A-Za-z_]\w*)\}")
-_SECRET = re.compile(r"(?i)(^|_)(api_?key|key|token|secret|password|passwd|credentials?)$")
 
 
 @dataclass
@@ -166,7 +166,7 @@ def desk_for(
     }
     desk, opened = opening(
         box,
-        model(chosen.model, variables),
+        model(chosen.model or chosen.default_model, variables),
         scheme=chosen.scheme,
         inputs=inputs,
         outputs=outputs,
@@ -263,5 +263,5 @@ def _all_inputs(session: Session) -> list[tuple[str, Any]]:
 def _is_secret(name: str, value: Any) -> bool:
     if hasattr(value, "get_secret_value"):
         return True
-    secret = [v for key, v in os.environ.items() if _SECRET.search(key) and len(v) >= 8]
-    return isinstance(value, str) and (value in secret or bool(_SECRET.search(name)))
+    held = isinstance(value, str) and value in secret_values(os.environ)
+    return held or (isinstance(value, str) and is_named_secret(name))

@@ -14,7 +14,7 @@ from .tools import nearest
 Result = Session | None
 
 
-def carry_out(words: list[str], cells: Cells) -> Result:
+def carry_out(words: list[str], cells: Cells, settings: Mapping[str, Any]) -> Result:
     """Carry a subcommand out on a session; return the session where it went on.
 
     `-n NAME` names the session, the last one without. Raises UsageError.
@@ -23,6 +23,9 @@ def carry_out(words: list[str], cells: Cells) -> Result:
     command, *rest = words or ["status"]
     if command in ("help", "--help", "-h"):
         print(help_text())
+        return None
+    if command == "config":
+        print("\n".join(f"ToolChat.{name} = {value!r}" for name, value in settings.items()))
         return None
     if command == "sessions":
         _sessions(cells)
@@ -184,7 +187,7 @@ _COMMANDS: Mapping[str, Callable[[Session, list[str]], Result]] = {
     "fork": _fork,
     "checkout": _checkout,
 }
-SUBCOMMANDS = (*_COMMANDS, "sessions", "help")
+SUBCOMMANDS = (*_COMMANDS, "sessions", "config", "help")
 
 
 def help_text() -> str:
@@ -199,4 +202,5 @@ def help_text() -> str:
   answer [CALL] RESULT       give the result yourself
   replay [CALL] [--fresh]    say it all again, from memory where nothing changed
   fork [CALL]                go on from behind a call
-  checkout [BRANCH]          list the branches, or go to one"""
+  checkout [BRANCH]          list the branches, or go to one
+  config                     the settings; %config ToolChat.NAME = VALUE changes one"""

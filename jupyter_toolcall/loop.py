@@ -25,6 +25,7 @@ from .events import (
     Event,
     Failed,
     Finished,
+    Outcome,
     Replied,
     Started,
 )
@@ -36,6 +37,7 @@ from .runner import Memory, Prepared, prepare, run
 from .schemes import Offer, Scheme
 from .schemes.outputs import reminder
 from .schemes.scheme import not_offered
+from .secrets import Hide
 from .state import CallState, State, state_at
 from .steps import AskModel, Clarify, Judge, Perform, Remind, next_step
 from .tools import Tool, Toolbox
@@ -57,6 +59,8 @@ class Desk:
     policy: Policy
     clock: Clock = time.time
     max_turns: int | None = None
+    hide: Hide = lambda data: data
+    """Takes secrets out of what tools return, raise and print."""
     tell: Callable[[Messages, Entry], Messages] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -252,8 +256,12 @@ class Cursor:
         began = clock()
         try:
             ran = run(ready, state, self.desk.memory, invoke)
-            meta = {"ms": _ms(began, clock()), **({"prints": ran.prints} if ran.prints else {})}
-            entry = self.write(Finished(ready.call_id, ran.outcome), **meta)
+            hide = self.desk.hide
+            meta = {
+                "ms": _ms(began, clock()),
+                **({"prints": hide(ran.prints)} if ran.prints else {}),
+            }
+            entry = self.write(Finished(ready.call_id, _hidden(ran.outcome, hide)), **meta)
         finally:
             self.running = ""
         if ran.interrupted:
@@ -323,6 +331,15 @@ class Cursor:
     def overtake(self, call_id: str) -> None:
         """Drop what the script still says of a call that was decided or run anew."""
         self.script.overtaken.add(call_id)
+
+
+def _hidden(outcome: Outcome, hide: Hide) -> Outcome:
+    match outcome:
+        case Data(data):
+            return Data(hide(data))
+        case Failed(message):
+            return Failed(hide(message))
+    return outcome
 
 
 def _about(event: Event) -> str:

@@ -23,6 +23,7 @@ def load(shell: Any) -> None:
     shell.register_magic_function(_cell, "cell", "toolchat")
     shell.register_magic_function(_line, "line", "toolchat")
     shell.user_ns_hidden[RUN] = shell.user_ns[RUN] = _awaited
+    import_module(f"{__package__}.config").configured(shell)
     shell.events.register("pre_run_cell", _begin)
     shell.events.register("post_run_cell", _end)
     shell.input_transformers_cleanup.append(_bare_cell)

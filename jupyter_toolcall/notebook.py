@@ -13,6 +13,7 @@ import shlex
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from IPython import get_ipython
@@ -20,6 +21,7 @@ from IPython.display import display
 
 from . import lines
 from .cells import Cells, filled, model_name, say
+from .config import ToolChat, configured, project, take
 from .driving import TICK, Drive
 from .errors import ToolcallError, Unfinished
 from .options import Options, help_text, options
@@ -38,6 +40,7 @@ class Notebook:
 
     shell: Any
     cells: Cells
+    settings: ToolChat
     drives: dict[str, Drive] = field(default_factory=dict)
     met: bool = False
     """A front end's panel has said hello in this kernel."""
@@ -49,7 +52,7 @@ class Notebook:
 
     async def cell(self, line: str, body: str) -> Any:
         """Run a cell while the person can click; return its session."""
-        chosen = options(line)
+        chosen = options(line, self.settings.settings())
         if chosen.help:
             print(help_text())
             return None
@@ -69,7 +72,7 @@ class Notebook:
 
     def cell_now(self, line: str, body: str) -> Any:
         """Run a cell that cannot be awaited: it ends where a person would be needed."""
-        chosen = options(line)
+        chosen = options(line, self.settings.settings())
         if chosen.help:
             print(help_text())
             return None
@@ -207,7 +210,7 @@ class Notebook:
                 return None
             options(text.partition("--cell")[2])
             raise Unfinished("the prompt is empty; write what is to be done below the first line")
-        session = lines.carry_out(words, self.cells)
+        session = lines.carry_out(words, self.cells, self.settings.settings())
         if isinstance(session, Session):
             self.cells.keep(session)
             self._bind(session)
@@ -235,4 +238,7 @@ def notebook_path(variables: Mapping[str, Any]) -> str:
 def here() -> Notebook:
     """Return this kernel's notebook."""
     shell = get_ipython()
-    return Notebook(shell, Cells(notebook_path(shell.user_ns)))
+    path = notebook_path(shell.user_ns)
+    settings = configured(shell)
+    take(settings, project(Path(path).parent if path else Path.cwd()))
+    return Notebook(shell, Cells(path), settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from .request import Model
 from .runner import Memory
 from .schemes import Scheme, scheme_named
 from .schemes.outputs import SCALARS
+from .secrets import hiding
 from .state import SAVE
 from .tools import Toolbox, nearest
 from .tools.kinds import kind_name
@@ -56,6 +58,7 @@ def opening(
     _can_be_called(box, opened)
     rules = policy(approve, breaks)
     desk = Desk(journal, box, chosen, memory, model_named(model), rules, max_turns=max_turns)
+    desk.hide = hiding(os.environ)
     return desk, opened
 
 

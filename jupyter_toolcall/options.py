@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -38,6 +38,8 @@ class Options:
     max_turns: int = 50
     quiet: bool = False
     help: bool = False
+    default_model: str = ""
+    """The model where a cell opens a session and names none."""
 
     @property
     def opens(self) -> bool:
@@ -148,13 +150,21 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def options(line: str) -> Options:
-    """Return the options of a line. Raises UsageError."""
+def options(line: str, settings: Mapping[str, Any] | None = None) -> Options:
+    """Return the options of a line; what it leaves out is as the settings say.
+
+    Raises UsageError.
+    """
     try:
         words = shlex.split(line)
     except ValueError as error:
         raise UsageError(f"the options cannot be read ({error}); close the quotes") from None
-    found = parser().parse_args(words)
+    reader, chosen = parser(), dict(settings or {})
+    model = chosen.pop("model", "")
+    reader.set_defaults(**chosen)
+    found = reader.parse_args(words)
+    _one_of("--scheme", found.scheme, SCHEMES)
+    _one_of("--approve", found.approve, PRESETS)
     if found.max_turns < 1:
         raise UsageError("--max-turns must be at least 1")
     return Options(
@@ -173,7 +183,16 @@ def options(line: str) -> Options:
         max_turns=found.max_turns,
         quiet=found.quiet,
         help=found.help,
+        default_model=model,
     )
+
+
+def _one_of(option: str, value: str, known: Iterable[str]) -> None:
+    """What a line says was checked when it was read; a setting is checked here."""
+    if value not in known:
+        raise UsageError(
+            f"{option} {value!r} is not one of {', '.join(known)}; see %config ToolChat"
+        )
 
 
 def _input(text: str) -> tuple[str, str]:
@@ -215,6 +234,7 @@ def help_text() -> str:
     """Return the options, and one example."""
     example = (
         "\nExample:\n  %%toolchat -m scripted:kitchen -t Potato Oven Fries"
-        " -i potato sink oven plate -o fries:Plate\n  Bake me some fries from {potato}. Save them as fries.\n"
+        " -i potato sink oven plate -o fries:Plate\n"
+        "  Bake me some fries from {potato}. Save them as fries.\n"
     )
     return parser().format_help() + example

@@ -7,7 +7,7 @@ object's is its call's, an input's is its name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from .digest import encode
@@ -228,7 +228,10 @@ def _preview(seen: Seen, made: Made) -> Preview:
         return Preview(text="its value is not in this kernel")
     known: Preview | None = memory.previews.get(made.digest)
     if known is None:
-        known = memory.previews[made.digest] = preview(memory.values[made.digest])
+        hide = seen.cursor.desk.hide
+        drawn = preview(memory.values[made.digest])
+        known = Preview(*(hide(getattr(drawn, part.name)) for part in fields(Preview)))
+        memory.previews[made.digest] = known
     return known
 
 

@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "jupyter_toolcall"
 FLOORS = (
-    {"errors", "digest", "trail", "rows"},
+    {"errors", "digest", "trail", "rows", "secrets"},
     {"events", "content"},
     {"journal", "arguments"},
     {"state", "tools"},
