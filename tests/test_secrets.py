@@ -42,7 +42,7 @@ def test_a_secret_of_the_environment_is_in_no_artefact_and_is_told_to_no_model(
     monkeypatch.setenv("SOME_API_KEY", CANARY)
     turns = [("leak", {"how": "return"}), ("leak", {"how": "raise"}), ("write", {"to": "you"})]
     session = Session(
-        Toolbox(leak, write), Scripted([*turns, "done"]), scheme="flat", approve="all"
+        Toolbox(leak, write, Letter), Scripted([*turns, "done"]), scheme="flat", approve="all"
     )
     session.tell("Go.")
     root = session.journal.path(session.head)[0].id
