@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from tests.e2e.kitchen import (
     LOAD,
@@ -119,18 +119,18 @@ def test_two_quick_clicks_are_one_decision(page: Page, lab: Place) -> None:
     expect(steps(view)).to_have_count(2)
 
 
-def boxes(view: Locator) -> list[tuple[str, dict[str, float]]]:
+def boxes(view: Locator) -> list[tuple[str, FloatRect]]:
     """Every node of the graph and where it stands on the page."""
     found = view.get_by_role("img", name="Object lineage").locator("g.node")
     made = []
     for each in found.all():
         box = each.locator("rect").first.bounding_box()
         assert box is not None
-        made.append((each.get_attribute("aria-label") or "", dict(box)))
+        made.append((each.get_attribute("aria-label") or "", box))
     return made
 
 
-def overlap(one: dict[str, float], other: dict[str, float]) -> bool:
+def overlap(one: FloatRect, other: FloatRect) -> bool:
     apart_x = one["x"] + one["width"] <= other["x"] or other["x"] + other["width"] <= one["x"]
     apart_y = one["y"] + one["height"] <= other["y"] or other["y"] + other["height"] <= one["y"]
     return not (apart_x or apart_y)

@@ -11,7 +11,7 @@ import { dialog, type Dialog } from './dialog';
 import { h } from './dom';
 import { graph } from './graph';
 import { head, herald } from './head';
-import { look, START, type Acts, type Look, type Tab } from './look';
+import { firstWaiting, look, START, type Acts, type Look, type Tab } from './look';
 import { messages } from './messages';
 import { EMPTY, fold, type FullCall } from './rows';
 import { said } from './said';
@@ -32,6 +32,10 @@ export interface View {
   dispose(): void;
 }
 
+/** Milliseconds between two pictures of a session that goes on by itself. */
+const REST = 80;
+const GOES_ON: readonly string[] = ['running', 'thinking'];
+
 /** Keys that move in the panel must not move in the notebook around it. */
 function keepKeys(event: KeyboardEvent): void {
   if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
@@ -42,6 +46,8 @@ export function mount(el: HTMLElement, host: Host): View {
   let model = EMPTY;
   let ui = START;
   let painting = false;
+  let painted = 0;
+  let due: ReturnType<typeof setTimeout> | undefined;
   let open: { readonly view: Dialog; readonly back: Element | null } | null = null;
 
   const acts: Acts = {
@@ -118,6 +124,8 @@ export function mount(el: HTMLElement, host: Host): View {
 
   function paint(): void {
     if (painting) return;
+    clearTimeout(due);
+    due = undefined;
     painting = true;
     try {
       page.hidden = model.unreadable !== '';
@@ -126,7 +134,16 @@ export function mount(el: HTMLElement, host: Host): View {
       if (!page.hidden) draw(look(model, ui, host.live && host.send !== undefined));
     } finally {
       painting = false;
+      painted = performance.now();
     }
+  }
+
+  /** While it goes on by itself the pictures of a burst are one; what a person waits for is drawn at once. */
+  function paintSoon(notice: Notice): void {
+    const rest = painted + REST - performance.now();
+    const bursts = notice.type === 'delta' && GOES_ON.includes(model.session.phase);
+    if (!bursts || rest <= 0) paint();
+    else due ??= setTimeout(paint, rest);
   }
 
   function close(): void {
@@ -161,20 +178,20 @@ export function mount(el: HTMLElement, host: Host): View {
 
   function update(notice: Notice): void {
     const wasSent = ui.sent;
-    const before = look(model, ui, true).waiting?.id;
+    const before = firstWaiting(model)?.id;
     const whole = !model.gap;
     const { refused } = model;
     model = fold(model, notice);
     if (model.gap && whole) host.send?.({ type: 'hello' });
-    const waiting = look(model, ui, true).waiting?.id;
-    const anew = waiting !== undefined && waiting !== before;
+    const waiting = firstWaiting(model)?.id;
+    const anew = waiting !== undefined && waiting !== before && ui.at === null;
     const refusal = model.refused !== refused;
     // A refusal stands until the person does something else, or something else waits.
     if (!refusal && waiting !== before) model = { ...model, refused: null };
     ui = { ...ui, sent: false, ...(anew && !open ? { chosen: null, form: null } : {}) };
     if (refusal && model.refused) heed();
     else if (wasSent) close();
-    paint();
+    paintSoon(notice);
   }
 
   const watch = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => drawing.resize());
@@ -183,6 +200,7 @@ export function mount(el: HTMLElement, host: Host): View {
   return {
     update,
     dispose() {
+      clearTimeout(due);
       watch?.disconnect();
       shell.remove();
     }

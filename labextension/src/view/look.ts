@@ -74,7 +74,8 @@ function ordered(model: Model): FullCall[] {
   return own.sort((a, b) => a.step - b.step);
 }
 
-function firstWaiting(model: Model): FullCall | null {
+/** The call that the person has to decide first. */
+export function firstWaiting(model: Model): FullCall | null {
   for (const id of model.session.pending) {
     const call = model.calls.get(id);
     if (call && isOpen(call)) return call;

@@ -1,0 +1,96 @@
+"""How it looks: dark, narrow, high in number; and a notebook that is opened and not run."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.kitchen import (
+    LOAD,
+    OWN,
+    expect_status,
+    expect_waits,
+    fries_cell,
+    node,
+    open_tab,
+    panel,
+    script,
+    steps,
+)
+from tests.e2e.rig import (
+    Place,
+    dark_theme,
+    open_notebook,
+    run_all,
+    save,
+    saved_notebook,
+    screenshot,
+    shut_down_kernels,
+    wait_idle,
+)
+
+MANY = script("model", *['("fill", {"grams": 1})'], '"Done."').replace(
+    "[", "[*[('fill', {'grams': 1})] * 999, ", 1
+)
+
+
+def test_dark_and_narrow_nothing_sticks_out_of_the_panel(page: Page, lab: Place) -> None:
+    open_notebook(page, lab, "dark.ipynb", [LOAD, fries_cell()])
+    dark_theme(page)
+    run_all(page)
+    view = panel(page, 1)
+    expect_waits(view, 2, "Potato_rinse")
+    screenshot(page, "dark")
+    page.evaluate("window.jupyterapp.shell.collapseLeft()")
+    page.set_viewport_size({"width": 560, "height": 900})
+    expect(view.get_by_role("button", name="Approve", exact=True)).to_be_visible()
+    for tab in ("Graph", "Steps", "Messages", "Compare"):
+        open_tab(view, tab)
+        assert view.evaluate("view => view.scrollWidth <= view.clientWidth"), tab
+        screenshot(page, f"narrow-{tab}")
+
+
+def test_a_thousand_objects_are_drawn_and_reopened_without_a_kernel(page: Page, lab: Place) -> None:
+    cell = "%%toolchat -m model -t fill --scheme flat --approve all --max-turns 2000\nFill them."
+    open_notebook(page, lab, "many.ipynb", [OWN + MANY, cell])
+    run_all(page)
+    view = panel(page, 1)
+    expect_status(view, "Finished")
+    wait_idle(page)
+    expect(steps(view)).to_have_count(1000)
+    screenshot(page, "many")
+    save(page)
+    saved = saved_notebook(lab, "many.ipynb").cells[1].outputs[-1].data
+    assert len("".join(saved["image/svg+xml"])) <= 100_000
+    shut_down_kernels(lab)
+    page.goto("about:blank")
+    open_notebook(page, lab, "many.ipynb")
+    expect(node(panel(page, 1), "Jar#1000")).to_be_visible()
+    screenshot(page, "many-reopened")
+
+
+def test_a_notebook_that_is_opened_and_not_run_shows_its_session_and_runs_nothing(
+    page: Page, lab: Place
+) -> None:
+    open_notebook(page, lab, "saved.ipynb", [LOAD, fries_cell("--approve all")])
+    run_all(page)
+    wait_idle(page)
+    expect_status(panel(page, 1), "Finished")
+    save(page)
+    before = saved_notebook(lab, "saved.ipynb")
+    shut_down_kernels(lab)
+    page.goto("about:blank")
+    open_notebook(page, lab, "saved.ipynb")
+    view = panel(page, 1)
+    expect(steps(view)).to_have_count(8)
+    expect(node(view, "Plate#2")).to_be_visible()
+    expect(view.get_by_role("button", name="Run", exact=True)).to_be_hidden()
+    screenshot(page, "reopened")
+    answered = page.evaluate(
+        """async () => {
+            const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+            const done = kernel.requestExecute({code: '1', silent: false});
+            return (await done.done).content.execution_count;
+        }"""
+    )
+    assert answered == 1
+    assert saved_notebook(lab, "saved.ipynb") == before
