@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .events import Decided, Replied
+from .events import Asked, Decided, Opened, Replied
 from .journal import Entry, Journal
 from .state import state_at
 
@@ -26,17 +26,42 @@ class Branch:
 def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
     """Return all branches of a conversation, oldest first; `head` is on the current one.
 
-    Another first prompt is another conversation, also where it was set up alike.
+    Another first prompt is another conversation, also where it was set up alike; and what a
+    person said later belongs to a later cell.
     """
-    first = journal.path(head)[:2][-1].id
-    leaves = [leaf for leaf in journal.leaves() if first in (e.id for e in journal.path(leaf)[:2])]
-    heads = leaves if head in leaves else [*leaves, head]
     found: list[Branch] = []
-    for each in heads:
+    for each in _heads(journal, head):
         own = _own(journal, each) if found else None
         name = _unused(_label(journal, own), {b.name for b in found}) if found else "main"
         found.append(Branch(each, name, own, each == head))
     return tuple(found)
+
+
+def _heads(journal: Journal, head: str) -> dict[str, None]:
+    shown = journal.path(head)
+    first, ids = shown[:2][-1].id, {entry.id for entry in shown}
+    heads: dict[str, None] = {}
+    for leaf in journal.leaves():
+        path = journal.path(leaf)
+        if first in (entry.id for entry in path[:2]):
+            heads[_before_later_prompts(path, ids)] = None
+    # A branch that ends on the way to the head is no other branch.
+    kept = [each for each in heads if each == head or each not in ids]
+    return dict.fromkeys(kept if head in kept else [*kept, head])
+
+
+def _before_later_prompts(path: tuple[Entry, ...], ids: set[str]) -> str:
+    later = (entry for entry in path if entry.id not in ids and is_prompt(entry))
+    found = next(later, None)
+    return (found.parent or path[0].id) if found else path[-1].id
+
+
+def is_prompt(entry: Entry) -> bool:
+    """Return whether an entry is what a person said, or set up: where a cell begins."""
+    match entry.event:
+        case Opened() | Asked(by="person"):
+            return True
+    return False
 
 
 def _own(journal: Journal, head: str) -> str | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from .digest import digest, digest_text, encode
+from .digest import digest, encode
 from .errors import BrokenJournal, UnknownEntry
 from .events import Decided, Event, Started, from_json, to_json
 
@@ -43,7 +43,7 @@ class Entry:
 
 def name(parent: str | None, event: Event) -> str:
     """Return the id of an entry: the digest of its parent and of its event's bytes."""
-    return digest_text("entry", parent or "", encode(to_json(event)))
+    return digest("entry", parent or "", to_json(event))
 
 
 class Journal:

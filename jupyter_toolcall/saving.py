@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .events import to_json
+from .branches import is_prompt
+from .events import Asked, Replied, to_json
 from .journal import Entry
 from .loop import Cursor
 from .render import svg, text
@@ -29,8 +30,10 @@ def journal_part(cursor: Cursor, since: str | None) -> dict[str, Any]:
     entries = _behind(cursor, since)
     index = {entry.id: n for n, entry in enumerate(entries)}
     events = [_row(entry, index) for entry in entries]
-    texts = cursor.desk.journal.texts
-    return {"parent": since, "head": cursor.head, "events": events, "texts": dict(texts)}
+    known = cursor.desk.journal.texts
+    sent = (e.event.offered.values() for e in entries if isinstance(e.event, Replied))
+    texts = {key: known[key] for offered in sent for key in offered if key in known}
+    return {"parent": since, "head": cursor.head, "events": events, "texts": texts}
 
 
 def _row(entry: Entry, index: dict[str, int]) -> list[Any]:
@@ -39,12 +42,14 @@ def _row(entry: Entry, index: dict[str, int]) -> list[Any]:
 
 
 def _behind(cursor: Cursor, since: str | None) -> list[Entry]:
-    """Return the entries of a conversation behind one, on all branches, in their order."""
+    """Return what came of a cell, on all branches, in order; later prompts are later cells'."""
     journal = cursor.desk.journal
-    own = journal.path(cursor.head, after=since)
-    found, known = [*own[:1]], {entry.id for entry in own[:1]}
+    path = journal.path(cursor.head, after=since)
+    first = next((n for n, entry in enumerate(path) if isinstance(entry.event, Asked)), 0)
+    found = [*path[: first + 1]]
+    known, own = {entry.id for entry in found[-1:]}, {entry.id for entry in path}
     for entry in journal:
-        if entry.parent in known:
+        if entry.parent in known and (entry.id in own or not is_prompt(entry)):
             known.add(entry.id)
             found.append(entry)
     return found

@@ -48,7 +48,7 @@ class Watch:
         shared = shared_with_older(journal, cursor.head)
         rows = self._rows(seen, path, shared, every_object=True)
         known = branches(journal, cursor.head)
-        for branch in [b for b in known if not b.current][-SHOWN:]:
+        for branch in [b for b in known if _beside(cursor, b)][-SHOWN:]:
             rows = _joined(rows, self._pale(cursor, branch, frozenset(e.id for e in path)))
         return replace(
             rows, session=(self._session(cursor, session),), branches=_branch_rows(cursor, known)
@@ -222,6 +222,12 @@ def _joined(first: Rows, more: Rows) -> Rows:
     return replace(
         first, calls=(*first.calls, *more.calls), objects=(*first.objects, *more.objects)
     )
+
+
+def _beside(cursor: Cursor, branch: Branch) -> bool:
+    """Whether a branch goes another way; what a record has ahead of here is not drawn."""
+    path = cursor.desk.journal.path(branch.head)
+    return all(entry.id != cursor.head for entry in path)
 
 
 def _follows(cursor: Cursor, head: str) -> bool:
