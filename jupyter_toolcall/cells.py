@@ -12,14 +12,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rpds import HashTrieMap
+
+from .content import well_formed
 from .disk import Kept, journal_file, open_journal
 from .errors import UsageError
-from .events import Asked, Opened
+from .events import Asked, Made, Opened
 from .journal import Entry, Journal
 from .loop import Cursor, Desk, Script
 from .models.named import model_named
 from .opening import opening
-from .options import Options
+from .options import SET_UP, Options, merged
 from .request import Model
 from .schemes.outputs import SCALARS
 from .secrets import is_named_secret, secret_values
@@ -39,6 +42,8 @@ class Cells:
     kept: dict[str, Kept] = field(default_factory=dict)
     values: dict[str, dict[str, Any]] = field(default_factory=dict)
     sessions: dict[str, Session] = field(default_factory=dict)
+    options: dict[str, Options] = field(default_factory=dict)
+    """What each session was set up with."""
     last: str | None = None
 
     def journal(self, name: str) -> Journal:
@@ -47,6 +52,12 @@ class Cells:
             file = journal_file(self.notebook, name)
             self.kept[name] = open_journal(file) if self.notebook else Kept(Journal())
         return self.kept[name].journal
+
+    def notes(self) -> list[str]:
+        """Return what is to be said about the journals, each once."""
+        fresh = [kept.note for kept in self.kept.values() if kept.note]
+        self.kept = {name: replace(kept, note="") for name, kept in self.kept.items()}
+        return fresh
 
     def current(self, name: str = "") -> Session:
         """Return a session of this kernel by name, or the last one. Raises UsageError."""
@@ -62,32 +73,36 @@ class Cells:
         """Return the session that a cell speaks to: opened, gone on with, or set up anew."""
         name = chosen.session
         known = self.sessions.get(name or self.last or "")
-        if known is not None and not chosen.opens:
-            return known
-        if known is None and not chosen.opens:
+        goes_on = known is not None and (bool(name) or not chosen.opens)
+        if not goes_on and not chosen.opens:
             raise UsageError(
                 "there is no session to go on with; open one, such as "
                 "%%toolchat -m scripted:kitchen -t Potato -i potato"
             )
-        desk, opened = desk_for(
-            chosen, variables, self.journal(name), self.values.setdefault(name, {})
-        )
-        if known is not None and name:
-            return self._set_up_anew(known, desk, opened)
-        head = desk.journal.append(None, opened).id
-        return self.keep(Session.here(Cursor(desk, head), name))
+        if known is None or not goes_on:
+            return self._open(chosen, variables)
+        if not chosen.said & SET_UP:
+            return known
+        return self._set_up_anew(known, merged(self.options[known.name], chosen), variables)
 
-    def _set_up_anew(self, known: Session, desk: Desk, opened: Opened) -> Session:
+    def _open(self, chosen: Options, variables: Variables) -> Session:
+        desk, opened = self._desk(chosen.session, chosen, variables)
+        self.options[chosen.session] = chosen
+        head = desk.journal.append(None, opened).id
+        return self.keep(Session.here(Cursor(desk, head), chosen.session))
+
+    def _set_up_anew(self, known: Session, chosen: Options, variables: Variables) -> Session:
         """Changed options are a new `Opened` at this kernel's place."""
-        state = known.state
-        same = replace(opened, inputs=state.opened.inputs, instances=state.opened.instances)
-        fresh = _new_inputs(opened, state.by_maker, dict(state.opened.inputs))
-        head = known.head
-        if fresh or replace(same, inputs=opened.inputs) != replace(
-            state.opened, inputs=opened.inputs
-        ):
-            head = desk.journal.append(head, replace(opened, inputs=fresh)).id
+        desk, opened = self._desk(known.name, chosen, variables)
+        self.options[known.name] = chosen
+        before, head = known.state.opened, known.head
+        inputs = _all_inputs(opened, known.state.by_maker, dict(before.inputs))
+        if replace(opened, inputs=inputs) != before:
+            head = desk.journal.append(head, replace(opened, inputs=inputs)).id
         return self.keep(Session.here(Cursor(desk, head), known.name))
+
+    def _desk(self, name: str, chosen: Options, variables: Variables) -> tuple[Desk, Opened]:
+        return desk_for(chosen, variables, self.journal(name), self.values.setdefault(name, {}))
 
     def keep(self, session: Session) -> Session:
         """Remember a session as the last one of its name."""
@@ -96,19 +111,24 @@ class Cells:
         return session
 
 
-def _new_inputs(opened: Opened, makers: Any, before: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Inputs that are new, or have changed since: those get another maker, so another name."""
-    fresh = []
+def _all_inputs(
+    opened: Opened, makers: HashTrieMap[str, str], before: Mapping[str, Made]
+) -> tuple[tuple[str, Made], ...]:
+    """Return what is at hand now: what was, and what is new.
+
+    A variable that holds something else since has another maker, and so another name.
+    """
+    now = dict(before)
     for name, made in opened.inputs:
         old = before.get(name)
-        if old is not None and old.digest == made.digest:
-            continue
-        maker, number = made.maker, 1
-        while maker in makers:
-            number += 1
-            maker = f"{made.maker}~{number}"
-        fresh.append((name, replace(made, maker=maker)))
-    return tuple(fresh)
+        if old is None or old.digest != made.digest:
+            now[name] = replace(made, maker=_unused(made.maker, makers))
+    return tuple(now.items())
+
+
+def _unused(maker: str, makers: HashTrieMap[str, str]) -> str:
+    numbered = (f"{maker}~{number}" for number in range(2, len(makers) + 3))
+    return maker if maker not in makers else next(n for n in numbered if n not in makers)
 
 
 def say(session: Session, text: str, fresh: bool) -> Session:
@@ -119,7 +139,7 @@ def say(session: Session, text: str, fresh: bool) -> Session:
     """
     if not text.strip():
         raise UsageError("the prompt is empty; write what is to be done below the first line")
-    cursor = session.cursor
+    cursor, text = session.cursor, str(well_formed(text))
     known = {e: cursor.desk.journal[e].event for e in cursor.desk.journal.children(cursor.head)}
     said = next((e for e, event in known.items() if event == Asked(text)), None)
     if said is None or fresh:
@@ -228,7 +248,7 @@ def _type(name: str, kind: str, variables: Variables, box: Toolbox) -> Any:
 
 def _system(text: str, variables: Variables) -> str:
     held = variables.get(text) if text.isidentifier() else None
-    return held if isinstance(held, str) else text
+    return _open_text("--system", text, held) if isinstance(held, str) else text
 
 
 def filled(text: str, session: Session, variables: Variables) -> str:
@@ -237,7 +257,7 @@ def filled(text: str, session: Session, variables: Variables) -> str:
     What is no variable stays as it is. Raises UsageError for a secret.
     """
     state = session.state
-    inputs = {name: state.by_maker.get(made.maker) for name, made in _all_inputs(session)}
+    inputs = {name: state.by_maker.get(made.maker) for name, made in state.opened.inputs}
 
     def fill(found: re.Match[str]) -> str:
         name = found[1]
@@ -245,23 +265,16 @@ def filled(text: str, session: Session, variables: Variables) -> str:
             return str(inputs[name])
         if name not in variables:
             return found[0]
-        if _is_secret(name, variables[name]):
-            raise UsageError(
-                f"{{{name}}} holds a secret; a prompt is sent and saved, so it stays out"
-            )
-        return str(variables[name])
+        return _open_text(f"{{{name}}}", name, variables[name])
 
     return _NAMED.sub(fill, text)
 
 
-def _all_inputs(session: Session) -> list[tuple[str, Any]]:
-    path = session.journal.path(session.head)
-    opened = [entry.event for entry in path if isinstance(entry.event, Opened)]
-    return [pair for event in opened for pair in event.inputs]
-
-
-def _is_secret(name: str, value: Any) -> bool:
-    if hasattr(value, "get_secret_value"):
-        return True
-    held = isinstance(value, str) and value in secret_values(os.environ)
-    return held or (isinstance(value, str) and is_named_secret(name))
+def _open_text(where: str, name: str, value: Any) -> str:
+    """Return a value as text. Raises UsageError where that would tell a secret."""
+    text = str(value)
+    named = isinstance(value, str) and is_named_secret(name)
+    held = any(secret in text for secret in secret_values(os.environ))
+    if named or held or hasattr(value, "get_secret_value"):
+        raise UsageError(f"{where} holds a secret; a prompt is sent and saved, so it stays out")
+    return text

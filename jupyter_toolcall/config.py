@@ -41,13 +41,23 @@ def configured(shell: Any) -> ToolChat:
 
 
 def take(settings: ToolChat, table: Mapping[str, Any]) -> None:
-    """Take over a project's settings. Raises UsageError for what is none."""
+    """Take over a project's settings where the person has not set any.
+
+    Raises UsageError for what is none.
+    """
     known = settings.trait_names(config=True)
+    if table.get("approve") == "all":
+        raise UsageError(
+            "[tool.jupyter-toolcall] approve = 'all' is not taken from a file, which would "
+            "approve for whoever opens its notebooks; say it in a cell or by %config"
+        )
     for name, value in table.items():
         if name not in known:
             raise UsageError(
                 f"[tool.jupyter-toolcall] has no setting {name!r}; there are {', '.join(known)}"
             )
+        if getattr(settings, name) != settings.traits()[name].default():
+            continue
         try:
             setattr(settings, name, value)
         except TraitError:

@@ -60,6 +60,10 @@ SAYS: dict[Phase, str] = {
 }
 
 
+STAYS = (Hello, Tidy, Fork, Checkout)
+"""What is carried out, and does not mean to go on."""
+
+
 @dataclass
 class Drive:
     """A session with somebody in front of it."""
@@ -77,9 +81,12 @@ class Drive:
     busy: bool = False
     on_idle: Callable[[], None] = lambda: None
     """Called when a wish comes in and nothing drives."""
+    keep: Callable[[], None] = lambda: None
+    """Leaves what there is now where it is saved."""
     _held: bool = False
     """Nothing goes on before the person says so: after a fork, in steps."""
-    _approve_turn: int = -1
+    _approved: frozenset[str] = frozenset()
+    """The calls of a turn that the person approved as a whole, by key."""
     _replayed: int = -1
     """How long the journal was when a replay began."""
     _number: int = 0
@@ -138,6 +145,18 @@ class Drive:
             if not self.busy:
                 self.on_idle()
 
+    async def resume(self) -> Session:
+        """Carry out what came while nothing ran, and go on where that was asked for.
+
+        Raises as `drive` does.
+        """
+        before = self.session.head
+        if self._obey_all():
+            return await self.drive(wait=False)
+        if self.session.head != before:
+            self.publish("ready", SAYS["ready"])
+        return self.session
+
     def greet(self) -> None:
         """A panel has come, and is told everything."""
         self.greeted, self._number = True, 0
@@ -145,18 +164,19 @@ class Drive:
         self.tell(Whole(self.watch.whole(self.session.cursor, self._row, layout)))
 
     def _obey_all(self) -> bool:
-        """Carry out what is in the inbox; return whether there was anything."""
-        came = False
+        """Carry out what is in the inbox; return whether any of it means to go on."""
+        goes = False
         while self.inbox:
-            came = True
             data = self.inbox.popleft()
             try:
-                self._obey(command(data))
+                wish = command(data)
+                self._obey(wish)
+                goes = goes or not isinstance(wish, STAYS)
             except Stopped:
                 raise
             except ToolcallError as error:
                 self.tell(refusal(data, error))
-        return came
+        return goes
 
     def _obey(self, wish: Command) -> None:
         match wish:
@@ -171,13 +191,14 @@ class Drive:
             case Tidy():
                 self._tidy()
             case ApproveAll(call, bound):
-                self._approve_turn = self.session.state.turns
                 self.session = obey(self.session, Approve(call, bound))
+                state = self.session.state
+                self._approved = frozenset(state.calls[each].key for each in state.latest)
             case Fork() | Checkout():
                 self.session = obey(self.session, wish)
-                self._held = True
+                self._held, self._approved = True, frozenset()
             case Replay():
-                self._replayed = len(self.session.journal)
+                self._replayed, self._approved = len(self.session.journal), frozenset()
                 self.session = obey(self.session, wish)
             case _:
                 self.session = obey(self.session, wish)
@@ -264,7 +285,7 @@ class Drive:
         raise Unfinished(_why_stopped(cursor))
 
     def _approved_by_turn(self, call: CallState) -> bool:
-        if call.turn != self._approve_turn or call.status != "proposed":
+        if call.key not in self._approved or call.status != "proposed":
             return False
         self.session.decide(call.id, "approve")
         return True

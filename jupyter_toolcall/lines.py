@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -36,6 +38,14 @@ def carry_out(words: list[str], cells: Cells, settings: Mapping[str, Any]) -> Re
             f"{nearest(command, SUBCOMMANDS)}"
         )
     return _COMMANDS[command](cells.current(name), rest)
+
+
+def split(text: str) -> list[str]:
+    """Return the words of a line; quotes that do not close are only marks."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
 
 
 def _without_name(words: list[str]) -> tuple[list[str], str]:
@@ -81,32 +91,37 @@ def _next(session: Session, words: list[str]) -> Result:
 
 
 def _approve(session: Session, words: list[str]) -> Result:
-    return session.decide(_call(session, words), "approve").run()
+    call, _ = _call_and_rest(session, words)
+    return session.decide(call, "approve").run()
 
 
 def _reject(session: Session, words: list[str]) -> Result:
-    return session.decide(_call(session, words), "reject", reason=" ".join(words[1:])).run()
+    call, rest = _call_and_rest(session, words)
+    return session.decide(call, "reject", reason=" ".join(rest)).run()
 
 
 def _edit(session: Session, words: list[str]) -> Result:
-    call = _call(session, words)
-    changes = _arguments(words[1:])
-    if call in session.state.open:
-        known = next(each for each in session.pending if each.id == call)
-        return session.decide(call, "edit", arguments={**known.arguments, **changes}).run()
-    return session.edit(call, **changes).run()
+    call, rest = _call_and_rest(session, words)
+    changes = _arguments(rest)
+    if call not in session.state.open:
+        return session.edit(call, **changes).run()
+    known = session.state.call(call)
+    return session.decide(call, "edit", arguments={**known.arguments, **changes}).run()
 
 
 def _answer(session: Session, words: list[str]) -> Result:
-    return session.decide(_call(session, words), "answer", result=_value(" ".join(words[1:]))).run()
+    call, rest = _call_and_rest(session, words)
+    return session.decide(call, "answer", result=_value(" ".join(rest))).run()
 
 
 def _replay(session: Session, words: list[str]) -> Result:
-    return session.replay(words[0] if words else None, fresh="--fresh" in words).run()
+    places = [word for word in words if word != "--fresh"]
+    at = _call(session, places[0]) if places else None
+    return session.replay(at, fresh="--fresh" in words).run()
 
 
 def _fork(session: Session, words: list[str]) -> Result:
-    return session.fork(words[0] if words else None)
+    return session.fork(_call(session, words[0]) if words else None)
 
 
 def _checkout(session: Session, words: list[str]) -> Result:
@@ -120,18 +135,27 @@ def _checkout(session: Session, words: list[str]) -> Result:
     return session.checkout(found[0])
 
 
-def _call(session: Session, words: list[str]) -> str:
-    """Return the call that is meant: by id, by number, or the one that waits first."""
-    known = {call.id: call for call in session.calls}
-    if words and words[0] in known:
-        return words[0]
-    if words and words[0].isdigit() and 0 < int(words[0]) <= len(known):
-        return list(known)[int(words[0]) - 1]
-    if words and "=" not in words[0]:
-        raise UsageError(f"no call {words[0]!r}; there are {', '.join(known) or 'none'}")
+def _call(session: Session, word: str) -> str:
+    """Return the id of a call, given by id or by number. Raises UsageError."""
+    known = [call.id for call in session.calls]
+    if word in known:
+        return word
+    if word.isdigit() and 0 < int(word) <= len(known):
+        return known[int(word) - 1]
+    raise UsageError(f"no call {word!r}; there are {', '.join(known) or 'none'}")
+
+
+def _call_and_rest(session: Session, words: list[str]) -> tuple[str, list[str]]:
+    """Return the call that is meant, and the words behind it.
+
+    Where the first word names no call, it is the one that waits first.
+    """
+    if words:
+        with contextlib.suppress(UsageError):
+            return _call(session, words[0]), words[1:]
     if not session.pending:
-        raise UsageError("no call waits; %toolchat status shows the session")
-    return session.pending[0].id
+        raise UsageError("no call waits; name one by its number: %toolchat status lists them")
+    return session.pending[0].id, words
 
 
 def _arguments(words: list[str]) -> dict[str, Any]:

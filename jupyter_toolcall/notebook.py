@@ -7,11 +7,11 @@ session, leaves the result in the cell and the outputs in variables.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import os
-import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from . import lines
 from .cells import Cells, filled, model_name, say
 from .config import ToolChat, configured, project, take
 from .driving import TICK, Drive
-from .errors import ToolcallError, Unfinished
+from .errors import Absent, ToolcallError, Unfinished
 from .options import Options, help_text, options
 from .panel import Panel
 from .saving import bundle
@@ -44,8 +44,6 @@ class Notebook:
     drives: dict[str, Drive] = field(default_factory=dict)
     met: bool = False
     """A front end's panel has said hello in this kernel."""
-    shown: dict[str, Any] = field(default_factory=dict)
-    """By session: the display of its saved result, and the entry before the cell's own."""
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
 
     # -- cells ----------------------------------------------------------------------------
@@ -59,14 +57,14 @@ class Notebook:
         if chosen.quiet or not self.interactive:
             return self.cell_now(line, body)
         since, session = self._said(chosen, body)
-        drive = self._drive(session, chosen, panel=True)
+        drive = self._drive(session, since, chosen, panel=True)
         try:
             if await self._heard(drive):
                 await drive.drive(chosen.wait)
             else:
                 await self._by_input(drive)
         finally:
-            self._leave(drive, since)
+            self._leave(drive)
         self._check(drive, chosen)
         return _silent(drive.session)
 
@@ -77,11 +75,11 @@ class Notebook:
             print(help_text())
             return None
         since, session = self._said(chosen, body)
-        drive = self._drive(session, chosen, panel=False)
+        drive = self._drive(session, since, chosen, panel=False)
         try:
             drive.drive_now()
         finally:
-            self._leave(drive, since)
+            self._leave(drive)
         if chosen.wait:
             self._needs_nobody(drive)
         self._check(drive, chosen)
@@ -89,11 +87,13 @@ class Notebook:
 
     def _said(self, chosen: Options, body: str) -> tuple[str, Session]:
         session = self.cells.session(chosen, self.shell.user_ns)
+        for note in self.cells.notes():
+            print(f"toolchat: {note}")
         since = session.head
         session = say(session, filled(body.strip(), session, self.shell.user_ns), chosen.fresh)
         return since, self.cells.keep(session)
 
-    def _drive(self, session: Session, chosen: Options, panel: bool) -> Drive:
+    def _drive(self, session: Session, since: str, chosen: Options, panel: bool) -> Drive:
         drive = Drive(session, lambda notice: None, stepping=chosen.step)
         model = session.cursor.desk.model
         drive.model = str(getattr(model, "name", None) or model_name(model))
@@ -101,6 +101,7 @@ class Notebook:
             setattr(model, "on_text", drive.stream)  # noqa: B010
         if panel:
             self._show(drive)
+        drive.keep = self._keeper(drive, since)
         self.drives[session.name] = drive
         return drive
 
@@ -150,39 +151,42 @@ class Notebook:
 
     def _go_on(self, drive: Drive) -> None:
         """A click after the cell has ended: go on as a task of the kernel's loop."""
-        if drive.busy or self.drives.get(drive.session.name) is not drive:
-            return
         task = asyncio.get_running_loop().create_task(self._background(drive))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
     async def _background(self, drive: Drive) -> None:
-        try:
-            await drive.drive(wait=False)
-        # It is told in the panel; there is no cell that could fail.
-        except ToolcallError:
-            pass
-        finally:
-            self._leave(drive, None)
+        if drive.busy:
+            return
+        # What goes wrong is told in the panel; there is no cell that could fail.
+        with contextlib.suppress(ToolcallError):
+            await drive.resume()
+        self._leave(drive)
 
-    def _leave(self, drive: Drive, since: str | None) -> None:
-        """Leave the result in the cell and the outputs in variables."""
+    def _leave(self, drive: Drive) -> None:
+        """Leave the result in the cell, and the outputs in variables."""
         session = self.cells.keep(drive.session)
+        self.drives[session.name] = drive
+        drive.keep()
         self._bind(session)
-        key = session.name
-        if since is not None:
-            self.shown[key] = (None, since)
-        handle, start = self.shown.get(key, (None, None))
-        data = bundle(session.cursor, drive.whole(), start)
-        if handle is None:
-            named = drive.panel or True
-            self.shown[key] = (display(data, raw=True, display_id=named), start)
-        else:
-            handle.update(data, raw=True)
+
+    def _keeper(self, drive: Drive, since: str) -> Callable[[], None]:
+        """Return what shows a drive's result in this cell, and later brings it up to date."""
+        handles: list[Any] = []
+
+        def keep() -> None:
+            data = bundle(drive.session.cursor, drive.whole(), since)
+            if handles:
+                handles[0].update(data, raw=True)
+            else:
+                handles.append(display(data, raw=True, display_id=drive.panel or True))
+
+        return keep
 
     def _bind(self, session: Session) -> None:
-        for name, value in session.outputs.items():
-            self.shell.user_ns[name] = value
+        """What was made in another kernel is not at hand before a replay: it stays unbound."""
+        with contextlib.suppress(Absent):
+            self.shell.user_ns.update(session.outputs)
 
     def _check(self, drive: Drive, chosen: Options) -> None:
         """Fail the cell where what was asked for is not there."""
@@ -203,7 +207,7 @@ class Notebook:
 
     def line(self, text: str) -> Any:
         """Carry out `%toolchat SUBCOMMAND`."""
-        words = shlex.split(text)
+        words = lines.split(text)
         if words[:1] == ["--cell"]:
             if "--help" in words:
                 print(help_text())

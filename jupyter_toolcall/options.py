@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from .approval import PRESETS
@@ -38,6 +38,8 @@ class Options:
     max_turns: int = 50
     quiet: bool = False
     help: bool = False
+    said: frozenset[str] = frozenset()
+    """The names of the options that the line has."""
     default_model: str = ""
     """The model where a cell opens a session and names none."""
 
@@ -183,8 +185,34 @@ def options(line: str, settings: Mapping[str, Any] | None = None) -> Options:
         max_turns=found.max_turns,
         quiet=found.quiet,
         help=found.help,
+        said=_said(reader, words),
         default_model=model,
     )
+
+
+def _said(reader: argparse.ArgumentParser, words: Sequence[str]) -> frozenset[str]:
+    heads = {word.partition("=")[0] for word in words}
+    found = (a.dest for a in reader._actions if heads & set(a.option_strings))
+    return frozenset({"input": "inputs", "output": "outputs"}.get(dest, dest) for dest in found)
+
+
+SET_UP = frozenset(
+    {"model", "tools", "inputs", "outputs", "scheme", "system", "approve", "breaks", "max_turns"}
+)
+"""The options that set a session up; the others are about a cell alone."""
+
+
+def merged(before: Options, now: Options) -> Options:
+    """Return what a session was set up with, changed by what a later line says.
+
+    Tools, inputs and outputs come to those that there are; all else takes their place.
+    """
+    changes: dict[str, Any] = {name: getattr(now, name) for name in now.said & SET_UP}
+    changes["tools"] = tuple(dict.fromkeys((*before.tools, *now.tools)))
+    for name in ("inputs", "outputs"):
+        both = (*getattr(before, name), *getattr(now, name))
+        changes[name] = tuple({each[0]: each for each in both}.values())
+    return replace(before, **changes, said=before.said | now.said)
 
 
 def _one_of(option: str, value: str, known: Iterable[str]) -> None:

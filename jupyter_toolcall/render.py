@@ -16,6 +16,8 @@ PITCH, LANE, TILE = 147, 122, 48
 COLUMNS = 13
 """So many columns are drawn; a longer session is folded after its beginning."""
 HEAD = 3
+ABOVE, BELOW = 3, 5
+"""So many lanes are drawn above and below the main line."""
 LINES = 5
 INK, MUTED, LINE, PALE, FILL, BAD = "#1f1f1f", "#5c5c5c", "#8a8a8a", "#d0d0d0", "#f4f4f4", "#b3261e"
 SANS = "-apple-system,Segoe UI,Helvetica,Arial,sans-serif"
@@ -36,7 +38,9 @@ def chain(rows: Rows) -> tuple[str, ...]:
     saved = [row for row in made if row.saved]
     here = max(saved or made, key=lambda row: row.step, default=None)
     names: list[str] = []
-    while here is not None:
+    seen: set[str] = set()
+    while here is not None and here.id not in seen:
+        seen.add(here.id)
         names.insert(0, here.name)
         call = calls.get(here.call)
         uses = call.uses if call else ()
@@ -128,8 +132,9 @@ def _columns(objects: Sequence[ObjectRow]) -> tuple[dict[float, int], int]:
 
 def _spots(objects: Sequence[ObjectRow], drawn: dict[float, int]) -> dict[str, Spot]:
     used = [row for row in objects if row.used and row.column in drawn and row.role != "output"]
-    top = min((row.lane for row in used), default=0)
-    lanes = [row for row in used if row.lane <= top + 6]
+    # The main line first: of many inputs above it, or lines below, the nearest are drawn.
+    top = max(min((row.lane for row in used), default=0), -ABOVE)
+    lanes = [row for row in used if top <= row.lane <= BELOW]
     return {
         row.id: Spot(row, 60 + PITCH * drawn[row.column], 48 + LANE * (row.lane - top))
         for row in lanes
@@ -259,7 +264,10 @@ def _stack(folded: int, spots: dict[str, Spot]) -> Iterator[str]:
     """The tile that stands for what was folded away."""
     if not folded:
         return
-    x, y = 60 + PITCH * HEAD, min(spot.y for spot in spots.values() if spot.row.lane >= 0)
+    x, y = (
+        60 + PITCH * HEAD,
+        min((spot.y for spot in spots.values() if spot.row.lane >= 0), default=48),
+    )
     for left, up, ink in ((18, 30, PALE), (24, 24, LINE)):
         place = f'x="{x - left:g}" y="{y - up:g}" width="48" height="48" rx="8"'
         yield f'<rect {place} fill="#fff" stroke="{ink}"/>'

@@ -312,7 +312,11 @@ class Session:
     def shown(self) -> Session:
         """Return this session as one that is on show: displaying it shows nothing more."""
         made = Session._at(self.cursor, self.name)
-        made.__dict__["_ipython_display_"] = lambda: None
+
+        def once() -> None:
+            del made.__dict__["_ipython_display_"]
+
+        made.__dict__["_ipython_display_"] = once
         return made
 
     def __str__(self) -> str:

@@ -29,11 +29,22 @@ def test_a_setting_that_is_none_of_the_choices_is_refused_where_it_is_used() -> 
 
 
 def test_a_project_sets_what_its_pyproject_says(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text('[tool.jupyter-toolcall]\napprove = "all"\n')
+    (tmp_path / "pyproject.toml").write_text('[tool.jupyter-toolcall]\napprove = "none"\n')
     (tmp_path / "deep" / "er").mkdir(parents=True)
     settings = ToolChat()
     take(settings, project(tmp_path / "deep" / "er"))
-    assert settings.approve == "all"
+    assert settings.approve == "none"
+
+
+def test_what_the_person_has_set_stands_before_the_projects_word() -> None:
+    settings = ToolChat(approve="read-only")
+    take(settings, {"approve": "ask", "max_turns": 9})
+    assert (settings.approve, settings.max_turns) == ("read-only", 9)
+
+
+def test_a_file_does_not_approve_for_whoever_opens_its_notebooks() -> None:
+    with pytest.raises(UsageError, match="is not taken from a file"):
+        take(ToolChat(), {"approve": "all"})
 
 
 @pytest.mark.parametrize(
