@@ -53,6 +53,11 @@ class Cells:
             self.kept[name] = open_journal(file) if self.notebook else Kept(Journal())
         return self.kept[name].journal
 
+    def close(self) -> None:
+        """Let go of all journals."""
+        for kept in self.kept.values():
+            kept.close()
+
     def notes(self) -> list[str]:
         """Return what is to be said about the journals, each once."""
         fresh = [kept.note for kept in self.kept.values() if kept.note]

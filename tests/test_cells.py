@@ -1,0 +1,156 @@
+"""What a cell's line does to the sessions of its kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session
+from jupyter_toolcall.cells import Cells, filled, say
+from jupyter_toolcall.errors import UsageError
+from jupyter_toolcall.kitchen import Potato, Sink
+from jupyter_toolcall.lines import carry_out, split
+from jupyter_toolcall.options import options
+
+
+@dataclass
+class Kernel:
+    """The sessions of a kernel, and its variables."""
+
+    cells: Cells
+    variables: dict[str, Any]
+
+    def run(self, line: str, text: str = "Go.") -> Session:
+        chosen = options(line)
+        session = self.cells.session(chosen, self.variables)
+        said = say(session, filled(text, session, self.variables), chosen.fresh)
+        return self.cells.keep(said.run())
+
+    def line(self, text: str) -> Session | None:
+        made = carry_out(split(text), self.cells, {})
+        return self.cells.keep(made) if made is not None else None
+
+
+SCRIPT = [("Potato_rinse", {"sink": "$Sink"}), "one", ("Potato_peel", {}), "two", "three", "four"]
+
+
+@pytest.fixture
+def kernel() -> Kernel:
+    model = Scripted(SCRIPT)
+    variables = {"Potato": Potato, "potato": Potato(), "sink": Sink(), "m": model}
+    return Kernel(Cells(), variables)
+
+
+OPEN = "-n a -m m -t Potato -i potato sink --scheme flat"
+
+
+def test_a_later_cell_changes_what_it_says_and_keeps_the_rest(kernel: Kernel) -> None:
+    kernel.run(f"{OPEN} --approve all")
+    later = kernel.run("-n a --approve none", "Again.")
+    assert [call.status for call in later.calls] == ["succeeded", "proposed"]
+    assert later.state.opened.scheme == "flat"
+
+
+def test_another_model_goes_on_with_the_same_tools(kernel: Kernel) -> None:
+    kernel.run(f"{OPEN} --approve all")
+    kernel.variables["other"] = Scripted(["", "", ("Potato_peel", {}), "done"])
+    assert [call.status for call in kernel.run("-n a -m other", "Peel.").calls] == ["succeeded"] * 2
+
+
+def test_an_input_that_is_named_again_is_the_same_object(kernel: Kernel) -> None:
+    kernel.run(f"{OPEN} --approve all")
+    later = kernel.run("-n a -i potato", "Again.")
+    assert [name for name, _ in later.state.opened.inputs] == ["potato", "sink"]
+    assert later.objects.count("Potato#1") == 1
+    assert filled("{potato}", later, kernel.variables) == "Potato#1"
+
+
+def test_an_input_that_holds_something_else_since_is_another_object(kernel: Kernel) -> None:
+    kernel.run(f"{OPEN} --approve all")
+    kernel.variables["potato"] = Potato(rinsed=True, cut="STICKS")
+    later = kernel.run("-n a -i potato", "Look at {potato}.")
+    assert later[filled("{potato}", later, kernel.variables)].cut == "STICKS"
+    assert later["Potato#1"] == Potato()
+
+
+def test_a_cell_that_runs_again_adds_nothing_and_asks_nobody(kernel: Kernel) -> None:
+    line = OPEN.replace("-n a ", "")
+    first = kernel.run(line)
+    done = kernel.cells.keep(first.decide("call_1").run())
+    count = len(done.journal)
+    again = kernel.run(line)
+    assert (again.head, len(again.journal)) == (done.head, count)
+
+
+def test_fresh_asks_anew(kernel: Kernel) -> None:
+    line = OPEN.replace("-n a ", "")
+    kernel.cells.keep(kernel.run(line).decide("call_1").run())
+    assert [call.status for call in kernel.run(f"{line} --fresh").calls] == ["proposed"]
+
+
+def test_a_policy_that_was_tightened_asks_about_what_the_old_one_allowed(kernel: Kernel) -> None:
+    line = OPEN.replace("-n a ", "")
+    kernel.run(f"{line} --approve all")
+    assert [call.status for call in kernel.run(f"{line} --approve ask").calls] == ["proposed"]
+
+
+@pytest.mark.parametrize("text", ["Bearer {held}", "{api_key}"])
+def test_a_secret_stays_out_of_the_prompt(
+    kernel: Kernel, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_TOKEN", "canary-0123456789")
+    kernel.variables |= {"held": "x canary-0123456789 y", "api_key": "short"}
+    with pytest.raises(UsageError, match="holds a secret"):
+        kernel.run(OPEN, text)
+
+
+def test_what_is_to_be_said_of_a_journal_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path))
+    ours, theirs = Cells("/a.ipynb"), Cells("/a.ipynb")
+    ours.journal("x")
+    theirs.journal("x")
+    assert ours.notes() == []
+    assert [note.partition(":")[0] for note in theirs.notes()] == [
+        "Another kernel writes this session"
+    ]
+    assert theirs.notes() == []
+    ours.close()
+
+
+# -- lines --------------------------------------------------------------------------------
+
+
+def test_a_word_that_names_no_call_is_the_reason_for_the_call_that_waits(kernel: Kernel) -> None:
+    kernel.run(OPEN)
+    after = kernel.line("reject it's too dirty")
+    assert after is not None
+    assert after.state.call("call_1").decided.reason == "it's too dirty"  # type: ignore[union-attr]
+
+
+def test_an_edit_without_a_call_is_for_the_one_that_waits(kernel: Kernel) -> None:
+    kernel.variables["m"] = Scripted([("Potato_slice", {"shape": "STICKS"}), "done"])
+    kernel.variables["potato"] = Potato(peeled=True)
+    kernel.run(OPEN)
+    after = kernel.line("edit shape=SLICES")
+    assert after is not None
+    assert after["Potato#2"].cut == "SLICES"
+
+
+def test_calls_are_named_by_number_everywhere(kernel: Kernel) -> None:
+    kernel.run(f"{OPEN} --approve all")
+    for line in ("replay 1", "fork 1", "edit 1 sink=Sink#1"):
+        assert kernel.line(line) is not None
+    with pytest.raises(UsageError, match="no call '7'"):
+        kernel.line("fork 7")
+
+
+def test_a_fresh_replay_is_no_calls_name(kernel: Kernel) -> None:
+    kernel.run(f"{OPEN} --approve all")
+    after = kernel.line("replay --fresh")
+    assert after is not None
+    assert [call.status for call in after.calls] == ["succeeded"]

@@ -1,0 +1,124 @@
+"""A session with somebody in front of it: what a panel sends, and what it may not bring about."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.driving import Drive
+from jupyter_toolcall.errors import Stopped
+from jupyter_toolcall.rows import Notice, Refused
+
+
+def double(number: int) -> int:
+    """Twice as much."""
+    return 2 * number
+
+
+TURN = [("double", {"number": 1}), ("double", {"number": 2})]
+
+
+def seated(*turns: Any, **settings: Any) -> tuple[Drive, list[Notice]]:
+    """Return a drive at its first pause, and what its panel has been told."""
+    heard: list[Notice] = []
+    script = Scripted([*(turns or (TURN,)), "done"])
+    session = Session(Toolbox(double), script, scheme="flat", **settings).ask("Go.")
+    drive = Drive(session, heard.append)
+    drive.drive_now()
+    return drive, heard
+
+
+def bound_of(drive: Drive, call: str) -> str:
+    return next(row.bound for row in drive.whole().calls if row.call == call)
+
+
+def obeyed(drive: Drive, *messages: Any) -> None:
+    """Send messages to a panel behind which nothing runs, and let it go on where they say so."""
+    for message in messages:
+        drive.hear(message)
+    asyncio.run(drive.resume())
+
+
+def statuses(drive: Drive) -> list[str]:
+    return [call.status for call in drive.session.calls]
+
+
+def test_a_whole_turn_is_approved_by_one_word() -> None:
+    drive, _ = seated()
+    call = drive.session.pending[0].id
+    obeyed(drive, {"type": "approve_all", "call": call, "bound": bound_of(drive, call)})
+    assert statuses(drive) == ["succeeded", "succeeded"]
+
+
+def test_a_forged_word_for_a_whole_turn_approves_nothing() -> None:
+    drive, heard = seated()
+    call = drive.session.pending[0].id
+    obeyed(drive, {"type": "approve_all", "call": call, "bound": "forged"}, {"type": "run"})
+    assert statuses(drive) == ["proposed", "proposed"]
+    assert any(isinstance(notice, Refused) for notice in heard)
+
+
+def test_a_turn_that_was_approved_is_asked_about_again_on_another_branch() -> None:
+    drive, _ = seated()
+    call = drive.session.pending[0].id
+    reply = drive.session.head
+    obeyed(drive, {"type": "approve_all", "call": call, "bound": bound_of(drive, call)})
+    obeyed(drive, {"type": "checkout", "branch": reply}, {"type": "run"})
+    assert statuses(drive) == ["proposed", "proposed"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"type": "tidy"},
+        {"type": "hello"},
+        {"type": "nonsense"},
+        {"type": "approve", "call": "call_1", "bound": "forged"},
+        {"type": "edit", "call": "call_9", "arguments": {}},
+        5,
+        None,
+        ["stop"],
+    ],
+)
+def test_what_is_no_wish_to_go_on_does_not_wake_a_session_that_was_stopped(message: Any) -> None:
+    session = Session(Toolbox(double), Scripted([TURN]), scheme="flat", approve="all").ask("Go.")
+    drive = Drive(session, lambda notice: None)
+    obeyed(drive, message)
+    assert drive.session.calls == ()
+
+
+def test_a_wish_to_go_on_wakes_a_session_that_was_stopped() -> None:
+    session = Session(Toolbox(double), Scripted([TURN]), scheme="flat", approve="all").ask("Go.")
+    drive = Drive(session, lambda notice: None)
+    obeyed(drive, {"type": "run"})
+    assert statuses(drive) == ["succeeded", "succeeded"]
+
+
+def test_a_stop_while_a_call_waits_ends_the_wait_and_loses_nothing() -> None:
+    drive, _ = seated()
+
+    async def stopped() -> None:
+        going = asyncio.ensure_future(drive.drive())
+        await asyncio.sleep(0)
+        drive.hear({"type": "stop"})
+        await going
+
+    with pytest.raises(Stopped):
+        asyncio.run(stopped())
+    assert [call.status for call in drive.session.pending] == ["proposed", "proposed"]
+    assert statuses(Drive(drive.session.decide("call_1_1").run(), print))[0] == "succeeded"
+
+
+def test_in_steps_nothing_goes_on_before_it_is_said() -> None:
+    heard: list[Notice] = []
+    session = Session(Toolbox(double), Scripted([TURN]), scheme="flat", approve="all").ask("Go.")
+    drive = Drive(session, heard.append, stepping=True)
+    drive.drive_now()
+    assert statuses(drive) == ["proposed", "proposed"]
+    obeyed(drive, {"type": "step"})
+    assert statuses(drive) == ["approved", "proposed"]
+    obeyed(drive, {"type": "run"})
+    assert statuses(drive) == ["succeeded", "succeeded"]
