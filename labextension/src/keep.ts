@@ -14,26 +14,13 @@ type Outputs = ICodeCellModel['outputs'];
 
 /** From now on no saved session of this notebook gets lost. */
 export function keepSaved(notebook: NotebookPanel): void {
-  let written = Promise.resolve();
-  let saving = false;
-  notebook.context.saveState.connect((_, state) => (saving = state === 'started'));
   notebook.sessionContext.iopubMessage.connect((_, message) => {
     if (!KernelMessage.isDisplayDataMsg(message) && !KernelMessage.isUpdateDisplayDataMsg(message)) return;
     const { data, metadata, transient } = message.content;
-    if (data[LIVE] !== undefined) void written.then(() => (written = saving ? written : writeDown(notebook)));
     if (data[SESSION] === undefined || !transient?.display_id) return;
     const outputs = outputsWith(notebook, transient.display_id);
     if (outputs) keep(outputs, { data, metadata });
   });
-}
-
-/** A page that is loaded anew finds a panel only in the file: it is written when one comes. */
-async function writeDown(notebook: NotebookPanel): Promise<void> {
-  const { context } = notebook;
-  await new Promise(resolve => requestAnimationFrame(resolve));
-  if (notebook.isDisposed || !context.contentsModel?.writable || !context.model.dirty) return;
-  // Two saves at once would be told apart as a change by somebody else.
-  await context.save().catch(() => undefined);
 }
 
 /** The outputs among which this panel is. */
