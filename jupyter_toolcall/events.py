@@ -101,7 +101,8 @@ class Opened:
     outputs: Mapping[str, Output] = field(default_factory=dict)
     system: str = ""
     model: str = ""
-    instances: tuple[str, ...] = ()
+    instances: tuple[tuple[str, str], ...] = ()
+    """For each stateful instance the digest of what it is at the start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +217,7 @@ def from_json(data: Any) -> Event:
     """Read an event back. Raises BrokenJournal where it is none."""
     try:
         event = _build(data)
-    except (TypeError, KeyError, AttributeError) as error:
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise BrokenJournal(f"this is no event: {str(data)[:80]} ({error})") from None
     if not isinstance(event, Event):
         raise BrokenJournal(f"this is no event: {str(data)[:80]}")
@@ -239,5 +240,5 @@ def _field(key: str, item: Any) -> Any:
         case (("usage" | "outcome" | "result"), dict()):
             return _build(item)
         case "instances", list():
-            return tuple(item)
+            return tuple((name, given) for name, given in item)
     return item

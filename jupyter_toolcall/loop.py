@@ -7,6 +7,7 @@ says again; what was run comes from memory where its inputs are the same.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -38,11 +39,12 @@ from .schemes import Offer, Scheme
 from .schemes.outputs import reminder
 from .schemes.scheme import not_offered
 from .secrets import Hide
-from .state import CallState, State, state_at
+from .state import CALL_ID, CallState, State, state_at
 from .steps import AskModel, Clarify, Judge, Perform, Remind, next_step
 from .tools import Tool, Toolbox
 
 Clock = Callable[[], float]
+_NO_WORD = re.compile(r"[^A-Za-z0-9_-]")
 RUNS = ("end", "tools")
 """The stop reasons with which the calls of a reply may run."""
 
@@ -367,18 +369,19 @@ def _replied(reply: Reply, state: State, offered: Mapping[str, str]) -> Replied:
     """Return a reply as the fact that it is: calls that can be written down, each id once."""
     calls = _unique(tuple(map(sound, reply.calls)), state) if reply.stop in RUNS else ()
     raw = reply.raw if calls == tuple(reply.calls) else None
-    text = str(well_formed(reply.text))
+    text = well_formed(reply.text)
     return Replied(text, calls, reply.stop, reply.usage, raw, offered, reply.thought)
 
 
 def _unique(calls: tuple[Call, ...], state: State) -> tuple[Call, ...]:
-    """A call id is used once in a session, whatever a model sends."""
+    """A call id is a plain word, and used once in a session, whatever a model sends."""
     taken: dict[str, Call] = {}
     for call in calls:
-        call_id, number = call.id or "call", 1
+        plain = call.id if CALL_ID.fullmatch(call.id) else _NO_WORD.sub("_", call.id)[:100]
+        call_id, number = plain or "call", 1
         while call_id in taken or call_id in state.calls:
             number += 1
-            call_id = f"{call.id or 'call'}-{number}"
+            call_id = f"{(plain or 'call')[:100]}-{number}"
         taken[call_id] = call if call_id == call.id else replace(call, id=call_id)
     return tuple(taken.values())
 

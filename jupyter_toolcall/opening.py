@@ -53,6 +53,7 @@ def opening(
         tuple((key, memory.keep(key, value, said)) for key, (value, said) in values.items()),
         {key: _output(key, kind, said, box) for key, (kind, said) in wanted.items()},
         system,
+        instances=_instances(box, memory),
     )
     _no_clash(box, opened)
     _can_be_called(box, opened)
@@ -60,6 +61,11 @@ def opening(
     desk = Desk(journal, box, chosen, memory, model_named(model), rules, max_turns=max_turns)
     desk.hide = hiding(os.environ)
     return desk, opened
+
+
+def _instances(toolbox: Toolbox, memory: Memory) -> tuple[tuple[str, str], ...]:
+    given = {tool.instance: tool.subject for tool in toolbox if tool.instance}
+    return tuple((name, memory.keep_instance(name, subject)) for name, subject in given.items())
 
 
 def _described(value: Described) -> tuple[Any, str]:

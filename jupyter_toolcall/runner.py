@@ -38,7 +38,7 @@ class Prepared:
     """For each place of an object in the arguments, the object's maker."""
     bound: str
     before: str = ""
-    """For a stateful instance: what the instance was after, by digest."""
+    """For a stateful instance: what it is before the call, by digest."""
 
 
 @dataclass
@@ -51,6 +51,8 @@ class Memory:
     notes: dict[str, str] = field(default_factory=dict)
     previews: dict[str, Any] = field(default_factory=dict)
     """Pictures of the values, kept by those who draw them."""
+    instances: dict[str, str] = field(default_factory=dict)
+    """The stateful instances as they were given, by digest."""
     _known: dict[tuple[str, str], Outcome] = field(default_factory=dict)
     _read: int = 0
 
@@ -63,6 +65,30 @@ class Memory:
         )
         self.hold(made, value)
         return made
+
+    def keep_instance(self, name: str, subject: Any) -> str:
+        """Take in a stateful instance as it is now; return the digest of that."""
+        given = digest("instance", name, content_digest(subject))
+        self.values[given] = private(subject)[0]
+        self.instances[name] = given
+        return given
+
+    def before(self, name: str, state: State) -> str:
+        """Return what an instance is now, by digest. Raises Absent where it is not at hand."""
+        last = state.instances.get(name)
+        given = dict(state.opened.instances).get(name) or self.instances.get(name, "")
+        now = _after(last, state.calls[last].bound) if last else given
+        if now in self.values:
+            return now
+        if last:
+            raise Absent(
+                f"what {name} was after {last} is not in this kernel; "
+                "session.replay().run() makes it again"
+            )
+        raise Absent(
+            f"the instance {name} is not here as it was at the start; load the session with a "
+            "toolbox that holds it so"
+        )
 
     def hold(self, made: Made, value: Any) -> None:
         """Keep the value of an object: a copy of ours, since whoever made it may go on."""
@@ -109,7 +135,10 @@ class Memory:
 def prepare(
     tool: Tool, call: CallState, arguments: Mapping[str, Any], state: State, memory: Memory
 ) -> Prepared:
-    """Return a call that can run. Raises CallError, which says what is wrong with it."""
+    """Return a call that can run.
+
+    Raises CallError, which says what is wrong with it; Absent where a value is not at hand.
+    """
     used: dict[str, str] = {}
 
     def note(place: str, name: str) -> str:
@@ -121,9 +150,8 @@ def prepare(
     named = walk(tool.parameters, arguments, note)
     before = ""
     if tool.instance:
-        last = state.instances.get(tool.instance)
-        used[tool.instance] = last or ""
-        before = _after(last, state.calls[last].bound) if last else ""
+        used[tool.instance] = state.instances.get(tool.instance) or ""
+        before = memory.before(tool.instance, state)
     bound = digest("run", tool.name, tool.version(), named, before)
     return Prepared(tool, call.id, arguments, used, bound, before)
 
@@ -163,12 +191,17 @@ Loan = tuple[Made, Any, Any]
 
 
 def run(prepared: Prepared, state: State, memory: Memory, invoke: Invoke) -> Ran:
-    """Run a call and return what it came to. What a tool raises is an outcome."""
+    """Run a call and return what it came to. What a tool raises is an outcome.
+
+    Raises Absent where a value of ours is not at hand: that is no fault of the tool's.
+    """
     printed = _Capped()
     try:
         outcome = _run(prepared, state, memory, invoke, printed)
     except KeyboardInterrupt:
         return Ran(Interrupted(), printed.text(), interrupted=True)
+    except Absent:
+        raise
     # A tool may raise anything, SystemExit too: all of it is told, none of it ends us.
     except BaseException as error:
         return Ran(Failed(_said(error)), printed.text())
@@ -191,11 +224,21 @@ def _run(
     values = prepared.tool.check(prepared.arguments, lend)
     subject = _subject(prepared, memory)
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        result = invoke(prepared.tool.function, subject, values)
+        result = _invoked(prepared, subject, values, invoke)
     outcome = _outcome(result, prepared, list(lent.values()), memory)
     if subject:
         memory.values[_after(prepared.call_id, prepared.bound)] = subject[0]
     return outcome
+
+
+def _invoked(
+    prepared: Prepared, subject: tuple[Any, ...], values: Mapping[str, Any], invoke: Invoke
+) -> Any:
+    """A tool may hold a session of its own: what is absent there is the tool's failure."""
+    try:
+        return invoke(prepared.tool.function, subject, values)
+    except Absent as error:
+        raise CallError(f"Absent: {error}") from error
 
 
 def _said(error: BaseException) -> str:
@@ -205,17 +248,13 @@ def _said(error: BaseException) -> str:
         text = str(error)
     except Exception:
         text = "(its message cannot be read)"
-    return str(well_formed(f"{type(error).__name__}: {text}"[:4_000]))
+    return well_formed(f"{type(error).__name__}: {text}"[:4_000])
 
 
 def _subject(prepared: Prepared, memory: Memory) -> tuple[Any, ...]:
     """Return a private copy of the instance that a method works on, if it works on one."""
     if not prepared.tool.instance:
         return ()
-    if not prepared.before:
-        return (private(prepared.tool.subject)[0],)
-    if prepared.before not in memory.values:
-        raise Absent(f"what {prepared.tool.instance} was is not in this kernel; replay the session")
     return (private(memory.values[prepared.before])[0],)
 
 
@@ -284,4 +323,4 @@ class _Capped(io.StringIO):
         return len(text)
 
     def text(self) -> str:
-        return str(well_formed(self.getvalue()))
+        return well_formed(self.getvalue())

@@ -7,6 +7,7 @@ for `save` itself, which ends a run in every scheme.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -34,6 +35,8 @@ from .journal import Entry, Journal
 from .trail import Trail
 
 SAVE = "save"
+CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+"""Other ids could be taken for a place, such as `input:potato`."""
 _NONE: HashTrieMap[str, Any] = HashTrieMap()
 _UNOPENED = Opened()
 _UNUSED = Usage()
@@ -231,10 +234,20 @@ def evolve(state: State, entry: Entry) -> State:
 
 
 def _open(state: State, opened: Opened) -> State:
-    state = state.but(opened=opened, settled=state.settled + 1)
+    instances = _still_used(state, opened)
+    state = state.but(opened=opened, instances=instances, settled=state.settled + 1)
     for maker, made in opened.inputs:
         state = _introduce(state, replace(made, maker=made.maker or maker))
     return state
+
+
+def _still_used(state: State, opened: Opened) -> HashTrieMap[str, str]:
+    """An instance that is given anew, and is another, begins as it is given."""
+    used, before = state.instances, dict(state.opened.instances)
+    for place, given in opened.instances:
+        if place in used and before.get(place) != given:
+            used = used.remove(place)
+    return used
 
 
 def _ask(state: State, asked: Asked) -> State:
@@ -252,6 +265,8 @@ def _reply(state: State, reply: Replied, entry_id: str) -> State:
     for index, call in enumerate(reply.calls):
         if call.id in calls:
             raise NotYourTurn(f"the call id {call.id!r} was used before")
+        if not CALL_ID.fullmatch(call.id):
+            raise NotYourTurn(f"{call.id!r:.60} is no call id: letters, digits, _ and - alone")
         key = f"{entry_id[:12]}.{index}"
         calls = calls.insert(call.id, CallState(call, key, len(order) + 1, turn))
         order = order.add(call.id)

@@ -58,7 +58,7 @@ events: st.SearchStrategy[Event] = st.one_of(
         inputs=st.lists(st.tuples(texts, made), max_size=2).map(tuple),
         outputs=st.dictionaries(texts, st.builds(Output, texts, texts), max_size=2),
         system=texts,
-        instances=st.lists(texts, max_size=2).map(tuple),
+        instances=st.lists(st.tuples(texts, texts), max_size=2).map(tuple),
     ),
     st.builds(Asked, texts, st.sampled_from(["person", "session"])),
     st.builds(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.errors import Absent
+from jupyter_toolcall.journal import Journal
 
 
 class Dough:
@@ -152,6 +155,64 @@ def test_the_calls_on_one_instance_follow_one_another_and_leave_ours_alone() -> 
     edited = session.edit("call_1", by=10).run()
     assert [call.result for call in edited.calls] == [10, 12, None, 16]
     assert [call.result for call in session.calls] == [1, 3, None, 7]
+
+
+def test_an_instance_that_is_given_anew_is_no_matter_of_memory() -> None:
+    journal = Journal()
+
+    def count(start: int) -> Session:
+        mine = Counter()
+        mine.n = start
+        script = Scripted([("Counter_up", {"by": 1}), "done"])
+        box = Toolbox(mine)
+        return Session(box, script, scheme="flat", approve="all", journal=journal).tell("go")
+
+    assert [count(start).calls[0].result for start in (5, 100, 5)] == [6, 101, 6]
+    assert len(journal.leaves()) == 2
+
+
+def test_an_instance_is_what_it_was_when_the_session_opened() -> None:
+    mine = Counter()
+    script = Scripted([("Counter_up", {"by": 1}), "done"])
+    session = Session(Toolbox(mine), script, scheme="flat", approve="all").ask("go")
+    mine.n = 100
+    assert session.run().calls[0].result == 1
+
+
+def kept(path: Path) -> Path:
+    """Return the file of a session of which the second of two calls on an instance waits."""
+    script = Scripted([("Counter_up", {"by": 1}), ("Counter_up", {"by": 2}), "done"])
+    session = Session(Toolbox(Counter()), script, scheme="flat").tell("go")
+    session.decide(session.pending[0]).run().save(path / "s.jsonl")
+    return path / "s.jsonl"
+
+
+def test_an_instance_that_is_not_here_is_no_failure_of_the_tool(tmp_path: Path) -> None:
+    script = Scripted([("Counter_up", {"by": 1}), ("Counter_up", {"by": 2}), "done"])
+    session = Session.load(kept(tmp_path), Toolbox(Counter()), script)
+    before = session.head
+    with pytest.raises(Absent, match=r"session\.replay\(\)\.run\(\) makes it again"):
+        session.decide("call_2")
+    assert session.head == before
+    again = session.replay().run()
+    again.decide(again.pending[0]).run()
+    assert [call.result for call in again.calls] == [1, 3]
+
+
+def test_another_instance_does_not_stand_in_for_the_one_that_was(tmp_path: Path) -> None:
+    other = Counter()
+    other.n = 100
+    session = Session.load(kept(tmp_path), Toolbox(other), Scripted(["done"]))
+    with pytest.raises(Absent, match=r"not here as it was at the start"):
+        session.replay().run()
+
+
+def test_what_is_absent_in_a_session_of_a_tools_own_is_the_tools_failure() -> None:
+    def ask_inside() -> str:
+        raise Absent("not here")
+
+    session = play(("ask_inside", {}), tools=(ask_inside,))
+    assert (session.calls[0].status, session.calls[0].error) == ("failed", "Absent: not here")
 
 
 def test_one_object_that_is_given_twice_is_one_object_to_the_tool() -> None:
