@@ -81,4 +81,4 @@ def sound(call: Call) -> Call:
 
 
 def _short(name: object) -> str:
-    return str(well_formed(str(name)[:200]))
+    return well_formed(str(name)[:200])

@@ -14,7 +14,7 @@ import math
 import numbers
 import pickle
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, overload
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
@@ -152,6 +152,10 @@ def _plain(value: Any) -> Any:
     return describe(value, 200)
 
 
+@overload
+def well_formed(data: str) -> str: ...
+@overload
+def well_formed(data: Any) -> Any: ...
 def well_formed(data: Any) -> Any:
     """Return a text, or data, that is JSON and UTF-8: half of a character is U+FFFD."""
     match data:
@@ -169,7 +173,7 @@ def well_formed(data: Any) -> Any:
 def describe(value: object, limit: int) -> str:
     """Return a value's `repr`, cut; whatever its own class raises is told in its place."""
     try:
-        text = str(well_formed(repr(value)))
+        text = well_formed(repr(value))
     except Exception as error:
         text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -43,11 +43,6 @@ def teller(
     return tell
 
 
-def compose(state: State, messages: Messages, scheme: Scheme, toolbox: Toolbox) -> Request:
-    """Return the request that a state amounts to."""
-    return composed(state, messages, scheme.offer(state, toolbox))
-
-
 def composed(state: State, messages: Messages, offer: Offer) -> Request:
     """Return the request that a state amounts to, where this is offered."""
     return Request(

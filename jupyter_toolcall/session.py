@@ -78,19 +78,15 @@ class Session:
         self.cursor = Cursor(desk, desk.journal.append(None, opened).id)
 
     @classmethod
-    def _at(cls, cursor: Cursor, name: str) -> Session:
+    def here(cls, cursor: Cursor, name: str) -> Session:
+        """Return the session that a cursor is at."""
         made = cls.__new__(cls)
         made.name, made.cursor = name, cursor
         return made
 
-    @classmethod
-    def here(cls, cursor: Cursor, name: str) -> Session:
-        """Return the session that a cursor is at."""
-        return cls._at(cursor, name)
-
     def at(self, cursor: Cursor) -> Session:
         """Return a session at another place of the same journal."""
-        return Session._at(cursor, self.name)
+        return Session.here(cursor, self.name)
 
     # -- saying and deciding ----------------------------------------------------------
 
@@ -98,7 +94,7 @@ class Session:
         """Say something to the model. Raises NotYourTurn while a call has no result."""
         if not text.strip():
             raise UsageError("the prompt is empty; say what is to be done")
-        self.cursor.write(Asked(str(well_formed(text))), at=self.cursor.desk.clock())
+        self.cursor.write(Asked(well_formed(text)), at=self.cursor.desk.clock())
         self.cursor.script = Script()
         return self
 
@@ -151,7 +147,7 @@ class Session:
 
     def fork(self, at: Any = None) -> Session:
         """Return a session that goes on from another place: an entry, or behind a call."""
-        return Session._at(places.forked(self.cursor, _place(at)), self.name)
+        return self.at(places.forked(self.cursor, _place(at)))
 
     def replay(self, at: Any = None, fresh: bool = False) -> Session:
         """Return a session that says again all that came after a place (None: the root).
@@ -159,11 +155,11 @@ class Session:
         What was run comes from memory where its inputs are the same; with `fresh` all of
         it runs again. Nothing happens before `run`.
         """
-        return Session._at(places.replayed(self.cursor, _place(at), fresh), self.name)
+        return self.at(places.replayed(self.cursor, _place(at), fresh))
 
-    def edit(self, call_id: Any, **arguments: Any) -> Session:
+    def edit(self, call_id: Any, /, **arguments: Any) -> Session:
         """Return a session that replays this one with other arguments to one call."""
-        return Session._at(places.edited(self.cursor, _id(call_id), arguments), self.name)
+        return self.at(places.edited(self.cursor, _id(call_id), arguments))
 
     def checkout(self, head: str) -> Session:
         """Move this session to another place of its journal."""
@@ -299,7 +295,7 @@ class Session:
             approve=approve,
             journal=journal,
         )
-        return Session._at(Cursor(desk, heads[-1]), "")
+        return Session.here(Cursor(desk, heads[-1]), "")
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Show the session as a notebook keeps it."""
@@ -311,7 +307,7 @@ class Session:
 
     def shown(self) -> Session:
         """Return this session as one that is on show: displaying it shows nothing more."""
-        made = Session._at(self.cursor, self.name)
+        made = self.at(self.cursor)
 
         def once() -> None:
             del made.__dict__["_ipython_display_"]

@@ -1,7 +1,7 @@
 """The arguments of a call, read strictly: what is doubtful is not guessed at.
 
 Every adapter whose provider sends arguments as JSON text reads them here. Only that
-reading may live in this file, and the mending of text that is no valid Unicode.
+reading may live in this file.
 """
 
 from __future__ import annotations
@@ -9,11 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-LONGEST = 1_000_000
-"""Characters of one call's arguments."""
-
-DEEPEST = 64
-"""Levels of lists and objects in one call's arguments."""
+from ..arguments import DEEPEST, LONGEST
 
 TOO_LONG = f"the arguments are longer than {LONGEST:,} characters"
 TOO_DEEP = f"the arguments are nested deeper than {DEEPEST} levels"
@@ -37,13 +33,6 @@ def arguments(text: str) -> dict[str, Any]:
     if depth > DEEPEST:
         raise ValueError(TOO_DEEP)
     return found
-
-
-def well_formed(text: str) -> str:
-    """Return text that can be sent and stored: a lone surrogate becomes U+FFFD."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _read(text: str) -> Any:

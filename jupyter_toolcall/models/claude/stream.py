@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...arguments import LONGEST
+from ...content import well_formed
 from ...errors import ModelError
 from ...events import Call, Usage
 from ...request import Reply
-from ..strict import LONGEST, arguments, well_formed
+from ..strict import arguments
 
 Json = dict[str, Any]
 

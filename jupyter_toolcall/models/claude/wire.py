@@ -12,10 +12,10 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from ...content import well_formed
 from ...events import Call
 from ...request import Assistant, Message, Request, Result, Results, User
 from ...tools import Tool
-from ..strict import well_formed
 from .abilities import BINDING_BETA, abilities
 
 Json = dict[str, Any]
