@@ -7,13 +7,16 @@ uses it, or at the head of a line. Only a layout asked for anew (`tidy`) moves t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rpds import HashTrieMap, HashTrieSet
+from rpds import HashTrieMap
 
 Place = tuple[float, float]
 """Column, lane."""
+_Cell = tuple[int, int]
+NEAR = 0.7
+"""Of a column and of a lane: what is nearer would be drawn over the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,8 @@ class Layout:
     """The places that are taken, by the id of what stands there."""
 
     places: HashTrieMap[str, Place] = field(default_factory=HashTrieMap)
-    taken: HashTrieSet[Place] = field(default_factory=HashTrieSet)
+    taken: HashTrieMap[_Cell, tuple[Place, ...]] = field(default_factory=HashTrieMap)
+    """What stands about each whole column and lane."""
     lines: int = 0
     """Lines that begin with an input, so far."""
 
@@ -66,7 +70,17 @@ def without(layout: Layout, key: str) -> Layout:
     spot = layout.places.get(key)
     if spot is None:
         return layout
-    return replace(layout, places=layout.places.remove(key), taken=layout.taken.discard(spot))
+    rest = tuple(each for each in layout.taken[_cell(spot)] if each != spot)
+    taken = layout.taken.insert(_cell(spot), rest)
+    return replace(layout, places=layout.places.remove(key), taken=taken)
+
+
+def standing(places: Mapping[str, Place], lines: int) -> Layout:
+    """Return the layout in which all stands where it is said to."""
+    layout = Layout(lines=lines)
+    for key, (column, lane) in places.items():
+        layout = _put(layout, key, column, lane)
+    return layout
 
 
 def _begin(layout: Layout, key: str) -> Layout:
@@ -76,11 +90,24 @@ def _begin(layout: Layout, key: str) -> Layout:
 
 
 def _free(layout: Layout, column: float, lane: float, step: int) -> float:
-    while (column, lane) in layout.taken:
+    while _is_taken(layout, column, lane):
         lane += step
     return lane
 
 
+def _is_taken(layout: Layout, column: float, lane: float) -> bool:
+    x, y = _cell((column, lane))
+    cells = ((x + dx, y + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1))
+    near = (spot for cell in cells for spot in layout.taken.get(cell) or ())
+    return any(abs(a - column) < NEAR and abs(b - lane) < NEAR for a, b in near)
+
+
+def _cell(spot: Place) -> _Cell:
+    return round(spot[0]), round(spot[1])
+
+
 def _put(layout: Layout, key: str, column: float, lane: float) -> Layout:
     spot = (column, lane)
-    return replace(layout, places=layout.places.insert(key, spot), taken=layout.taken.insert(spot))
+    there = (*(layout.taken.get(_cell(spot)) or ()), spot)
+    taken = layout.taken.insert(_cell(spot), there)
+    return replace(layout, places=layout.places.insert(key, spot), taken=taken)

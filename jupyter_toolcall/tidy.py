@@ -10,9 +10,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
-from rpds import HashTrieMap, HashTrieSet
-
-from .layout import Layout, Place
+from .layout import Layout, Place, standing
 from .lineage import quoted
 
 MOST = 300
@@ -28,8 +26,7 @@ def tidied(layout: Layout, edges: Iterable[tuple[str, str]]) -> Layout:
     drawn = _drawn(dot(layout.places, edges))
     if drawn is None:
         return layout
-    places = _places(json.loads(drawn))
-    return Layout(HashTrieMap(places), HashTrieSet(places.values()), layout.lines)
+    return standing(_places(json.loads(drawn)), layout.lines)
 
 
 def dot(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> str:
