@@ -12,8 +12,11 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from . import places
-from .errors import UsageError
-from .events import Data, Decided
+from .arguments import readable
+from .deciding import answer
+from .errors import NotYourTurn, UsageError
+from .events import Decided
+from .loop import Cursor
 from .rows import Answer, Approve, Checkout, Command, Edit, Fork, Refused, Reject, Replay
 from .session import Session
 
@@ -43,14 +46,8 @@ def obey(session: Session, wish: Command) -> Session:
             return session.decide(call, "reject", reason=reason, bound=bound)
         case Answer(call, result, reason, bound) if _open(session, call):
             return session.decide(call, "answer", result=result, reason=reason, bound=bound)
-        case Edit(call, arguments, reason):
-            return _decide_anew(session, Decided(call, "edit", "", dict(arguments), reason=reason))
-        case Reject(call, reason):
-            return _decide_anew(session, Decided(call, "reject", reason=reason))
-        case Answer(call, result, reason):
-            return _decide_anew(
-                session, Decided(call, "answer", result=Data(result), reason=reason)
-            )
+        case Edit(call) | Reject(call) | Answer(call):
+            return _decide_anew(session, wish)
         case Replay(call):
             return session.replay(call)
         case Fork(call):
@@ -64,10 +61,24 @@ def _open(session: Session, call: str) -> bool:
     return call in session.state.open
 
 
-def _decide_anew(session: Session, event: Decided) -> Session:
+def _decide_anew(session: Session, wish: Edit | Reject | Answer) -> Session:
     """A decision on a call that has its result is the start of another branch."""
-    cursor = places.replayed(session.cursor, event.call_id)
-    return session.at(places.decide_first(cursor, event))
+    call = session.state.call(wish.call)
+    if wish.bound and wish.bound != call.bound:
+        raise NotYourTurn(f"call {call.id} is {call.status} by now; look at it and decide again")
+    cursor = places.replayed(session.cursor, call.id)
+    return session.at(places.decide_first(cursor, _decided(cursor, wish)))
+
+
+def _decided(cursor: Cursor, wish: Edit | Reject | Answer) -> Decided:
+    match wish:
+        case Edit(call, arguments, reason):
+            return Decided(call, "edit", "", readable(arguments), reason=reason)
+        case Answer(call, result, reason):
+            outcome = answer(cursor, cursor.state.call(call), result)
+            return Decided(call, "answer", result=outcome, reason=reason)
+        case Reject(call, reason):
+            return Decided(call, "reject", reason=reason)
 
 
 def refusal(wish: Any, error: Exception) -> Refused:

@@ -9,12 +9,13 @@ from typing import Any
 from .arguments import readable
 from .content import content_digest, plain_data
 from .digest import digest
-from .errors import NotYourTurn, UsageError
-from .events import DECISIONS, Data, Decided, Decision, Made, Outcome
+from .errors import Absent, NotYourTurn, UsageError
+from .events import DECISIONS, Data, Decided, Decision, Made, Many, Outcome
 from .loop import Cursor
 from .state import CallState, State
 from .tools import nearest
 from .tools.kinds import kind_of
+from .tools.references import NAME
 
 
 def decision(
@@ -41,11 +42,11 @@ def decision(
     call = _waiting(cursor, call_id, state)
     event = _event(cursor, call, verdict, arguments, result, reason)
     if verdict in ("reject", "answer"):
-        _same(bound, _bound(cursor, call, state) if bound else "")
+        _same(bound, _bound(cursor, call, state, bound) if bound else "")
         return event
     ready, _ = cursor.prepared(replace(call, decided=event, started=None), state)
     if bound:
-        _same(bound, ready.bound if verdict == "approve" else _bound(cursor, call, state))
+        _same(bound, ready.bound if verdict == "approve" else _bound(cursor, call, state, ""))
     return replace(event, bound=ready.bound)
 
 
@@ -58,9 +59,12 @@ def _waiting(cursor: Cursor, call_id: str, state: State) -> CallState:
     return call
 
 
-def _bound(cursor: Cursor, call: CallState, state: State) -> str:
-    ready, _ = cursor.prepared(call, state)
-    return ready.bound
+def _bound(cursor: Cursor, call: CallState, state: State, absent: str) -> str:
+    """Return what a call is bound to; `absent` where its values are not at hand."""
+    try:
+        return cursor.prepared(call, state)[0].bound
+    except Absent:
+        return absent
 
 
 def _same(shown: str, now: str) -> None:
@@ -86,19 +90,38 @@ def _event(
         case "approve":
             return replace(call.approval(""), reason=reason)
         case "answer":
-            return Decided(call.id, verdict, result=_answer(cursor, call, result), reason=reason)
+            return Decided(call.id, verdict, result=answer(cursor, call, result), reason=reason)
     return Decided(call.id, verdict, reason=reason)
 
 
-def _answer(cursor: Cursor, call: CallState, result: Any) -> Outcome:
-    """A person's result: the name of an object, an object, or plain data."""
-    state, memory = cursor.state, cursor.desk.memory
-    if isinstance(result, str) and result in state.objects:
-        return state.objects[result]
+def answer(cursor: Cursor, call: CallState, result: Any) -> Outcome:
+    """Return a person's result as an outcome: objects, named or given, or plain data.
+
+    Raises UsageError for a call of the scheme's own, CallError for an object that is not
+    there yet where the call was asked for.
+    """
+    if any(tool.name == call.tool for tool in cursor.offer.own):
+        raise UsageError(
+            f"{call.tool} is the scheme's own and only says what the model chose, so it takes no "
+            "answer; edit or reject it"
+        )
+    if isinstance(result, (list, tuple)) and kind_of(result, cursor.desk.memory.kinds) is None:
+        parts = [_object(cursor, call, part, at) for at, part in enumerate(result)]
+        objects = tuple(part for part in parts if part is not None)
+        return Many(objects) if objects and len(objects) == len(parts) else Data(plain_data(result))
+    return _object(cursor, call, result, 0) or Data(plain_data(result))
+
+
+def _object(cursor: Cursor, call: CallState, result: Any, index: int) -> Made | None:
+    """Return the object that a result names or is; None for what is plain data."""
+    memory = cursor.desk.memory
+    if isinstance(result, str):
+        named = NAME.fullmatch(result) and result.partition("#")[0] in memory.kinds.values()
+        return cursor.state.resolve(result) if named else None
     kind = kind_of(result, memory.kinds)
     if kind is None:
-        return Data(plain_data(result))
+        return None
     content = content_digest(result)
-    made = Made(kind, "", digest("answered", cursor.head, call.id, content), content)
+    made = Made(kind, "", digest("answered", cursor.head, call.id, content, index), content)
     memory.hold(made, result)
     return made
