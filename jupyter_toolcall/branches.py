@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from .events import Asked, Decided, Opened, Replied
@@ -47,6 +47,9 @@ def _heads(journal: Journal, head: str) -> dict[str, None]:
             heads[_before_later_prompts(path, ids)] = None
     # A branch that ends on the way to the head is no other branch.
     kept = [each for each in heads if each == head or each not in ids]
+    # A branch is as old as the place where it left an older one, however far it has come.
+    order = {entry.id: number for number, entry in enumerate(journal)}
+    kept.sort(key=lambda each: order.get(_own(journal, each) or "", -1))
     return dict.fromkeys(kept if head in kept else [*kept, head])
 
 
@@ -101,6 +104,20 @@ def _changed(journal: Journal, entry: Entry) -> str:
 def _unused(name: str, names: set[str]) -> str:
     numbers = (f"{name} {n}" for n in range(2, len(names) + 3))
     return name if name not in names else next(each for each in numbers if each not in names)
+
+
+def goes_on(journal: Journal, told: str, path: tuple[Entry, ...], heads: Collection[str]) -> bool:
+    """Return whether a way onwards leaves all branches what they were when they were told.
+
+    `heads` are theirs; the way begins behind `told`, which has grown or gone on as recorded.
+    """
+    if not path:
+        return True
+    if journal[told].parent is None or any(isinstance(e.event, Opened) for e in path):
+        return False
+    if any(len(journal.children(entry.parent)) > 1 for entry in path):
+        return False
+    return told in heads or not ({e.id for e in path} & set(heads) or any(map(is_prompt, path)))
 
 
 def shared_with_older(journal: Journal, head: str) -> frozenset[str]:

@@ -7,11 +7,11 @@ object's is its call's, an input's is its name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from .digest import encode
-from .errors import CallError
+from .errors import Absent, CallError
 from .events import Data, Failed, Interrupted, Made
 from .layout import Layout, main_use, place
 from .loop import Cursor
@@ -68,21 +68,43 @@ def uses_of(used: Mapping[str, str], seen: Seen, receiver: str, layout: Layout) 
 
 
 def ready_call(seen: Seen, call: CallState) -> Prepared | None:
-    """Return an open call as it would run; None where it can't yet."""
+    """Return an open call as it would run; None where it can't yet, or can't here."""
     try:
         return seen.cursor.prepared(call, seen.state)[0]
-    except CallError:
+    except (CallError, Absent):
         return None
 
 
-def call_row(
-    seen: Seen, call: CallState, layout: Layout, memory: bool, meta: Mapping[str, Any]
-) -> CallRow:
+def _absent(seen: Seen, call: CallState) -> str:
+    """Return why an open call can't run in this kernel, "" where it is not for its values."""
+    try:
+        seen.cursor.prepared(call, seen.state)
+    except Absent as error:
+        return str(error)
+    except CallError:
+        pass
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a call came to its outcome: from memory or not, and what was known by then."""
+
+    state: State
+    memory: bool = False
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+def call_row(seen: Seen, call: CallState, layout: Layout, end: End | None) -> CallRow:
     """Return the row of a call, as it stands at the end of its branch."""
     tool = seen.cursor.find(call.tool)
-    ready = ready_call(seen, call) if call.outcome is None and not seen.branch else None
+    waits = call.outcome is None and not seen.branch
+    ready = ready_call(seen, call) if waits else None
     arguments = ready.arguments if ready else call.arguments
-    used = call.started.used if call.started else ready.used if ready else _named(seen, call)
+    used = call.started.used if call.started else ready.used if ready else None
+    if used is None:
+        used = _named(seen.cursor, call, end.state if end else seen.state)
+    meta = end.meta if end else {}
     row = CallRow(
         id=call_key(call, seen),
         call=call.id,
@@ -91,7 +113,7 @@ def call_row(
         turn=call.turn,
         status="running" if call.id == seen.cursor.running else call.status,
         branch=seen.branch,
-        memory=memory,
+        memory=end is not None and end.memory,
         edited=call.edited,
         arguments=dict(arguments),
         asked=dict(call.call.arguments) if call.edited else None,
@@ -99,6 +121,7 @@ def call_row(
         uses=uses_of(used, seen, tool.receiver if tool else "", layout),
         object=_object_key(call, ready, seen),
         what=what(call, arguments, tool.receiver if tool else ""),
+        why=_absent(seen, call) if waits and ready is None else "",
         reason=call.decided.reason if call.decided else "",
         ms=meta.get("ms", 0),
         prints=meta.get("prints", ""),
@@ -106,13 +129,16 @@ def call_row(
     return _with_outcome(row, call) if ready is None else _with_question(row, seen, call, ready)
 
 
-def _named(seen: Seen, call: CallState) -> dict[str, str]:
-    """The objects that a call names which did not run: `save`, and what failed a check."""
-    tool = seen.cursor.find(call.tool)
+def _named(cursor: Cursor, call: CallState, state: State) -> dict[str, str]:
+    """The objects that a call names which did not run: `save`, and what failed a check.
+
+    What got its name after the call had ended is another object than the one that it meant.
+    """
+    tool = cursor.find(call.tool)
     if tool is None:
         return {}
     named = references(tool.parameters, call.arguments)
-    found = ((place, seen.state.objects.get(name)) for place, name in named)
+    found = ((place, state.objects.get(name)) for place, name in named)
     return {place: made.maker for place, made in found if made is not None}
 
 
@@ -163,7 +189,8 @@ def next_name(kind: str, state: State) -> str:
 def what(call: CallState, arguments: Mapping[str, Any], receiver: str) -> str:
     """Return a call's arguments as one line."""
     if call.tool == SELECT:
-        count = len(arguments.get("tools", ()))
+        named = arguments.get("tools")
+        count = len(named) if isinstance(named, list) else 0
         return f"{count} tool{'' if count == 1 else 's'} selected"
     if call.tool == SAVE:
         return ", ".join(f"{key} = {_text(value)[:SHORT]}" for key, value in arguments.items())
@@ -270,7 +297,8 @@ def placed(layout: Layout, call: CallState, row: CallRow, seen: Seen) -> Layout:
     """Return the layout in which what a call made, or will make, has its place."""
     main = next((use.object for use in row.uses if use.receiver), "")
     uses = [use.object for use in row.uses]
-    made = [key_of(each.maker, seen) for each in objects_of(call.outcome)]
+    mine = (m.maker for m in objects_of(call.outcome) if m.maker.partition("[")[0] == call.id)
+    made = [key_of(maker, seen) for maker in mine]
     for key in made or ([row.object] if row.object and call.outcome is None else []):
         if key not in uses:
             layout = place(layout, key, uses, main)
@@ -282,4 +310,7 @@ def tool_row(cursor: Cursor, name: str) -> ToolRow | None:
     tool = cursor.find(name)
     if tool is None:
         return None
-    return ToolRow(name, tool.description[:LONG], dict(tool.parameters), tool.read_only)
+    # The list of what there is, in a tool of the scheme's own, is another after each step.
+    own = any(each.name == name for each in cursor.offer.own)
+    said = tool.description.partition("\n")[0] if own else tool.description
+    return ToolRow(name, said[:LONG], dict(tool.parameters), tool.read_only)

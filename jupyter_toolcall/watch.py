@@ -6,11 +6,10 @@ only another branch, or a panel that connects, is told everything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from .branches import SHOWN, Branch, branches, own_entries, shared_with_older
+from .branches import SHOWN, Branch, branches, goes_on, own_entries, shared_with_older
 from .events import Decided, Finished, Replied, Started
 from .journal import Entry
 from .layout import Layout, without
@@ -19,7 +18,17 @@ from .messages import entry_messages
 from .rows import BranchRow, CallRow, ObjectRow, Rows, SessionRow
 from .runner import Prepared
 from .state import CallState, State, objects_of, state_at
-from .view import Seen, call_row, object_row, output_rows, pending_row, placed, ready_call, tool_row
+from .view import (
+    End,
+    Seen,
+    call_row,
+    object_row,
+    output_rows,
+    pending_row,
+    placed,
+    ready_call,
+    tool_row,
+)
 
 
 @dataclass
@@ -32,50 +41,90 @@ class Watch:
     sockets: tuple[str, ...] = ()
     pending: tuple[str, ...] = ()
     """The object rows of calls that wait, as last told."""
+    saved: tuple[str, ...] = ()
+    """The objects that were told as saved."""
     first_runs: dict[tuple[str, str, str], str] = field(default_factory=dict)
     _read: int = 0
+    _told: int = 0
+    """How many entries there were when rows were told last."""
+    _ahead: bool = False
+    """Whether the record went on from there."""
+    _branches: tuple[BranchRow, ...] = ()
     ran: int = 0
     remembered: int = 0
 
     def whole(self, cursor: Cursor, session: SessionRow, layout: Layout | None = None) -> Rows:
         """Return all rows; what has a place in `layout` keeps it."""
-        self.layout, self.tools, self.head = layout or Layout(), set(), cursor.head
+        self.layout, self.tools = layout or Layout(), set()
         self.ran = self.remembered = 0
-        self.pending = ()
+        self.pending = self.sockets = ()
         journal = cursor.desk.journal
         path = journal.path(cursor.head)
         seen = Seen(cursor, cursor.state)
-        shared = shared_with_older(journal, cursor.head)
-        rows = self._rows(seen, path, shared, every_object=True)
-        known = branches(journal, cursor.head)
-        for branch in [b for b in known if _beside(cursor, b)][-SHOWN:]:
-            rows = _joined(rows, self._pale(cursor, branch, frozenset(e.id for e in path)))
-        return replace(
-            rows, session=(self._session(cursor, session),), branches=_branch_rows(cursor, known)
-        )
+        rows = self._rows(seen, path, shared_with_older(journal, cursor.head))
+        known, shown = branches(journal, cursor.head), frozenset(entry.id for entry in path)
+        beside = [branch for branch in known if _beside(cursor, branch)][-SHOWN:]
+        pale = [self._pale(cursor, branch, shown) for branch in beside]
+        # What stands where is known when all calls have their places, the pale ones too.
+        rows = self._with_objects(rows, seen, tuple(seen.state.names))
+        for more in pale:
+            rows = _joined(rows, more)
+        self._branches = _branch_rows(cursor, known)
+        self._at(cursor)
+        return replace(rows, session=(self._session(cursor, session),), branches=self._branches)
 
     def changes(self, cursor: Cursor, session: SessionRow) -> Rows | None:
         """Return the rows that changed since the last ones; None where all has to be told."""
+        path = self._way(cursor)
+        if path is None:
+            return None
+        seen = Seen(cursor, cursor.state)
+        rows = self._rows(seen, path, frozenset())
+        rows = self._with_objects(rows, seen, self._names(seen, rows.calls))
+        if session.phase not in ("thinking", "running"):
+            rows = self._with_branch(rows, cursor)
+        self._at(cursor)
+        return replace(rows, session=(self._session(cursor, session),))
+
+    def _at(self, cursor: Cursor) -> None:
+        journal = cursor.desk.journal
+        self.head, self._told = cursor.head, len(journal)
+        self._ahead = bool(journal.children(cursor.head))
+        self.saved = _saved(cursor.state)
+
+    def _way(self, cursor: Cursor) -> tuple[Entry, ...] | None:
+        """Return the entries since the last telling; None where another branch has changed."""
         journal = cursor.desk.journal
         if self.head not in journal or not _follows(cursor, self.head):
             return None
         path = journal.path(cursor.head, after=self.head)
-        self.head = cursor.head
-        rows = self._rows(Seen(cursor, cursor.state), path, frozenset(), every_object=False)
-        return replace(rows, session=(self._session(cursor, session),))
+        ids = {entry.id for entry in path}
+        if any(entry.id not in ids for entry in journal.since(self._told)):
+            return None
+        heads = {row.id for row in self._branches if not row.current}
+        heads |= set() if self._ahead else {self.head}
+        at_end = not self._ahead or bool(journal.children(cursor.head)) or not path
+        return path if at_end and goes_on(journal, self.head, path, heads) else None
+
+    def _with_branch(self, rows: Rows, cursor: Cursor) -> Rows:
+        """Tell where the shown branch has come to: a branch's row is known by its head."""
+        told = next(row for row in self._branches if row.current)
+        now = replace(told, id=cursor.head, calls=len(cursor.state.order))
+        if now == told:
+            return rows
+        self._branches = tuple(now if row is told else row for row in self._branches)
+        gone = () if now.id == told.id else (f"branches:{told.id}",)
+        return replace(rows, branches=(now,), drop=(*rows.drop, *gone))
 
     # -- one branch ---------------------------------------------------------------------
 
-    def _rows(
-        self, seen: Seen, path: Iterable[Entry], shared: frozenset[str], every_object: bool
-    ) -> Rows:
+    def _rows(self, seen: Seen, path: Iterable[Entry], shared: frozenset[str]) -> Rows:
+        """Return the rows of what entries are about, all but the objects that there are."""
         entries = list(path)
         state = seen.state
         ends = self._ends(seen, entries, shared)
         calls = [state.calls[call_id] for call_id in _touched(state, entries)]
         rows = tuple(self._call(seen, call, ends.get(call.id)) for call in calls)
-        names = tuple(state.names) if every_object else self._names(seen, rows, calls)
-        objects = tuple(object_row(seen, name, self.layout) for name in names)
         waiting = tuple(self._waiting(seen, rows))
         sockets = output_rows(state)
         drop = self._dropped(waiting, sockets, rows)
@@ -86,29 +135,29 @@ class Watch:
         messages = tuple(m for entry in entries for m in entry_messages(seen.cursor, entry))
         return Rows(
             calls=rows,
-            objects=(*objects, *waiting, *sockets),
+            objects=(*waiting, *sockets),
             tools=tools,
             messages=messages,
             drop=drop,
         )
 
-    def _call(
-        self, seen: Seen, call: CallState, end: tuple[bool, Mapping[str, Any]] | None
-    ) -> CallRow:
-        memory, meta = end or (False, {})
-        row = call_row(seen, call, self.layout, memory, meta)
+    def _with_objects(self, rows: Rows, seen: Seen, names: tuple[str, ...]) -> Rows:
+        objects = (object_row(seen, name, self.layout) for name in names)
+        return replace(rows, objects=(*objects, *rows.objects))
+
+    def _call(self, seen: Seen, call: CallState, end: End | None) -> CallRow:
+        row = call_row(seen, call, self.layout, end)
         self.layout = placed(self.layout, call, row, seen)
         return row
 
-    def _names(
-        self, seen: Seen, rows: tuple[CallRow, ...], calls: list[CallState]
-    ) -> tuple[str, ...]:
-        """The objects that these calls made, used for the first time, or saved."""
+    def _names(self, seen: Seen, rows: tuple[CallRow, ...]) -> tuple[str, ...]:
+        """The objects that these calls made, or used for the first time, or that `save` named."""
         state = seen.state
-        made = [name for call in calls for name in _made_by(call, seen)]
+        made = [name for row in rows for name in _made_by(state.calls[row.call], seen)]
         used = [state.by_maker.get(use.object) for row in rows for use in row.uses]
-        saved = [name for name in state.outputs.values() if name in state.objects]
-        return tuple(dict.fromkeys(name for name in (*made, *used, *saved) if name is not None))
+        saved = set(self.saved) ^ set(_saved(state))
+        named = (*made, *used, *(saved and {*self.saved, *_saved(state)}))
+        return tuple(dict.fromkeys(name for name in named if name is not None))
 
     def _waiting(self, seen: Seen, rows: tuple[CallRow, ...]) -> Iterable[ObjectRow]:
         for row in rows:
@@ -141,20 +190,21 @@ class Watch:
 
     # -- what came from memory -----------------------------------------------------------
 
-    def _ends(
-        self, seen: Seen, entries: list[Entry], shared: frozenset[str]
-    ) -> dict[str, tuple[bool, Mapping[str, Any]]]:
-        """For each call that ended here: whether from memory, and its meta."""
+    def _ends(self, seen: Seen, entries: list[Entry], shared: frozenset[str]) -> dict[str, End]:
+        """For each call that came to its outcome here, how."""
         self._catch_up(seen.cursor)
         ends = {}
         for entry in entries:
-            if isinstance(entry.event, Finished):
-                call = seen.state.calls[entry.event.call_id]
-                first = self.first_runs.get(_inputs(call, seen.state), entry.id)
-                memory = entry.id in shared or first != entry.id
-                self.remembered += memory and not seen.branch
-                self.ran += not memory and not seen.branch
-                ends[call.id] = (memory, entry.meta)
+            state = state_at(seen.cursor.desk.journal, entry.id)
+            match entry.event:
+                case Finished(call_id):
+                    first = self.first_runs.get(_inputs(state.calls[call_id], state), entry.id)
+                    memory = entry.id in shared or first != entry.id
+                    self.remembered += memory and not seen.branch
+                    self.ran += not memory and not seen.branch
+                    ends[call_id] = End(state, memory, entry.meta)
+                case Decided(call_id, "reject" | "answer"):
+                    ends[call_id] = End(state)
         return ends
 
     def _catch_up(self, cursor: Cursor) -> None:
@@ -208,6 +258,12 @@ def _touched(state: State, entries: list[Entry]) -> list[str]:
 def _made_by(call: CallState, seen: Seen) -> list[str]:
     makers = [made.maker for made in objects_of(call.outcome)]
     return [seen.state.by_maker[m] for m in makers if m.partition("[")[0] == call.id]
+
+
+def _saved(state: State) -> tuple[str, ...]:
+    """Return the objects that the outputs are; what a foreign record says may be anything."""
+    said = (name for name in state.outputs.values() if isinstance(name, str))
+    return tuple(name for name in said if name in state.objects)
 
 
 def _inputs(call: CallState, state: State) -> tuple[str, str, str]:

@@ -8,13 +8,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.errors import CallError, DefinitionError, UsageError
-from jupyter_toolcall.events import Call
+from jupyter_toolcall.errors import BrokenJournal, CallError, DefinitionError, UsageError
+from jupyter_toolcall.events import Asked, Call, Opened, Replied
 from jupyter_toolcall.journal import Journal
 from jupyter_toolcall.request import Reply, Request
 from jupyter_toolcall.session import CallRecord
@@ -276,6 +277,48 @@ def test_a_call_id_that_a_model_uses_twice_is_made_unique() -> None:
     ids = [call.id for call in session.calls]
     assert len(set(ids)) == 6
     assert {call.status for call in session.calls} == {"succeeded"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "known"),
+    [
+        ("input:potato", "input_potato"),
+        ("a[0", "a_0"),
+        ("", "call"),
+        ("é" * 300, "_" * 100),
+        ("toolu_01-A", "toolu_01-A"),
+    ],
+)
+def test_a_call_id_is_a_plain_word_whatever_a_model_sends(sent: str, known: str) -> None:
+    def model(request: Request) -> Reply:
+        calls = (Call(sent, "Potato_slice", {}), Call(sent, "Potato_slice", {}))
+        return Reply("", calls, "tools") if request.turn == 0 else Reply("done")
+
+    box = Toolbox(Potato)
+    given = {"potato": Potato(8)}
+    session = Session(box, model, scheme="flat", approve="all", inputs=given).tell("go")
+    assert [call.id for call in session.calls] == [known, f"{known}-2"]
+    assert [call.object for call in session.calls] == ["Potato#2", "Potato#3"]
+    assert session.deps("Potato#3") == ("Potato#2",)
+    assert "Potato#3" in session._repr_mimebundle_()["image/svg+xml"]
+
+
+def test_a_record_with_a_call_id_that_is_a_place_is_refused(tmp_path: Path) -> None:
+    journal = Journal()
+    head = journal.append(None, Opened("flat"))
+    head = journal.append(head.id, Asked("go"))
+    journal.append(head.id, Replied(calls=(Call("input:potato", "Potato_slice"),)))
+    (tmp_path / "s.jsonl").write_text(journal.dumps())
+    with pytest.raises(BrokenJournal, match="is no call id"):
+        Session.load(tmp_path / "s.jsonl", Toolbox(Potato))
+
+
+@pytest.mark.parametrize("tools", [5, None, {}, "Potato_slice", [5]])
+def test_a_call_of_selectTools_that_makes_no_sense_is_shown(tools: Any) -> None:
+    script = Scripted([("selectTools", {"tools": tools}), "done"])
+    session = Session(Toolbox(Potato), script, inputs={"potato": Potato()}).tell("go")
+    assert session.calls[0].status == "failed"
+    assert "selectTools" in session._repr_mimebundle_()["text/plain"]
 
 
 @pytest.mark.parametrize("stop", ["length", "refused", "context", "paused"])

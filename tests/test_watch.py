@@ -1,0 +1,194 @@
+"""What a panel is told bit by bit is what it would be told as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.driving import Drive
+from jupyter_toolcall.errors import Unfinished
+from jupyter_toolcall.rows import Delta, Notice, Rows, Whole
+from jupyter_toolcall.watch import Watch
+
+TABLES = ("session", "calls", "objects", "tools", "messages", "branches")
+
+
+@dataclass(frozen=True)
+class Bead:
+    """An object."""
+
+    number: int = 0
+
+    def next(self) -> Bead:
+        """Return the bead after this one."""
+        return Bead(self.number + 1)
+
+
+class Counter:
+    """A stateful instance."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def add(self) -> int:
+        """Count on."""
+        self.count += 1
+        return self.count
+
+
+def split(beads: list[Bead]) -> list[Bead]:
+    """Make as many new ones."""
+    return [Bead(bead.number + 50) for bead in beads]
+
+
+def fail(x: int) -> int:
+    """Fail."""
+    raise ValueError(str(x))
+
+
+@dataclass
+class Panel:
+    """Rows by table and id, as a panel keeps them."""
+
+    tables: dict[str, dict[str, Any]] = field(default_factory=dict)
+    wholes: int = 0
+    deltas: int = 0
+
+    def tell(self, notice: Notice) -> None:
+        match notice:
+            case Whole(rows):
+                self.tables, self.wholes = {}, self.wholes + 1
+                self.put(rows)
+            case Delta(rows):
+                self.deltas += 1
+                self.put(rows)
+
+    def put(self, rows: Rows) -> None:
+        for gone in rows.drop:
+            table, _, key = gone.partition(":")
+            self.tables[table].pop(key, None)
+        for table in TABLES:
+            for row in getattr(rows, table):
+                self.tables.setdefault(table, {})[row.id] = row
+
+
+names = st.sampled_from([1, 1, 2, 2, 3, 4]).map(lambda n: f"Bead#{n}")
+asked = st.one_of(
+    st.just(("Bead_next", {})),
+    names.map(lambda name: ("Bead_next", {"Bead": name})),
+    st.lists(names, min_size=1, max_size=3).map(lambda found: ("split", {"beads": found})),
+    st.just(("Bead_next", {})),
+    names.map(lambda name: ("Bead_next", {"Bead": name})),
+    st.sampled_from([("fail", {"x": 1}), ("fail", {"x": "a"}), ("nope", {}), ("Counter_add", {})]),
+    names.map(lambda name: ("save", {"out": name})),
+    st.sampled_from([("selectTools", {"tools": bad}) for bad in (5, None, ["Bead_next", "split"])]),
+)
+replies = st.one_of(asked, st.lists(asked, min_size=1, max_size=3), st.just("Done."))
+KINDS = ("approve", "approve", "approve_all", "edit", "reject", "answer", "replay", "fork")
+kinds = st.sampled_from((*KINDS, "checkout", "tidy", "step", "run", "hello"))
+wishes = st.tuples(kinds, st.integers(0, 5), st.sampled_from(["Bead#1", 5, ["Bead#1", "Bead#2"]]))
+
+
+CHOSEN = [("selectTools", {"tools": ["Bead_next", "split", "fail", "Counter_add"]})]
+
+
+@dataclass(frozen=True)
+class Plan:
+    script: list[Any]
+    wishes: list[tuple[str, int, Any]]
+    scheme: str
+    approve: str
+    saves: bool
+
+
+plans = st.builds(
+    Plan,
+    st.lists(replies, min_size=3, max_size=8),
+    st.lists(wishes, min_size=1, max_size=8),
+    st.sampled_from(["flat", "select"]),
+    st.sampled_from(["ask", "ask", "all"]),
+    st.booleans(),
+)
+
+
+def opened(plan: Plan) -> Session:
+    return Session(
+        Toolbox(Bead, split, fail, Counter()),
+        Scripted([*(CHOSEN if plan.scheme == "select" else []), *plan.script]),
+        scheme=plan.scheme,
+        inputs={"p": Bead(), "q": Bead(1)},
+        outputs={"out": Bead} if plan.saves else None,
+        approve=plan.approve,
+    ).ask("Go.")
+
+
+def message(drive: Drive, wish: tuple[str, int, Any]) -> Mapping[str, Any]:
+    """Return a wish as a panel sends it, about one of the calls that it shows."""
+    kind, which, value = wish
+    rows = drive.whole()
+    waiting = [row for row in rows.calls if row.bound and not row.branch]
+    shown = waiting or [row for row in rows.calls if not row.branch]
+    if not shown:
+        return {"type": "run"}
+    row, branch = shown[which % len(shown)], rows.branches[which % len(rows.branches)]
+    more: dict[str, dict[str, Any]] = {
+        "approve": {"bound": row.bound},
+        "approve_all": {"bound": row.bound},
+        "edit": {"arguments": {**row.arguments, **({"x": 7} if "x" in row.arguments else {})}},
+        "answer": {"result": value},
+        "checkout": {"branch": branch.id},
+    }
+    about = {} if kind in ("checkout", "tidy", "step", "run", "hello") else {"call": row.call}
+    return {"type": kind, **about, **more.get(kind, {})}
+
+
+def drive_on(drive: Drive) -> None:
+    try:
+        drive.drive_now()
+    except Unfinished:
+        return
+
+
+def told_as_a_whole(drive: Drive) -> Panel:
+    panel, session = Panel(), drive.session
+    row = replace(drive._row, ran=0, remembered=0)
+    panel.tell(Whole(Watch().whole(session.cursor, row, drive.watch.layout)))
+    return panel
+
+
+def check(panel: Panel, drive: Drive) -> None:
+    whole = told_as_a_whole(drive)
+    for table in TABLES:
+        assert panel.tables.get(table, {}) == whole.tables.get(table, {}), table
+
+
+def no_two_at_one_place(panel: Panel) -> None:
+    used = [row for row in panel.tables["objects"].values() if row.used and row.role != "output"]
+    places = [(row.column, row.lane) for row in used]
+    assert len(set(places)) == len(places)
+
+
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+@given(plans)
+def test_changes_put_together_are_the_whole(plan: Plan) -> None:
+    panel = Panel()
+    drive = Drive(opened(plan), panel.tell)
+    drive.greet()
+    drive_on(drive)
+    check(panel, drive)
+    for wish in plan.wishes:
+        drive.inbox.append(message(drive, wish))
+        drive_on(drive)
+        check(panel, drive)
+        no_two_at_one_place(panel)
+    if not drive.session.state.open:
+        drive.session = drive.session.ask("And again.")
+        drive_on(drive)
+        check(panel, drive)
