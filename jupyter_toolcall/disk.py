@@ -7,6 +7,7 @@ cut and kept beside the file.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,8 @@ class Kept:
 
     journal: Journal
     note: str = ""
-    lock: Any = None
+    close: Callable[[], None] = lambda: None
+    """Lets go of the file, so that another kernel may write it."""
 
 
 def home() -> Path:
@@ -53,21 +55,21 @@ def open_journal(path: Path) -> Kept:
         lock.acquire(timeout=0)
         return _opened(path, lock)
     except Timeout:
-        journal, _ = Journal.salvage(path.read_text(encoding="utf-8"))
+        journal, _ = Journal.salvage(_readable(path))
         return Kept(journal, "Another kernel writes this session: what happens here is not kept.")
     except OSError as error:
         return Kept(Journal(), f"The session is not kept on disk ({error.strerror}).")
 
 
 def _opened(path: Path, lock: Any) -> Kept:
-    text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    text = _readable(path)
     journal, torn = Journal.salvage(text)
+    whole = len(text[: len(text) - len(torn)].encode())
     note = ""
-    if torn:
-        path.with_suffix(".torn").write_text(torn, encoding="utf-8")
-        path.write_text(text[: len(text) - len(torn)], encoding="utf-8")
+    if path.exists() and path.stat().st_size > whole:
+        _cut(path, whole)
         note = f"The end of the journal was torn; {len(journal)} entries are whole."
-    file = path.open("a", encoding="utf-8")
+    file = path.open("a", encoding="utf-8", newline="\n")
 
     def write(line: str, sync: bool) -> None:
         file.write(f"{line}\n")
@@ -75,5 +77,28 @@ def _opened(path: Path, lock: Any) -> Kept:
         if sync:
             os.fsync(file.fileno())
 
+    def close() -> None:
+        file.close()
+        lock.release()
+
     journal.write_to(write)
-    return Kept(journal, note, lock)
+    return Kept(journal, note, close)
+
+
+def _readable(path: Path) -> str:
+    """Return the text of a file up to where it is no text."""
+    data = path.read_bytes() if path.exists() else b""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        return data[: error.start].decode()
+
+
+def _cut(path: Path, whole: int) -> None:
+    """Move all behind the first bytes to the file of what was torn, which only grows."""
+    with path.open("rb+") as file, path.with_suffix(".torn").open("ab") as aside:
+        file.seek(whole)
+        aside.write(file.read().rstrip(b"\n") + b"\n")
+        aside.flush()
+        os.fsync(aside.fileno())
+        file.truncate(whole)
