@@ -192,3 +192,39 @@ def test_changes_put_together_are_the_whole(plan: Plan) -> None:
         drive.session = drive.session.ask("And again.")
         drive_on(drive)
         check(panel, drive)
+
+
+def test_a_replay_in_steps_past_a_fork_is_told_as_a_whole_would_be() -> None:
+    panel = Panel()
+    plan = Plan(
+        [("Bead_next", {}), ("fail", {"x": 1}), ("Bead_next", {})], [], "flat", "all", False
+    )
+    drive = Drive(opened(plan), panel.tell)
+    drive.greet()
+    drive_on(drive)
+    main = drive.session.head
+    for wish in (
+        {"type": "edit", "call": "call_2", "arguments": {"x": 2}},
+        {"type": "checkout", "branch": main},
+        {"type": "step"},
+        {"type": "replay", "call": "call_1"},
+        *[{"type": "step"}] * 20,
+    ):
+        drive.inbox.append(wish)
+        drive_on(drive)
+        check(panel, drive)
+    assert drive.session.head == main
+    assert {row.name: row.current for row in panel.tables["branches"].values()} == {
+        "main": True,
+        "2": False,
+    }
+
+
+def test_a_step_forward_sends_what_changed_and_no_more() -> None:
+    panel = Panel()
+    plan = Plan([("Bead_next", {})] * 30, [], "flat", "all", False)
+    drive = Drive(opened(plan), panel.tell)
+    drive.greet()
+    drive_on(drive)
+    assert panel.deltas > 60
+    assert panel.wholes == 1
