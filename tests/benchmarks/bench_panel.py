@@ -1,6 +1,6 @@
 """What a panel and a notebook cost: bytes an append, time an append, bytes a call saved.
 
-    python tests/benchmarks/bench_panel.py
+python tests/benchmarks/bench_panel.py
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-
 from dataclasses import dataclass
 
 from jupyter_toolcall import Scripted, Session, Toolbox
@@ -33,7 +32,8 @@ def string(count: int) -> Session:
     """Return a session that will make so many objects, one a turn."""
     script = Scripted([("Bead_next", {})] * count)
     box = Toolbox(Bead)
-    return Session(box, script, scheme="flat", inputs={"bead": Bead(0)}, approve="all").ask("Go on.")
+    inputs = {"bead": Bead(0)}
+    return Session(box, script, scheme="flat", inputs=inputs, approve="all").ask("Go on.")
 
 
 def appended(count: int) -> tuple[float, float]:
@@ -63,7 +63,7 @@ def saved(count: int) -> tuple[float, float, float]:
 
 
 def main() -> None:
-    print(f"{'calls':>7} {'B an append':>12} {'µs a publish':>13} {'MIME B/call':>12} {'SVG B':>9} {'s':>6}")
+    print("  calls  B an append  µs a publish  MIME B/call     SVG B      s")
     for count in (100, 1_000, 5_000):
         size, spent = appended(count)
         mime, svg, seconds = saved(count)
