@@ -7,10 +7,11 @@ object's is its call's, an input's is its name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from .digest import encode
+from .ends import End
 from .errors import Absent, CallError
 from .events import Data, Failed, Interrupted, Made
 from .layout import Layout, main_use, place
@@ -84,15 +85,6 @@ def _absent(seen: Seen, call: CallState) -> str:
     except CallError:
         pass
     return ""
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """How a call came to its outcome: from memory or not, and what was known by then."""
-
-    state: State
-    memory: bool = False
-    meta: Mapping[str, Any] = field(default_factory=dict)
 
 
 def call_row(seen: Seen, call: CallState, layout: Layout, end: End | None) -> CallRow:

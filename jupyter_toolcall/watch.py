@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from .branches import SHOWN, Branch, branches, goes_on, own_entries, shared_with_older
+from .ends import End, Ends
 from .events import Decided, Finished, Replied, Started
 from .journal import Entry
 from .layout import Layout, without
@@ -19,7 +20,6 @@ from .rows import BranchRow, CallRow, ObjectRow, Rows, SessionRow
 from .runner import Prepared
 from .state import CallState, State, objects_of, state_at
 from .view import (
-    End,
     Seen,
     call_row,
     object_row,
@@ -43,8 +43,7 @@ class Watch:
     """The object rows of calls that wait, as last told."""
     saved: tuple[str, ...] = ()
     """The objects that were told as saved."""
-    first_runs: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    _read: int = 0
+    ends: Ends | None = None
     _told: int = 0
     """How many entries there were when rows were told last."""
     _ahead: bool = False
@@ -122,7 +121,7 @@ class Watch:
         """Return the rows of what entries are about, all but the objects that there are."""
         entries = list(path)
         state = seen.state
-        ends = self._ends(seen, entries, shared)
+        ends = self._ends_of(seen, entries, shared)
         calls = [state.calls[call_id] for call_id in _touched(state, entries)]
         rows = tuple(self._call(seen, call, ends.get(call.id)) for call in calls)
         waiting = tuple(self._waiting(seen, rows))
@@ -188,33 +187,17 @@ class Watch:
         self.tools.update(new)
         return list(new)
 
-    # -- what came from memory -----------------------------------------------------------
-
-    def _ends(self, seen: Seen, entries: list[Entry], shared: frozenset[str]) -> dict[str, End]:
-        """For each call that came to its outcome here, how."""
-        self._catch_up(seen.cursor)
-        ends = {}
-        for entry in entries:
-            state = state_at(seen.cursor.desk.journal, entry.id)
-            match entry.event:
-                case Finished(call_id):
-                    first = self.first_runs.get(_inputs(state.calls[call_id], state), entry.id)
-                    memory = entry.id in shared or first != entry.id
-                    self.remembered += memory and not seen.branch
-                    self.ran += not memory and not seen.branch
-                    ends[call_id] = End(state, memory, entry.meta)
-                case Decided(call_id, "reject" | "answer"):
-                    ends[call_id] = End(state)
-        return ends
-
-    def _catch_up(self, cursor: Cursor) -> None:
-        journal = cursor.desk.journal
-        for entry in journal.since(self._read):
-            self._read += 1
+    def _ends_of(self, seen: Seen, entries: list[Entry], shared: frozenset[str]) -> dict[str, End]:
+        journal = seen.cursor.desk.journal
+        if self.ends is None or self.ends.journal is not journal:
+            self.ends = Ends(journal)
+        ends = self.ends.of(entries, shared)
+        for entry in entries if not seen.branch else ():
             if isinstance(entry.event, Finished):
-                state = state_at(journal, entry.id)
-                call = state.calls[entry.event.call_id]
-                self.first_runs.setdefault(_inputs(call, state), entry.id)
+                memory = ends[entry.event.call_id].memory
+                self.remembered += memory
+                self.ran += not memory
+        return ends
 
     # -- other branches, the session ------------------------------------------------------
 
@@ -227,7 +210,7 @@ class Watch:
         touched = _touched(state, entries)
         forked = frozenset(c for c in touched if state.calls[c].key.split(".")[0] not in replied)
         seen = Seen(Cursor(cursor.desk, branch.head), state, branch.name, forked)
-        ends = self._ends(seen, entries, frozenset())
+        ends = self._ends_of(seen, entries, frozenset())
         mine = [state.calls[call_id] for call_id in touched]
         rows = tuple(self._call(seen, call, ends.get(call.id)) for call in mine)
         names = [name for call in mine for name in _made_by(call, seen)]
@@ -264,14 +247,6 @@ def _saved(state: State) -> tuple[str, ...]:
     """Return the objects that the outputs are; what a foreign record says may be anything."""
     said = (name for name in state.outputs.values() if isinstance(name, str))
     return tuple(name for name in said if name in state.objects)
-
-
-def _inputs(call: CallState, state: State) -> tuple[str, str, str]:
-    """What a call was asked for and ran on: what it was bound to, or the objects it names."""
-    if call.decided is not None:
-        return state.prompt, call.id, call.decided.bound
-    named = (state.objects.get(v) for v in call.arguments.values() if isinstance(v, str))
-    return state.prompt, call.id, " ".join(made.digest for made in named if made is not None)
 
 
 def _joined(first: Rows, more: Rows) -> Rows:

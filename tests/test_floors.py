@@ -15,7 +15,7 @@ FLOORS = (
     {"tools"},
     {"journal", "arguments", "request", "approval", "preview"},
     {"state", "disk", "models"},
-    {"lineage", "steps", "retell", "branches", "schemes", "runner", "kitchen"},
+    {"lineage", "steps", "retell", "branches", "ends", "schemes", "runner", "kitchen"},
     {"conversation", "options", "tidy"},
     {"loop"},
     {"places", "opening", "deciding", "messages", "view", "saving"},
