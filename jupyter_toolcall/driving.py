@@ -154,7 +154,8 @@ class Drive:
         if self._obey_all():
             return await self.drive(wait=False)
         if self.session.head != before:
-            self.publish("ready", SAYS["ready"])
+            asks = self._asks()
+            self.publish("finished") if asks == "done" else self.publish(*_waits(asks))
         return self.session
 
     def greet(self) -> None:
