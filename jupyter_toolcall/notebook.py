@@ -98,6 +98,7 @@ class Notebook:
         model = session.cursor.desk.model
         drive.model = str(getattr(model, "name", None) or model_name(model))
         if hasattr(model, "on_text"):
+            # To the type checker a model is a bare function, which takes no attribute.
             setattr(model, "on_text", drive.stream)  # noqa: B010
         if panel:
             self._show(drive)

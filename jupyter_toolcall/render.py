@@ -12,7 +12,7 @@ from html import escape
 
 from .rows import CallRow, ObjectRow, Rows, SessionRow
 
-PITCH, LANE, TILE = 147, 122, 48
+PITCH, LANE = 147, 122
 COLUMNS = 13
 """So many columns are drawn; a longer session is folded after its beginning."""
 HEAD = 3

@@ -9,13 +9,11 @@ from ..errors import UsageError
 from ..request import Model
 from ..tools.tool import nearest
 
-OFFLINE = "scripted:kitchen plays a recorded part, offline"
-
 
 def model_named(model: Model | str | None) -> Model | None:
     """Return the model that a name stands for; a function is a model already.
 
-    Raises UsageError for a name that there is not, ModelError where a key is missing.
+    Raises UsageError for a name that there is not. A key is asked for at the first request.
     """
     if model is None or callable(model):
         return model
