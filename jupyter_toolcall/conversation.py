@@ -30,7 +30,7 @@ def teller(
             case Asked(text):
                 return messages.add(User(text))
             case Replied(text, calls, _, _, raw):
-                return messages.add(Assistant(text, calls, raw))
+                return messages.add(scheme.speak(Assistant(text, calls, raw)))
             case Started():
                 return messages
         after = state_at(journal, entry.id)
@@ -38,7 +38,8 @@ def teller(
         if not before.open or after.open:
             return messages
         done = (after.calls[call_id] for call_id in after.latest)
-        return messages.add(Results(tuple(scheme.render(c, after, toolbox) for c in done)))
+        results = tuple(scheme.render(call, after, toolbox) for call in done)
+        return messages.add(scheme.speak(Results(results)))
 
     return tell
 
@@ -47,9 +48,9 @@ def composed(state: State, messages: Messages, offer: Offer) -> Request:
     """Return the request that a state amounts to, where this is offered."""
     return Request(
         system="\n\n".join(part for part in (offer.system, state.opened.system) if part),
-        tools=(*offer.own, *offer.tools),
+        tools=() if offer.spoken else (*offer.own, *offer.tools),
         messages=messages,
-        deferred=offer.deferred,
+        deferred=() if offer.spoken else offer.deferred,
         turn=state.turns,
         newest=state.newest,
     )

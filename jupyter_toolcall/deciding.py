@@ -45,6 +45,8 @@ def decision(
         _same(bound, _bound(cursor, call, state, bound) if bound else "")
         return event
     ready, _ = cursor.prepared(replace(call, decided=event, started=None), state)
+    if ready.tool.for_person:
+        raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer or reject it")
     if bound:
         _same(bound, ready.bound if verdict == "approve" else _bound(cursor, call, state, ""))
     return replace(event, bound=ready.bound)

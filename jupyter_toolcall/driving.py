@@ -41,7 +41,7 @@ from .rows import (
 )
 from .session import Session
 from .state import CallState
-from .steps import AskModel, AskPerson, Perform, next_step
+from .steps import AskModel, AskPerson, Perform
 from .steps import Step as NextStep
 from .tidy import tidied
 from .view import Seen, call_key
@@ -279,7 +279,7 @@ class Drive:
         waiting = places.waiting(cursor)
         if waiting:
             return "" if self._approved_by_turn(waiting[0]) else "decide"
-        if isinstance(next_step(cursor.state), AskPerson) and cursor.script.next() is None:
+        if isinstance(cursor.due, AskPerson) and cursor.script.next() is None:
             return "done"
         if self._held:
             return "go"
@@ -294,7 +294,7 @@ class Drive:
     def _advanced(self) -> bool:
         """Take the next step, told first where it takes time; return whether there was one."""
         cursor = self.session.cursor
-        step = next_step(cursor.state)
+        step = cursor.due
         cursor.running = step.call.id if isinstance(step, Perform) else ""
         if isinstance(step, AskModel | Perform) or self.stepping:
             self.publish(_phase(step))

@@ -42,9 +42,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """A call came to plain data (JSON-ready)."""
+    """A call came to plain data (JSON-ready), and to new values of session variables."""
 
     data: Any = None
+    variables: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,7 @@ _CLASSES: dict[str, Callable[..., Any]] = {
     )
 }
 _PLAIN = (str, int, float, bool, type(None))
-_JSON = frozenset({"arguments", "data", "offered", "raw", "used"})
+_JSON = frozenset({"arguments", "data", "offered", "raw", "used", "variables"})
 """The fields that hold JSON already."""
 
 

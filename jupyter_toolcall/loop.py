@@ -36,11 +36,10 @@ from .request import Model, Reply, Request
 from .retell import retell
 from .runner import Memory, Prepared, prepare, run
 from .schemes import Offer, Scheme
-from .schemes.outputs import reminder
-from .schemes.scheme import not_offered
+from .schemes.scheme import unknown_tool
 from .secrets import Hide
 from .state import CALL_ID, CallState, State, state_at
-from .steps import AskModel, Clarify, Judge, Perform, Remind, next_step
+from .steps import AskModel, Clarify, Judge, Perform, Remind, Step, next_step
 from .tools import Tool, Toolbox
 
 Clock = Callable[[], float]
@@ -115,6 +114,11 @@ class Cursor:
         return self._offered[1]
 
     @property
+    def due(self) -> Step:
+        """What is to come next here."""
+        return next_step(self.state, self.offer.reminder)
+
+    @property
     def request(self) -> Request:
         """The request of the next turn."""
         messages = self.desk.journal.fold(self.head, self.desk.tell, NOTHING)
@@ -141,11 +145,11 @@ class Cursor:
         return self._step(self.state)
 
     def _step(self, state: State) -> Entry | None:
-        match next_step(state):
+        match self.due:
             case AskModel():
                 return self._ask_model(state)
-            case Remind():
-                return self.write(Asked(reminder(state), "session"), at=self.desk.clock())
+            case Remind(text):
+                return self.write(Asked(text, "session"), at=self.desk.clock())
             case Judge(call):
                 return self._judge(call, state)
             case Perform(call):
@@ -174,7 +178,7 @@ class Cursor:
             raise ModelError(f"the model returned {reply!r:.60}; a model returns a Reply or None")
         try:
             offered = self._new(request, state)
-            event = _replied(desk.scheme.read(reply, state), state, offered)
+            event = _replied(desk.scheme.read(reply, state, desk.toolbox), state, offered)
             return self.write(event, at=began, ms=_ms(began, desk.clock()))
         except (TypeError, ValueError) as error:
             raise ModelError(f"the model's reply cannot be written down: {error}") from error
@@ -183,9 +187,8 @@ class Cursor:
         """Keep what is sent for the first time, so that every request can be shown later."""
         remember = self.desk.journal.remember
         new = {t.name: remember(t.definition()) for t in request.tools if t.name not in state.sent}
-        if "" not in state.sent:
-            new[""] = remember(request.system)
-        return new
+        system = remember(request.system)
+        return new if state.sent.get("") == system else {**new, "": system}
 
     # -- a call ---------------------------------------------------------------------
 
@@ -201,13 +204,25 @@ class Cursor:
         """
         if call.call.broken and call.decided is None:
             raise CallError(call.call.broken)
-        offer = self.offer
+        desk, offer = self.desk, self.offer
         own = next((tool for tool in offer.own if tool.name == call.tool), None)
-        tool = own or next((tool for tool in offer.tools if tool.name == call.tool), None)
+        tool = own or desk.toolbox.get(call.tool)
         if tool is None:
-            raise not_offered(call.tool, self.desk.toolbox, offer)
-        arguments = self.desk.scheme.complete(call, tool, state)
-        return prepare(tool, call, arguments, state, self.desk.memory), own is not None
+            raise unknown_tool(call.tool, desk.toolbox, offer)
+        arguments = desk.scheme.complete(call, tool, state)
+        variables = self._read_by(tool, state)
+        if not call.edited:
+            arguments = tool.fill(arguments, variables)
+        return prepare(tool, call, arguments, state, desk.memory, variables), own is not None
+
+    def _read_by(self, tool: Tool, state: State) -> dict[str, Any]:
+        """Return the session variables that a tool goes by, as they are now."""
+        given, now = self.desk.toolbox.variables, state.variables
+        return {
+            name: now[name] if name in now else given[name]
+            for name in tool.reads
+            if name in now or name in given
+        }
 
     def _judge(self, call: CallState, state: State) -> Entry | None:
         try:
@@ -215,10 +230,10 @@ class Cursor:
         except CallError as error:
             return self.write(Finished(call.id, Failed(str(error))))
         if own and call.decided is None:
-            return self.write(Finished(call.id, Data("ok")))
+            return self.write(Finished(call.id, Data(ready.tool.function(**ready.arguments))))
         verdict, why = self.desk.policy(ready.tool, ready.arguments)
         match verdict:
-            case "approve":
+            case "approve" if not ready.tool.for_person:
                 return self._approve(call, ready)
             case "reject":
                 return self.write(Decided(call.id, "reject", reason=why), by="policy")

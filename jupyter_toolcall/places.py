@@ -124,4 +124,5 @@ def _waits(cursor: Cursor, call: CallState, state: State) -> bool:
 
 
 def _asks(cursor: Cursor, ready: Prepared) -> bool:
-    return cursor.desk.policy(ready.tool, ready.arguments)[0] == "ask"
+    verdict = cursor.desk.policy(ready.tool, ready.arguments)[0]
+    return verdict == "ask" or (verdict == "approve" and ready.tool.for_person)

@@ -17,8 +17,8 @@ from .digest import digest
 from .errors import Absent, CallError
 from .events import Data, Failed, Finished, Interrupted, Made, Many, Outcome
 from .journal import Journal
-from .state import CallState, State, objects_of, state_at
-from .tools import Tool
+from .state import CallState, State, objects_of, state_at, variable_place
+from .tools import Changed, Tool
 from .tools.kinds import Kinds, kind_name, kind_of
 from .tools.references import walk
 
@@ -39,6 +39,8 @@ class Prepared:
     bound: str
     before: str = ""
     """For a stateful instance: what it is before the call, by digest."""
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    """The session variables that it reads."""
 
 
 @dataclass
@@ -133,7 +135,12 @@ class Memory:
 
 
 def prepare(
-    tool: Tool, call: CallState, arguments: Mapping[str, Any], state: State, memory: Memory
+    tool: Tool,
+    call: CallState,
+    arguments: Mapping[str, Any],
+    state: State,
+    memory: Memory,
+    variables: Mapping[str, Any],
 ) -> Prepared:
     """Return a call that can run.
 
@@ -152,8 +159,11 @@ def prepare(
     if tool.instance:
         used[tool.instance] = state.instances.get(tool.instance) or ""
         before = memory.before(tool.instance, state)
-    bound = digest("run", tool.name, tool.version(), named, before)
-    return Prepared(tool, call.id, arguments, used, bound, before)
+    for name in variables:
+        used[variable_place(name)] = state.setters.get(name) or ""
+    more = (dict(variables),) if variables else ()
+    bound = digest("run", tool.name, tool.version(), named, before, *more)
+    return Prepared(tool, call.id, arguments, used, bound, before, variables)
 
 
 def _after(call_id: str, bound: str) -> str:
@@ -222,6 +232,8 @@ def _run(
         return lent[id(value)][2]
 
     values = prepared.tool.check(prepared.arguments, lend)
+    if prepared.tool.reads:
+        values = {**values, "variables": dict(prepared.variables)}
     subject = _subject(prepared, memory)
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         result = _invoked(prepared, subject, values, invoke)
@@ -266,6 +278,8 @@ def _outcome(result: Any, prepared: Prepared, lent: list[Loan], memory: Memory) 
         made, original, copied = _receiver(prepared, lent)
         if _changed(original, copied):
             return _made(copied, made.kind, prepared, memory, 0)
+    if isinstance(result, Changed):
+        return Data(plain_data(result.result), plain_data(dict(result.variables)))
     if isinstance(result, (Iterator, AsyncIterator)) and type(result) not in memory.kinds:
         raise CallError(
             f"{prepared.tool.name} returned a {type(result).__name__}, which can be read only "

@@ -137,6 +137,8 @@ class State:
     turns: int = 0
     turns_since: int = 0
     """Replies since a person spoke last."""
+    calls_before: int = 0
+    """Calls before a person spoke last."""
     reminded: bool = False
     done: bool = False
     """`save` succeeded since a person spoke last."""
@@ -153,13 +155,17 @@ class State:
     """For each tool the ids of its calls that came to a result."""
     instances: HashTrieMap[str, str] = _NONE
     """For each stateful instance the call that ran on it last."""
+    variables: HashTrieMap[str, Any] = _NONE
+    """What calls made of the session's variables."""
+    setters: HashTrieMap[str, str] = _NONE
+    """For each of them the call that set it last."""
     sent: HashTrieMap[str, str] = _NONE
-    """The digests of the definitions that were sent so far, by name."""
+    """The digests of the definitions that were sent so far, and ("") of the last system text."""
     usage: Usage = _UNUSED
     said: str = ""
     """What the model said last."""
     settled: int = 0
-    """How often something came to be: an opening, or a call's outcome."""
+    """How often something came to be: an opening, a prompt, or a call's outcome."""
 
     @property
     def tokens(self) -> int:
@@ -255,7 +261,15 @@ def _ask(state: State, asked: Asked) -> State:
         raise NotYourTurn(f"call {state.open[0]} has no result yet: decide on it first")
     if asked.by == "session":
         return state.but(last=asked, reminded=True)
-    return state.but(last=asked, prompt=asked.text, turns_since=0, reminded=False, done=False)
+    return state.but(
+        last=asked,
+        prompt=asked.text,
+        turns_since=0,
+        reminded=False,
+        done=False,
+        settled=state.settled + 1,
+        calls_before=len(state.order),
+    )
 
 
 def _reply(state: State, reply: Replied, entry_id: str) -> State:
@@ -318,6 +332,9 @@ def _settle(state: State, known: CallState, outcome: Outcome) -> State:
         changes["instances"] = _instances(state, known)
         if known.tool == SAVE and state.opened.outputs:
             changes |= {"outputs": known.arguments, "done": True}
+        if isinstance(outcome, Data) and outcome.variables:
+            changes["variables"] = state.variables.update(outcome.variables)
+            changes["setters"] = state.setters.update(dict.fromkeys(outcome.variables, known.id))
     state = state.but(**changes)
     for made in objects_of(outcome):
         state = _introduce(state, made)
@@ -359,6 +376,11 @@ def _instances(state: State, known: CallState) -> HashTrieMap[str, str]:
 def is_instance(place: str) -> bool:
     """Return whether a place among what a call used is an instance, not an argument."""
     return place.startswith("(")
+
+
+def variable_place(name: str) -> str:
+    """Return the place of a session variable among what a call used."""
+    return f"${name}"
 
 
 def _introduce(state: State, made: Made) -> State:

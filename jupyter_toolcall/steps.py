@@ -20,7 +20,9 @@ class AskModel:
 
 @dataclass(frozen=True, slots=True)
 class Remind:
-    """The model stopped without `save`, and is told so once."""
+    """The model stopped before it was through, and is told so once."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,8 @@ class Clarify:
 Step = AskPerson | AskModel | Remind | Judge | Perform | Clarify
 
 
-def next_step(state: State) -> Step:
-    """Return what a session waits for."""
+def next_step(state: State, reminder: str = "") -> Step:
+    """Return what a session waits for; `reminder` is what the model is told if it stops."""
     if state.open:
         call = state.calls[state.open[0]]
         match call.status:
@@ -64,6 +66,6 @@ def next_step(state: State) -> Step:
             return AskModel()
         case Replied(stop="paused"):
             return AskModel()
-        case Replied(stop="end") if state.opened.outputs and not (state.done or state.reminded):
-            return Remind()
+        case Replied(stop="end") if reminder and not (state.done or state.reminded):
+            return Remind(reminder)
     return AskPerson()

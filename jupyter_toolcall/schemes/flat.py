@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..request import Reply, Result
+from ..request import Message, Reply, Result
 from ..state import CallState, State
 from ..tools import Tool, Toolbox
-from .outputs import save_tools
+from .outputs import reminder, save_tools
 from .scheme import Offer, rendered, with_receiver
 
 SYSTEM = (
@@ -23,9 +23,9 @@ class Flat:
     name: str = "flat"
 
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
-        return Offer(save_tools(state), tuple(toolbox), _system(state))
+        return Offer(save_tools(state), tuple(toolbox), _system(state), reminder=reminder(state))
 
-    def read(self, reply: Reply, state: State) -> Reply:
+    def read(self, reply: Reply, state: State, toolbox: Toolbox) -> Reply:
         return reply
 
     def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
@@ -33,6 +33,9 @@ class Flat:
 
     def render(self, call: CallState, state: State, toolbox: Toolbox) -> Result:
         return rendered(call, state)
+
+    def speak(self, message: Message) -> Message:
+        return message
 
 
 def _system(state: State) -> str:

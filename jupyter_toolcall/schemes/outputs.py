@@ -52,7 +52,9 @@ def save_tools(state: State) -> tuple[Tool, ...]:
 
 
 def reminder(state: State) -> str:
-    """Return what a model is told that stopped without `save`."""
+    """Return what a model is told that stops without `save`, "" where nothing is due."""
+    if state.done or not state.opened.outputs:
+        return ""
     missing = ", ".join(f"{name} ({out.kind})" for name, out in state.opened.outputs.items())
     return f"You have not called save yet. Outputs that are due: {missing}."
 

@@ -1,4 +1,4 @@
-"""What a tool-calling scheme is: four pure functions, and no state of its own.
+"""What a tool-calling scheme is: five pure functions, and no state of its own.
 
 What a model selected, uses, named or saved is in the calls that it made, so a scheme
 reads it from there. A scheme is one small file beside this one.
@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from ..digest import encode
 from ..errors import CallError
 from ..events import Data, Failed, Interrupted, Made, Many
-from ..request import Reply, Result
+from ..request import Message, Reply, Result
 from ..state import CallState, State
 from ..tools import Tool, Toolbox, nearest
 
@@ -35,6 +35,10 @@ class Offer:
     tools: tuple[Tool, ...] = ()
     system: str = ""
     deferred: tuple[Tool, ...] = ()
+    spoken: bool = False
+    """The system text tells of the tools: none goes by the model's own interface."""
+    reminder: str = ""
+    """What the model is told once where it stops here, "" where it may."""
 
 
 class Scheme(Protocol):
@@ -46,21 +50,25 @@ class Scheme(Protocol):
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
         """Return what the model may call now.
 
-        It may go by how the session was opened and what calls came to, and by nothing
-        else, so that it holds until the next call comes to something.
+        It may go by how the session was opened, what a person said, and what calls came
+        to, and by nothing else, so that it holds until the next of these.
         """
 
-    def read(self, reply: Reply, state: State) -> Reply:
+    def read(self, reply: Reply, state: State, toolbox: Toolbox) -> Reply:
         """Return the reply with its calls spelled out."""
 
     def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
         """Return a call's arguments with what the model left unsaid.
 
-        Raises CallError for a call that the scheme does not allow now.
+        The tool is any of the scheme's own or the toolbox's. Raises CallError for a call
+        that the scheme does not allow now, and says what to do first.
         """
 
     def render(self, call: CallState, state: State, toolbox: Toolbox) -> Result:
         """Return what the model is told of a call's outcome."""
+
+    def speak(self, message: Message) -> Message:
+        """Return a message as it goes by the model's own interface."""
 
 
 def with_receiver(call: CallState, tool: Tool, state: State) -> dict[str, Any]:
@@ -71,11 +79,9 @@ def with_receiver(call: CallState, tool: Tool, state: State) -> dict[str, Any]:
     return dict(call.asked)
 
 
-def not_offered(name: str, toolbox: Toolbox, offer: Offer) -> CallError:
+def unknown_tool(name: str, toolbox: Toolbox, offer: Offer) -> CallError:
     """Return what a model is told that called a tool which is not there."""
-    if any(tool.name == name for tool in offer.deferred):
-        return CallError(f'{name} is not selected yet; call selectTools with ["{name}"] first')
-    known = [tool.name for tool in (*offer.own, *offer.tools, *toolbox)]
+    known = [tool.name for tool in (*offer.own, *toolbox)]
     return CallError(f"there is no tool {name!r}.{nearest(name, known)}")
 
 

@@ -12,11 +12,11 @@ from itertools import islice
 from typing import Any
 
 from ..errors import CallError
-from ..request import Reply, Result
-from ..state import CallState, State, objects_of
+from ..request import Message, Reply, Result
+from ..state import SAVE, CallState, State, objects_of
 from ..tools import Tool, Toolbox, nearest
 from ..tools.tool import Resolve
-from .outputs import save_tools
+from .outputs import reminder, save_tools
 from .scheme import Offer, rendered, with_receiver
 
 SELECT = "selectTools"
@@ -38,12 +38,17 @@ class Select:
         chosen = selected(state, toolbox)
         rest = tuple(tool for tool in toolbox if tool.name not in chosen)
         own = (_select_tools(state, toolbox), *save_tools(state))
-        return Offer(own, tuple(toolbox[name] for name in chosen), SYSTEM, rest)
+        tools = tuple(toolbox[name] for name in chosen)
+        return Offer(own, tools, SYSTEM, rest, reminder=reminder(state))
 
-    def read(self, reply: Reply, state: State) -> Reply:
+    def read(self, reply: Reply, state: State, toolbox: Toolbox) -> Reply:
         return reply
 
     def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
+        if tool.name not in (SELECT, SAVE) and not _is_selected(tool.name, state):
+            raise CallError(
+                f'{tool.name} is not selected yet; call {SELECT} with ["{tool.name}"] first'
+            )
         return with_receiver(call, tool, state)
 
     def render(self, call: CallState, state: State, toolbox: Toolbox) -> Result:
@@ -52,11 +57,18 @@ class Select:
             return replace(made, content=_answer(call, toolbox), selected=_named(call, toolbox))
         return replace(made, content=_with_hint(made.content, call, state, toolbox))
 
+    def speak(self, message: Message) -> Message:
+        return message
+
 
 def selected(state: State, toolbox: Toolbox) -> dict[str, None]:
     """Return the names of the tools that were selected so far, in that order."""
     chosen = (name for call in state.of(SELECT) for name in _named(call, toolbox))
     return dict.fromkeys(chosen)
+
+
+def _is_selected(name: str, state: State) -> bool:
+    return any(name in _wanted(call) for call in state.of(SELECT))
 
 
 def _wanted(call: CallState) -> tuple[str, ...]:

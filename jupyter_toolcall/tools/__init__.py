@@ -1,6 +1,6 @@
 """What can be called: tools, toolboxes, and how Python becomes them."""
 
-from .tool import Hints, Tool, nearest, tool
+from .tool import Changed, Hints, Tool, nearest, tool
 from .toolbox import Toolbox
 
-__all__ = ["Hints", "Tool", "Toolbox", "nearest", "tool"]
+__all__ = ["Changed", "Hints", "Tool", "Toolbox", "nearest", "tool"]

@@ -13,6 +13,23 @@ Check = Callable[[Mapping[str, Any], Resolve], dict[str, Any]]
 """From a model's arguments to the values that the function takes. Raises CallError."""
 
 
+Fill = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
+"""From what was asked for, and the session's variables, to what runs. Raises CallError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What a tool's function returns that changes variables of the session."""
+
+    result: Any
+    variables: Mapping[str, Any]
+
+
+def as_asked(arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments as they are."""
+    return dict(arguments)
+
+
 def unchecked(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
     """Return the arguments as they are."""
     return dict(arguments)
@@ -46,6 +63,18 @@ class Tool:
     subject: Any = field(default=None, repr=False, compare=False)
     version: Callable[[], str] = field(default=str, repr=False, compare=False)
     """The digest of its source, computed when it is first asked for."""
+    group: str = ""
+    """The type or the instance that it is a function of: the first part of its name."""
+    about: str = field(default="", compare=False)
+    """What that type or instance is."""
+    fill: Fill = field(default=as_asked, repr=False, compare=False)
+    """What runs for what the model asked for; a person's own arguments run as they are."""
+    reads: tuple[str, ...] = ()
+    """The session variables that it goes by; its function gets them as `variables`."""
+    variables: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What session variables are at the start."""
+    for_person: bool = False
+    """A request to a person: it is answered or rejected, and never runs."""
 
     def definition(self) -> dict[str, Any]:
         """Return what a model is told of it, JSON-ready."""

@@ -26,8 +26,12 @@ class Toolbox:
 
     def __init__(self, *sources: Any, types: Iterable[type] = ()) -> None:
         self.sources = tuple(_flat(sources))
-        self.kinds: Mapping[type, str] = _kinds(self.sources, types)
+        self.types = tuple(dict.fromkeys((*_types_of(sources), *types)))
+        """The types that are met by name beside those of the sources."""
+        self.kinds: Mapping[type, str] = _kinds(self.sources, self.types)
         self._tools = _named(tool for source in self.sources for tool in self._from(source))
+        self.variables: Mapping[str, Any] = _variables(self)
+        """What session variables are at the start."""
 
     def _from(self, source: Any) -> Iterable[Tool]:
         match source:
@@ -48,7 +52,7 @@ class Toolbox:
     def with_types(self, types: Iterable[type]) -> Toolbox:
         """Return this toolbox, where these types are met by name too."""
         more = [cls for cls in types if cls not in self.kinds]
-        return Toolbox(*self.sources, types=(*self.kinds, *more)) if more else self
+        return Toolbox(*self.sources, types=(*self.types, *self.kinds, *more)) if more else self
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
@@ -95,6 +99,28 @@ def _flat(sources: Iterable[Any]) -> Iterator[Any]:
                 )
             case _:
                 yield source
+
+
+def _types_of(sources: Iterable[Any]) -> Iterator[type]:
+    for source in sources:
+        match source:
+            case Toolbox():
+                yield from source.types
+            case list() | tuple():
+                yield from _types_of(source)
+
+
+def _variables(tools: Iterable[Tool]) -> dict[str, Any]:
+    """Return what all tools say of the session's variables at the start."""
+    found: dict[str, Any] = {}
+    for tool in tools:
+        for name, value in tool.variables.items():
+            if found.setdefault(name, value) != value:
+                raise DefinitionError(
+                    f"{tool.name}: the variable {name!r} is {value!r:.60} here and "
+                    f"{found[name]!r:.60} in another tool; give both the same"
+                )
+    return found
 
 
 def _kinds(sources: Iterable[Any], types: Iterable[type]) -> dict[type, str]:
