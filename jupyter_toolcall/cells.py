@@ -193,6 +193,7 @@ def desk_for(
         box,
         model(chosen.model or chosen.default_model, variables),
         scheme=chosen.scheme,
+        native=chosen.native,
         inputs=inputs,
         outputs=outputs,
         system=_system(chosen.system, variables),

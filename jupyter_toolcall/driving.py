@@ -286,7 +286,11 @@ class Drive:
         raise Unfinished(_why_stopped(cursor))
 
     def _approved_by_turn(self, call: CallState) -> bool:
+        tool = self.session.cursor.find(call.tool)
         if call.key not in self._approved or call.status != "proposed":
+            return False
+        # What may wait for the call before it is not decided on before that has run.
+        if call.id != self.session.state.open[0] or (tool is not None and tool.for_person):
             return False
         self.session.decide(call.id, "approve")
         return True

@@ -10,6 +10,7 @@ from typing import Any
 
 from .cells import Cells
 from .errors import UsageError
+from .places import as_it_runs
 from .session import CallRecord, Session
 from .tools import nearest
 
@@ -105,8 +106,8 @@ def _edit(session: Session, words: list[str]) -> Result:
     changes = _arguments(rest)
     if call not in session.state.open:
         return session.edit(call, **changes).run()
-    known = session.state.call(call)
-    return session.decide(call, "edit", arguments={**known.arguments, **changes}).run()
+    before = as_it_runs(session.cursor, session.state.call(call))
+    return session.decide(call, "edit", arguments={**before, **changes}).run()
 
 
 def _answer(session: Session, words: list[str]) -> Result:

@@ -17,7 +17,7 @@ from .runner import Memory
 from .schemes import Scheme, scheme_named
 from .schemes.outputs import SCALARS
 from .secrets import hiding
-from .state import SAVE
+from .state import opened_as
 from .tools import Toolbox, nearest
 from .tools.kinds import kind_name
 from .tools.references import kinds_of
@@ -32,6 +32,7 @@ def opening(
     model: Model | str | None,
     *,
     scheme: str | Scheme,
+    native: bool = False,
     inputs: Mapping[str, Described],
     outputs: Mapping[str, Described],
     system: str,
@@ -47,7 +48,8 @@ def opening(
     values = {key: _described(value) for key, value in inputs.items()}
     wanted = {key: _described(value) for key, value in outputs.items()}
     box = _known_types(_toolbox(toolbox), values, wanted)
-    chosen, memory = scheme_named(scheme), Memory(journal, box.kinds)
+    chosen = scheme_named(f"native({scheme})" if native else scheme)
+    memory = Memory(journal, box.kinds)
     opened = Opened(
         chosen.name,
         tuple((key, memory.keep(key, value, said)) for key, (value, said) in values.items()),
@@ -55,7 +57,7 @@ def opening(
         system,
         instances=_instances(box, memory),
     )
-    _no_clash(box, opened)
+    _no_clash(box, opened, chosen)
     _can_be_called(box, opened)
     rules = policy(approve, breaks)
     desk = Desk(journal, box, chosen, memory, model_named(model), rules, max_turns=max_turns)
@@ -105,13 +107,12 @@ def _output(name: str, kind: Any, said: str, toolbox: Toolbox) -> Output:
     )
 
 
-def _no_clash(toolbox: Toolbox, opened: Opened) -> None:
-    own = {SAVE} if opened.outputs else set()
-    own |= {"selectTools"} if opened.scheme == "select" else set()
-    for name in own:
-        if name in toolbox:
+def _no_clash(toolbox: Toolbox, opened: Opened, scheme: Scheme) -> None:
+    """Raise UsageError where a tool has the name of one of the scheme's own."""
+    for own in scheme.offer(opened_as(opened), toolbox).own:
+        if own.name in toolbox:
             raise UsageError(
-                f"a tool of yours is named {name!r}, as one of scheme {opened.scheme}; "
+                f"a tool of yours is named {own.name!r}, as one of scheme {scheme.name}; "
                 "rename it with @tool(name=...)"
             )
 

@@ -30,6 +30,7 @@ class Options:
     session: str = ""
     fresh: bool = False
     scheme: str = "select"
+    native: bool = False
     system: str = ""
     approve: str = "ask"
     breaks: tuple[str, ...] = ()
@@ -57,98 +58,76 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}.{hint} %%toolchat --help lists the options")
 
 
+def _words(flags: str, metavar: str, said: str) -> _Row:
+    return flags, {
+        "nargs": "+",
+        "action": "extend",
+        "default": [],
+        "metavar": metavar,
+        "help": said,
+    }
+
+
+def _text(flags: str, metavar: str, said: str, **more: Any) -> _Row:
+    return flags, {"default": "", "metavar": metavar, "help": said, **more}
+
+
+def _one(flags: str, default: str, known: Iterable[str], said: str) -> _Row:
+    return flags, {"default": default, "choices": list(known), "help": said}
+
+
+def _mark(flags: str, said: str, **more: Any) -> _Row:
+    return flags, {"action": "store_true", "help": said, **more}
+
+
+_Row = tuple[str, dict[str, Any]]
+_TABLE: tuple[_Row, ...] = (
+    _text(
+        "-m --model",
+        "NAME",
+        "who answers: scripted:kitchen, anthropic:MODEL, or a variable that holds a model",
+    ),
+    _words(
+        "-t --tools",
+        "NAME",
+        "variables that hold functions, classes, instances, definitions or toolboxes",
+    ),
+    _words("-i --input", "NAME[:TEXT]", "variables that become objects"),
+    _words(
+        "-o --output",
+        "NAME:TYPE[:TEXT]",
+        "what is to be made; bound as a variable once it is saved",
+    ),
+    _text("-n --session", "NAME", "a session that other cells go on with"),
+    _mark("--fresh", "ask anew, on a new branch, even where an answer is recorded"),
+    _one("--scheme", "select", SCHEMES, "how tools are shown to the model"),
+    _mark("--native", "tools are spoken of in the text, as XML, and called in it"),
+    _text("--system", "TEXT", "what the model is told first, or a variable that holds it"),
+    _one("--approve", "ask", PRESETS, "which calls wait for you; ask: all but read-only ones"),
+    _text(
+        "--break", "GLOB", "calls that wait in any case", dest="breaks", action="append", default=[]
+    ),
+    _mark("--step", "wait before every step"),
+    _mark("--wait", "the cell waits for you (default)", default=True),
+    _mark(
+        "--no-wait",
+        "the cell ends at a pause; the panel goes on from there",
+        dest="wait",
+        action="store_false",
+    ),
+    _text("--max-turns", "N", "stop after so many replies (default 50)", type=int, default=50),
+    _mark("--quiet", "no panel, only the result"),
+    _mark("--help", "this text"),
+)
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the line behind `%%toolchat`."""
     made = _Parser(
         prog="%%toolchat", add_help=False, allow_abbrev=False, usage="%%toolchat [options]"
     )
-    add = made.add_argument
-    add(
-        "-m",
-        "--model",
-        default="",
-        metavar="NAME",
-        help="who answers: scripted:kitchen, anthropic:MODEL, or a variable that holds a model",
-    )
-    add(
-        "-t",
-        "--tools",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="NAME",
-        help="variables that hold functions, classes, instances or toolboxes",
-    )
-    add(
-        "-i",
-        "--input",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="NAME[:TEXT]",
-        help="variables that become objects",
-    )
-    add(
-        "-o",
-        "--output",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="NAME:TYPE[:TEXT]",
-        help="what is to be made; bound as a variable once it is saved",
-    )
-    add("-n", "--session", default="", metavar="NAME", help="a session that other cells go on with")
-    add(
-        "--fresh",
-        action="store_true",
-        help="ask anew, on a new branch, even where an answer is recorded",
-    )
-    add(
-        "--scheme", default="select", choices=list(SCHEMES), help="how tools are shown to the model"
-    )
-    add(
-        "--system",
-        default="",
-        metavar="TEXT",
-        help="what the model is told first, or a variable that holds it",
-    )
-    add(
-        "--approve",
-        default="ask",
-        choices=list(PRESETS),
-        help="which calls wait for you; ask: all but read-only ones",
-    )
-    add(
-        "--break",
-        dest="breaks",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="calls that wait in any case",
-    )
-    add("--step", action="store_true", help="wait before every step")
-    add(
-        "--wait",
-        dest="wait",
-        action="store_true",
-        default=True,
-        help="the cell waits for you (default)",
-    )
-    add(
-        "--no-wait",
-        dest="wait",
-        action="store_false",
-        help="the cell ends at a pause; the panel goes on from there",
-    )
-    add(
-        "--max-turns",
-        type=int,
-        default=50,
-        metavar="N",
-        help="stop after so many replies (default 50)",
-    )
-    add("--quiet", action="store_true", help="no panel, only the result")
-    add("--help", action="store_true", help="this text")
+    for flags, settings in _TABLE:
+        made.add_argument(*flags.split(), **settings)
     return made
 
 
@@ -177,6 +156,7 @@ def options(line: str, settings: Mapping[str, Any] | None = None) -> Options:
         session=_session(found.session),
         fresh=found.fresh,
         scheme=found.scheme,
+        native=found.native,
         system=found.system,
         approve=found.approve,
         breaks=tuple(found.breaks),
@@ -197,7 +177,8 @@ def _said(reader: argparse.ArgumentParser, words: Sequence[str]) -> frozenset[st
 
 
 SET_UP = frozenset(
-    {"model", "tools", "inputs", "outputs", "scheme", "system", "approve", "breaks", "max_turns"}
+    {"model", "tools", "inputs", "outputs", "scheme", "native"}
+    | {"system", "approve", "breaks", "max_turns"}
 )
 """The options that set a session up; the others are about a cell alone."""
 

@@ -138,6 +138,8 @@ class ToolRow:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """JSON Schema. A string with the pattern `^Potato#[1-9][0-9]*$` names a Potato."""
     read_only: bool = False
+    for_person: bool = False
+    """A request to the person: it is answered or rejected, and never runs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,6 +247,11 @@ def _open(state: State, opened: Opened) -> State:
     return state
 
 
+def opened_as(opened: Opened) -> State:
+    """Return the state of a session that was just opened."""
+    return _open(START, opened)
+
+
 def _still_used(state: State, opened: Opened) -> HashTrieMap[str, str]:
     """An instance that is given anew, and is another, begins as it is given."""
     used, before = state.instances, dict(state.opened.instances)

@@ -23,6 +23,7 @@ from .schemes.select import SELECT
 from .state import SAVE, CallState, State, objects_of
 from .tools.references import references
 
+FOR_PERSON = "It is a request to you, and nothing runs: answer it, or reject it."
 SHORT = 80
 LONG = 2_000
 
@@ -61,7 +62,7 @@ def uses_of(used: Mapping[str, str], seen: Seen, receiver: str, layout: Layout) 
     found = [
         (name, key_of(maker, seen))
         for name, maker in used.items()
-        if not name.startswith("(") and maker in seen.state.by_maker
+        if not name.startswith(("(", "$")) and maker in seen.state.by_maker
     ]
     ranked = [(key, name == receiver, key.startswith("input:")) for name, key in found]
     main = main_use(ranked, layout)
@@ -108,7 +109,7 @@ def call_row(seen: Seen, call: CallState, layout: Layout, end: End | None) -> Ca
         memory=end is not None and end.memory,
         edited=call.edited,
         arguments=dict(arguments),
-        asked=dict(call.call.arguments) if call.edited else None,
+        asked=_asked(call, arguments),
         filled=tuple(key for key in arguments if key not in call.asked),
         uses=uses_of(used, seen, tool.receiver if tool else "", layout),
         object=_object_key(call, ready, seen),
@@ -134,6 +135,13 @@ def _named(cursor: Cursor, call: CallState, state: State) -> dict[str, str]:
     return {place: made.maker for place, made in found if made is not None}
 
 
+def _asked(call: CallState, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What the model asked for, where something else runs; what was filled in is no change."""
+    asked = dict(call.call.arguments)
+    kept = all(key in arguments and arguments[key] == asked[key] for key in asked)
+    return asked if call.edited or not kept else None
+
+
 def _object_key(call: CallState, ready: Prepared | None, seen: Seen) -> str:
     made = objects_of(call.outcome)
     if made:
@@ -156,6 +164,8 @@ def _with_outcome(row: CallRow, call: CallState) -> CallRow:
 
 def _with_question(row: CallRow, seen: Seen, call: CallState, ready: Prepared) -> CallRow:
     verdict, why = seen.cursor.desk.policy(ready.tool, ready.arguments)
+    if ready.tool.for_person and verdict != "reject":
+        verdict, why = "ask", FOR_PERSON
     if call.status == "unknown":
         why = "It had started, and nothing says how it ended: the kernel stopped while it ran."
     if verdict != "ask" and call.status != "unknown":
@@ -305,4 +315,5 @@ def tool_row(cursor: Cursor, name: str) -> ToolRow | None:
     # The list of what there is, in a tool of the scheme's own, is another after each step.
     own = any(each.name == name for each in cursor.offer.own)
     said = tool.description.partition("\n")[0] if own else tool.description
-    return ToolRow(name, said[:LONG], dict(tool.parameters), tool.read_only)
+    shown = dict(tool.parameters)
+    return ToolRow(name, said[:LONG], shown, tool.read_only, tool.for_person)

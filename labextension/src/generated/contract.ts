@@ -195,6 +195,7 @@ export interface ToolRow {
     [k: string]: unknown;
   };
   read_only?: boolean;
+  for_person?: boolean;
 }
 /**
  * A part of the conversation: what the model was told, and what it said.
@@ -423,6 +424,7 @@ export const DEFAULTS = {
   "ToolRow": {
     "description": "",
     "read_only": false,
+    "for_person": false,
     "parameters": {}
   },
   "Use": {

@@ -65,6 +65,8 @@ function decisions(view: Look, call: FullCall, acts: Acts): Child[] {
     button(text, { look, onclick, disabled: sent, key: text });
   const open = (kind: 'reject' | 'answer') => (): void =>
     acts.set({ chosen: choiceOf(call), form: { kind, call: call.id } });
+  if (view.model.tools.get(call.tool)?.for_person)
+    return [act('Answer', open('answer'), 'primary'), act('Reject', open('reject'))];
   const again = call.status === 'unknown';
   const approve = act(again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', ...bound }), 'primary');
   const all = button('Approve all', {

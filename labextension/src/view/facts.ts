@@ -91,7 +91,7 @@ function argument(view: Look, call: FullCall, parameter: string, value: unknown,
   const object = named(view, call, parameter, value);
   const filled = call.filled.includes(parameter);
   if (object) {
-    const aside = filled ? `filled in: the newest ${object.kind}` : stateOf(view, object);
+    const aside = filled ? 'filled in' : stateOf(view, object);
     return wide
       ? [shownObject(object, object.name, aside), ...asked(call, parameter)]
       : [h('span', { class: 'strong' }, line(object.name)), ' ', muted(line(aside, 120)), ...asked(call, parameter)];
@@ -104,11 +104,21 @@ function argument(view: Look, call: FullCall, parameter: string, value: unknown,
   return [text, filled ? [' ', muted('filled in')] : [], or ? [' ', muted(or)] : [], asked(call, parameter)].flat();
 }
 
+/** What the model asked for, and does not run. */
+function removed(call: FullCall): HTMLElement[] {
+  const gone = Object.entries(call.asked ?? {}).filter(([parameter]) => !(parameter in call.arguments));
+  return gone.flatMap(([parameter, value]) => [
+    h('dt', { class: 'muted', title: parameter }, h('s', {}, clip(line(parameter, 80), 24))),
+    h('dd', {}, h('code', { class: 'muted' }, h('s', {}, literal(value, 80))), ' ', muted('taken out'))
+  ]);
+}
+
 export function argumentsOf(view: Look, call: FullCall): HTMLElement | null {
   const wide = isDecision(call);
   const rows = Object.entries(call.arguments).flatMap(([parameter, value]) => [
     h('dt', { title: parameter }, clip(line(parameter, 80), 24)),
     h('dd', {}, ...argument(view, call, parameter, value, wide))
   ]);
+  rows.push(...removed(call));
   return rows.length ? h('dl', { class: 'tc-args' }, ...rows) : null;
 }
