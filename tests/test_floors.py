@@ -38,7 +38,6 @@ HEAVY = {
     "docstring_parser": "tools/docs.py",
     "filelock": "disk.py",
     "graphviz": "tidy.py",
-    "httpx2": "sources/http.py",
     "nbclient": "notebooks.py",
     "nbformat": "notebooks.py",
     "tqdm": "notebooks.py",
@@ -119,6 +118,11 @@ def test_what_is_looked_up_late_is_looked_up() -> None:
 def test_what_is_heavy_is_imported_by_one_file(heavy: str, home: str) -> None:
     homes = [name for name, path in modules() if heavy in set(imported(path))]
     assert homes == [home]
+
+
+def test_the_network_has_one_door_beside_the_sdk_that_brings_its_client() -> None:
+    homes = [name for name, path in modules() if "httpx2" in set(imported(path))]
+    assert homes == ["models/claude/client.py", "sources/http.py"]
 
 
 @pytest.mark.parametrize("heavy", ["IPython", "ipykernel", "ipywidgets"])
