@@ -352,8 +352,8 @@ class Cursor:
 
 def _hidden(outcome: Outcome, hide: Hide) -> Outcome:
     match outcome:
-        case Data(data):
-            return Data(hide(data))
+        case Data(data, variables):
+            return Data(hide(data), hide(variables))
         case Failed(message):
             return Failed(hide(message))
     return outcome

@@ -1,0 +1,166 @@
+"""Session variables: calls set them, others go by them, and a replay follows both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Tool, Toolbox
+from jupyter_toolcall.errors import CallError, DefinitionError, UsageError
+from jupyter_toolcall.rows import CallRow, SessionRow
+from jupyter_toolcall.tools import Changed
+from jupyter_toolcall.watch import Watch
+
+TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+RAN: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_ran() -> None:
+    RAN.clear()
+
+
+def speak(text: str) -> Changed:
+    RAN.append(f"speak {text}")
+    return Changed({"ok": True}, {"language": text})
+
+
+def greet(text: str, variables: Mapping[str, Any]) -> str:
+    RAN.append(f"greet {text}")
+    return f"{variables['language']}: {text}"
+
+
+def shout(text: str) -> str:
+    RAN.append(f"shout {text}")
+    return text.upper()
+
+
+def label(text: str, variables: Mapping[str, Any]) -> str:
+    return shout(text)
+
+
+def in_language(arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
+    return {**arguments, "text": f"{arguments['text']} ({variables['language']})"}
+
+
+BOX = (
+    Tool("speak", "Set the language.", TEXT, speak),
+    Tool("greet", "Greet.", TEXT, greet, reads=("language",), variables={"language": "en"}),
+    Tool("label", "Label.", TEXT, label, reads=("language",), fill=in_language),
+    Tool("shout", "Shout.", TEXT, shout),
+)
+
+
+def opened(*script: Any, approve: str = "all") -> Session:
+    return Session(Toolbox(*BOX), Scripted(script), scheme="flat", approve=approve)
+
+
+def panel(session: Session) -> tuple[CallRow, ...]:
+    return Watch().whole(session.cursor, SessionRow()).calls
+
+
+def results(session: Session) -> list[Any]:
+    return [call.result for call in session.calls]
+
+
+def test_a_variable_is_as_the_toolbox_gives_it_until_a_call_sets_it() -> None:
+    session = opened(
+        ("greet", {"text": "hi"}), ("speak", {"text": "fr"}), ("greet", {"text": "hi"})
+    ).tell("go")
+    assert results(session) == ["en: hi", {"ok": True}, "fr: hi"]
+    assert dict(session.state.variables) == {"language": "fr"}
+
+
+def test_calls_of_one_turn_see_what_the_one_before_set() -> None:
+    session = opened([("speak", {"text": "fr"}), ("greet", {"text": "hi"})]).tell("go")
+    assert results(session)[1] == "fr: hi"
+
+
+def test_an_edit_of_what_sets_a_variable_runs_again_what_reads_it_and_nothing_else() -> None:
+    session = opened(
+        ("speak", {"text": "fr"}), ("shout", {"text": "a"}), ("greet", {"text": "hi"})
+    ).tell("go")
+    RAN.clear()
+    edited = session.edit(session.calls[0], text="de").run()
+    assert RAN == ["speak de", "greet hi"]
+    assert results(edited)[1:] == ["A", "de: hi"]
+
+
+def test_an_unchanged_replay_adds_no_entry_and_runs_nothing() -> None:
+    session = opened(
+        ("speak", {"text": "fr"}), ("greet", {"text": "hi"}), ("label", {"text": "a"})
+    ).tell("go")
+    RAN.clear()
+    count = len(session.journal)
+    replayed = session.replay().run()
+    assert (RAN, len(session.journal), replayed.head) == ([], count, session.head)
+
+
+def test_what_reads_a_variable_that_is_set_to_what_it_was_comes_from_memory() -> None:
+    session = opened(("speak", {"text": "fr"}), ("greet", {"text": "hi"})).tell("go")
+    RAN.clear()
+    session.edit(session.calls[0], text="fr").run()
+    assert RAN == ["speak fr"]
+
+
+def test_what_runs_is_filled_in_by_variables_and_is_seen_before_it_is_approved() -> None:
+    session = opened(("speak", {"text": "fr"}), ("label", {"text": "a"}), approve="none").tell("go")
+    session.decide(session.pending[0]).run()
+    (row,) = [row for row in panel(session) if row.tool == "label"]
+    assert (row.arguments, row.asked) == ({"text": "a (fr)"}, {"text": "a"})
+    session.decide(session.pending[0]).run()
+    assert session.calls[1].arguments == {"text": "a (fr)"}
+    assert RAN == ["speak fr", "shout a (fr)"]
+
+
+def test_what_a_person_wrote_runs_as_it_is() -> None:
+    session = opened(("label", {"text": "a"}), approve="none").tell("go")
+    session.decide(session.pending[0], "edit", arguments={"text": "b"}).run()
+    assert RAN == ["shout b"]
+
+
+def test_an_edit_from_python_changes_what_ran_and_fills_nothing_in_twice() -> None:
+    session = opened(("speak", {"text": "fr"}), ("label", {"text": "a"})).tell("go")
+    edited = session.edit(session.calls[1]).run()
+    assert edited.calls[1].arguments == {"text": "a (fr)"}
+
+
+def test_two_tools_that_give_a_variable_two_values_are_refused() -> None:
+    other = Tool("other", parameters=TEXT, function=shout, variables={"language": "de"})
+    with pytest.raises(DefinitionError, match="'language' is 'de' here and 'en' in another tool"):
+        Toolbox(*BOX, other)
+
+
+# -- a request to a person ----------------------------------------------------------------
+
+REQUEST = Tool("book", "Book a room.", TEXT, for_person=True)
+
+
+def asked(approve: str) -> Session:
+    script = Scripted([("book", {"text": "room 5"}), "Booked."])
+    return Session(Toolbox(REQUEST), script, scheme="flat", approve=approve).tell("go")
+
+
+@pytest.mark.parametrize("approve", ["ask", "all", "none"])
+def test_a_request_to_a_person_waits_whatever_the_policy(approve: str) -> None:
+    session = asked(approve)
+    assert [call.tool for call in session.pending] == ["book"]
+    with pytest.raises(UsageError, match="book is a request to you, and nothing runs: answer"):
+        session.decide(session.pending[0])
+    session.decide(session.pending[0], "answer", result={"room": 5}).run()
+    assert (results(session), session.text) == ([{"room": 5}], "Booked.")
+
+
+def test_a_request_to_a_person_is_rejected_where_only_reading_is_allowed() -> None:
+    assert [call.status for call in asked("read-only").calls] == ["rejected"]
+
+
+def test_a_fill_that_refuses_tells_the_model() -> None:
+    def refuse(arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
+        raise CallError("hospital is not set")
+
+    made = Tool("visit", "Visit.", TEXT, shout, fill=refuse)
+    session = Session(Toolbox(made), Scripted([("visit", {"text": "a"})]), scheme="flat").tell("go")
+    assert session.calls[0].error == "hospital is not set"
