@@ -131,6 +131,7 @@ class Replied:
     raw: Any = None
     offered: Mapping[str, str] = field(default_factory=dict)
     thought: str = ""
+    said: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

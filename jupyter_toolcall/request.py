@@ -90,6 +90,8 @@ class Reply:
     raw: Any = None
     thought: str = ""
     """What it thought aloud, for the person to read; `raw` has it as it is sent back."""
+    said: str | None = None
+    """What a person reads of the text, where calls are spelled out in it too."""
 
 
 Model = Callable[[Request], Reply | None]
