@@ -317,7 +317,9 @@ class Drive:
 
 def _words(last: Asked | Replied | None) -> str:
     """What the model said last; what it thought aloud where it said nothing."""
-    return last.text or last.thought if isinstance(last, Replied) else ""
+    if not isinstance(last, Replied):
+        return ""
+    return (last.text if last.said is None else last.said) or last.thought
 
 
 def _phase(step: NextStep) -> Phase:

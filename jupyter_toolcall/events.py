@@ -104,6 +104,9 @@ class Opened:
     model: str = ""
     instances: tuple[tuple[str, str], ...] = ()
     """For each stateful instance the digest of what it is at the start."""
+    aside: bool = False
+    """One question beside the session's own work: until the next opening, or the prompt
+    after its own, the outputs are those of the question alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,8 @@ class Replied:
     `raw` is the provider's own content, opaque, to be sent back as it came. `offered` has,
     by name, the digests of the definitions (and the system text) that were first sent
     with this reply's request. `thought` is what it thought aloud: shown, never sent back,
-    since `raw` holds it as it came.
+    since `raw` holds it as it came. `said` is what a person reads of a text that spells out
+    calls.
     """
 
     text: str = ""
@@ -160,10 +164,15 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A call came to its outcome."""
+    """A call came to its outcome.
+
+    Where the program ran it by itself (`by`), `used` are the objects that the call names.
+    """
 
     call_id: str
     outcome: Outcome
+    by: Literal["session", "program"] = "session"
+    used: Mapping[str, str] = field(default_factory=dict)
 
 
 Event = Opened | Asked | Replied | Decided | Started | Finished

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -39,7 +39,7 @@ from .schemes import Offer, Scheme
 from .schemes.scheme import unknown_tool
 from .secrets import Hide
 from .state import CALL_ID, CallState, State, state_at
-from .steps import AskModel, Clarify, Judge, Perform, Remind, Step, next_step
+from .steps import AskModel, Clarify, Judge, Perform, Remind, Step, next_step, step_of
 from .tools import Tool, Toolbox
 
 Clock = Callable[[], float]
@@ -77,11 +77,12 @@ class Script:
     overtaken: set[str] = field(default_factory=set)
     """The calls that were decided or run anew: what was recorded of them is over."""
 
-    def next(self) -> Entry | None:
-        """Return the next entry that still holds."""
+    def next(self, open_calls: Collection[str] = ()) -> Entry | None:
+        """Return the next entry that still holds, or that is about one of these calls."""
         while self.at < len(self.entries):
             entry = self.entries[self.at]
-            if _about(entry.event) not in self.overtaken:
+            about = _about(entry.event)
+            if about not in self.overtaken or about in open_calls:
                 return entry
             self.at += 1
         return None
@@ -135,17 +136,20 @@ class Cursor:
 
         Raises ModelError, and KeyboardInterrupt once what it interrupted is written down.
         """
-        while (said := self.script.next()) is not None:
-            state = self.state
+        while (said := self.script.next(self.state.open)) is not None:
+            state, about = self.state, _about(said.event)
+            if about in self.script.overtaken:
+                # What was recorded behind a call may go by what it comes to now.
+                return self._take(step_of(state.calls[about]), state)
             if _fits(said.event, state):
                 return self._follow(said, state)
-            if not _about(said.event):
+            if not about:
                 break
             self.script.at += 1
-        return self._step(self.state)
+        return self._take(self.due, self.state)
 
-    def _step(self, state: State) -> Entry | None:
-        match self.due:
+    def _take(self, step: Step, state: State) -> Entry | None:
+        match step:
             case AskModel():
                 return self._ask_model(state)
             case Remind(text):
@@ -164,21 +168,29 @@ class Cursor:
 
     # -- the model ------------------------------------------------------------------
 
-    def _ask_model(self, state: State) -> Entry | None:
+    def hear(self, request: Request) -> Reply | None:
+        """Return what the model says to a request, its calls spelled out; nothing is written."""
         desk = self.desk
         if desk.model is None:
             raise UsageError("this session has no model; give one, such as model=Scripted([...])")
-        if desk.max_turns is not None and state.turns_since >= desk.max_turns:
-            return None
-        request, began = self.request, desk.clock()
         reply = desk.model(request)
         if reply is None:
             return None
         if not isinstance(reply, Reply):
             raise ModelError(f"the model returned {reply!r:.60}; a model returns a Reply or None")
+        return desk.scheme.read(reply, self.state, desk.toolbox)
+
+    def _ask_model(self, state: State) -> Entry | None:
+        desk = self.desk
+        if desk.max_turns is not None and state.turns_since >= desk.max_turns:
+            return None
+        request, began = self.request, desk.clock()
         try:
+            reply = self.hear(request)
+            if reply is None:
+                return None
             offered = self._new(request, state)
-            event = _replied(desk.scheme.read(reply, state, desk.toolbox), state, offered)
+            event = _replied(reply, state, offered)
             return self.write(event, at=began, ms=_ms(began, desk.clock()))
         except (TypeError, ValueError) as error:
             raise ModelError(f"the model's reply cannot be written down: {error}") from error
@@ -264,6 +276,11 @@ class Cursor:
             return self.write(Finished(call.id, outcome))
         return self._run(ready, state_at(self.desk.journal, started.id))
 
+    def perform(self, call_id: str) -> Entry | None:
+        """Run an approved call now, whatever its turn."""
+        state = self.state
+        return self._perform(state.calls[call_id], state)
+
     def _start(self, call: CallState, ready: Prepared) -> Entry:
         arguments = None if ready.arguments == call.asked else ready.arguments
         return self.write(Started(call.id, arguments, ready.used))
@@ -278,7 +295,7 @@ class Cursor:
                 "ms": _ms(began, clock()),
                 **({"prints": hide(ran.prints)} if ran.prints else {}),
             }
-            entry = self.write(Finished(ready.call_id, _hidden(ran.outcome, hide)), **meta)
+            entry = self.write(Finished(ready.call_id, hidden(ran.outcome, hide)), **meta)
         finally:
             self.running = ""
         if ran.interrupted:
@@ -295,7 +312,9 @@ class Cursor:
                 return self._decide_again(said, event, told, state)
             case Started(call_id):
                 return self._start_again(state.calls[call_id], told, state)
-            case Finished(call_id) as event:
+            case Finished(call_id, by="program", used=used) if not _same(used, told, state):
+                return self._take(step_of(state.calls[call_id]), state)
+            case Finished(call_id, by="session") as event:
                 self.script.at += 1
                 return self._finish_again(event, state.calls[call_id], state)
         self.script.at += 1
@@ -350,13 +369,18 @@ class Cursor:
         self.script.overtaken.add(call_id)
 
 
-def _hidden(outcome: Outcome, hide: Hide) -> Outcome:
+def hidden(outcome: Outcome, hide: Hide) -> Outcome:
     match outcome:
         case Data(data, variables):
             return Data(hide(data), hide(variables))
         case Failed(message):
             return Failed(hide(message))
     return outcome
+
+
+def _same(used: Mapping[str, str], told: State, now: State) -> bool:
+    """Return whether the objects that a call names are now what they were when it ran."""
+    return all(told.made(maker) == now.made(maker) for maker in used.values())
 
 
 def _about(event: Event) -> str:
@@ -385,7 +409,8 @@ def _replied(reply: Reply, state: State, offered: Mapping[str, str]) -> Replied:
     calls = _unique(tuple(map(sound, reply.calls)), state) if reply.stop in RUNS else ()
     raw = reply.raw if calls == tuple(reply.calls) else None
     text = well_formed(reply.text)
-    return Replied(text, calls, reply.stop, reply.usage, raw, offered, reply.thought)
+    said = well_formed(reply.said)
+    return Replied(text, calls, reply.stop, reply.usage, raw, offered, reply.thought, said)
 
 
 def _unique(calls: tuple[Call, ...], state: State) -> tuple[Call, ...]:

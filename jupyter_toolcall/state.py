@@ -164,6 +164,8 @@ class State:
     usage: Usage = _UNUSED
     said: str = ""
     """What the model said last."""
+    aside: State | None = None
+    """Beside a question of its own: where the session's own work was left."""
     settled: int = 0
     """How often something came to be: an opening, a prompt, or a call's outcome."""
 
@@ -205,6 +207,10 @@ class State:
         say = f"objects of that type: {', '.join(known)}" if known else self._kinds()
         raise CallError(f"there is no object {name!r}; {say}")
 
+    def made(self, maker: str) -> Made | None:
+        """Return the object that a maker made here."""
+        return self.objects.get(self.by_maker.get(maker) or "")
+
     def _kinds(self) -> str:
         return f"there are: {', '.join(sorted(self.newest.values())) or 'no objects yet'}"
 
@@ -234,14 +240,25 @@ def evolve(state: State, entry: Entry) -> State:
         case Started() as started:
             known = _expect(state, started.call_id, "approved")
             return _put(state, known.then(known.decided, started))
-        case Finished(call_id, outcome):
+        case Finished(call_id, outcome, used=used):
             known = _expect(state, call_id, "proposed", "approved", "unknown")
+            if used:
+                known = known.then(known.decided, Started(call_id, None, used))
             return _settle(state, known, outcome)
 
 
+_OF_OWN_WORK = (
+    *("last", "prompt", "turns_since", "calls_before"),
+    *("reminded", "done", "outputs"),
+)
+_NOTHING_YET: Mapping[str, Any] = {"last": None, "reminded": False, "done": False, "outputs": {}}
+
+
 def _open(state: State, opened: Opened) -> State:
+    state = _back(state)
+    beside = {"aside": state, **_NOTHING_YET} if opened.aside else {}
     instances = _still_used(state, opened)
-    state = state.but(opened=opened, instances=instances, settled=state.settled + 1)
+    state = state.but(opened=opened, instances=instances, settled=state.settled + 1, **beside)
     for maker, made in opened.inputs:
         state = _introduce(state, replace(made, maker=made.maker or maker))
     return state
@@ -250,6 +267,15 @@ def _open(state: State, opened: Opened) -> State:
 def opened_as(opened: Opened) -> State:
     """Return the state of a session that was just opened."""
     return _open(START, opened)
+
+
+def _back(state: State) -> State:
+    """Return the state in which the session's own work goes on where it was left."""
+    left = state.aside
+    if left is None:
+        return state
+    own = {name: getattr(left, name) for name in _OF_OWN_WORK}
+    return state.but(aside=None, opened=replace(left.opened, inputs=state.opened.inputs), **own)
 
 
 def _still_used(state: State, opened: Opened) -> HashTrieMap[str, str]:
@@ -266,6 +292,7 @@ def _ask(state: State, asked: Asked) -> State:
         raise NotYourTurn(f"call {state.open[0]} has no result yet: decide on it first")
     if asked.by == "session":
         return state.but(last=asked, reminded=True)
+    state = state if state.last is None else _back(state)
     return state.but(
         last=asked,
         prompt=asked.text,
@@ -300,7 +327,7 @@ def _reply(state: State, reply: Replied, entry_id: str) -> State:
         turns=turn,
         turns_since=state.turns_since + 1,
         usage=_sum(state.usage, reply.usage),
-        said=reply.text or state.said,
+        said=(reply.text if reply.said is None else reply.said) or state.said,
     )
 
 
