@@ -169,28 +169,25 @@ class Cursor:
     # -- the model ------------------------------------------------------------------
 
     def hear(self, request: Request) -> Reply | None:
-        """Return what the model says to a request, its calls spelled out; nothing is written."""
-        desk = self.desk
-        if desk.model is None:
+        """Return what the model says to a request, as it came; nothing is written."""
+        if self.desk.model is None:
             raise UsageError("this session has no model; give one, such as model=Scripted([...])")
-        reply = desk.model(request)
-        if reply is None:
-            return None
-        if not isinstance(reply, Reply):
+        reply = self.desk.model(request)
+        if reply is not None and not isinstance(reply, Reply):
             raise ModelError(f"the model returned {reply!r:.60}; a model returns a Reply or None")
-        return desk.scheme.read(reply, self.state, desk.toolbox)
+        return reply
 
     def _ask_model(self, state: State) -> Entry | None:
         desk = self.desk
         if desk.max_turns is not None and state.turns_since >= desk.max_turns:
             return None
         request, began = self.request, desk.clock()
+        reply = self.hear(request)
+        if reply is None:
+            return None
         try:
-            reply = self.hear(request)
-            if reply is None:
-                return None
             offered = self._new(request, state)
-            event = _replied(reply, state, offered)
+            event = _replied(desk.scheme.read(reply, state, desk.toolbox), state, offered)
             return self.write(event, at=began, ms=_ms(began, desk.clock()))
         except (TypeError, ValueError) as error:
             raise ModelError(f"the model's reply cannot be written down: {error}") from error

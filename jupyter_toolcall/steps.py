@@ -49,16 +49,20 @@ class Clarify:
 Step = AskPerson | AskModel | Remind | Judge | Perform | Clarify
 
 
+def step_of(call: CallState) -> Step:
+    """Return what an open call waits for."""
+    match call.status:
+        case "approved":
+            return Perform(call)
+        case "unknown":
+            return Clarify(call)
+    return Judge(call)
+
+
 def next_step(state: State, reminder: str = "") -> Step:
     """Return what a session waits for; `reminder` is what the model is told if it stops."""
     if state.open:
-        call = state.calls[state.open[0]]
-        match call.status:
-            case "approved":
-                return Perform(call)
-            case "unknown":
-                return Clarify(call)
-        return Judge(call)
+        return step_of(state.calls[state.open[0]])
     match state.last:
         case Asked():
             return AskModel()
