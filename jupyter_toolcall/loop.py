@@ -238,8 +238,8 @@ class Cursor:
             ready, own = self.prepared(call, state)
         except CallError as error:
             return self.write(Finished(call.id, Failed(str(error))))
-        if own and call.decided is None:
-            return self.write(Finished(call.id, Data(ready.tool.function(**ready.arguments))))
+        if own:
+            return self._own(call, ready)
         verdict, why = self.desk.policy(ready.tool, ready.arguments)
         match verdict:
             case "approve" if not ready.tool.for_person:
@@ -247,6 +247,12 @@ class Cursor:
             case "reject":
                 return self.write(Decided(call.id, "reject", reason=why), by="policy")
         return None
+
+    def _own(self, call: CallState, ready: Prepared) -> Entry:
+        """A call of the scheme's own waits for nobody; what was spelled out of it is kept."""
+        if call.decided is None and ready.arguments == call.asked:
+            return self.write(Finished(call.id, Data(ready.tool.function(**ready.arguments))))
+        return self._approve(call, ready)
 
     def _approve(self, call: CallState, ready: Prepared) -> Entry:
         entry = self.write(call.approval(ready.bound), by="policy")

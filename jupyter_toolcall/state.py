@@ -153,6 +153,8 @@ class State:
     newest: HashTrieMap[str, str] = _NONE
     succeeded: HashTrieMap[str, Trail[str]] = _NONE
     """For each tool the ids of its calls that came to a result."""
+    returned: Trail[str] = field(default_factory=Trail)
+    """The ids of the calls that came to one object."""
     instances: HashTrieMap[str, str] = _NONE
     """For each stateful instance the call that ran on it last."""
     variables: HashTrieMap[str, Any] = _NONE
@@ -362,6 +364,8 @@ def _settle(state: State, known: CallState, outcome: Outcome) -> State:
         before = state.succeeded.get(known.tool) or Trail()
         changes["succeeded"] = state.succeeded.insert(known.tool, before.add(known.id))
         changes["instances"] = _instances(state, known)
+        if isinstance(outcome, Made):
+            changes["returned"] = state.returned.add(known.id)
         if known.tool == SAVE and state.opened.outputs:
             changes |= {"outputs": known.arguments, "done": True}
         if isinstance(outcome, Data) and outcome.variables:

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 from ..errors import UsageError
 from ..tools import nearest
+from .current import Current
 from .flat import Flat
 from .scheme import Offer, Scheme
 from .select import Select
 
-SCHEMES: Mapping[str, Scheme] = {"select": Select(), "flat": Flat()}
+SCHEMES: Mapping[str, Scheme] = {"select": Select(), "current": Current(), "flat": Flat()}
 
-__all__ = ["SCHEMES", "Flat", "Offer", "Scheme", "Select", "scheme_named"]
+__all__ = ["SCHEMES", "Current", "Flat", "Offer", "Scheme", "Select", "scheme_named"]
 
 
 def scheme_named(scheme: str | Scheme) -> Scheme:

@@ -17,6 +17,8 @@ from ..events import Data, Failed, Interrupted, Made, Many
 from ..request import Message, Reply, Result
 from ..state import CallState, State
 from ..tools import Tool, Toolbox, nearest
+from ..tools.references import kinds_of
+from .shown import newest_of
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 TOLD = 100_000
@@ -73,10 +75,18 @@ class Scheme(Protocol):
 
 def with_receiver(call: CallState, tool: Tool, state: State) -> dict[str, Any]:
     """Return a call's arguments; a receiver that was left out is the newest of its type."""
-    newest = state.newest.get(tool.kind)
-    if tool.receiver and call.asked.get(tool.receiver) is None and newest is not None:
-        return {tool.receiver: newest, **call.asked, tool.receiver: newest}
-    return dict(call.asked)
+    if not tool.receiver or call.asked.get(tool.receiver) is not None:
+        return dict(call.asked)
+    newest = newest_of(receivers(tool), state)
+    if newest is None:
+        return dict(call.asked)
+    return {tool.receiver: newest, **call.asked, tool.receiver: newest}
+
+
+def receivers(tool: Tool) -> tuple[str, ...]:
+    """Return the types whose objects a tool is a function of, as its schema has them."""
+    schema = tool.parameters.get("properties", {}).get(tool.receiver, {})
+    return kinds_of(schema) or (tool.kind,)
 
 
 def unknown_tool(name: str, toolbox: Toolbox, offer: Offer) -> CallError:

@@ -2,7 +2,8 @@
 
 An object parameter is a string whose pattern names its types: `^Potato#[1-9][0-9]*$`.
 The pattern teaches the model, makes the person's form, and is all that is needed here,
-so that tools of every source are treated alike.
+so that tools of every source are treated alike. Where a scheme lets the model name
+objects itself, the pattern takes such a name too: `^(Potato#...|$NAME)$`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,15 @@ Rename = Callable[[str], str]
 Note = Callable[[str, str], str]
 """Takes the place of a name, and the name; returns what stands there instead."""
 Schema = Mapping[str, Any]
+Fits = Callable[[Schema, str], bool]
+"""Whether a text names an object where this schema stands."""
 
-_PATTERN = re.compile(r"\^(?:\(([\w|]+)\)|(\w+))#\[1-9\]\[0-9\]\*\$")
+_PATTERN = re.compile(
+    r"\^(?P<own>\()?(?:\(([\w|]+)\)|(\w+))#\[1-9\]\[0-9\]\*(?(own)\|\\\$\\w\+\))\$"
+)
 NAME = re.compile(r"[A-Za-z_]\w*#[1-9][0-9]*")
+OWN_NAME = re.compile(r"\$[A-Za-z0-9_]+")
+"""A name that a model gave to an object."""
 
 
 def pattern(kinds: tuple[str, ...]) -> str:
@@ -29,7 +36,19 @@ def pattern(kinds: tuple[str, ...]) -> str:
 def kinds_of(schema: Schema) -> tuple[str, ...]:
     """Return the types that a string schema names objects of; () where it names none."""
     found = _PATTERN.fullmatch(str(schema.get("pattern", "")))
-    return tuple((found[1] or found[2]).split("|")) if found else ()
+    return tuple((found[2] or found[3]).split("|")) if found else ()
+
+
+def takes_own_names(schema: Any) -> Any:
+    """Return a schema whose object parameters, at any depth, take `$name` too."""
+    match schema:
+        case {"pattern": str()} if kinds := kinds_of(schema):
+            return {**schema, "pattern": rf"^({pattern(kinds)[1:-1]}|\$\w+)$"}
+        case Mapping():
+            return {key: takes_own_names(part) for key, part in schema.items()}
+        case list() | tuple():
+            return [takes_own_names(part) for part in schema]
+    return schema
 
 
 def rename(schema: Schema, value: Any, new: Rename) -> Any:
@@ -49,41 +68,52 @@ def references(schema: Schema, value: Any) -> Iterator[tuple[str, str]]:
     return iter(found)
 
 
-def walk(schema: Schema, value: Any, note: Note) -> Any:
-    """Return a value with `note(place, name)` for each object's name in it."""
-    return _walk(schema, value, schema.get("$defs", {}), (), note)
+def walk(schema: Schema, value: Any, note: Note, fitting: Fits | None = None) -> Any:
+    """Return a value with `note(place, name)` for each object's name in it.
+
+    `fitting` says what counts as one; without it, what `fits`.
+    """
+    counts = fitting or fits
+
+    def seek(part: Schema, place: _Place, text: str) -> str | None:
+        return note(".".join(place), text) if counts(part, text) else None
+
+    return _walk(schema, value, schema.get("$defs", {}), (), seek)
 
 
 _Place = tuple[str, ...]
+_Seek = Callable[[Schema, _Place, str], str | None]
+"""Returns what stands in the place of a text, None where it names no object there."""
 
 
-def _walk(schema: Any, value: Any, defs: Schema, place: _Place, note: Note) -> Any:
+def _walk(schema: Any, value: Any, defs: Schema, place: _Place, seek: _Seek) -> Any:
     if not isinstance(schema, Mapping):
         return value
     if "$ref" in schema:
         schema = defs.get(str(schema["$ref"]).rpartition("/")[2], {})
     match value:
-        case str() if fits(schema, value):
-            return note(".".join(place), value)
+        case str() if (found := seek(schema, place, value)) is not None:
+            return found
         case list() if schema.get("items") or schema.get("prefixItems"):
-            return _items(schema, value, defs, place, note)
+            return _items(schema, value, defs, place, seek)
         case dict() if schema.get("properties") or schema.get("additionalProperties"):
             return {
-                key: _walk(_property(schema, key), item, defs, (*place, key), note)
+                key: _walk(_property(schema, key), item, defs, (*place, key), seek)
                 for key, item in value.items()
             }
         case str() | list() | dict():
-            return _branches(schema, value, defs, place, note)
+            return _branches(schema, value, defs, place, seek)
     return value
 
 
-def _branches(schema: Schema, value: Any, defs: Schema, place: _Place, note: Note) -> Any:
+def _branches(schema: Schema, value: Any, defs: Schema, place: _Place, seek: _Seek) -> Any:
     """The first branch that finds a name has it: no name is renamed twice."""
     noted: list[str] = []
 
-    def noting(at: str, name: str) -> str:
-        noted.append(name)
-        return note(at, name)
+    def noting(part: Schema, at: _Place, text: str) -> str | None:
+        found = seek(part, at, text)
+        noted.extend([text] if found is not None else [])
+        return found
 
     for key in ("anyOf", "oneOf", "allOf"):
         for branch in schema.get(key, ()):
@@ -93,7 +123,7 @@ def _branches(schema: Schema, value: Any, defs: Schema, place: _Place, note: Not
     return value
 
 
-def _items(schema: Schema, value: list[Any], defs: Schema, place: _Place, note: Note) -> Any:
+def _items(schema: Schema, value: list[Any], defs: Schema, place: _Place, seek: _Seek) -> Any:
     fixed = schema.get("prefixItems", ())
     return [
         _walk(
@@ -101,7 +131,7 @@ def _items(schema: Schema, value: list[Any], defs: Schema, place: _Place, note: 
             item,
             defs,
             (*place, str(index)),
-            note,
+            seek,
         )
         for index, item in enumerate(value)
     ]
@@ -114,3 +144,8 @@ def _property(schema: Schema, key: str) -> Any:
 def fits(schema: Schema, value: str) -> bool:
     """Return whether a text is a name, and of a type that the schema takes."""
     return NAME.fullmatch(value) is not None and value.partition("#")[0] in kinds_of(schema)
+
+
+def own_name_fits(schema: Schema, value: str) -> bool:
+    """Return whether a text is a `$name`, where the schema takes an object."""
+    return OWN_NAME.fullmatch(value) is not None and bool(kinds_of(schema))

@@ -1,0 +1,226 @@
+"""Scheme `current`: the model works from one object, whose functions are its tools (seed 001).
+
+A call that returns an object makes it current; `_use_TYPE` goes to another one, `_saveAs`
+names the current one. What is current, and what a name stands for, is a fold over the
+calls: at any call it depends on the calls before it, and on nothing else.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import CallError
+from ..events import Data, Made
+from ..request import Message, Reply, Result
+from ..state import CallState, State
+from ..tools import Tool, Toolbox
+from ..tools.references import NAME, own_name_fits, walk
+from .current_tools import SAVE_AS, USE, own_name, save_as, use, view, with_own_names
+from .outputs import reminder, save_tools
+from .scheme import Offer, as_text, receivers, told
+from .shown import functions_of, introduced, kinds_known, kinds_there, newest_of
+
+SYSTEM = """\
+You work from one object at a time, the current one, and your tools are its functions. Objects
+have names such as Type#1 and never change: a tool that returns an object makes a new one, which
+is current from then on, as {"current": "Type#2"} says. Where a tool answers {"result": ...}, the
+current object stays. Begin with _use_TYPE, and go back with it to an object that is no longer
+current. Keep the current object at hand with _saveAs(name: "base"): "$base" stands for it
+wherever a tool takes an object. Calls of one turn run one after the other, each on what is
+current by then. Use no name of an object that you were not told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """`_saveAs` and `_use_TYPE` always, plain functions, and those of the current object."""
+
+    name: str = "current"
+
+    def offer(self, state: State, toolbox: Toolbox) -> Offer:
+        kinds, here = kinds_there(state), _kind(current(state))
+        shown = [*functions_of("", toolbox), *(functions_of(here, toolbox) if here else ())]
+        names = {tool.name for tool in shown}
+        later = [kind for kind in kinds_known(toolbox) if kind not in kinds]
+        return Offer(
+            own=(
+                save_as(),
+                *map(with_own_names, save_tools(state)),
+                *(use(kind, state, toolbox) for kind in kinds),
+            ),
+            tools=tuple(view(tool, toolbox) for tool in shown),
+            system=SYSTEM,
+            deferred=(
+                *(use(kind, state, toolbox) for kind in later),
+                *(view(tool, toolbox) for tool in toolbox if tool.name not in names),
+            ),
+            reminder=reminder(state),
+        )
+
+    def read(self, reply: Reply, state: State, toolbox: Toolbox) -> Reply:
+        return reply
+
+    def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
+        given = _spelled_out(call, tool, state)
+        if tool.name == SAVE_AS and not current(state, call):
+            raise CallError(f"{SAVE_AS}: {_nothing_current(state)}")
+        if tool.name.startswith(USE):
+            return _used(call, tool.name.removeprefix(USE), given, state)
+        return _on_current(call, tool, given, state) if tool.receiver else given
+
+    def render(self, call: CallState, state: State, toolbox: Toolbox) -> Result:
+        said, error = told(call, state)
+        if not error and (isinstance(call.outcome, Made) or call.tool.startswith(USE)):
+            said["current"] = said.pop("result")
+        elif not error and call.tool == SAVE_AS:
+            said["current"] = current(state, call)
+        return Result(call.id, as_text(said), error, _into_view(call, state, toolbox))
+
+    def speak(self, message: Message) -> Message:
+        return message
+
+
+# -- what is current, and what has a name -------------------------------------------------
+
+
+def current(state: State, call: CallState | None = None) -> str:
+    """Return the name of the current object, "" for none; before `call`, where one is given."""
+    trails = (state.succeeded.get(f"{USE}{kind}") or () for kind in state.counts)
+    ends = (_last(trail, state, call) for trail in (state.returned, *trails))
+    last = max(filter(None, ends), key=lambda found: found.step, default=None)
+    match last:
+        case CallState(outcome=Made() as made):
+            return state.by_maker[made.maker]
+        case CallState(outcome=Data(str() as name)):
+            return name
+    return ""
+
+
+def _last(trail: Sequence[str], state: State, call: CallState | None) -> CallState | None:
+    """Return the last of some calls, or the last before `call`.
+
+    The trail is in order of turns; within one turn, results may come in any order.
+    """
+    calls = state.calls
+    end = bisect_right(trail, call.turn, key=lambda i: calls[i].turn) if call else len(trail)
+    best: CallState | None = None
+    for index in reversed(range(end)):
+        found = calls[trail[index]]
+        if best is not None and found.turn != best.turn:
+            break
+        if (call is None or found.step < call.step) and (best is None or found.step > best.step):
+            best = found
+    return best
+
+
+def saved(state: State, call: CallState | None = None) -> dict[str, str]:
+    """Return the names that the model gave (`$base`), and the objects that they stand for."""
+    before = (each for each in state.of(SAVE_AS) if call is None or each.step < call.step)
+    return {own_name(each.arguments.get("name")): current(state, each) for each in before}
+
+
+def _kind(name: str) -> str:
+    return name.partition("#")[0]
+
+
+# -- what a call left unsaid ---------------------------------------------------------------
+
+
+def _spelled_out(call: CallState, tool: Tool, state: State) -> dict[str, Any]:
+    """Return a call's arguments with objects in place of the names that the model gave."""
+
+    def meant(place: str, name: str) -> str:
+        names = saved(state, call)
+        if name not in names:
+            known = ", ".join(f"{key} is {of}" for key, of in names.items()) or "no names yet"
+            raise CallError(f"{place}: nothing is named {name}; there are: {known}")
+        return names[name]
+
+    given: dict[str, Any] = walk(tool.parameters, dict(call.asked), meant, own_name_fits)
+    return given
+
+
+def _used(call: CallState, kind: str, given: dict[str, Any], state: State) -> dict[str, Any]:
+    """Return the arguments of `_use_TYPE`; a name of the model's own needs no `$` there."""
+    name = given.get("id")
+    if not isinstance(name, str):
+        return given
+    if not NAME.fullmatch(name):
+        return {**given, "id": saved(state, call).get(own_name(name), name)}
+    state.resolve(name)
+    if _kind(name) != kind:
+        raise CallError(f"{name} is a {_kind(name)}; call {_go_to(name)}")
+    return given
+
+
+def _on_current(call: CallState, tool: Tool, given: dict[str, Any], state: State) -> dict[str, Any]:
+    """Return the arguments with the current object as the receiver.
+
+    Raises CallError where the tool is no function of it, or the model means another object.
+    """
+    said, here, kinds = given.get(tool.receiver), current(state, call), receivers(tool)
+    if call.edited and said is not None:
+        return given
+    if not here:
+        raise CallError(f"{tool.name}: {_nothing_current(state)}")
+    if _kind(here) not in kinds:
+        raise CallError(
+            f"{tool.name} is a function of {' or '.join(kinds)}, and the current object is "
+            f"{here}; {_reach(said, kinds, state)}"
+        )
+    if said not in (None, here):
+        raise CallError(
+            f"{tool.name} runs on the current object, {here}, so leave {tool.receiver} out; "
+            f"{_reach(said, kinds, state)}"
+        )
+    return {tool.receiver: here, **given, tool.receiver: here}
+
+
+def _reach(said: Any, kinds: tuple[str, ...], state: State) -> str:
+    """Return how to get to the object that a call needs."""
+    wanted = said if said in state.objects and _kind(said) in kinds else newest_of(kinds, state)
+    return f"call {_go_to(wanted)} first" if wanted else f"there is no {' or '.join(kinds)} yet"
+
+
+def _nothing_current(state: State) -> str:
+    names = [state.newest[kind] for kind in kinds_there(state)]
+    if not names:
+        return "there is no object yet; call a tool that makes one first"
+    more = f"; there are: {', '.join(names)}" if len(names) > 1 else ""
+    return f"there is no current object yet; begin with {_go_to(names[0])}{more}"
+
+
+def _go_to(name: str) -> str:
+    return f'{USE}{_kind(name)}(id: "{name}")'
+
+
+# -- what comes into view --------------------------------------------------------------------
+
+
+def _into_view(call: CallState, state: State, toolbox: Toolbox) -> tuple[str, ...]:
+    """Return the tools that a call's outcome brings: each comes into view once."""
+    first = [_kind(state.by_maker[made.maker]) for made in introduced(call, state)]
+    uses = [f"{USE}{kind}" for kind in dict.fromkeys(first)]
+    here = _kind(_after(call, state))
+    mine = functions_of(here, toolbox) if here and _is_first(here, call, state) else ()
+    return (*uses, *(tool.name for tool in mine))
+
+
+def _after(call: CallState, state: State) -> str:
+    """Return the name of the object that a call made current, "" where it made none so."""
+    match call.outcome:
+        case Made() as made:
+            return state.by_maker[made.maker]
+        case Data(str() as name) if call.tool.startswith(USE):
+            return name
+    return ""
+
+
+def _is_first(kind: str, call: CallState, state: State) -> bool:
+    """Return whether no call before this one is known to have made such an object current."""
+    maker = state.calls.get(state.objects[f"{kind}#1"].maker)
+    uses = state.succeeded.get(f"{USE}{kind}")
+    known = [maker, state.calls[uses[0]] if uses else None]
+    return all(each is None or call.step <= each.step for each in known)

@@ -1,0 +1,121 @@
+"""What a model is shown of the objects and the tools that there are: lines of text.
+
+Nothing here depends on the order of a set or a map, so that the same state is always told
+in the same words: a prompt cache lives by that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from ..digest import encode
+from ..events import Made
+from ..state import CallState, State, objects_of
+from ..tools import Tool, Toolbox
+from ..tools.kinds import receiver_types
+from ..tools.references import NAME
+
+SHOWN = 8
+"""So many objects of one kind are listed, the newest; what is older stays usable."""
+RECIPE = 160
+"""Characters of how an object was made."""
+
+Functions = Mapping[str, tuple[Tool, ...]]
+_FUNCTIONS: WeakKeyDictionary[Toolbox, Functions] = WeakKeyDictionary()
+
+
+def functions_of(kind: str, toolbox: Toolbox) -> tuple[Tool, ...]:
+    """Return the tools that objects of a type have, in toolbox order; "": those of none."""
+    known = _FUNCTIONS.get(toolbox)
+    if known is None:
+        known = _FUNCTIONS[toolbox] = _by_kind(toolbox)
+    return known.get(kind, ())
+
+
+def _by_kind(toolbox: Toolbox) -> Functions:
+    found: dict[str, list[Tool]] = {}
+    for tool in toolbox:
+        for kind in _receivers(tool, toolbox):
+            found.setdefault(kind, []).append(tool)
+    return {kind: tuple(tools) for kind, tools in found.items()}
+
+
+def _receivers(tool: Tool, toolbox: Toolbox) -> tuple[str, ...]:
+    """A method of a class is one of its subclasses too."""
+    cls = toolbox.type_named(tool.kind) if tool.receiver else None
+    if cls is None:
+        return (tool.kind if tool.receiver else "",)
+    known = (toolbox.kinds.get(each, tool.kind) for each in receiver_types(cls, toolbox.kinds))
+    return tuple(dict.fromkeys(known))
+
+
+def newest(kind: str, state: State) -> list[str]:
+    """Return the names of the newest objects of a type, the newest last."""
+    count = state.counts.get(kind) or 0
+    return [f"{kind}#{number}" for number in range(max(1, count - SHOWN + 1), count + 1)]
+
+
+def line(name: str, state: State, toolbox: Toolbox) -> str:
+    """Return an object as one line: its name, and what is known of it."""
+    return f"- {name}: {described(name, state, toolbox)}".rstrip(": ")
+
+
+def described(name: str, state: State, toolbox: Toolbox) -> str:
+    """Return what a person said of an object, or else the call that made it."""
+    made = state.objects[name]
+    if made.description:
+        return " ".join(made.description.split())
+    call_id, _, index = made.maker.partition("[")
+    call = state.calls.get(call_id)
+    if call is None:
+        return ""
+    said = f"{_recipe(call, toolbox.get(call.tool))}{f'[{index}' if index else ''}"
+    return f"given by a person for {said}" if call.status == "answered" else said
+
+
+def _recipe(call: CallState, tool: Tool | None) -> str:
+    """Return a call in one line: `Potato#1.slice(shape: "STICKS")`."""
+    given = dict(call.arguments)
+    receiver = given.pop(tool.receiver, "") if tool is not None else ""
+    kind = tool.kind if tool is not None else ""
+    name = f"{receiver}.{call.tool.removeprefix(f'{kind}_')}" if receiver else call.tool
+    said = ", ".join(f"{key}: {_value(value)}" for key, value in given.items())
+    text = f"{name}({said})"
+    return text if len(text) <= RECIPE else f"{text[:RECIPE]}…"
+
+
+def _value(value: Any) -> str:
+    text = value if isinstance(value, str) and NAME.fullmatch(value) else encode(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def introduced(call: CallState, state: State) -> list[Made]:
+    """Return the objects with which a call brought the first of a type."""
+    made = objects_of(call.outcome)
+    mine = (each for each in made if each.maker.partition("[")[0] == call.id)
+    return [each for each in mine if state.by_maker[each.maker].endswith("#1")]
+
+
+def kinds_known(toolbox: Toolbox) -> tuple[str, ...]:
+    """Return the types that a toolbox knows, in its order."""
+    kinds = (tool.kind for tool in toolbox if tool.receiver)
+    return tuple(dict.fromkeys((*kinds, *toolbox.kinds.values())))
+
+
+def kinds_there(state: State) -> list[str]:
+    """Return the types that have an object, in the order in which they came to be."""
+    return sorted(state.counts, key=lambda kind: (_made_at(f"{kind}#1", state), kind))
+
+
+def newest_of(kinds: tuple[str, ...], state: State) -> str | None:
+    """Return the newest object that is of one of these types; None where there is none."""
+    names = [state.newest[kind] for kind in kinds if kind in state.newest]
+    return max(names, key=lambda name: _made_at(name, state), default=None)
+
+
+def _made_at(name: str, state: State) -> int:
+    """Return the step of the call that made an object; 0 for one from outside."""
+    call = state.calls.get(state.objects[name].maker.partition("[")[0])
+    return call.step if call is not None else 0
