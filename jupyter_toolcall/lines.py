@@ -11,7 +11,8 @@ from typing import Any
 from .cells import Cells
 from .errors import UsageError
 from .places import as_it_runs
-from .session import CallRecord, Session
+from .records import CallRecord
+from .session import Session
 from .tools import nearest
 
 Result = Session | None

@@ -38,7 +38,7 @@ from .runner import Memory, Prepared, prepare, run
 from .schemes import Offer, Scheme
 from .schemes.scheme import unknown_tool
 from .secrets import Hide
-from .state import CALL_ID, CallState, State, state_at
+from .state import CALL_ID, SAVE, CallState, State, state_at
 from .steps import AskModel, Clarify, Judge, Perform, Remind, Step, next_step, step_of
 from .tools import Tool, Toolbox
 
@@ -195,7 +195,14 @@ class Cursor:
     def _new(self, request: Request, state: State) -> Mapping[str, str]:
         """Keep what is sent for the first time, so that every request can be shown later."""
         remember = self.desk.journal.remember
-        new = {t.name: remember(t.definition()) for t in request.tools if t.name not in state.sent}
+        new = {
+            t.name: remember(t.definition())
+            for t in request.tools
+            if t.name not in state.sent or t.name == SAVE
+        }
+        # What is due may change, and so what save takes.
+        if SAVE in new and state.sent.get(SAVE) == new[SAVE]:
+            del new[SAVE]
         system = remember(request.system)
         return new if state.sent.get("") == system else {**new, "": system}
 
@@ -373,6 +380,7 @@ class Cursor:
 
 
 def hidden(outcome: Outcome, hide: Hide) -> Outcome:
+    """Return an outcome without secrets."""
     match outcome:
         case Data(data, variables):
             return Data(hide(data), hide(variables))

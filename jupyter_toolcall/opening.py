@@ -24,7 +24,7 @@ from .tools.references import kinds_of
 
 Described = Any
 """A value, or a pair of a value and its description."""
-_SCALAR_TYPES: Mapping[Any, str] = {str: "str", int: "int", float: "float", bool: "bool"}
+SCALAR_TYPES: Mapping[Any, str] = {str: "str", int: "int", float: "float", bool: "bool"}
 
 
 def opening(
@@ -89,13 +89,13 @@ def _known_types(
     """The types of inputs and outputs are met by name too."""
     types = [type(value) for value, _ in values.values()]
     types += [kind for kind, _ in wanted.values() if isinstance(kind, type)]
-    plain = [kind for kind in types if kind in _SCALAR_TYPES]
+    plain = [kind for kind in types if kind in SCALAR_TYPES]
     return toolbox.with_types(dict.fromkeys(kind for kind in types if kind not in plain))
 
 
 def _output(name: str, kind: Any, said: str, toolbox: Toolbox) -> Output:
-    if kind in _SCALAR_TYPES:
-        return Output(_SCALAR_TYPES[kind], said)
+    if kind in SCALAR_TYPES:
+        return Output(SCALAR_TYPES[kind], said)
     if isinstance(kind, type):
         return Output(kind_name(kind), said)
     if isinstance(kind, str) and (kind in SCALARS or toolbox.type_named(kind)):

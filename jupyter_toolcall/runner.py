@@ -214,7 +214,7 @@ def run(prepared: Prepared, state: State, memory: Memory, invoke: Invoke) -> Ran
         raise
     # A tool may raise anything, SystemExit too: all of it is told, none of it ends us.
     except BaseException as error:
-        return Ran(Failed(_said(error)), printed.text())
+        return Ran(Failed(in_words(error)), printed.text())
     return Ran(outcome, printed.text())
 
 
@@ -253,7 +253,7 @@ def _invoked(
         raise CallError(f"Absent: {error}") from error
 
 
-def _said(error: BaseException) -> str:
+def in_words(error: BaseException) -> str:
     if isinstance(error, CallError):
         return str(error)
     try:

@@ -7,41 +7,27 @@ returns, and the session stays as it is until somebody decides.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import places
+from . import aside, by_hand, places, records
 from .approval import Approve
-from .content import private, well_formed
+from .content import well_formed
 from .deciding import decision as decision_on
 from .errors import BrokenJournal, ToolcallError, UsageError
-from .events import Asked, Data, Decision, Failed, Interrupted, Opened, Usage
+from .events import Asked, Decision, Opened, Usage
 from .journal import Journal
 from .lineage import Graph, lineage
 from .loop import Cursor, Script
 from .opening import Described, opening
+from .records import CallRecord, record
 from .request import Model, Reply
 from .rows import Phase, SessionRow
 from .saving import bundle
 from .schemes import Scheme
-from .schemes.outputs import SCALARS
-from .state import CallState, State, objects_of, state_at
+from .state import State, state_at
 from .tools import Toolbox
 from .watch import Watch
-
-
-@dataclass(frozen=True, slots=True)
-class CallRecord:
-    """A call, as it stands: what was asked, what ran, and what came of it."""
-
-    id: str
-    tool: str
-    arguments: Mapping[str, Any]
-    status: str
-    result: Any = None
-    error: str = ""
-    object: str = ""
 
 
 class Session:
@@ -195,13 +181,13 @@ class Session:
     def calls(self) -> tuple[CallRecord, ...]:
         """Every call in order, the scheme's own too."""
         state = self.state
-        return tuple(_record(call, state, self.cursor.running) for call in state.each())
+        return tuple(record(call, state, self.cursor.running) for call in state.each())
 
     @property
     def pending(self) -> tuple[CallRecord, ...]:
         """The calls that wait for a person, the one to decide first."""
         state = self.state
-        return tuple(_record(call, state) for call in places.waiting(self.cursor))
+        return tuple(record(call, state) for call in places.waiting(self.cursor))
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -211,12 +197,7 @@ class Session:
     @property
     def outputs(self) -> Mapping[str, Any]:
         """What was saved, by name."""
-        state = self.state
-        return {
-            name: self[said] if state.opened.outputs[name].kind not in SCALARS else said
-            for name, said in state.outputs.items()
-            if name in state.opened.outputs
-        }
+        return records.outputs(self.cursor)
 
     @property
     def usage(self) -> Usage:
@@ -238,7 +219,7 @@ class Session:
 
         Raises CallError for a name that there is not, Absent where the value is not here.
         """
-        return private(self.cursor.desk.memory.value(self.state.resolve(name)))[0]
+        return records.value(self.cursor, name)
 
     def deps(self, name: str, *, all: bool = False) -> tuple[str, ...]:
         """Return the objects that an object was made from."""
@@ -250,12 +231,50 @@ class Session:
         self.state.resolve(name)
         return self.graph.users(name, all=all)
 
+    # -- by hand ------------------------------------------------------------------------
+
+    @property
+    def tool_calls(self) -> tuple[CallRecord, ...]:
+        """The calls of the last reply that have no result yet, in call order."""
+        return by_hand.tool_calls(self.cursor)
+
+    def call_tool(self, call: Any) -> CallRecord:
+        """Run a call of the last reply, in any order, and return it with what came of it.
+
+        `step` asks the model and records its reply; so the smallest program is
+        `while session.step().tool_calls: ...`. See `by_hand.call_tool` for what it raises.
+        """
+        return by_hand.call_tool(self.cursor, _id(call))
+
+    def tool_call_result(self, call_id: Any, result: Any) -> CallRecord:
+        """Record what your own run of a call came to, once for each call, in any order.
+
+        The result is plain data, an object (a value or a name), a list of objects, or an
+        exception. See `by_hand.tool_call_result` for what it raises.
+        """
+        return by_hand.tool_call_result(self.cursor, _id(call_id), result)
+
     def generate(self) -> Reply | None:
-        """Ask the model what it would say now; nothing is recorded, nothing runs."""
-        model = self.cursor.desk.model
-        if model is None:
-            raise UsageError("this session has no model; give one, such as model=Scripted([...])")
-        return model(self.cursor.request)
+        """Return what the model would say now; nothing is recorded, nothing runs.
+
+        `session.toolbox[call.tool]` is the tool of a call. Raises NotYourTurn while calls
+        have no result.
+        """
+        return by_hand.generate(self.cursor)
+
+    def transform(self, obj: Any, instruction: str) -> Any:
+        """Return what the model makes of an object (a value or a name): one of its type.
+
+        Raises Unfinished where a call waits for a person, or nothing was saved.
+        """
+        return aside.transform(self.cursor, obj, instruction)
+
+    def query(self, obj: Any, question: str, returns: Any = str) -> Any:
+        """Return the model's answer about an object: a str, int, float or bool.
+
+        Raises Unfinished where a call waits for a person, or nothing was saved.
+        """
+        return aside.query(self.cursor, obj, question, returns)
 
     # -- keeping ----------------------------------------------------------------------
 
@@ -332,19 +351,3 @@ def _id(call: Any) -> str:
 
 def _place(at: Any) -> str | None:
     return None if at is None else _id(at)
-
-
-def _record(call: CallState, state: State, running: str = "") -> CallRecord:
-    status = "running" if call.id == running else call.status
-    objects = objects_of(call.outcome)
-    name = state.by_maker[objects[0].maker] if objects else ""
-    match call.outcome:
-        case Data(data):
-            return CallRecord(call.id, call.tool, call.arguments, status, data)
-        case Failed(message):
-            return CallRecord(call.id, call.tool, call.arguments, status, error=message)
-        case Interrupted():
-            return CallRecord(call.id, call.tool, call.arguments, status, error="interrupted")
-    names = [state.by_maker[made.maker] for made in objects]
-    result = (names if len(names) > 1 else name) or None
-    return CallRecord(call.id, call.tool, call.arguments, status, result, object=name)

@@ -17,8 +17,8 @@ from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.errors import BrokenJournal, CallError, DefinitionError, UsageError
 from jupyter_toolcall.events import Asked, Call, Opened, Replied
 from jupyter_toolcall.journal import Journal
+from jupyter_toolcall.records import CallRecord
 from jupyter_toolcall.request import Reply, Request
-from jupyter_toolcall.session import CallRecord
 
 if TYPE_CHECKING:
     from nowhere import Missing  # type: ignore[import-not-found]
