@@ -24,7 +24,7 @@ def arguments(text: str) -> dict[str, Any]:
     if len(text) > LONGEST:
         raise ValueError(TOO_LONG)
     try:
-        found = _read(text) if text.strip() else {}
+        found = read(text) if text.strip() else {}
         depth = _depth(found)
     except RecursionError:
         raise ValueError(TOO_DEEP) from None
@@ -35,7 +35,8 @@ def arguments(text: str) -> dict[str, Any]:
     return found
 
 
-def _read(text: str) -> Any:
+def read(text: str) -> Any:
+    """Return the data that a JSON text holds. Raises ValueError, saying what is wrong."""
     try:
         found = json.loads(
             text,
@@ -48,6 +49,8 @@ def _read(text: str) -> Any:
         raise ValueError(f"the arguments are not valid JSON: {error}") from None
     except UnicodeEncodeError:
         raise ValueError("the arguments hold half of a Unicode character") from None
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
     return found
 
 

@@ -6,8 +6,10 @@ A function's signature is its schema, its docstring says what it is for. A class
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
+import re
 import types as python_types
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -33,7 +35,7 @@ from .kinds import (
     refer,
     strict_dict,
 )
-from .tool import Check, Resolve, Tool, hints_of
+from .tool import Check, Resolve, Tool, hints_of, nearest
 
 _Parameter = inspect.Parameter
 _BAD_SCHEMA = (PydanticSchemaGenerationError, PydanticUserError, TypeError, RecursionError)
@@ -78,27 +80,71 @@ def _underlying(function: Any) -> Any:
 
 def from_class(cls: type, kinds: Kinds) -> Iterator[Tool]:
     """Yield a tool for each public method of a class."""
-    kind = kind_name(cls)
+    kind, about = kind_name(cls), _about(cls)
     for name, member in _members(cls):
         title = f"{kind}_{hints_of(_bare(member)).name or name}"
         if isinstance(member, (staticmethod, classmethod)):
             made = from_function(getattr(cls, name), kinds, name=title)
             bare = functools.partial(fingerprint, member.__func__)
-            yield replace(made, version=functools.cache(bare))
+            made = replace(made, version=functools.cache(bare))
         else:
-            yield _with_receiver(from_function(member, kinds, name=title, method=kind), cls, kinds)
+            made = _with_receiver(from_function(member, kinds, name=title, method=kind), cls, kinds)
+        yield replace(made, group=kind, about=about)
 
 
 def from_instance(instance: object, kinds: Kinds) -> Iterator[Tool]:
-    """Yield a tool for each public method of an instance; they share its state."""
-    kind = kind_name(type(instance))
-    for name, member in _members(type(instance)):
-        title = f"{kind}_{hints_of(_bare(member)).name or name}"
+    """Yield a tool for each public method of an instance; they share its state.
+
+    They are named by its `name` and described by its `description`, where its class says
+    that it has these. Raises DefinitionError where they are no texts.
+    """
+    cls = type(instance)
+    group = _said(instance, "name") or kind_name(cls)
+    about = _said(instance, "description") or _about(cls)
+    for name, member in _members(cls):
+        title = f"{group}_{hints_of(_bare(member)).name or name}"
         if isinstance(member, (staticmethod, classmethod)):
-            yield from_function(getattr(instance, name), kinds, name=title)
-            continue
-        made = from_function(member, kinds, name=title, method=kind)
-        yield replace(made, instance=f"({kind})", subject=instance)
+            made = from_function(getattr(instance, name), kinds, name=title)
+        else:
+            made = from_function(member, kinds, name=title, method=group)
+            made = replace(made, instance=f"({group})", subject=instance)
+        yield replace(made, group=group, about=about)
+
+
+def _about(cls: type) -> str:
+    """Return what a class says of itself; what Python or a base says of it is not that."""
+    said = cls.__dict__.get("__doc__")
+    made = dataclasses.is_dataclass(cls) and str(said).startswith(f"{cls.__name__}(")
+    return inspect.cleandoc(said) if isinstance(said, str) and not made else ""
+
+
+def _said(instance: object, name: str) -> str:
+    """Return what an instance says of itself; "" where its class is no class of tools."""
+    cls = type(instance)
+    if not any(_is_said(cls, each) for each in ("name", "description")):
+        return ""
+    said = getattr(instance, name, None)
+    if callable(said) or (said is None and not _is_said(cls, name)):
+        return ""
+    what, pattern, such = _SAID[name]
+    if isinstance(said, str) and re.fullmatch(pattern, said, re.DOTALL):
+        return said
+    raise DefinitionError(
+        f"{cls.__name__}.{name} is {said!r:.60}; it has to be {what}, such as {name} = {such!r}"
+    )
+
+
+_SAID = {
+    "name": ("letters a to z, digits, _ and -", r"[A-Za-z0-9_-]+", "weather"),
+    "description": ("a text", r".*\S.*", "Tells the weather of a city"),
+}
+
+
+def _is_said(cls: type, name: str) -> bool:
+    """Return whether a class has this as an attribute or a property, and not as a method."""
+    found = inspect.getattr_static(cls, name, None)
+    data = isinstance(found, (property, functools.cached_property)) or not callable(found)
+    return found is not None and data and not isinstance(found, (staticmethod, classmethod))
 
 
 def _bare(member: Any) -> Any:
@@ -322,6 +368,8 @@ def refusal(title: str, error: ValidationError, known: Collection[str]) -> CallE
             said = "there is no such argument"
             if len(problem["loc"]) == 1:
                 said += f"; there {'is' if len(known) == 1 else 'are'} {', '.join(known) or 'none'}"
+                near = nearest(str(problem["loc"][0]), known)
+                said += f".{near}" if near else ""
         fields.setdefault(place, said[:1].lower() + said[1:])
     lines = "; ".join(f"{place}: {said}" for place, said in list(fields.items())[:8])
     return CallError(f"{title}: {lines}"[:2000], fields)
