@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .models.scripted import Scripted as Scripted
     from .session import Session as Session
+    from .sources.definitions import from_definition as from_definition
+    from .sources.definitions import to_definition as to_definition
     from .tools import Tool as Tool
     from .tools import Toolbox as Toolbox
     from .tools import tool as tool
@@ -24,9 +26,14 @@ _HOMES = {
     "Session": ".session",
     "Tool": ".tools",
     "Toolbox": ".tools",
+    "from_definition": ".sources.definitions",
+    "to_definition": ".sources.definitions",
     "tool": ".tools",
 }
-__all__ = ["Scripted", "Session", "Tool", "Toolbox", "load_ipython_extension", "tool"]
+__all__ = [
+    *("Scripted", "Session", "Tool", "Toolbox", "load_ipython_extension", "tool"),
+    *("from_definition", "to_definition"),
+]
 
 
 def __getattr__(name: str) -> Any:
