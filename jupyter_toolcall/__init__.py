@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .session import Session as Session
     from .sources.definitions import from_definition as from_definition
     from .sources.definitions import to_definition as to_definition
+    from .sources.graphql import from_graphql as from_graphql
     from .tools import Tool as Tool
     from .tools import Toolbox as Toolbox
     from .tools import tool as tool
@@ -27,12 +28,13 @@ _HOMES = {
     "Tool": ".tools",
     "Toolbox": ".tools",
     "from_definition": ".sources.definitions",
+    "from_graphql": ".sources.graphql",
     "to_definition": ".sources.definitions",
     "tool": ".tools",
 }
 __all__ = [
     *("Scripted", "Session", "Tool", "Toolbox", "load_ipython_extension", "tool"),
-    *("from_definition", "to_definition"),
+    *("from_definition", "from_graphql", "to_definition"),
 ]
 
 

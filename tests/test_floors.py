@@ -38,6 +38,7 @@ HEAVY = {
     "anywidget": "panel.py",
     "docstring_parser": "tools/docs.py",
     "filelock": "disk.py",
+    "graphql": "sources/graphql/sdl.py",
     "graphviz": "tidy.py",
     "nbclient": "notebooks.py",
     "nbformat": "notebooks.py",

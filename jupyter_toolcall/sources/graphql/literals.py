@@ -1,0 +1,64 @@
+"""GraphQL's own way to write a value down, read as JSON data."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+_TOKEN = re.compile(
+    r'[\s,]*("""(?:[^"\\]|\\.|"(?!""))*"""|"(?:[^"\\]|\\.)*"|-?\d[\w.+-]*|[A-Za-z_]\w*|[\[\]{}:]|$)',
+    re.DOTALL,
+)
+_WORDS = {"true": True, "false": False, "null": None}
+
+
+def read(text: str) -> Any:
+    """Return the value that a literal writes; the name of an enum's value is a text.
+
+    Raises ValueError for what is no literal.
+    """
+    tokens = _tokens(text)
+    value = _value(next(tokens), tokens)
+    if next(tokens):
+        raise ValueError(f"{text!r:.60} is no literal")
+    return value
+
+
+def _tokens(text: str) -> Iterator[str]:
+    at = 0
+    while at <= len(text):
+        found = _TOKEN.match(text, at)
+        if found is None:
+            raise ValueError(f"{text!r:.60} is no literal")
+        yield found[1]
+        at = found.end() if found[1] else len(text) + 1
+    raise ValueError(f"{text!r:.60} ends too soon")
+
+
+def _value(token: str, tokens: Iterator[str]) -> Any:
+    if token == "[":
+        return list(_items(tokens))
+    if token == "{":
+        return dict(_fields(tokens))
+    if token.startswith('"""'):
+        return textwrap.dedent(token[3:-3]).strip("\n")
+    if token.startswith('"') or token[:1] in tuple("-0123456789"):
+        return json.loads(token)
+    if not token.isidentifier():
+        raise ValueError(f"{token!r:.60} is no value")
+    return _WORDS.get(token, token)
+
+
+def _items(tokens: Iterator[str]) -> Iterator[Any]:
+    while (token := next(tokens)) != "]":
+        yield _value(token, tokens)
+
+
+def _fields(tokens: Iterator[str]) -> Iterator[tuple[str, Any]]:
+    while (name := next(tokens)) != "}":
+        if next(tokens) != ":":
+            raise ValueError(f"{name!r:.60} has no value")
+        yield name, _value(next(tokens), tokens)
