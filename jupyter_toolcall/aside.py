@@ -43,7 +43,7 @@ def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
             f"a {type(obj).__name__} is plain data here, with no type that a result could be "
             "checked by; name its class in the toolbox, such as Toolbox(Book)"
         )
-    hand = f"Hand the {kind} that comes of it over with save."
+    hand = f"Hand the {kind} that comes of it over with save(result=...)."
     output = Output(kind, "What came of it.")
     return _answered(cursor, _Question(instruction, "Do this to", obj, made, hand, output))
 
@@ -60,7 +60,7 @@ def query(cursor: Cursor, obj: Any, question: str, returns: Any = str) -> Any:
             f"a question is answered by a {', '.join(SCALAR_TYPES.values())}, not {returns!r:.60}; "
             "transform makes objects"
         )
-    hand = f"Hand the answer over with save, as a {kind}."
+    hand = f"Hand the answer over with save(result=...); its type is {kind}."
     output, made = Output(kind, "The answer."), _object(cursor, obj)
     return _answered(cursor, _Question(question, "This is about", obj, made, hand, output))
 

@@ -1,0 +1,503 @@
+"""The program's hand: three ways to deal with the calls of a reply, and what each one promises."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Literal
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
+from jupyter_toolcall.errors import CallError, NotYourTurn, UsageError
+from jupyter_toolcall.events import Call, Started
+from jupyter_toolcall.journal import Journal
+from jupyter_toolcall.request import Assistant, Reply, Request, Results
+from jupyter_toolcall.tools import Changed
+
+
+@dataclass(frozen=True)
+class Book:
+    """A book."""
+
+    title: str
+    pages: int = 100
+
+
+RAN: list[str] = []
+
+
+def cut(book: Book, pages: int) -> Book:
+    """Return the book with fewer pages."""
+    RAN.append("cut")
+    return replace(book, pages=pages)
+
+
+@tool(read_only=True)
+def count(book: Book) -> int:
+    """Say how many pages it has."""
+    RAN.append("count")
+    return book.pages
+
+
+def burn(book: Book) -> str:
+    """Fail."""
+    RAN.append("burn")
+    raise OSError("too wet")
+
+
+def wait(book: Book) -> str:
+    """Be interrupted."""
+    RAN.append("wait")
+    raise KeyboardInterrupt
+
+
+BOX = Toolbox(Book, cut, count, burn, wait)
+CUT = ("cut", {"book": "Book#1", "pages": 9})
+COUNT = ("count", {"book": "Book#1"})
+BURN = ("burn", {"book": "Book#1"})
+
+
+def replied(*calls: Any, more: tuple[Any, ...] = ("done",), **options: Any) -> Session:
+    """Return a session whose model has just asked for these calls."""
+    RAN.clear()
+    given: dict[str, Any] = {"scheme": "flat", "inputs": {"book": Book("Dune")}, **options}
+    return Session(BOX, Scripted([list(calls), *more]), **given).ask("Go.").step()
+
+
+def told(session: Session) -> list[tuple[str, str, bool]]:
+    """Return the results that the model was told last."""
+    last = [m for m in session.cursor.request.messages if isinstance(m, Results)][-1]
+    return [(result.call_id, result.content, result.error) for result in last.results]
+
+
+def unchanged_by_replay(session: Session) -> bool:
+    entries, ran = len(session.journal), list(RAN)
+    again = session.replay()
+    while again.cursor.script.next() is not None:
+        with suppress(KeyboardInterrupt):
+            assert again.cursor.advance() is not None
+    return again.head == session.head and len(session.journal) == entries and ran == RAN
+
+
+# -- the protocol -------------------------------------------------------------------------
+
+
+def test_the_tool_calls_are_the_unanswered_calls_of_the_last_reply_in_call_order() -> None:
+    session = replied(CUT, COUNT)
+    assert [(c.id, c.tool, c.status) for c in session.tool_calls] == [
+        ("call_1_1", "cut", "proposed"),
+        ("call_1_2", "count", "proposed"),
+    ]
+    session.call_tool("call_1_1")
+    assert [call.id for call in session.tool_calls] == ["call_1_2"]
+    session.call_tool("call_1_2")
+    assert session.tool_calls == ()
+
+
+def test_the_smallest_program_of_the_protocol_comes_to_the_end() -> None:
+    session = Session(
+        BOX, Scripted([CUT, [COUNT, COUNT], "Nine."]), scheme="flat", inputs={"book": Book("Dune")}
+    )
+    session.ask("Cut it and count.")
+    while session.step().tool_calls:
+        for call in session.tool_calls:
+            session.call_tool(call)
+    assert str(session) == "Nine."
+    assert [call.result for call in session.calls] == ["Book#2", 100, 100]
+    assert unchanged_by_replay(session)
+
+
+@pytest.mark.parametrize("approve", ["ask", "none", "read-only", "all"])
+def test_call_tool_runs_on_the_programs_word_and_says_who_decided(approve: str) -> None:
+    session = replied(CUT, approve=approve)
+    made = session.call_tool(session.tool_calls[0])
+    assert (made.status, made.result, made.object) == ("succeeded", "Book#2", "Book#2")
+    assert session["Book#2"] == Book("Dune", 9)
+    decided = session.journal.path(session.head)[-3]
+    assert decided.meta["by"] == "program"
+    assert session.deps("Book#2") == ("Book#1",)
+    assert unchanged_by_replay(session)
+
+
+def test_a_call_is_named_by_its_id_its_record_or_the_call_of_the_reply() -> None:
+    session = replied(COUNT, COUNT, COUNT)
+    call = session.state.calls["call_1_3"].call
+    for given_as in ("call_1_1", session.tool_calls[1], call):
+        assert session.call_tool(given_as).result == 100
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (("cut", {"book": "Book#1"}), "pages"),
+        (("cut", {"book": "Book#7", "pages": 1}), "there is no object 'Book#7'"),
+        (("shred", {}), "there is no tool 'shred'"),
+        (("cut", {"book": "Book#1", "pages": float("nan")}), ""),
+    ],
+)
+def test_a_call_that_does_not_fit_is_a_failure_that_the_model_is_told(call: Any, said: str) -> None:
+    session = replied(call)
+    made = session.call_tool("call_1")
+    assert made.status == "failed"
+    assert said in made.error
+    assert told(session)[0][2]
+    assert RAN == []
+    assert unchanged_by_replay(session)
+
+
+def test_a_tool_that_raises_is_a_failure_that_the_model_is_told() -> None:
+    session = replied(BURN)
+    assert session.call_tool("call_1").error == "OSError: too wet"
+    assert told(session) == [("call_1", '{"error": "OSError: too wet"}', True)]
+
+
+def test_the_schemes_own_calls_are_answered_by_call_tool() -> None:
+    session = replied(
+        ("selectTools", {"tools": ["cut"]}), more=(CUT, ("save", {"out": "$Book"})),
+        scheme="select", outputs={"out": Book},
+    )  # fmt: skip
+    assert session.call_tool("call_1").status == "succeeded"
+    for number in (2, 3):
+        assert session.step().call_tool(f"call_{number}").status == "succeeded"
+    assert session.outputs["out"] == Book("Dune", 9)
+    assert session.step().tool_calls == ()
+    assert unchanged_by_replay(session)
+
+
+def test_the_schemes_own_calls_take_no_result_of_the_programs() -> None:
+    session = replied(("selectTools", {"tools": ["cut"]}), scheme="select")
+    entries = len(session.journal)
+    with pytest.raises(UsageError, match=r"session\.call_tool"):
+        session.tool_call_result("call_1", "ok")
+    assert len(session.journal) == entries
+
+
+def test_calls_may_run_in_any_order_and_the_model_is_told_in_call_order() -> None:
+    session = replied(CUT, COUNT, BURN)
+    for call_id in ("call_1_3", "call_1_1", "call_1_2"):
+        session.call_tool(call_id)
+    assert RAN == ["burn", "cut", "count"]
+    assert [call_id for call_id, *_ in told(session)] == ["call_1_1", "call_1_2", "call_1_3"]
+    assert unchanged_by_replay(session)
+
+
+def test_a_later_call_that_ran_first_is_not_run_again_when_the_first_is_edited() -> None:
+    session = replied(CUT, COUNT)
+    session.call_tool("call_1_2")
+    session.call_tool("call_1_1")
+    RAN.clear()
+    edited = session.edit("call_1_1", pages=5).run()
+    assert RAN == ["cut"]
+    assert edited["Book#2"].pages == 5
+
+
+def test_an_edit_runs_the_call_before_the_calls_of_its_turn_that_used_what_it_made() -> None:
+    session = replied(CUT, ("count", {"book": "Book#2"}))
+    for call in session.tool_calls:
+        session.call_tool(call)
+    RAN.clear()
+    edited = session.edit("call_1_1", pages=5).run()
+    assert [call.result for call in edited.calls] == ["Book#2", 5]
+    assert RAN == ["cut", "count"]
+
+
+@pytest.mark.parametrize(
+    ("result", "status", "content"),
+    [
+        (7, "succeeded", '{"result": 7}'),
+        (None, "succeeded", '{"result": null}'),
+        ({"a": [1]}, "succeeded", '{"result": {"a": [1]}}'),
+        ("Book#1", "succeeded", '{"result": "Book#1"}'),
+        (Book("Emma"), "succeeded", '{"result": "Book#2"}'),
+        ([Book("Emma"), "Book#1"], "succeeded", '{"objects": ["Book#2", "Book#1"]}'),
+        (ValueError("no ink"), "failed", '{"error": "ValueError: no ink"}'),
+    ],
+)
+def test_a_result_is_data_an_object_objects_or_an_exception(
+    result: Any, status: str, content: str
+) -> None:
+    session = replied(CUT)
+    made = session.tool_call_result("call_1", result)
+    assert made.status == session.calls[0].status == status
+    assert told(session) == [("call_1", content, status == "failed")]
+    assert RAN == []
+    assert str(session.run()) == "done"
+    assert unchanged_by_replay(session)
+
+
+def test_an_object_that_the_program_made_comes_from_the_objects_of_the_call() -> None:
+    session = replied(CUT)
+    assert session.tool_call_result("call_1", Book("Dune", 9)).object == "Book#2"
+    assert session["Book#2"] == Book("Dune", 9)
+    assert session.deps("Book#2") == ("Book#1",)
+
+
+def test_a_result_is_recorded_on_arrival_and_the_program_is_said_to_have_given_it() -> None:
+    session = replied(CUT, COUNT)
+    session.tool_call_result("call_1_2", 9)
+    last = session.journal[session.head]
+    assert last.meta["by"] == "program"
+    assert not any(isinstance(entry.event, Started) for entry in session.journal)
+    assert Journal.loads(session.journal.dumps()).dumps() == session.journal.dumps()
+    # The model is told when the turn is whole.
+    assert not any(isinstance(m, Results) for m in session.cursor.request.messages)
+    session.tool_call_result("call_1_1", 8)
+    assert told(session) == [
+        ("call_1_1", '{"result": 8}', False),
+        ("call_1_2", '{"result": 9}', False),
+    ]
+
+
+def test_a_result_changes_variables_of_the_session_as_a_tool_does() -> None:
+    session = replied(COUNT)
+    session.tool_call_result("call_1", Changed("ok", {"shelf": "B"}))
+    assert dict(session.state.variables) == {"shelf": "B"}
+
+
+def test_a_result_holds_in_a_replay_while_the_call_is_about_the_same_objects() -> None:
+    session = replied(CUT, more=(("count", {"book": "Book#2"}), "done"))
+    session.call_tool("call_1")
+    session.step().tool_call_result("call_2", 1234)
+    assert session.edit("call_1", pages=9).run().calls[1].result == 1234
+    RAN.clear()
+    edited = session.edit("call_1", pages=5).run()
+    assert edited.calls[1].result == 5
+    assert RAN == ["cut", "count"]
+
+
+def test_a_replay_asks_again_for_a_result_whose_objects_have_changed() -> None:
+    session = replied(CUT, more=(("burn", {"book": "Book#2"}), "done"))
+    session.call_tool("call_1")
+    session.step().tool_call_result("call_2", "warm")
+    session.run()
+    edited = session.edit("call_1", pages=5).run()
+    assert [call.id for call in edited.tool_calls] == ["call_2"]
+    edited.tool_call_result("call_2", "hot")
+    assert str(edited.run()) == "done"
+    assert edited.calls[1].result == "hot"
+    assert unchanged_by_replay(edited)
+
+
+@pytest.mark.parametrize("way", ["call_tool", "tool_call_result"])
+def test_unknown_and_answered_calls_are_refused_naming_what_there_is(way: str) -> None:
+    session = replied(CUT, COUNT)
+    session.call_tool("call_1_1")
+    entries = session.journal.dumps()
+    for call_id, said in (("call_9", "there is no call 'call_9'"), ("call_1_1", "succeeded")):
+        with pytest.raises(NotYourTurn, match=f"{said}.*without a result: call_1_2"):
+            session.call_tool(call_id) if way == "call_tool" else session.tool_call_result(
+                call_id, 1
+            )
+    assert session.journal.dumps() == entries
+
+
+def test_the_name_of_an_object_that_there_is_not_is_no_result() -> None:
+    session = replied(CUT)
+    entries = len(session.journal)
+    with pytest.raises(CallError, match="Book#1"):
+        session.tool_call_result("call_1", "Book#7")
+    assert len(session.journal) == entries
+    assert session.tool_calls
+
+
+def test_after_an_interrupt_the_session_goes_on() -> None:
+    session = replied(("wait", {"book": "Book#1"}), COUNT)
+    with pytest.raises(KeyboardInterrupt):
+        session.call_tool("call_1_1")
+    assert session.calls[0].status == "interrupted"
+    session.call_tool("call_1_2")
+    assert str(session.run()) == "done"
+    assert "interrupted" in told(session)[0][1]
+    assert unchanged_by_replay(session)
+
+
+def test_a_request_to_a_person_is_answered_and_never_run() -> None:
+    please = Tool("please", "Ask for something.", {"type": "object"}, for_person=True)
+    session = Session(Toolbox(please), Scripted([("please", {}), "ok"]), scheme="flat")
+    session.ask("Go.").step()
+    with pytest.raises(UsageError, match=r"session\.tool_call_result"):
+        session.call_tool("call_1")
+    session.tool_call_result("call_1", "here you are")
+    assert str(session.run()) == "ok"
+
+
+def test_a_call_that_a_person_edited_runs_as_it_was_edited() -> None:
+    session = replied(CUT, approve="none")
+    session.decide("call_1", "edit", arguments={"book": "Book#1", "pages": 3})
+    assert session.call_tool("call_1").arguments["pages"] == 3
+    assert session["Book#2"].pages == 3
+
+
+def test_no_call_runs_while_another_one_runs() -> None:
+    seen: list[str] = []
+
+    def nosy() -> str:
+        with pytest.raises(NotYourTurn, match="running") as refused:
+            session.call_tool("call_1_2")
+        seen.append(str(refused.value))
+        return "ok"
+
+    session = Session(Toolbox(nosy, cut), Scripted([[("nosy", {}), ("nosy", {})]]), scheme="flat")
+    session.ask("Go.").step().call_tool("call_1_1")
+    assert seen == ["call call_1_1 is running; one call runs at a time"]
+    assert [call.id for call in session.tool_calls] == ["call_1_2"]
+
+
+# -- nothing fancy ------------------------------------------------------------------------
+
+
+def test_generate_returns_the_reply_and_touches_nothing() -> None:
+    session = Session(BOX, Scripted([CUT, "done"]), scheme="flat", inputs={"book": Book("Dune")})
+    session.ask("Go.")
+    before = session.journal.dumps()
+    for _ in range(2):
+        reply = session.generate()
+        assert reply is not None
+        assert [(call.tool, call.arguments) for call in reply.calls] == [CUT]
+    assert session.journal.dumps() == before
+    assert session.calls == session.tool_calls == ()
+
+
+def test_the_calls_of_a_reply_are_run_by_anyone_and_told_in_ones_own_words() -> None:
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    session = Session(Toolbox(add), Scripted([("add", {"a": 1, "b": 2})]), scheme="flat")
+    reply = session.ask("1 + 2?").generate()
+    assert reply is not None
+    results = [session.toolbox[c.tool].function(**c.arguments) for c in reply.calls]
+    assert results == [3]
+    session.ask(f"The result is {results[0]}.")
+    assert [m.text for m in session.cursor.request.messages if hasattr(m, "text")] == [
+        "1 + 2?",
+        "The result is 3.",
+    ]
+
+
+def test_nothing_is_said_past_calls_without_a_result() -> None:
+    session = replied(CUT, BURN)
+    entries = len(session.journal)
+    with pytest.raises(NotYourTurn, match="call_1_1, call_1_2"):
+        session.generate()
+    with pytest.raises(NotYourTurn, match="call_1_1"):
+        session.ask("And now?")
+    assert session.run().tool_calls
+    assert len(session.journal) == entries
+
+
+# -- whatever the order, whatever the way ---------------------------------------------------
+
+calls = st.one_of(
+    st.builds(lambda p: ("cut", {"book": "Book#1", "pages": p}), st.integers(1, 3)),
+    st.sampled_from(
+        [
+            *(COUNT, BURN, ("wait", {"book": "Book#1"}), ("count", {"book": "Book#2"})),
+            *(("shred", {}), ("cut", {"book": "Book#1"}), ("count", {})),
+        ]
+    ),
+)
+Way = Literal["call_tool", "data", "name", "object", "exception", "reject", "run"]
+ways = st.sampled_from(
+    ["call_tool", "call_tool", "data", "name", "object", "exception", "reject", "run"]
+)
+
+
+class Careful:
+    """A model that checks each request: every call has its one result, in call order."""
+
+    def __init__(self, turns: list[list[Any]]) -> None:
+        self.script = Scripted([*turns, "done"])
+        self.checked = 0
+
+    def __call__(self, request: Request) -> Reply:
+        for message, after in pairwise(request.messages):
+            if isinstance(message, Assistant):
+                assert isinstance(after, Results)
+                assert [r.call_id for r in after.results] == [c.id for c in message.calls]
+                self.checked += 1
+        return self.script(request)
+
+
+def deal_with(session: Session, call: Any, way: Way) -> None:
+    match way:
+        case "call_tool":
+            session.call_tool(call)
+        case "reject":
+            session.decide(call, "reject", reason="no")
+        case "run":
+            session.run()
+        case _:
+            results = {"data": 7, "name": "Book#1", "object": Book("Emma"), "exception": OSError()}
+            session.tool_call_result(call, results[way])
+
+
+def patiently(action: Any, *given: Any) -> None:
+    """Do it again after an interrupt, as a person would who runs a cell again."""
+    try:
+        action(*given)
+    except KeyboardInterrupt:
+        if getattr(action, "__name__", "") == "run":
+            patiently(action)
+
+
+def refused(session: Session, call_id: str) -> bool:
+    before = session.journal.dumps()
+    for action in (
+        lambda: session.call_tool(call_id),
+        lambda: session.tool_call_result(call_id, 1),
+        lambda: session.decide(call_id, "approve"),
+    ):
+        with pytest.raises(NotYourTurn):
+            action()
+    return session.journal.dumps() == before
+
+
+@given(
+    st.lists(st.lists(calls, min_size=1, max_size=4), min_size=1, max_size=3),
+    st.lists(ways, min_size=12, max_size=12),
+    st.sampled_from(["ask", "none", "all"]),
+    st.randoms(use_true_random=False),
+)
+@settings(
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+def test_each_call_has_one_result_in_call_order_and_a_replay_adds_nothing(
+    turns: list[list[Any]], drawn: list[Way], approve: str, order: random.Random
+) -> None:
+    RAN.clear()
+    model = Careful(turns)
+    session = Session(
+        BOX, model, scheme="flat", inputs={"book": Book("Dune")}, approve=approve
+    ).ask("Go.")
+    for _ in turns:
+        session.step()
+        while session.tool_calls:
+            call = order.choice(session.tool_calls)
+            turn = session.state.turns
+            patiently(deal_with, session, call, drawn.pop() if drawn else "call_tool")
+            if session.state.turns == turn and call.id not in session.state.open:
+                assert refused(session, call.id)
+            assert refused(session, "call_99")
+            if session.state.turns != turn:
+                break
+    for _ in turns:
+        for call in session.tool_calls:
+            patiently(session.call_tool, call)
+        patiently(session.run)
+    assert str(session) == "done"
+    assert model.checked >= len(turns)
+    assert all(c.status not in ("proposed", "approved", "unknown") for c in session.calls)
+    assert len(session.calls) == sum(map(len, turns))
+    assert unchanged_by_replay(session)
+    assert unchanged_by_replay(session.fork("call_1" if len(turns[0]) == 1 else "call_1_1"))
+
+
+def test_a_call_of_a_reply_that_nobody_recorded_is_unknown() -> None:
+    session = replied(COUNT)
+    with pytest.raises(NotYourTurn, match="there is no call 'elsewhere'"):
+        session.call_tool(Call("elsewhere", "count"))
