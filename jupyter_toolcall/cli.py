@@ -1,13 +1,16 @@
-"""`jupyter toolcall` on the command line: run, show and verify notebooks."""
+"""`jupyter toolcall` on the command line: run, show and verify notebooks, compare schemes."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from .errors import ToolcallError
+from .evaluation import SCHEMES, compare, table, tasks_in
 from .notebooks import Recorded, execute, recorded, verify
 
 
@@ -32,7 +35,31 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("file", type=Path, nargs="+")
     check = _command(commands, "verify", _verify, "run notebooks anew, offline, and compare")
     check.add_argument("notebook", type=Path, nargs="+")
+    _eval_options(_command(commands, "eval", _eval, "run tasks in several schemes and models"))
     return made
+
+
+def _eval_options(made: argparse.ArgumentParser) -> None:
+    made.add_argument("tasks", type=Path, metavar="TASKS", help="a Python file with TASKS")
+    made.add_argument("--schemes", type=_names, default=SCHEMES, metavar="NAME,…")
+    made.add_argument(
+        "--models",
+        type=_names,
+        default=("ideal",),
+        metavar="NAME,…",
+        help="ideal (follows each task's plan, offline), or models such as anthropic:MODEL",
+    )
+    made.add_argument("--attempts", type=int, default=1, metavar="N")
+    made.add_argument("--max-turns", type=int, default=50, metavar="N")
+    made.add_argument(
+        "--approve", default="", metavar="all|read-only", help="has to be said for real models"
+    )
+    made.add_argument("--each", action="store_true", help="a row for each task")
+    made.add_argument("--json", type=Path, metavar="FILE", help="where every run goes, as JSON")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
 
 
 Act = Callable[[argparse.Namespace], int]
@@ -78,3 +105,24 @@ def _verify(parsed: argparse.Namespace) -> int:
         verdict = "differs" if found.divergence else "same   "
         print(f"{verdict}  {path}: {found.divergence or found.said}")
     return 1 if failed else 0
+
+
+def _eval(parsed: argparse.Namespace) -> int:
+    """What is done by the time of an interrupt is shown all the same."""
+    runs = []
+    try:
+        for run in compare(
+            tasks_in(parsed.tasks),
+            parsed.schemes,
+            parsed.models,
+            attempts=parsed.attempts,
+            approve=parsed.approve,
+            max_turns=parsed.max_turns,
+        ):
+            runs.append(run)
+    except KeyboardInterrupt:
+        print("toolcall: stopped; what follows is what was done by then", file=sys.stderr)
+    if parsed.json:
+        parsed.json.write_text(json.dumps([asdict(run) for run in runs], indent=1) + "\n")
+    print(table(runs, each=parsed.each))
+    return 0
