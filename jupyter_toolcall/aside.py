@@ -6,7 +6,6 @@ again, as they were. Where a call waits for a person it is left open, and `run` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -166,11 +165,9 @@ def _object(cursor: Cursor, obj: Any) -> _Named | None:
 
 
 def _unused(cursor: Cursor, word: str, content: str) -> str:
-    """Return a name for an input. Without content to tell it by it is new on all branches."""
-    taken: Mapping[str, Any] | set[str] = {}
-    if not content:
-        events = (entry.event for entry in cursor.desk.journal)
-        taken = {name for e in events if isinstance(e, Opened) for name, _ in e.inputs}
+    """Return a name for an input; what no content tells apart is new on all branches."""
+    events = (entry.event for entry in cursor.desk.journal) if not content else ()
+    taken = {name for e in events if isinstance(e, Opened) for name, _ in e.inputs}
     names = (word if number == 1 else f"{word}_{number}" for number in count(1))
     makers = cursor.state.by_maker
     return next(name for name in names if f"input:{name}" not in makers and name not in taken)

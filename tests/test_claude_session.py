@@ -146,3 +146,49 @@ def test_fifty_turns_of_a_tool_of_ones_own_are_taken(server: StandIn) -> None:
     assert [call.result for call in session.calls] == list(range(1, 51))
     assert server.refused == []
     assert not any(asked.dropped for asked in server.asked)
+
+
+def test_results_that_were_given_out_of_order_make_a_request_that_the_api_takes(
+    server: StandIn,
+) -> None:
+    three = says(
+        Think("All at once."),
+        Use("Potato_rinse", {"Potato": "Potato#1", "sink": "Sink#1"}, id="a"),
+        Use("Potato_peel", {"Potato": "Potato#1"}, id="b"),
+        Use("Potato_juggle", {"Potato": "Potato#1"}, id="c"),
+    )
+    with cooking(server, three, says("ok"), says("ok"), scheme="flat") as session:
+        session.ask("Go.").step()
+        session.tool_call_result("c", RuntimeError("dropped it"))
+        session.tool_call_result("b", Potato(peeled=True))
+        session.call_tool("a")
+        session.run()
+    assert server.refused == []
+    results = [
+        part for part in server.asked[1].body["messages"][-1]["content"] if "tool_use_id" in part
+    ]
+    assert [result["tool_use_id"] for result in results] == ["a", "b", "c"]
+    assert "dropped it" in results[2]["content"]
+    assert [call.object for call in session.calls] == ["Potato#3", "Potato#2", ""]
+
+
+def test_a_question_beside_the_work_is_asked_with_requests_that_the_api_takes(
+    server: StandIn,
+) -> None:
+    asked = (
+        says(Think("Look."), Use("save", {"result": "a raw one"})),
+        says("Off it comes.", Use("Potato_peel", {"Potato": "Potato#1"})),
+        says(Use("save", {"result": "Potato#2"})),
+    )
+    plate = says(Use("save", {"fries": "Plate#1"}))
+    with cooking(server, plate, *asked, scheme="flat") as session:
+        session.tell("An empty plate will do.")
+        assert session.query("Potato#1", "What is it?") == "a raw one"
+        assert session.transform("Potato#1", "Peel it.") == Potato(peeled=True)
+    assert server.refused == []
+    saves = [
+        next(tool for tool in each.body["tools"] if tool["name"] == "save") for each in server.asked
+    ]
+    due = [list(each["input_schema"]["properties"]) for each in saves]
+    assert due == [["fries"], ["result"], ["result"], ["result"]]
+    assert session.outputs == {"fries": Plate()}
