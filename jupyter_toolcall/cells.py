@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any
 
 from rpds import HashTrieMap
@@ -27,7 +28,7 @@ from .request import Model
 from .schemes.outputs import SCALARS
 from .secrets import is_named_secret, secret_values
 from .session import Session
-from .tools import Toolbox, nearest
+from .tools import Tool, Toolbox, nearest
 
 Variables = Mapping[str, Any]
 _NAMED = re.compile(r"\{([A-Za-z_]\w*)\}")
@@ -184,7 +185,7 @@ def desk_for(
     chosen: Options, variables: Variables, journal: Journal, values: dict[str, Any]
 ) -> tuple[Desk, Opened]:
     """Return what a cell's options set up. Raises UsageError and DefinitionError."""
-    box = Toolbox(*(variable(name, variables, "-t") for name in chosen.tools))
+    box = Toolbox(*(_source(variable(name, variables, "-t")) for name in chosen.tools))
     inputs = {name: (variable(name, variables, "-i"), said) for name, said in chosen.inputs}
     outputs = {
         name: (_type(name, kind, variables, box), said) for name, kind, said in chosen.outputs
@@ -205,6 +206,14 @@ def desk_for(
     values.update(desk.memory.values)
     desk.memory.values = values
     return desk, replace(opened, model=model_name(desk.model))
+
+
+def _source(value: Any) -> Any:
+    """Return what a toolbox takes: a definition that a variable holds as data is read."""
+    if not isinstance(value, dict) or "tool" not in value:
+        return value
+    made: Tool = import_module(".sources.definitions", __package__).from_definition(value)
+    return made
 
 
 def variable(name: str, variables: Variables, option: str) -> Any:

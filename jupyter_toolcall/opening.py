@@ -14,7 +14,7 @@ from .loop import Desk
 from .models.named import model_named
 from .request import Model
 from .runner import Memory
-from .schemes import Scheme, scheme_named
+from .schemes import Native, Scheme, scheme_named
 from .schemes.outputs import SCALARS
 from .secrets import hiding
 from .state import opened_as
@@ -48,7 +48,7 @@ def opening(
     values = {key: _described(value) for key, value in inputs.items()}
     wanted = {key: _described(value) for key, value in outputs.items()}
     box = _known_types(_toolbox(toolbox), values, wanted)
-    chosen = scheme_named(f"native({scheme})" if native else scheme)
+    chosen = _spoken(scheme_named(scheme)) if native else scheme_named(scheme)
     memory = Memory(journal, box.kinds)
     opened = Opened(
         chosen.name,
@@ -63,6 +63,10 @@ def opening(
     desk = Desk(journal, box, chosen, memory, model_named(model), rules, max_turns=max_turns)
     desk.hide = hiding(os.environ)
     return desk, opened
+
+
+def _spoken(scheme: Scheme) -> Scheme:
+    return scheme if isinstance(scheme, Native) else Native(scheme)
 
 
 def _instances(toolbox: Toolbox, memory: Memory) -> tuple[tuple[str, str], ...]:
