@@ -128,7 +128,7 @@ class Dough:
         return self._then("top", given)
 
     def mix(self, info: Any, **given: Any) -> Dough:
-        return self._then("mix", given)
+        return self._then("mix", {key: len(value) for key, value in given.items() if value})
 
     def mixAll(self, info: Any, **given: Any) -> Dough:
         return self._then("mixAll", given)

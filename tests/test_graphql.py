@@ -1,0 +1,535 @@
+"""GraphQL: objects are query paths, a scalar sends one request, and ids are asked for once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
+from jupyter_toolcall.errors import CallError
+from jupyter_toolcall.schemes import SCHEMES
+from tests.standin.graphql_server import BAKERY, Bakery, Server, bakery
+
+BASIC = "Basic dXNlcjpwYSBzcw=="
+
+
+@pytest.fixture
+def served() -> Iterator[tuple[Server, Bakery]]:
+    with bakery() as found:
+        yield found
+
+
+@pytest.fixture
+def server(served: tuple[Server, Bakery]) -> Server:
+    return served[0]
+
+
+@pytest.fixture
+def box(server: Server) -> Toolbox:
+    return from_graphql(BAKERY, endpoint=server.url)
+
+
+def tell(box: Toolbox, *script: Any, **options: Any) -> Session:
+    given: dict[str, Any] = {"scheme": "flat", "approve": "all", **options}
+    return Session(box, Scripted([*script, "done"]), **given).tell("go")
+
+
+def results(session: Session) -> list[Any]:
+    return [call.result if call.status == "succeeded" else call.error for call in session.calls]
+
+
+# -- chains ---------------------------------------------------------------------------
+
+
+def test_a_chain_sends_nothing_and_its_scalar_sends_one_request(
+    box: Toolbox, server: Server
+) -> None:
+    script = [("dough", {"flour": "oat"}), ("Dough_knead", {"minutes": 3}), ("Dough_knead", {})]
+    session = tell(box, *script)
+    assert results(session) == ["Dough#1", "Dough#2", "Dough#3"]
+    assert server.queries == []
+    session = tell(box, *script, ("Dough_weight", {}))
+    assert session.calls[-1].result == 43
+    assert server.queries == ['{ dough(flour: "oat") { knead(minutes: 3) { knead { weight } } } }']
+
+
+def test_an_object_reads_as_its_path(box: Toolbox) -> None:
+    script = [("dough", {"flour": "oat"}), ("Dough_import", {"from": 'a "b"', "except": ["c"]})]
+    session = tell(box, *script, ("Dough_mix", {"with": "Dough#1"}))
+    value = session["Dough#3"]
+    assert str(value) == 'dough("oat").import("a \\"b\\"", except: ["c"]).mix(dough)'
+    assert type(value).__name__ == "Dough"
+    assert value._repr_mimebundle_() == {"text/plain": str(value)}
+    with pytest.raises(AttributeError, match="never changes"):
+        value.step = None
+
+
+def test_a_long_path_is_shown_by_its_ends(box: Toolbox) -> None:
+    session = tell(box, ("dough", {}), *[("Dough_knead", {"minutes": n}) for n in range(20)])
+    shown = str(session["Dough#21"])
+    assert shown.startswith("dough.knead(0).knead(1).…13 more….")
+    assert shown.endswith(".knead(18).knead(19)")
+
+
+def test_an_object_that_is_an_argument_is_asked_for_its_id_once(
+    box: Toolbox, server: Server
+) -> None:
+    session = tell(
+        box,
+        ("dough", {"flour": "oat"}),
+        ("dough", {}),
+        ("Dough_mixAll", {"others": ["Dough#1", "Dough#1"]}),
+        ("Dough_story", {}),
+        ("Dough_mix", {"with": "Dough#1"}),
+        ("Dough_weight", {}),
+    )
+    assert server.queries == [
+        '{ dough(flour: "oat") { id } }',
+        '{ dough { mixAll(others: ["dough:oat", "dough:oat"]) { story } } }',
+        '{ dough { mixAll(others: ["dough:oat", "dough:oat"]) { mix(with: "dough:oat") '
+        "{ weight } } } }",
+    ]
+    assert session.deps("Dough#3") == ("Dough#2", "Dough#1")
+
+
+def test_equal_paths_of_two_calls_are_two_objects_that_are_asked_apart(
+    box: Toolbox, server: Server
+) -> None:
+    script = [("dough", {}), ("dough", {}), ("Dough_mixAll", {"others": ["Dough#1", "Dough#2"]})]
+    session = tell(box, *script, ("Dough_story", {}))
+    assert server.queries[:2] == ["{ dough { id } }", "{ dough { id } }"]
+    one, two = (session.state.resolve(name) for name in ("Dough#1", "Dough#2"))
+    assert one.content == two.content != ""
+
+
+def test_an_argument_whose_own_path_needs_ids_is_asked_for_from_the_inside(
+    box: Toolbox, server: Server
+) -> None:
+    mixes = [("Dough_mix", {"Dough": "Dough#1", "with": "$Dough"}) for _ in range(200)]
+    session = tell(box, ("dough", {}), *mixes, ("Dough_weight", {}))
+    assert session.calls[-1].status == "succeeded"
+    assert len(server.queries) == 201
+    assert server.queries[1] == '{ dough { mix(with: "dough:rye") { id } } }'
+
+
+def test_optional_objects_lists_and_nothing_of_them(box: Toolbox, server: Server) -> None:
+    tell(
+        box,
+        ("dough", {}),
+        ("Dough_mix", {}),
+        ("Dough_mix", {"with": None}),
+        ("Dough_mixAll", {"others": [], "spare": None}),
+        ("Dough_mixAll", {"others": ["Dough#1"], "spare": ["Dough#1", "Dough#1"]}),
+        ("Dough_weight", {}),
+    )
+    assert server.queries[-1] == (
+        '{ dough { mix { mix(with: null) { mixAll(others: []) { mixAll(others: ["dough:rye"], '
+        'spare: ["dough:rye", "dough:rye"]) { weight } } } } } }'
+    )
+
+
+def test_enums_input_objects_and_defaults_arrive_as_they_are(box: Toolbox, server: Server) -> None:
+    top = {"toppings": [{"name": 'sal"t', "layers": [{}]}], "main": {"name": "x", "inner": None}}
+    session = tell(
+        box,
+        ("dough", {}),
+        ("Dough_shape", {"as": "LONG", "more": ["BATON"]}),
+        ("Dough_top", top),
+        ("Dough_top", {}),
+        ("Dough_story", {}),
+    )
+    said = session.calls[-1].result
+    assert 'shape{"as": "LONG", "more": ["BATON"]}' in said
+    assert '"name": "sal\\"t", "grams": 10, "layers": [{"name": "cream", "thick": false}]' in said
+    assert server.queries[-1].count("top") == 3  # `toppings` is one of them
+
+
+def test_a_scalar_of_the_servers_own_takes_any_json(box: Toolbox, server: Server) -> None:
+    data = {"a-b": [1, {"c": None}], "": "é\n"}
+    script = [("Dough_noted", {"data": value}) for value in (data, "text", 3, [1.5])]
+    session = tell(box, ("dough", {}), *script)
+    assert results(session)[1:] == [data, "text", 3, [1.5]]
+    assert server.requests[0].variables == {"v1": data}
+    assert server.queries[0] == "query($v1: JSON!) { dough { noted(data: $v1) } }"
+
+
+@pytest.mark.parametrize("scheme", ["flat", "select", "current"])
+def test_every_scheme_makes_the_same_request(box: Toolbox, server: Server, scheme: str) -> None:
+    if scheme not in SCHEMES:
+        pytest.skip(f"there is no scheme {scheme} yet")
+    first = [("selectTools", {"tools": ["dough", "Dough_knead", "Dough_story"]})]
+    script = [("dough", {}), ("Dough_knead", {}), ("Dough_story", {})]
+    session = tell(box, *(first if scheme == "select" else []), *script, scheme=scheme)
+    assert session.calls[-1].result == 'rye knead{"minutes": 5}'
+    assert server.queries == ["{ dough { knead { story } } }"]
+
+
+# -- what fields come to --------------------------------------------------------------
+
+
+def test_a_list_of_objects_is_many_found_by_their_ids(box: Toolbox, server: Server) -> None:
+    session = tell(box, ("dough", {}), ("Dough_parts", {}), ("Dough_story", {"Dough": "Dough#2"}))
+    assert results(session)[1:] == [["Dough#2", "Dough#3"], "rye crust"]
+    assert server.queries == [
+        "{ dough { parts { __typename ... on Dough { id_Dough: id } } } }",
+        '{ loadDoughFromID(id: "dough:rye crust") { story } }',
+    ]
+    assert str(session["Dough#2"]) == 'Dough("dough:rye crust")'
+
+
+def test_a_list_without_ids_is_many_found_by_their_places(box: Toolbox, server: Server) -> None:
+    session = tell(box, ("dough", {}), ("Dough_holes", {}), ("Half_of", {"Half": "Half#2"}))
+    assert results(session)[1:] == [["Half#1", "Half#2"], "right"]
+    assert str(session["Half#2"]) == "dough.holes[2]"
+    assert server.queries[-1] == "{ dough { holes { of } } }"
+
+
+def test_an_interface_and_a_union_come_to_what_they_are(box: Toolbox, server: Server) -> None:
+    session = tell(
+        box,
+        ("shelf", {}),
+        ("Cake_tiers", {}),
+        ("find", {"name": "cake x"}),
+        ("Cake_name", {}),
+        ("find", {"name": "loaf"}),
+        ("Bread_slices", {"count": 1}),
+    )
+    expected = [["Bread#1", "Cake#1"], 3, "Cake#2", "cake x", "Bread#2", "Slice#1"]
+    assert results(session) == expected
+    assert server.queries[1] == '{ node(id: "Cake:cake of nuts") { ... on Cake { tiers } } }'
+    assert server.queries[3] == '{ find(name: "cake x") { ... on Cake { name } } }'
+
+
+def test_an_id_by_directive_takes_an_object_and_returns_one(box: Toolbox, server: Server) -> None:
+    session = tell(
+        box,
+        ("best", {}),
+        ("Bread_name", {}),
+        ("find", {"name": "cake x"}),
+        ("weigh", {"breads": ["Bread#1", "Bread#1"], "any": "Cake#1"}),
+    )
+    assert results(session) == ["Bread#1", "best", "Cake#1", 200 + len("Cake:cake x")]
+    assert box["weigh"].parameters["properties"]["any"]["pattern"] == "^(Bread|Cake)#[1-9][0-9]*$"
+
+
+def test_a_field_that_returns_an_own_id_returns_the_object(box: Toolbox) -> None:
+    session = tell(box, ("dough", {}), ("Dough_twin", {}), ("Dough_story", {}))
+    assert results(session)[1:] == ["Dough#2", "rye twin"]
+
+
+def test_a_bare_id_takes_a_text_or_an_object(box: Toolbox) -> None:
+    session = tell(
+        box, ("best", {}), ("echo", {"id": "Bread#1"}), ("echo", {"id": "x"}), ("echo", {"id": 7})
+    )
+    assert results(session)[1:] == ["Bread:best", "x", "7"]
+    assert session.cursor.state.calls[session.calls[1].id].started is not None
+
+
+def test_null_for_an_object_is_null_at_once(box: Toolbox) -> None:
+    script = [("bread", {"named": "nobody"}), ("find", {"name": "nobody"}), ("Dough_lost", {})]
+    session = tell(box, ("dough", {}), *script, ("Dough_lost", {"now": False}))
+    assert results(session)[1:] == [None, None, None, "Dough#2"]
+    assert [name for name in session.objects if name.startswith("Bread")] == []
+
+
+def test_void_and_null_scalars_are_null(box: Toolbox) -> None:
+    assert results(tell(box, ("dough", {}), ("Dough_rest", {}), ("Dough_note", {})))[1:] == [
+        None,
+        None,
+    ]
+
+
+def test_a_mutation_is_sent_once_and_gives_an_object_or_data(
+    served: tuple[Server, Bakery], box: Toolbox
+) -> None:
+    server, root = served
+    session = tell(
+        box,
+        ("dough", {}),
+        ("bake", {"dough": "Dough#1"}),
+        ("Bread_name", {}),
+        ("Bread_name", {}),
+        ("rename", {"bread": "$Bread", "name": "z"}),
+        ("clean", {}),
+        ("count", {}),
+    )
+    assert results(session)[1:] == ["Bread#1", "rye", "rye", {"ok": True, "name": "z"}, None, 3]
+    assert root.done == ["bake dough:rye", "rename Bread:rye", "clean"]
+    assert [q.partition("(")[0] for q in server.queries if q.startswith("mutation")] == [
+        "mutation { bake",
+        "mutation { rename",
+        "mutation { clean }",
+        "mutation { count }",
+    ]
+
+
+def test_a_mutation_named_as_a_query_field_has_a_name_of_its_own(
+    box: Toolbox, server: Server
+) -> None:
+    tell(box, ("version", {}), ("Mutation_version", {}))
+    assert server.queries == ["{ version }", "mutation { version }"]
+
+
+# -- which tools there are ------------------------------------------------------------
+
+
+def test_only_what_sends_nothing_is_read_only(box: Toolbox) -> None:
+    lazy = {tool.name for tool in box if tool.read_only}
+    assert {"dough", "Dough_knead", "Dough_burn", "Slice_butter"} <= lazy
+    assert lazy.isdisjoint({"bread", "shelf", "best", "bake", "Dough_weight", "Dough_parts"})
+
+
+def test_what_is_left_out_by_default_is_there_by_its_full_name(server: Server) -> None:
+    names = set(from_graphql(BAKERY).names)
+    left_out = {"Dough_id", "Dough_sync", "Dough__secret", "Dough_old", "loadDoughFromID", "node"}
+    assert names.isdisjoint({*left_out, "old", "smell"})
+    box = from_graphql(BAKERY, endpoint=server.url, include=["dough", "Dough_*", "Dough_old"])
+    assert left_out.isdisjoint({*box.names} - {"Dough_old"})
+    assert results(tell(box, ("dough", {}), ("Dough_old", {})))[1] is not None
+
+
+def test_globs_choose_tools() -> None:
+    assert from_graphql(BAKERY, include=["dough", "Dough_*"], exclude=["*_m*"]).names == (
+        *("dough", "Dough_knead", "Dough_top", "Dough_shape", "Dough_import", "Dough_weight"),
+        *("Dough_story", "Dough_note", "Dough_noted", "Dough_rest", "Dough_twin", "Dough_lost"),
+        *("Dough_parts", "Dough_holes", "Dough_burn", "Dough_never"),
+    )
+
+
+def test_a_tool_says_what_it_does_takes_and_returns(box: Toolbox) -> None:
+    tool = box["Dough_knead"]
+    assert tool.description == "Kneads it.\n\nTakes a while.\n\nReturns Dough!"
+    assert (tool.group, tool.about, tool.returns) == ("Dough", "Flour and water.", "Dough")
+    assert json.loads(json.dumps(tool.definition()["parameters"])) == {
+        "type": "object",
+        "properties": {
+            "Dough": {
+                "type": "string",
+                "pattern": "^Dough#[1-9][0-9]*$",
+                "description": "The Dough to work on. If left out: the newest Dough.",
+            },
+            "minutes": {"type": "integer", "default": 5},
+        },
+        "required": [],
+        "additionalProperties": False,
+    }
+
+
+def test_parameters_hold_enums_defaults_and_nested_objects(box: Toolbox) -> None:
+    shape = box["Dough_shape"].parameters
+    assert shape["properties"]["as"] == {
+        "type": "string",
+        "enum": ["ROUND", "LONG", "BATON"],
+        "default": "ROUND",
+    }
+    top = box["Dough_top"].parameters
+    assert top["properties"]["toppings"]["items"] == {"$ref": "#/$defs/Topping"}
+    assert top["$defs"]["Topping"]["required"] == ["name"]
+    assert top["$defs"]["Topping"]["properties"]["layers"]["default"] == [{"name": "jam"}]
+    assert set(top["$defs"]) == {"Topping", "Layer"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("dough", {"flour": 3}, "flour: must be a text, not 3"),
+        ("dough", {"flor": "x"}, "flor: there is no such argument; there is flour. Did you mean"),
+        ("Dough_knead", {"minutes": "much"}, "minutes: must be a whole number, not 'much'"),
+        ("Dough_knead", {"minutes": True}, "minutes: must be a whole number, not True"),
+        ("Dough_shape", {"as": "LNG"}, "as: must be one of ROUND, LONG, BATON, not 'LNG'. Did you"),
+        ("Dough_shape", {"as": ["LONG"]}, "as: must be one of ROUND, LONG, BATON, not ['LONG']"),
+        ("Dough_top", {"toppings": {}}, "toppings: must be a list, not {}"),
+        ("Dough_top", {"toppings": [{"nam": 1}]}, "toppings.0.nam: there is no such argument"),
+        ("Dough_top", {"toppings": [{}]}, "toppings.0.name: is missing; it is a String"),
+        ("Dough_top", {"toppings": [None]}, "toppings.0: must not be null"),
+        ("Dough_top", {"main": "x"}, "main: must be an object with fields, not 'x'"),
+        ("Dough_mixAll", {}, "others: is missing; it is a DoughID"),
+        ("Dough_mixAll", {"others": ["Dough#9"]}, "others.0: there is no object 'Dough#9'"),
+        ("Dough_mix", {"with": 3}, "with: must be the name of a Dough, such as Dough#1, not 3"),
+        ("Dough_mix", {"with": "Bread#1"}, "with: Bread#1 is a Bread, not a Dough"),
+        ("Half_of", {}, "Half: there is no Half yet; make one first"),
+        ("Dough_weight", {"Dough": 3}, "Dough: must be the name of an object, such as Dough#1"),
+    ],
+)
+def test_wrong_arguments_are_named_with_what_is_allowed(
+    box: Toolbox, server: Server, tool: str, arguments: dict[str, Any], said: str
+) -> None:
+    session = tell(box, ("dough", {}), ("best", {}), (tool, arguments))
+    assert session.calls[-1].status == "failed"
+    assert said in session.calls[-1].error
+    assert "\n" not in session.calls[-1].error
+    assert server.queries == ["{ best }"]
+
+
+def test_all_that_is_wrong_is_said_at_once(box: Toolbox) -> None:
+    session = tell(box, ("dough", {"flour": 1, "x": 2}))
+    expected = "dough: flour: must be a text, not 1; x: there is no such argument; there is flour"
+    assert session.calls[0].error == expected
+
+
+# -- replay ---------------------------------------------------------------------------
+
+
+def test_a_replay_adds_no_entry_and_sends_nothing(box: Toolbox, server: Server) -> None:
+    script = [("dough", {}), ("Dough_parts", {}), ("Dough_mix", {"with": "$Dough"})]
+    session = tell(box, *script, ("Dough_story", {}), ("bake", {"dough": "Dough#1"}))
+    entries, sent = len(session.journal), len(server.queries)
+    replayed = session.replay().run()
+    assert (len(session.journal), len(server.queries)) == (entries, sent)
+    assert results(replayed) == results(session)
+
+
+def test_an_edit_sends_what_depends_on_it_and_nothing_else(box: Toolbox, server: Server) -> None:
+    session = tell(
+        box,
+        ("dough", {"flour": "oat"}),
+        ("dough", {}),
+        ("Dough_knead", {"Dough": "Dough#1", "minutes": 1}),
+        ("Dough_story", {"Dough": "Dough#3"}),
+        ("Dough_story", {"Dough": "Dough#2"}),
+    )
+    sent = len(server.queries)
+    edited = session.edit(session.calls[2], minutes=9, Dough="Dough#1").run()
+    assert server.queries[sent:] == ['{ dough(flour: "oat") { knead(minutes: 9) { story } } }']
+    assert results(edited)[3:] == ['oat knead{"minutes": 9}', "rye"]
+
+
+def test_a_saved_session_goes_on_in_another_kernel(
+    box: Toolbox, server: Server, tmp_path: Any
+) -> None:
+    tell(box, ("dough", {}), ("Dough_parts", {})).save(tmp_path / "s.jsonl")
+    again = from_graphql(BAKERY, endpoint=server.url)
+    script = Scripted(["x", "x", "x", ("Dough_story", {}), "done"])
+    loaded = Session.load(tmp_path / "s.jsonl", again, script, approve="all").replay().run()
+    assert loaded.tell("more").calls[-1].result == "rye crumb"
+
+
+# -- secrets --------------------------------------------------------------------------
+
+
+def everything(session: Session) -> str:
+    shown = session._repr_mimebundle_()
+    values = [str(session[name]) + repr(vars(type(session[name]))) for name in session.objects]
+    return json.dumps(shown) + session.journal.dumps() + "".join(values) + repr(session.toolbox)
+
+
+def test_a_header_is_filled_in_when_sending_and_is_nowhere_else(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BAKERY_PASS", "canary-4711")
+    headers = {"Authorization": "Bearer ${BAKERY_PASS}", "X-Plain": "canary-4712"}
+    box = from_graphql(BAKERY, endpoint=server.url, headers=headers)
+    session = tell(box, ("dough", {}), ("Dough_parts", {}), ("Dough_story", {}))
+    assert server.requests[0].headers["authorization"] == "Bearer canary-4711"
+    assert server.requests[0].headers["x-plain"] == "canary-4712"
+    assert "canary" not in everything(session)
+
+
+def test_a_password_in_the_address_becomes_a_header(server: Server) -> None:
+    url = server.url.replace("//", "//user:pa%20ss@")
+    session = tell(from_graphql(BAKERY, endpoint=url), ("dough", {}), ("Dough_story", {}))
+    assert server.requests[0].headers["authorization"] == BASIC
+    for secret in ("pa%20ss", "pa ss", BASIC):
+        assert secret not in everything(session)
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_server_that_says_a_secret_back_is_not_quoted(server: Server, status: int) -> None:
+    box = from_graphql(BAKERY, endpoint=server.url, headers={"X-Key": "Bearer canary-4713"})
+    error = {"message": "no canary-4713", "extensions": {"sent": "Bearer canary-4713"}}
+    server.answer = lambda: (status, json.dumps({"errors": [error]}).encode())
+    session = tell(box, ("dough", {}), ("Dough_story", {}))
+    assert session.calls[-1].error == 'no [secret] (sent: "[secret]")'
+
+
+def test_a_variable_that_is_not_set_is_named(server: Server) -> None:
+    box = from_graphql(BAKERY, endpoint=server.url, headers={"X-Key": "${NOT_SET_AT_ALL}"})
+    session = tell(box, ("dough", {}), ("Dough_story", {}))
+    assert "needs the environment variable NOT_SET_AT_ALL" in session.calls[-1].error
+    assert server.queries == []
+
+
+# -- failures -------------------------------------------------------------------------
+
+
+def test_an_error_has_its_path_and_what_else_is_told_sorted_and_cut(box: Toolbox) -> None:
+    session = tell(box, ("dough", {}), ("Dough_burn", {}), ("Dough_story", {}))
+    said = session.calls[-1].error
+    start = 'the oven is on fire (at dough.burn; exitCode: 3; stderr: "hot\\nhotter"; stdout: …xxx'
+    assert said.startswith(start)
+    assert said.endswith('xash")')
+    assert len(said) < 2_200
+
+
+def test_null_where_none_may_be_is_a_failure(box: Toolbox, server: Server) -> None:
+    script = [("dough", {}), ("Dough_never", {})]
+    said = tell(box, *script).calls[-1].error
+    assert said.startswith("Cannot return null for non-nullable field Dough.never.")
+    server.answer = lambda: (200, b'{"data": {"dough": {"never": null}}}')
+    said = tell(box, *script).calls[-1].error
+    assert said == "the server gave null for Dough_never, which it declares non-null"
+    server.answer = lambda: (200, b'{"data": {"dough": null}}')
+    assert tell(box, *script).calls[-1].error == "dough is null, so it has no never"
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (503, b"<h1>busy</h1>", "answered with status 503: <h1>busy</h1>"),
+        (404, b"", "answered with status 404: no text"),
+        (200, b"hello\nworld", "answered with something that is no JSON: hello world"),
+        (200, b"[1]", "answered with something that is no JSON: [1]"),
+        (200, b"[" * 100_000, "answered with something that is no JSON"),
+        (200, b'{"data": null}', "answered with neither data nor errors"),
+        (200, b'{"data": {}}', "the answer is not what was asked for, so it has no dough"),
+        (200, b'{"data": {"dough": 3}}', "dough is not what was asked for, so it has no story"),
+        (200, b'{"data": {"dough": {}}, "errors": [{"message": "half"}]}', "half"),
+        (400, b'{"errors": [{"message": "bad"}, "worse", 3, 4]}', "bad; worse; 3; and 1 more"),
+        (200, b'{"errors": [{}]}', "an error without a message"),
+    ],
+)
+def test_a_broken_answer_is_told_in_one_line(
+    box: Toolbox, server: Server, status: int, body: bytes, said: str
+) -> None:
+    server.answer = lambda: (status, body)
+    session = tell(box, ("dough", {}), ("Dough_story", {}))
+    assert session.calls[-1].status == "failed"
+    assert said in session.calls[-1].error
+    assert "\n" not in session.calls[-1].error
+
+
+def test_a_list_that_became_shorter_is_told(box: Toolbox, server: Server) -> None:
+    session = tell(box, ("dough", {}), ("Dough_holes", {}))
+    server.answer = lambda: (200, b'{"data": {"dough": {"holes": []}}}')
+    session.cursor.desk.model = Scripted(["x", "x", "x", ("Half_of", {}), "done"])
+    assert session.tell("more").calls[-1].error == "holes has no item 2 any more"
+
+
+def test_an_object_of_another_type_than_the_schema_says_is_refused(
+    box: Toolbox, server: Server
+) -> None:
+    server.answer = lambda: (200, b'{"data": {"find": {"__typename": "Brick"}}}')
+    said = tell(box, ("find", {"name": "x"})).calls[-1].error
+    assert said == "the server gave a Brick, which its schema does not tell of here"
+
+
+def test_without_an_endpoint_tools_chain_and_sending_is_one_clear_error() -> None:
+    session = tell(from_graphql(BAKERY), ("dough", {}), ("Dough_knead", {}), ("Dough_story", {}))
+    assert results(session)[:2] == ["Dough#1", "Dough#2"]
+    assert "this schema has no endpoint" in session.calls[-1].error
+
+
+def test_two_servers_with_one_type_are_told_apart(server: Server) -> None:
+    one = from_graphql(BAKERY, endpoint=server.url, include=["dough"])
+    two = from_graphql(BAKERY, endpoint="http://elsewhere.test/graphql", include=["Dough_story"])
+    with pytest.raises(Exception, match="two types are named"):
+        Toolbox(one, two)
+
+
+def test_a_check_refuses_what_it_does_not_know(box: Toolbox) -> None:
+    with pytest.raises(CallError) as caught:
+        box["dough"].check({"x": 1}, lambda name, types: None)
+    assert caught.value.fields == {"x": "there is no such argument; there is flour"}
