@@ -53,6 +53,11 @@ def live_objects() -> Any:
     return read(ROOT / "notebooks" / "01_live_objects.ipynb")
 
 
+@pytest.fixture(scope="module")
+def by_hand() -> Any:
+    return read(ROOT / "notebooks" / "04_by_hand.ipynb")
+
+
 def lasting(part: Any) -> Any:
     """A part of a notebook without what may differ between two runs."""
     match part:
@@ -83,8 +88,11 @@ def scripts(notebook: Any) -> list[str]:
     return re.findall(r"<script.*?</script>", html, re.DOTALL)
 
 
-def test_there_are_two_tutorials() -> None:
-    assert NAMES == ["00_first_call.ipynb", "01_live_objects.ipynb"]
+def test_the_tutorials_are_numbered_and_each_is_tested() -> None:
+    assert {"00_first_call.ipynb", "01_live_objects.ipynb", "04_by_hand.ipynb"} <= {*NAMES}
+    numbers = [name.partition("_")[0] for name in NAMES]
+    assert sorted({*numbers}) == numbers
+    assert all(number.isdigit() for number in numbers)
 
 
 def test_executing_twice_gives_the_same_notebook(twice: Twice) -> None:
@@ -205,3 +213,21 @@ def test_a_figure_is_a_small_picture_in_the_graph(live_objects: Any) -> None:
     image = objects["Figure#1"]["preview"]["image"]
     assert image.startswith("data:image/png;base64,")
     assert len(image) <= 4_100
+
+
+def test_three_ways_deal_with_the_same_calls(by_hand: Any) -> None:
+    assert "Letter#1 → Letter#2" in below(by_hand, "session = opened(editor, approve=")
+    by_program = below(by_hand, "session = opened(editor).ask(TASK)\n\nwhile")
+    assert by_program.splitlines()[:2] == [
+        "strike: succeeded, Letter#2",
+        "words: succeeded, 7",
+    ]
+    by_nobody = below(by_hand, "session = opened(editor).ask(TASK)\nbefore")
+    assert "words {'letter': 'Letter#1'}" in by_nobody
+    assert by_nobody.endswith("(True, ())")
+
+
+def test_a_transform_gives_a_value_and_a_query_a_number(by_hand: Any) -> None:
+    assert below(by_hand, "author = ") == "Letter(body='I am sorry and late')"
+    assert below(by_hand, "session.query(") == "5"
+    assert below(by_hand, "session.decide(") == "Letter(body='I am sorry and late')"
