@@ -36,8 +36,8 @@ def save_tools(state: State) -> tuple[Tool, ...]:
     ]
     made = Tool(
         name=SAVE,
-        description="Hand over what was asked for. Call it once, at the end, with all of:\n"
-        + "\n".join(lines),
+        description="Hand over what was asked for. You are not done before this call. Call it "
+        "once, at the end, with all of:\n" + "\n".join(lines),
         parameters={
             "type": "object",
             "properties": {name: _schema(out) for name, out in outputs.items()},
@@ -45,7 +45,7 @@ def save_tools(state: State) -> tuple[Tool, ...]:
             "additionalProperties": False,
         },
         function=lambda **saved: "ok",
-        check=lambda arguments, resolve: _check(arguments, resolve, outputs),
+        check=lambda arguments, resolve: _check(arguments, resolve, outputs, state.newest),
         read_only=True,
     )
     return (made,)
@@ -61,18 +61,22 @@ def reminder(state: State) -> str:
 
 def _schema(out: Output) -> dict[str, Any]:
     if out.kind in SCALARS:
-        return {"type": SCALARS[out.kind], "description": out.description}
+        described = {"description": out.description} if out.description else {}
+        return {"type": SCALARS[out.kind], **described}
     said = f"The name of a {out.kind}. {out.description}".strip()
     return {"type": "string", "pattern": pattern((out.kind,)), "description": said}
 
 
 def _check(
-    arguments: Mapping[str, Any], resolve: Resolve, outputs: Mapping[str, Output]
+    arguments: Mapping[str, Any],
+    resolve: Resolve,
+    outputs: Mapping[str, Output],
+    newest: Mapping[str, str],
 ) -> dict[str, Any]:
     """All outputs or none: nothing is saved where one of them does not fit."""
     wrong = {name: "there is no such output" for name in arguments if name not in outputs}
     for name, out in outputs.items():
-        said = _problem(arguments, name, out, resolve)
+        said = _problem(arguments, name, out, resolve, newest.get(out.kind))
         if said:
             wrong[name] = said
     if wrong:
@@ -81,20 +85,28 @@ def _check(
     return dict(arguments)
 
 
-def _problem(arguments: Mapping[str, Any], name: str, out: Output, resolve: Resolve) -> str:
+def _problem(
+    arguments: Mapping[str, Any], name: str, out: Output, resolve: Resolve, newest: str | None
+) -> str:
+    """Return what is wrong with an output, "" where it fits."""
     if name not in arguments:
         return f"is missing; it must be a {out.kind}"
     value = arguments[name]
-    if out.kind in SCALARS:
-        fits = isinstance(value, _TYPES[out.kind]) and (out.kind == "bool") == isinstance(
-            value, bool
-        )
-        return "" if fits else f"must be a {out.kind}, not {value!r:.60}"
+    if out.kind not in SCALARS:
+        return _no_object(value, out.kind, resolve, newest)
+    # True is an int in Python, and nowhere else.
+    fits = isinstance(value, _TYPES[out.kind]) and (out.kind == "bool") == isinstance(value, bool)
+    return "" if fits else f"must be a {out.kind}, not {value!r:.60}"
+
+
+def _no_object(value: Any, wanted: str, resolve: Resolve, newest: str | None) -> str:
     if not isinstance(value, str) or not NAME.fullmatch(value):
-        return f"must be the name of a {out.kind}, such as {out.kind}#1, not {value!r:.60}"
+        known = f", such as {newest}" if newest else " (there is none yet)"
+        return f"must be the name of a {wanted}{known}, not {value!r:.60}"
     try:
         resolve(value, ())
     except CallError as error:
         return str(error)
     kind = value.partition("#")[0]
-    return "" if kind == out.kind else f"must be a {out.kind}; {value} is a {kind}"
+    more = f"; the newest {wanted} is {newest}" if newest else f"; there is no {wanted} yet"
+    return "" if kind == wanted else f"must be a {wanted}; {value} is a {kind}{more}"

@@ -16,9 +16,9 @@ from ..errors import CallError
 from ..events import Data, Failed, Interrupted, Made, Many
 from ..request import Message, Reply, Result
 from ..state import CallState, State
-from ..tools import Tool, Toolbox, nearest
+from ..tools import Tool, Toolbox
 from ..tools.references import kinds_of
-from .shown import newest_of
+from .shown import newest_of, no_tool
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 TOLD = 100_000
@@ -92,7 +92,8 @@ def receivers(tool: Tool) -> tuple[str, ...]:
 def unknown_tool(name: str, toolbox: Toolbox, offer: Offer) -> CallError:
     """Return what a model is told that called a tool which is not there."""
     known = [tool.name for tool in (*offer.own, *toolbox)]
-    return CallError(f"there is no tool {name!r}.{nearest(name, known)}")
+    said = no_tool(name, known, toolbox)
+    return CallError(f"{said[:1].lower()}{said[1:]}")
 
 
 def told(call: CallState, state: State) -> tuple[dict[str, Any], bool]:

@@ -6,26 +6,25 @@ its own name once it was selected. What is selected is a fold over those calls.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from ..errors import CallError
 from ..request import Message, Reply, Result
-from ..state import SAVE, CallState, State, objects_of
-from ..tools import Tool, Toolbox, nearest
+from ..state import SAVE, CallState, State
+from ..tools import Tool, Toolbox
 from ..tools.tool import Resolve
 from .outputs import reminder, save_tools
-from .scheme import Offer, rendered, with_receiver
+from .scheme import Offer, as_text, told, with_receiver
+from .shown import SHOWN, functions_of, introduced, line, no_tool
 
 SELECT = "selectTools"
 SYSTEM = """\
 You work with objects by tools. Objects have names such as Type#1 and never change: a tool that
 returns an object makes a new one, under a new name. Call selectTools to get the tools that you
 need before you call them."""
-SHOWN = 8
-"""So many of a type's made objects are listed, the newest; what is older stays usable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +44,20 @@ class Select:
         return reply
 
     def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
-        if tool.name not in (SELECT, SAVE) and not _is_selected(tool.name, state):
+        # What a person wrote runs, whatever the model had selected.
+        if not (call.edited or tool.name in _own(state) or _is_selected(tool.name, state)):
             raise CallError(
                 f'{tool.name} is not selected yet; call {SELECT} with ["{tool.name}"] first'
             )
         return with_receiver(call, tool, state)
 
     def render(self, call: CallState, state: State, toolbox: Toolbox) -> Result:
-        made = rendered(call, state)
         if call.tool == SELECT and call.status == "succeeded":
-            return replace(made, content=_answer(call, toolbox), selected=_named(call, toolbox))
-        return replace(made, content=_with_hint(made.content, call, state, toolbox))
+            return _answer(call, state, toolbox)
+        said, error = told(call, state)
+        new = _new(call, state, toolbox)
+        hint = {"hint": f"New tools to select: {', '.join(new)}"} if new else {}
+        return Result(call.id, as_text({**said, **hint}), error)
 
     def speak(self, message: Message) -> Message:
         return message
@@ -71,8 +73,12 @@ def _is_selected(name: str, state: State) -> bool:
     return any(name in _wanted(call) for call in state.of(SELECT))
 
 
+def _own(state: State) -> tuple[str, ...]:
+    return (SELECT, SAVE) if state.opened.outputs else (SELECT,)
+
+
 def _wanted(call: CallState) -> tuple[str, ...]:
-    """A person may have answered the call in the model's place, whatever its arguments were."""
+    """A person may have edited the call, whatever its arguments were."""
     names = call.arguments.get("tools")
     named = names if isinstance(names, list) else []
     return tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
@@ -82,36 +88,30 @@ def _named(call: CallState, toolbox: Toolbox) -> tuple[str, ...]:
     return tuple(name for name in _wanted(call) if name in toolbox)
 
 
-def _answer(call: CallState, toolbox: Toolbox) -> str:
-    unknown = [name for name in _wanted(call) if name not in toolbox]
-    if not unknown:
-        return "ok"
-    lines = [f"There is no tool {name!r}.{nearest(name, toolbox.names)}" for name in unknown]
+def _answer(call: CallState, state: State, toolbox: Toolbox) -> Result:
+    """A model that got nothing at all would go on as if it had: that is told as an error."""
     known = _named(call, toolbox)
-    return " ".join([f"Selected: {', '.join(known) or 'none'}.", *lines])
+    unknown = [name for name in _wanted(call) if name not in (*toolbox.names, *_own(state))]
+    if not unknown:
+        return Result(call.id, "ok", selected=known)
+    head = f"Selected: {', '.join(known)}." if known else "Nothing was selected."
+    text = " ".join([head, *(no_tool(name, toolbox.names, toolbox) for name in unknown)])
+    return Result(call.id, text, not known, known)
 
 
-def _with_hint(content: str, call: CallState, state: State, toolbox: Toolbox) -> str:
+def _new(call: CallState, state: State, toolbox: Toolbox) -> list[str]:
     """The first object of a type brings its tools into reach: the model is told once."""
-    firsts = {made.kind for made in _objects(call) if state.by_maker[made.maker].endswith("#1")}
-    new = [tool.name for tool in toolbox if tool.kind in firsts]
-    if not new or not content.endswith("}"):
-        return content
-    return f'{content[:-1]}, "hint": "New tools to select: {", ".join(new)}"}}'
-
-
-def _objects(call: CallState) -> tuple[Any, ...]:
-    made = objects_of(call.outcome)
-    return tuple(each for each in made if each.maker.partition("[")[0] == call.id)
+    firsts = dict.fromkeys(made.kind for made in introduced(call, state))
+    names = (tool.name for kind in firsts for tool in functions_of(kind, toolbox))
+    return [name for name in dict.fromkeys(names) if not _is_selected(name, state)]
 
 
 def _select_tools(state: State, toolbox: Toolbox) -> Tool:
+    objects = list(_objects(state, toolbox))
     listed = "\n".join(
         [
             "Gets you more tools, for all turns to come.",
-            "",
-            "Objects:",
-            *_objects_listed(state),
+            *(["", "Objects:", *objects] if objects else []),
             "",
             "Tools:",
             *(f"- {name}" for name in available(state, toolbox)),
@@ -122,21 +122,21 @@ def _select_tools(state: State, toolbox: Toolbox) -> Tool:
 
 def available(state: State, toolbox: Toolbox) -> list[str]:
     """Return the tools that are listed: plain ones, and those of types that have an object."""
-    return [t.name for t in toolbox if not t.receiver or t.kind in state.counts]
+    there = {tool.name for kind in ("", *state.counts) for tool in functions_of(kind, toolbox)}
+    return [name for name in toolbox.names if name in there]
 
 
-def _objects_listed(state: State) -> list[str]:
-    inputs = dict(state.opened.inputs)
-    lines = [
-        f"- {state.by_maker[made.maker]}: {made.description}".rstrip(": ")
-        for made in inputs.values()
-    ]
-    made_here = list(islice(_newest(state), SHOWN + 1))
-    lines += [f"- {name}" for name in reversed(made_here[:SHOWN])]
-    return [*lines, *(["- and older ones"] if len(made_here) > SHOWN else [])]
+def _objects(state: State, toolbox: Toolbox) -> Iterator[str]:
+    """Yield the objects from outside, and the newest of those that were made."""
+    given = [state.by_maker[made.maker] for _, made in state.opened.inputs]
+    made = list(islice(_made(state), SHOWN + 1))
+    for name in (*given, *reversed(made[:SHOWN])):
+        yield line(name, state, toolbox)
+    if len(made) > SHOWN:
+        yield "- and older ones"
 
 
-def _newest(state: State) -> Any:
+def _made(state: State) -> Iterator[str]:
     names = (state.names[-1 - back] for back in range(len(state.names)))
     return (name for name in names if not state.objects[name].maker.startswith("input:"))
 

@@ -6,19 +6,24 @@ in the same words: a prompt cache lives by that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..digest import encode
 from ..events import Made
 from ..state import CallState, State, objects_of
-from ..tools import Tool, Toolbox
+from ..tools import Tool, Toolbox, nearest
 from ..tools.kinds import receiver_types
 from ..tools.references import NAME
 
 SHOWN = 8
 """So many objects of one kind are listed, the newest; what is older stays usable."""
+FEW = 12
+"""So many functions of one type are named to a model that called another one."""
+ALIKE = 0.85
+"""From here on a name is a slip of the pen: the nearest is meant."""
 RECIPE = 160
 """Characters of how an object was made."""
 
@@ -49,6 +54,16 @@ def _receivers(tool: Tool, toolbox: Toolbox) -> tuple[str, ...]:
         return (tool.kind if tool.receiver else "",)
     known = (toolbox.kinds.get(each, tool.kind) for each in receiver_types(cls, toolbox.kinds))
     return tuple(dict.fromkeys(known))
+
+
+def no_tool(name: str, known: Iterable[str], toolbox: Toolbox) -> str:
+    """Return what a model is told of a tool that there is not: the nearest, or the type's."""
+    names, kind = list(known), name.partition("_")[0]
+    said = f"There is no tool {name!r}.{nearest(name, names)}"
+    mine = [tool.name for tool in functions_of(kind, toolbox)] if kind else []
+    if get_close_matches(name, names, 1, ALIKE) or not 0 < len(mine) <= FEW:
+        return said
+    return f"{said} {kind} has: {', '.join(mine)}."
 
 
 def newest(kind: str, state: State) -> list[str]:
