@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .approval import Approve, policy
-from .errors import DefinitionError, UsageError
+from .errors import BrokenJournal, DefinitionError, ToolcallError, UsageError
 from .events import Opened, Output
 from .journal import Journal
 from .loop import Desk
@@ -17,7 +17,7 @@ from .runner import Memory
 from .schemes import Native, Scheme, scheme_named
 from .schemes.outputs import SCALARS
 from .secrets import hiding
-from .state import opened_as
+from .state import opened_as, state_at
 from .tools import Toolbox, nearest
 from .tools.kinds import kind_name
 from .tools.references import kinds_of
@@ -67,6 +67,45 @@ def opening(
 
 def _spoken(scheme: Scheme) -> Scheme:
     return scheme if isinstance(scheme, Native) else Native(scheme)
+
+
+def reopening(
+    journal: Journal,
+    toolbox: Toolbox,
+    model: Model | str | None,
+    *,
+    inputs: Mapping[str, Described],
+    approve: Approve,
+    where: str,
+) -> Desk:
+    """Return what the branches of a journal share that was read from a place (`where`).
+
+    Raises BrokenJournal where it holds no session.
+    """
+    opened = _first(journal, where)
+    desk, _ = opening(
+        toolbox,
+        model,
+        scheme=opened.scheme,
+        inputs=inputs,
+        outputs={key: (out.kind, out.description) for key, out in opened.outputs.items()},
+        system=opened.system,
+        approve=approve,
+        journal=journal,
+    )
+    return desk
+
+
+def _first(journal: Journal, where: str) -> Opened:
+    first = next(iter(journal), None)
+    if first is None or not isinstance(first.event, Opened):
+        raise BrokenJournal(f"{where} holds no session")
+    try:
+        for head in journal.leaves():
+            state_at(journal, head)
+    except ToolcallError as error:
+        raise BrokenJournal(f"{where}: its entries do not follow one another: {error}") from None
+    return first.event
 
 
 def _instances(toolbox: Toolbox, memory: Memory) -> tuple[tuple[str, str], ...]:

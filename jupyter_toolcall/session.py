@@ -14,18 +14,18 @@ from . import aside, by_hand, places, records
 from .approval import Approve
 from .content import well_formed
 from .deciding import decision as decision_on
-from .errors import BrokenJournal, ToolcallError, UsageError
-from .events import Asked, Decision, Opened, Usage
+from .errors import UsageError
+from .events import Asked, Decision, Usage
 from .journal import Journal
 from .lineage import Graph, lineage
 from .loop import Cursor, Script
-from .opening import Described, opening
+from .opening import Described, opening, reopening
 from .records import CallRecord, record
 from .request import Model, Reply
 from .rows import Phase, SessionRow
 from .saving import bundle
 from .schemes import Scheme
-from .state import State, state_at
+from .state import State
 from .tools import Toolbox
 from .watch import Watch
 
@@ -297,26 +297,10 @@ class Session:
         Raises BrokenJournal where the file does not fit its own digests.
         """
         journal = Journal.loads(Path(path).read_text(encoding="utf-8"))
-        first = next(iter(journal), None)
-        if first is None or not isinstance(first.event, Opened):
-            raise BrokenJournal(f"{path} holds no session")
-        opened, heads = first.event, journal.leaves()
-        try:
-            for head in heads:
-                state_at(journal, head)
-        except ToolcallError as error:
-            raise BrokenJournal(f"{path}: its entries do not follow one another: {error}") from None
-        desk, _ = opening(
-            toolbox,
-            model,
-            scheme=opened.scheme,
-            inputs=inputs or {},
-            outputs={key: (out.kind, out.description) for key, out in opened.outputs.items()},
-            system=opened.system,
-            approve=approve,
-            journal=journal,
+        desk = reopening(
+            journal, toolbox, model, inputs=inputs or {}, approve=approve, where=str(path)
         )
-        return Session.here(Cursor(desk, heads[-1]), "")
+        return Session.here(Cursor(desk, journal.leaves()[-1]), "")
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Show the session as a notebook keeps it."""
