@@ -325,3 +325,19 @@ def test_turns_that_run_out_are_unfinished() -> None:
     with pytest.raises(Unfinished, match="saved no Book"):
         session.transform("Book#1", "Make it short.")
     assert session.state.aside is None
+
+
+@pytest.mark.parametrize(
+    ("options", "first"),
+    [
+        ({"scheme": "select"}, [("selectTools", {"tools": ["cut"]})]),
+        ({"scheme": "current"}, [("_use_Book", {"id": "Book#1"})]),
+        ({"scheme": "flat", "native": True}, []),
+    ],
+)
+def test_every_scheme_has_both(options: dict[str, Any], first: list[Any]) -> None:
+    by_name = ("cut", {"book": "Book#1", "pages": 9})
+    session = at_work(*first, by_name, SAVE, ("save", {"result": 9}), **options)
+    assert session.transform("Book#1", "Make it short.") == Book("Dune", 9)
+    assert session.query("Book#2", "How many pages?", int) == 9
+    assert unchanged_by_replay(session)
