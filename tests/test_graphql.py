@@ -149,7 +149,7 @@ def test_enums_input_objects_and_defaults_arrive_as_they_are(box: Toolbox, serve
 
 def test_a_scalar_of_the_servers_own_takes_any_json(box: Toolbox, server: Server) -> None:
     data = {"a-b": [1, {"c": None}], "": "é\n"}
-    script = [("Dough_noted", {"data": value}) for value in (data, "text", 3, [1.5])]
+    script: list[Any] = [("Dough_noted", {"data": value}) for value in (data, "text", 3, [1.5])]
     session = tell(box, ("dough", {}), *script)
     assert results(session)[1:] == [data, "text", 3, [1.5]]
     assert server.requests[0].variables == {"v1": data}
@@ -161,7 +161,7 @@ def test_every_scheme_makes_the_same_request(box: Toolbox, server: Server, schem
     if scheme not in SCHEMES:
         pytest.skip(f"there is no scheme {scheme} yet")
     first = [("selectTools", {"tools": ["dough", "Dough_knead", "Dough_story"]})]
-    script = [("dough", {}), ("Dough_knead", {}), ("Dough_story", {})]
+    script: list[Any] = [("dough", {}), ("Dough_knead", {}), ("Dough_story", {})]
     session = tell(box, *(first if scheme == "select" else []), *script, scheme=scheme)
     assert session.calls[-1].result == 'rye knead{"minutes": 5}'
     assert server.queries == ["{ dough { knead { story } } }"]
@@ -465,7 +465,7 @@ def test_an_error_has_its_path_and_what_else_is_told_sorted_and_cut(box: Toolbox
 
 
 def test_null_where_none_may_be_is_a_failure(box: Toolbox, server: Server) -> None:
-    script = [("dough", {}), ("Dough_never", {})]
+    script: list[Any] = [("dough", {}), ("Dough_never", {})]
     said = tell(box, *script).calls[-1].error
     assert said.startswith("Cannot return null for non-nullable field Dough.never.")
     server.answer = lambda: (200, b'{"data": {"dough": {"never": null}}}')

@@ -225,7 +225,7 @@ class Bakery:
         return len(self.done)
 
 
-def engine(source: Any, info: Any, **given: Any) -> Any:
+def engine(source: Any, info: Any, /, **given: Any) -> Any:
     """Answer any field of any schema: a text tells how one came there."""
     said = ", ".join(f"{key}: {json.dumps(value, default=str)}" for key, value in given.items())
     here = f"{source or ''}/{info.field_name}" + (f"({said})" if said else "")

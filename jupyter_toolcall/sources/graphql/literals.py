@@ -59,6 +59,6 @@ def _items(tokens: Iterator[str]) -> Iterator[Any]:
 
 def _fields(tokens: Iterator[str]) -> Iterator[tuple[str, Any]]:
     while (name := next(tokens)) != "}":
-        if next(tokens) != ":":
-            raise ValueError(f"{name!r:.60} has no value")
+        if not name.isidentifier() or next(tokens) != ":":
+            raise ValueError(f"{name!r:.60} is no name with a value")
         yield name, _value(next(tokens), tokens)
