@@ -1,0 +1,100 @@
+"""The systems in the panel: a request to a person, another scheme, calls in XML."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.kitchen import (
+    LOAD,
+    expect_status,
+    expect_step,
+    fries_cell,
+    open_tab,
+    panel,
+    press,
+    steps,
+    text_of,
+)
+from tests.e2e.rig import Place, open_notebook, run_all, screenshot, wait_idle
+
+BOOKING = """%load_ext jupyter_toolcall
+from jupyter_toolcall import Scripted, from_definition
+book = from_definition({
+    "type": "action",
+    "tool": {"function": {
+        "name": "book_room",
+        "description": "Books a room.",
+        "parameters": {"nights": {"type": "integer"}, "city": {"type": "string"},
+                       "note": {"type": "string"}},
+    }},
+    "defaults": {
+        "note": "@remove",
+        "city": {"transform": {"when": {"key": "city", "value": "Bronx"},
+                               "action": "override", "format": "The {city}"}},
+    },
+})
+model = Scripted([("book_room", {"nights": 2, "city": "Bronx"}), "Your room is booked."])
+"""
+
+
+def test_a_request_to_a_person_is_answered_and_has_no_approve(page: Page, lab: Place) -> None:
+    cell = "%%toolchat -m model -t book --scheme flat --approve all\nBook me a room."
+    open_notebook(page, lab, "booking.ipynb", [BOOKING, cell, "_.calls[0].result"])
+    run_all(page)
+    view = panel(page, 1)
+    expect_step(view, 1, "book_room", "waits for you")
+    expect(view).to_contain_text("It is a request to you, and nothing runs")
+    expect(view).to_contain_text("The Bronx")
+    expect(view.get_by_role("button", name="Approve", exact=True)).to_have_count(0)
+    expect(view.get_by_role("button", name="Edit", exact=True)).to_have_count(0)
+    screenshot(page, "request-to-a-person")
+    press(view, "Answer")
+    view.get_by_label("Result").fill('{"room": 5}')
+    press(view, "Answer")
+    expect_status(view, "Finished")
+    wait_idle(page)
+    expect(text_of(page, 2)).to_contain_text("'room': 5")
+
+
+def test_the_current_object_is_followed_in_the_panel(page: Page, lab: Place) -> None:
+    model = """from jupyter_toolcall import Scripted
+model = Scripted([
+    ("_use_Potato", {"id": "Potato#1"}),
+    [("Potato_peel", {}), ("_saveAs", {"name": "peeled"}), ("Potato_slice", {"shape": "STICKS"})],
+    ("_use_Oven", {"id": "Oven#1"}),
+    ("Oven_bake", {"item": "Potato#3"}),
+    ("Fries_plate", {"plate": "Plate#1"}),
+    [("save", {"fries": "Plate#2"})],
+])
+"""
+    cell = fries_cell("--scheme current --approve all").replace("scripted:kitchen", "model")
+    open_notebook(page, lab, "current.ipynb", [LOAD + "\n" + model, cell, "str(fries)"])
+    run_all(page)
+    view = panel(page, 1)
+    expect_status(view, "Finished")
+    expect_step(view, 1, "_use_Potato")
+    expect_step(view, 4, "Potato_slice", "Potato#3")
+    expect(steps(view)).to_have_count(8)
+    told = open_tab(view, "Messages")
+    expect(told).to_contain_text('{"current": "Plate#2"}')
+    screenshot(page, "current")
+    wait_idle(page)
+    expect(text_of(page, 2)).to_contain_text("fries: sticks")
+
+
+def test_calls_in_xml_are_calls_like_any_other_and_messages_show_them_as_written(
+    page: Page, lab: Place
+) -> None:
+    open_notebook(page, lab, "native.ipynb", [LOAD, fries_cell("--native --approve all"), "str(fries)"])
+    run_all(page)
+    view = panel(page, 1)
+    expect_status(view, "Finished")
+    expect_step(view, 4, "Potato_slice", "Potato#4")
+    told = open_tab(view, "Messages")
+    expect(told).to_contain_text(re.compile("<tool-call "))
+    expect(told).to_contain_text("<tool-result ")
+    screenshot(page, "native")
+    wait_idle(page)
+    expect(text_of(page, 2)).to_contain_text("fries: sticks")
