@@ -485,3 +485,20 @@ def test_what_is_beside_a_file_of_tasks_can_be_imported(tmp_path: Path) -> None:
 def test_a_task_says_at_once_what_is_wrong_with_it() -> None:
     with pytest.raises(UsageError, match="nothing tells whether it is solved"):
         Task("peel", "Peel it.", Toolbox(Potato))
+
+
+def test_an_interrupt_shows_what_was_done_by_then(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "long.py"
+    lines = [
+        "def stop() -> int:\n    raise KeyboardInterrupt\n",
+        "plan = [('save', {'n': 1})]",
+        "TASKS = [task('a', plan=plan)]",
+        "TASKS += [task('b', toolbox=Toolbox(stop), plan=[('stop', {}), *plan])]",
+    ]
+    path.write_text("\n".join([BEGIN, *lines]))
+    code, out, err = evaluated(capsys, path, "--schemes", "flat")
+    assert code == 0
+    assert "stopped" in err
+    assert out.splitlines()[-1].split()[:3] == ["flat", "ideal", "1/1"]

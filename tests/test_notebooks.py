@@ -231,3 +231,21 @@ def test_a_transform_gives_a_value_and_a_query_a_number(by_hand: Any) -> None:
     assert below(by_hand, "author = ") == "Letter(body='I am sorry and late')"
     assert below(by_hand, "session.query(") == "5"
     assert below(by_hand, "session.decide(") == "Letter(body='I am sorry and late')"
+
+
+def costs(notebook: Any, source: str) -> dict[str, int]:
+    """The input tokens of each scheme in the table below the first cell whose source begins so."""
+    rows = below(notebook, source).partition("scheme  ")[2].splitlines()[1:]
+    return {row.split()[0]: int(row.split()[6].strip("~").replace(",", "")) for row in rows if row}
+
+
+def test_what_is_said_of_schemes_is_what_was_counted() -> None:
+    compared = read(ROOT / "notebooks" / "09_schemes_compared.ipynb")
+    few = costs(compared, "print(table(compare([lunch])))")
+    one_big_type = costs(compared, "from dataclasses import dataclass")
+    many_small_types = costs(compared, "def small(count)")
+    assert set(few) == {"select", "current", "flat", "native"}
+    assert min(few, key=lambda scheme: few[scheme]) == "flat"
+    assert one_big_type["select"] < one_big_type["current"] / 5
+    assert one_big_type["current"] > one_big_type["flat"] / 2
+    assert many_small_types["current"] < many_small_types["select"] < many_small_types["flat"] / 5

@@ -19,15 +19,16 @@ COLUMNS = (
 _Key = Callable[[Run], tuple[str, ...]]
 
 
-def table(runs: Iterable[Run], *, each: bool = False) -> str:
+def table(runs: Iterable[Run], *, each: bool = False, head: bool = True) -> str:
     """Return a table with a row for each scheme and model; with `each` one for each task too.
 
-    What was not solved stands below it, with the reason.
+    What was not solved stands below it, with the reason; `head` says what the figures are.
     """
     done = list(runs)
     rows = _rows(done, _of_task if each else _of_scheme)
     columns = ("task", *COLUMNS) if each else COLUMNS
-    return "\n".join([HEAD, "", *_aligned([columns, *rows]), *_reasons(done)])
+    said = [HEAD, ""] if head else []
+    return "\n".join([*said, *_aligned([columns, *rows]), *_reasons(done)])
 
 
 def _of_scheme(run: Run) -> tuple[str, ...]:

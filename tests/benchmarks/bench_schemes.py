@@ -44,7 +44,8 @@ def picture() -> Task:
     module = importlib.util.module_from_spec(spec)
     sys.modules["tasks"] = module
     spec.loader.exec_module(module)
-    return next(task for task in module.TASKS if task.name == "picture")
+    found: Task = next(task for task in module.TASKS if task.name == "picture")
+    return found
 
 
 def show(task: Task) -> None:
