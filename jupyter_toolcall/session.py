@@ -7,6 +7,7 @@ returns, and the session stays as it is until somebody decides.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -185,9 +186,12 @@ class Session:
 
     @property
     def pending(self) -> tuple[CallRecord, ...]:
-        """The calls that wait for a person, the one to decide first."""
-        state = self.state
-        return tuple(record(call, state) for call in places.waiting(self.cursor))
+        """The calls that wait for a person as they would run, the one to decide first."""
+        state, cursor = self.state, self.cursor
+        return tuple(
+            replace(record(call, state), arguments=places.as_it_runs(cursor, call))
+            for call in places.waiting(cursor)
+        )
 
     @property
     def objects(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from ...errors import DefinitionError
 from ...tools import Tool, Toolbox
 from ...tools.tool import Resolve
 from .reading import Definition, known_names
-from .schema import is_open
+from .schema import is_open, names_of
 
 Doer = Callable[..., Any] | Tool
 
@@ -55,15 +55,23 @@ def _as_tool(made: Definition, action: Any) -> Tool:
     taken = list(inspect.signature(action).parameters.values())
     _takes(made, taken)
     if inspect.isroutine(action) and all(each.annotation is not each.empty for each in taken):
-        return next(iter(Toolbox(action)))
+        typed = next(iter(Toolbox(action)))
+        takes_any = any(each.kind is each.VAR_KEYWORD for each in taken)
+        if set(_comes(made)) <= set(names_of(typed.parameters)) and not (
+            takes_any and is_open(made.parameters)
+        ):
+            return typed
     return Tool(name=made.name, function=action)
+
+
+def _comes(made: Definition) -> list[str]:
+    removed = {d.key for d in made.defaults if d.action == "remove" and d.when is None}
+    return [name for name in known_names(made) if name not in removed]
 
 
 def _takes(made: Definition, taken: list[inspect.Parameter]) -> None:
     """Raise DefinitionError for an argument that the function, or the definition, lacks."""
-    removed = {d.key for d in made.defaults if d.action == "remove" and d.when is None}
-    comes = [name for name in known_names(made) if name not in removed]
-    names = [each.name for each in taken]
+    comes, names = _comes(made), [each.name for each in taken]
     unknown = [name for name in comes if name not in names]
     if unknown and all(each.kind is not each.VAR_KEYWORD for each in taken):
         there = ", ".join(names) or "nothing"

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import SecretBytes, SecretStr
 
 from ...errors import DefinitionError
-from ...secrets import hiding
+from ...secrets import Hide, hiding
 
 
 def read_variables(found: Any) -> dict[str, Any]:
@@ -26,15 +26,20 @@ def read_variables(found: Any) -> dict[str, Any]:
     if len(named) < len(found):
         raise DefinitionError("variables: one name is there twice, with and without vars.")
     for name, value in named.items():
-        if _is_secret(value) or hide(value) != value:
-            raise DefinitionError(
-                f"variables.{name}: this is a secret, and a call's arguments are shown and saved; "
-                "let the server that is called know it, or write a function that holds it"
-            )
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", name):
             raise DefinitionError(f"variables: {name!r:.60} is no name: letters, digits, _ and .")
-        named[name] = _plain(value, f"variables.{name}")
+        named[name] = _not_secret(name, value, hide)
     return named
+
+
+def _not_secret(name: str, value: Any, hide: Hide) -> Any:
+    plain = None if _is_secret(value) else _plain(value, f"variables.{name}")
+    if plain is None is not value or hide(plain) != plain:
+        raise DefinitionError(
+            f"variables.{name}: this is a secret, and a call's arguments are shown and saved; "
+            "let the server that is called know it, or write a function that holds it"
+        )
+    return plain
 
 
 def without_secrets(said: Mapping[str, Any]) -> None:

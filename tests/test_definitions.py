@@ -1,0 +1,903 @@
+"""Tool definitions: what each of them means, what is wrong with others, and the way back."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, SecretStr
+
+from jupyter_toolcall import Scripted, Session, Tool, Toolbox, from_definition, to_definition
+from jupyter_toolcall.errors import DefinitionError
+
+SET_LANGUAGE = {
+    "type": "context",
+    "tool": {
+        "function": {
+            "name": "set_language",
+            "parameters": {
+                "language": {"type": "string", "description": "Such as 'en-US'."},
+                "message": {"type": "string", "description": "What to say in it."},
+            },
+        }
+    },
+}
+"""The example of the document, which gives no description and a bare map of properties."""
+REMOVE = {"transform": {"action": "remove"}}
+BRONX = {
+    "transform": {
+        "when": {"operator": "eq", "key": "city", "value": "Bronx"},
+        "action": "override",
+        "format": "The {city}",
+    }
+}
+
+
+def definition(defaults: Any = None, parameters: Any = None, **more: Any) -> dict[str, Any]:
+    function = {"name": "f", "description": "Do it.", "parameters": parameters or {}}
+    said = {} if defaults is None else {"defaults": defaults}
+    return {"tool": {"type": "function", "function": function}, **said, **more}
+
+
+def echo(**values: Any) -> dict[str, Any]:
+    return values
+
+
+def session_of(*tools: Tool, says: list[Any], approve: Literal["all", "ask"] = "all") -> Session:
+    model = Scripted([*says, "done"])
+    return Session(Toolbox(*tools), model, scheme="flat", approve=approve).tell("go")
+
+
+def called(tool: Tool, arguments: dict[str, Any]) -> Session:
+    return session_of(tool, says=[(tool.name, arguments)])
+
+
+def prints(session: Session) -> str:
+    return "".join(str(entry.meta.get("prints", "")) for entry in session.journal)
+
+
+def properties(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters that take these arguments."""
+    kinds = {bool: "boolean", int: "integer", str: "string", dict: "object"}
+    return {
+        key: {"type": [kinds[type(value)], "null"]} if value is not None else {}
+        for key, value in arguments.items()
+    }
+
+
+# -- defaults and transforms ------------------------------------------------------------
+
+Q = {"hospital": "Queens Hospital"}
+TO_DICT = {"tags.hospital": "{vars.hospital}", "tags.foo": "{params.foo}"}
+TAGS = {"tags": {"hospital": "Queens Hospital", "foo": "bar"}}
+BRACES = 'a{ {} {0} {a b} {"k": 1}'
+HELLO = {"hello": {"transform": {"format": "Hello, {name}!"}}}
+WORKED: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]] = {
+    "a constant": (Q, {"name": "Ann"}, {}, {"name": "Ann", **Q}),
+    "a constant, given": (Q, {"hospital": "Mercy"}, {}, {"hospital": "Mercy"}),
+    "a constant, empty": (Q, {"hospital": ""}, {}, Q),
+    "a constant, null": (Q, {"hospital": None}, {}, Q),
+    "false and 0 are not empty": (
+        {"flag": True, "n": 5},
+        {"flag": False, "n": 0},
+        {},
+        {"flag": False, "n": 0},
+    ),
+    "remove": ({"hospital": REMOVE}, {"hospital": "M", "name": "Ann"}, {}, {"name": "Ann"}),
+    "to a dict": ({**TO_DICT, "foo": REMOVE}, {"foo": "bar"}, Q, TAGS),
+    "to a dict, removed first": ({"foo": REMOVE, **TO_DICT}, {"foo": "bar"}, Q, TAGS),
+    "a variable that is not set": (
+        TO_DICT,
+        {"foo": "bar"},
+        {},
+        {"foo": "bar", "tags": {"foo": "bar"}},
+    ),
+    "one reference keeps its type": (
+        {"tags.n": "{params.n}", "label": "n={n}"},
+        {"n": 7},
+        {},
+        {"n": 7, "tags": {"n": 7}, "label": "n=7"},
+    ),
+    "a dict is extended": (
+        {"tags.hospital": "{vars.hospital}"},
+        {"tags": {"x": 1}},
+        Q,
+        {"tags": {"x": 1, "hospital": "Queens Hospital"}},
+    ),
+    "format": (HELLO, {"name": "Ann"}, {}, {"name": "Ann", "hello": "Hello, Ann!"}),
+    "format, given": (
+        HELLO,
+        {"name": "Ann", "hello": "Hey"},
+        {},
+        {"name": "Ann", "hello": "Hey"},
+    ),
+    "format of nothing": (HELLO, {}, {}, {}),
+    "when": ({"city": BRONX}, {"city": "Bronx"}, {}, {"city": "The Bronx"}),
+    "when not": ({"city": BRONX}, {"city": "Queens"}, {}, {"city": "Queens"}),
+    "when there is none": ({"city": BRONX}, {}, {}, {}),
+    "@remove": ({"foo": "@remove"}, {"foo": 1, "a": 2}, {}, {"a": 2}),
+    "@override": (
+        {"name": "@override Hello, {name}!"},
+        {"name": "Ann"},
+        {},
+        {"name": "Hello, Ann!"},
+    ),
+    "@default": (
+        {"hello": "@default Hi, {name}"},
+        {"name": "A"},
+        {},
+        {"name": "A", "hello": "Hi, A"},
+    ),
+    "a constant that begins with @": (
+        {"to": {"transform": {"value": "@ann"}}},
+        {},
+        {},
+        {"to": "@ann"},
+    ),
+    "another key beside transform": (
+        {"x": {"transform": {}, "more": 1}},
+        {},
+        {},
+        {"x": {"transform": {}, "more": 1}},
+    ),
+    "other braces are braces": ({"x": BRACES}, {}, {}, {"x": BRACES}),
+    "doubled braces": ({"x": "@override {{{n}}}"}, {"n": 1}, {}, {"n": 1, "x": "{1}"}),
+    "a format specification": (
+        {"x": "@override {n:03d}|{s!r:>5}"},
+        {"n": 7, "s": "a"},
+        {},
+        {"n": 7, "s": "a", "x": "007|  'a'"},
+    ),
+    "parents are written before what is in them": (
+        {"t.a": 1, "t": {"b": 2}},
+        {},
+        {},
+        {"t": {"b": 2, "a": 1}},
+    ),
+    "texts read what the model said, not what was written": (
+        {"a": "@override {b}", "b": "@override {a}"},
+        {"a": "1", "b": "2"},
+        {},
+        {"a": "2", "b": "1"},
+    ),
+    "a condition guards a removal": (
+        {"a": {"transform": {"action": "remove", "when": {"key": "b", "value": "x"}}}},
+        {"a": 1, "b": "y"},
+        {},
+        {"a": 1, "b": "y"},
+    ),
+    "a condition on what is inside, and true": (
+        {"a": {"transform": {"value": 1, "when": {"key": "b.c", "value": "true"}}}},
+        {"b": {"c": True}},
+        {},
+        {"b": {"c": True}, "a": 1},
+    ),
+    "a condition on a variable": (
+        {"a": {"transform": {"value": 1, "when": {"key": "vars.hospital", "value": "M"}}}},
+        {},
+        {"vars.hospital": "M"},
+        {"a": 1},
+    ),
+    "a condition on another variable": (
+        {"a": {"transform": {"value": 1, "when": {"key": "vars.hospital", "value": "M"}}}},
+        {},
+        Q,
+        {},
+    ),
+    "a name with a dot of its own": (
+        {"a.b": "@override {params.a.b}!"},
+        {"a.b": "x"},
+        {},
+        {"a.b": "x!"},
+    ),
+    "a path inside": ({"x": "{params.a.b}"}, {"a": {"b": [1]}}, {}, {"a": {"b": [1]}, "x": [1]}),
+    "a removal inside": ({"a.b": "@remove"}, {"a": {"b": 1, "c": 2}}, {}, {"a": {"c": 2}}),
+    "an override of what is not set": ({"a": "@override {vars.x}"}, {"a": "1"}, {}, {"a": "1"}),
+}
+
+
+@pytest.mark.parametrize(("defaults", "asked", "variables", "runs"), WORKED.values(), ids=WORKED)
+def test_what_the_model_says_and_what_runs(
+    defaults: dict[str, Any], asked: dict[str, Any], variables: dict[str, Any], runs: dict[str, Any]
+) -> None:
+    made = definition(defaults, properties(asked))
+    session = called(from_definition(made, variables=variables, action=echo), asked)
+    assert session.calls[0].error == ""
+    assert session.calls[0].arguments == runs
+    assert session.calls[0].result == runs
+
+
+@given(st.permutations([*{**TO_DICT, "foo": REMOVE, "t": "{params.foo}"}.items()]))
+def test_the_order_of_the_defaults_means_nothing(items: list[tuple[str, Any]]) -> None:
+    made = definition(dict(items), {"foo": {"type": "string"}})
+    tool = from_definition(made, variables=Q, action=echo)
+    assert tool.fill({"foo": "bar"}, Q) == {**TAGS, "t": "bar"}
+
+
+def test_what_could_not_be_filled_in_is_printed() -> None:
+    tool = from_definition(definition(TO_DICT, {"foo": {}}), action=echo)
+    assert prints(called(tool, {"foo": "bar"})) == (
+        "tags.hospital is left as it is: vars.hospital is not set\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameter", "said", "runs"),
+    [
+        ({"type": "integer"}, "7", 7),
+        ({"type": "number"}, "-1.5e3", -1500.0),
+        ({"type": "boolean"}, "True", True),
+        ({"type": "string"}, 7, "7"),
+        ({"type": "array", "items": {"type": "integer"}}, '["1", 2]', [1, 2]),
+        ({"type": "object", "properties": {"n": {"type": "integer"}}}, '{"n": "1"}', {"n": 1}),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, "7", 7),
+        ({"type": ["string", "integer"]}, "7", "7"),
+        ({"type": "integer"}, "7.5", "f: x: '7.5' is not of type 'integer'"),
+        ({"enum": ["a", "b"]}, "c", "f: x: 'c' is not one of ['a', 'b']"),
+    ],
+)
+def test_what_a_text_spells_is_taken_as_that(parameter: Any, said: Any, runs: Any) -> None:
+    tool = from_definition(definition(parameters={"x": parameter}), action=echo)
+    call = called(tool, {"x": said}).calls[0]
+    assert (call.error or call.result["x"]) == runs
+
+
+def test_coercion_comes_before_the_transforms() -> None:
+    made = definition({"next": "@override {n:+d}"}, {"n": {"type": "integer"}})
+    assert called(from_definition(made, action=echo), {"n": "7"}).calls[0].result["next"] == "+7"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (
+            {"citty": "x", "city": "y"},
+            "citty: there is no such argument; there are: city, n. Did you mean city?",
+        ),
+        ({}, "city: is missing"),
+        ({"city": "x", "n": "many"}, "n: 'many' is not of type 'integer'"),
+    ],
+)
+def test_a_wrong_call_is_told_what_is_right(asked: dict[str, Any], said: str) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "n": {"type": "integer"}},
+        "required": ["city"],
+    }
+    session = called(from_definition(definition(parameters=schema), action=echo), asked)
+    assert session.calls[0].status == "failed"
+    assert said in session.calls[0].error
+
+
+def test_required_is_held_against_what_runs() -> None:
+    schema = {"type": "object", "properties": {"hospital": {}}, "required": ["hospital"]}
+    tool = from_definition(definition(Q, schema), action=echo)
+    assert called(tool, {}).calls[0].result == Q
+    assert tool.parameters["required"] == []
+
+
+def test_what_stands_in_the_way_of_a_path_is_named() -> None:
+    tool = from_definition(definition({"tags.a": 1}, {"tags": {}}), action=echo)
+    assert "tags is 'x', which has no parts, so tags.a cannot be set" in (
+        called(tool, {"tags": "x"}).calls[0].error
+    )
+
+
+def test_a_value_that_does_not_fit_its_format_is_named() -> None:
+    tool = from_definition(definition({"x": "@override {s:d}"}, {"s": {}}), action=echo)
+    assert "s: 'a' does not fit its format" in called(tool, {"s": "a"}).calls[0].error
+
+
+def test_a_persons_own_arguments_run_as_they_are() -> None:
+    tool = from_definition(definition({"city": BRONX}, {"city": {"type": "string"}}), action=echo)
+    session = session_of(tool, says=[("f", {"city": "Bronx"})], approve="ask")
+    assert session.pending[0].arguments == {"city": "The Bronx"}
+    session.decide(session.pending[0], "edit", arguments={"city": "Bronx"}).run()
+    assert session.calls[0].result == {"city": "Bronx"}
+
+
+# -- what the model is told -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("defaults", "shown"),
+    [
+        ({"a": "@remove"}, ["b"]),
+        ({"a": "@override always"}, ["b"]),
+        ({"a": {"transform": {"action": "override", "value": 1}}}, ["b"]),
+        ({"a": "@override {vars.x}"}, ["b"]),
+        ({"a": "@override {a}!"}, ["a", "b"]),
+        ({"a": "a default"}, ["a", "b"]),
+        ({"a": "@remove", "b": "{params.a}"}, ["a", "b"]),
+        (
+            {"a": {"transform": {"action": "remove", "when": {"key": "b", "value": "1"}}}},
+            ["a", "b"],
+        ),
+    ],
+)
+def test_the_model_sees_no_parameter_whose_value_is_settled(
+    defaults: dict[str, Any], shown: list[str]
+) -> None:
+    schema = {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"]}
+    tool = from_definition(definition(defaults, schema))
+    assert list(tool.parameters["properties"]) == shown
+    assert set(tool.parameters["required"]) <= set(shown)
+
+
+def test_a_bare_map_of_properties_is_a_schema() -> None:
+    tool = from_definition(SET_LANGUAGE)
+    assert tool.parameters["type"] == "object"
+    assert list(tool.parameters["properties"]) == ["language", "message"]
+    assert tool.definition()["description"] == ""
+
+
+def test_parameters_that_are_named_as_words_of_json_schema_are_parameters() -> None:
+    bare = {"type": {"type": "string"}, "properties": {"type": "object"}}
+    tool = from_definition(definition(parameters=bare))
+    assert list(tool.parameters["properties"]) == ["type", "properties"]
+
+
+def test_no_schema_at_all_takes_anything() -> None:
+    session = called(from_definition(definition(parameters={}), action=echo), {"x": [1]})
+    assert session.calls[0].result == {"x": [1]}
+
+
+def test_static_parameters_are_not_the_models_to_say() -> None:
+    static = [{"name": "env", "required": True, "type": "string", "default": "test"}]
+    made = definition({"tag": "{env}-1"}, {"env": {}, "a": {}}, static_parameters=static)
+    tool = from_definition(made, action=echo)
+    assert list(tool.parameters["properties"]) == ["a"]
+    runs = {"env": "test", "a": 1, "tag": "test-1"}
+    assert called(tool, {"a": 1, "env": "live"}).calls[0].arguments == runs
+
+
+# -- mistakes ---------------------------------------------------------------------------
+
+ENDPOINT = {"url": "https://api.example.org/x", "method": "get", "argument_location": "query"}
+NAME = {"name": {"type": "string"}}
+
+
+def wrong(**more: Any) -> dict[str, Any]:
+    return definition(None, NAME, **more)
+
+
+def defaulted(said: Any) -> dict[str, Any]:
+    return definition({"name": said}, {**NAME, "n": {"type": "integer"}})
+
+
+def transform(**said: Any) -> dict[str, Any]:
+    return defaulted({"transform": said})
+
+
+def endpoint(**said: Any) -> dict[str, Any]:
+    return wrong(type="endpoint", endpoint={**ENDPOINT, **said})
+
+
+def function(**said: Any) -> dict[str, Any]:
+    return {"tool": {"function": {"name": "f", "parameters": {}, **said}}}
+
+
+MISTAKES: list[tuple[Any, str]] = [
+    # The definition as such.
+    ([], r"'\[\]' is neither a JSON object nor a \.json file|\[\] is no object"),
+    ("nothing.txt", "'nothing.txt' is neither a JSON object nor a .json file"),
+    ("nothing.json", "'nothing.json' cannot be read"),
+    ('{"tool": ', "the definition is no JSON"),
+    ('{"tool": 1, "tool": 2}', "the key 'tool' is twice"),
+    ('{"tool": NaN}', "NaN is not JSON"),
+    ({"tool": object()}, "the definition is no JSON"),
+    ({}, "tool: is missing"),
+    (wrong(tpye="action"), "tpye: there is no such key; .* Did you mean type?"),
+    (wrong(type="log"), "type: 'log' is not known; there is action or endpoint or context"),
+    (wrong(type="Action"), "type: 'Action' is not known; .* Did you mean action?"),
+    (wrong(options={"propagate_tool_result": True}), "options: there is no such key"),
+    (wrong(result="x"), "result: is only for context tools"),
+    # tool.function
+    ({"tool": []}, "tool: .* is no object"),
+    ({"tool": {}}, "tool.function: is missing"),
+    ({"tool": {"type": "tool", "function": {}}}, "tool.type: 'tool' is not known"),
+    (function(name=""), "tool.function.name: '' is no name"),
+    (function(name="a b"), "tool.function.name: 'a b' is no name"),
+    ({"tool": {"function": {"parameters": {}}}}, "tool.function.name: is missing"),
+    ({"tool": {"function": {"name": "f"}}}, "tool.function.parameters: is missing"),
+    (function(description=1), "tool.function.description: 1 is no text"),
+    (function(strict=True), "tool.function.strict: there is no such key"),
+    # tool.function.parameters
+    (function(parameters="x"), "tool.function.parameters: 'x' is no JSON Schema"),
+    (function(parameters={"a": "string"}), "tool.function.parameters.a: "),
+    (function(parameters={"a": {"type": "strng"}}), "tool.function.parameters.a.type: 'strng'"),
+    (
+        function(parameters={"type": "object", "properties": {"a": {"type": 1}}}),
+        "tool.function.parameters.properties.a.type: 1",
+    ),
+    (function(parameters={"type": "array"}), "tool.function.parameters.type: 'array'; "),
+    (
+        function(parameters={"a": {"$ref": "#/$defs/A"}}),
+        r"tool.function.parameters.a.\$ref: '#/\$defs/A' leads to nothing",
+    ),
+    (
+        function(parameters={"a": {"$ref": "https://evil.example/s.json"}}),
+        r"tool.function.parameters.a.\$ref: .* leads to nothing",
+    ),
+    # defaults
+    (definition([]), "defaults: \\[\\] is no object"),
+    (definition({"a..b": 1}), "defaults.a..b: 'a..b' is no name"),
+    (definition({"a": "x", "a.b": 1}), "defaults.a.b: a is set to what has no parts"),
+    (definition({"name.x": 1}, NAME), "defaults.name.x: name is no object"),
+    (definition({"n": "five"}, {"n": {"type": "integer"}}), "defaults.n: 'five' is not of type"),
+    (definition({"nmae": "@remove"}, NAME), "defaults.nmae: .* Did you mean name?"),
+    (defaulted("{nmae}"), "defaults.name: there is no parameter 'nmae'. Did you mean name?"),
+    (defaulted("{params.n.x}"), "defaults.name: n.x: n is no object"),
+    (defaulted("{params.__class__}"), "defaults.name: {params.__class__} is no name"),
+    (defaulted("@overide x"), "defaults.name: '@overide x' is no short form; .* mean override?"),
+    (defaulted("@remove x"), "defaults.name: '@remove x' is no short form"),
+    (defaulted("@override"), "defaults.name: '@override' is no short form"),
+    (defaulted("@override {"), "defaults.name: '{': "),
+    (transform(), "defaults.name.transform: give either value or format, and not both"),
+    (transform(value=1, format="x"), "defaults.name.transform: give either value or format"),
+    (transform(action="remove", value=1), "defaults.name.transform.value: what is removed"),
+    (transform(action="remove", format="x"), "defaults.name.transform.format: what is removed"),
+    (transform(action="delete"), "defaults.name.transform.action: 'delete' is not known"),
+    (transform(formt="x"), "defaults.name.transform.formt: .* Did you mean format?"),
+    (transform(format=1), "defaults.name.transform.format: 1 is no text"),
+    (transform(format="{params.__class__}"), "defaults.name.transform.format: {params.__class__}"),
+    (transform(format="{name.upper}"), "{name.upper} is no name"),
+    (transform(format="{b[0]}"), r"{b\[0\]} is no name"),
+    (transform(format="{}"), "{} is no name"),
+    (transform(format="{0}"), r"\{0\} is no name"),
+    (transform(format="{_x}"), "{_x} is no name"),
+    (transform(format="{a"), "expected '}' before end of string"),
+    (transform(format="a}"), "single '}' encountered"),
+    (transform(format="{n:{n}}"), "is too wide, or has names in it"),
+    (transform(format="{n:99999999}"), "is too wide"),
+    (transform(value=1, when=[]), r"defaults.name.transform.when: \[\] is no object"),
+    (transform(value=1, when={"key": "n"}), "defaults.name.transform.when.value: is missing"),
+    (transform(value=1, when={"value": "n"}), "defaults.name.transform.when.key: is missing"),
+    (
+        transform(value=1, when={"key": "n", "value": "1", "operator": "ne"}),
+        "defaults.name.transform.when.operator: 'ne' is not known; there is eq",
+    ),
+    (transform(value=1, when={"key": "_n", "value": "1"}), "transform.when.key: '_n' is no name"),
+    (transform(value=1, when={"key": "n", "value": []}), "transform.when.value: .* is no text"),
+    (transform(value=1, when={"kye": "n"}), "transform.when.kye: .* Did you mean key?"),
+    (transform(value=1, when={"key": "nmae", "value": "x"}), "there is no parameter 'nmae'"),
+    # endpoint
+    (wrong(type="endpoint"), "endpoint: is missing; type 'endpoint' needs it"),
+    (wrong(endpoint=ENDPOINT), "endpoint: is only for endpoint tools"),
+    (wrong(type="endpoint", endpoint=[]), r"endpoint: \[\] is no object"),
+    (endpoint(url=None), "endpoint.url: is missing"),
+    (endpoint(method="patch"), "endpoint.method: 'patch' is not known; there is get or post"),
+    (endpoint(argument_location="header"), "endpoint.argument_location: 'header' is not known"),
+    (endpoint(argument_location="body"), "endpoint.argument_location: a get has no body"),
+    (endpoint(method="delete", argument_location="form"), "a delete has no body for 'form'"),
+    (endpoint(headers={}), "endpoint.headers: there is no such key"),
+    (endpoint(timeout=0), "endpoint.timeout: 0; give seconds"),
+    (endpoint(timeout=True), "endpoint.timeout: True; give seconds"),
+    (endpoint(url="ftp://x/y"), "endpoint.url: 'ftp://x/y' is no URL"),
+    (endpoint(url="/x"), "endpoint.url: '/x' is no URL"),
+    (endpoint(url="https://x:y/"), "endpoint.url: 'https://x:y/' is no URL"),
+    (endpoint(url="https://me:pw@x/y"), "endpoint.url: holds a password"),
+    (endpoint(url="https://x/{name}"), "{name} is filled in only with argument_location 'path'"),
+    (
+        endpoint(url="https://x/{nmae}", argument_location="path"),
+        "endpoint.url: there is no parameter 'nmae' .* Did you mean name?",
+    ),
+    (endpoint(url="https://{name}/x", argument_location="path"), "braces stand in the path alone"),
+    (endpoint(url="https://x/{name", argument_location="path"), "braces stand in the path alone"),
+    # static_parameters and context
+    (wrong(static_parameters={}), "static_parameters: {} is no list"),
+    (wrong(static_parameters=[{"type": "string"}]), "static_parameters.0.name: is missing"),
+    (wrong(static_parameters=[{"name": "a", "type": "str"}]), "static_parameters.0.type: 'str'"),
+    (
+        wrong(static_parameters=[{"name": "a", "type": "int", "required": True}]),
+        "static_parameters.0.default: is missing, and a is required",
+    ),
+    (
+        wrong(static_parameters=[{"name": "a", "type": "int", "default": "1"}]),
+        "static_parameters.0.default: '1' is no int",
+    ),
+    (wrong(type="context"), "tool.function.parameters.name: a context tool sets language, say"),
+]
+
+
+@pytest.mark.parametrize(("made", "said"), MISTAKES)
+def test_a_mistake_is_found_when_the_definition_is_read(made: Any, said: str) -> None:
+    with pytest.raises(DefinitionError, match=said) as caught:
+        from_definition(made)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_each_key_that_is_null_says_nothing() -> None:
+    keys = ("type", "endpoint", "defaults", "static_parameters", "result", "context", "options")
+    assert from_definition({**definition(None, NAME), **dict.fromkeys(keys)}).for_person
+
+
+@pytest.mark.parametrize("spelled", [json.dumps, lambda d: f"  {json.dumps(d, indent=2)}\n", dict])
+def test_a_definition_is_a_dict_or_its_json(spelled: Callable[[Any], Any]) -> None:
+    made = definition(None, NAME)
+    assert from_definition(spelled(made)).definition() == from_definition(made).definition()
+
+
+def test_a_definition_may_be_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "tool.json"
+    path.write_text(json.dumps(definition(None, NAME)))
+    for source in (path, str(path)):
+        assert from_definition(source).name == "f"
+
+
+def test_what_was_read_does_not_change_with_the_dict() -> None:
+    made = definition({"a": 1}, NAME)
+    tool = from_definition(made, action=echo)
+    made["defaults"]["a"] = 2
+    assert called(tool, {}).calls[0].result == {"a": 1}
+
+
+# -- variables and secrets ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["hospital", "vars.hospital"])
+def test_a_variable_is_named_with_or_without_its_prefix(name: str) -> None:
+    tool = from_definition(definition({"h": "{vars.hospital}"}), variables={name: 7}, action=echo)
+    assert called(tool, {}).calls[0].result == {"h": 7}
+
+
+def test_a_variable_may_have_dots_or_parts() -> None:
+    made = definition({"a": "{vars.session.id}", "b": "{vars.user.name}"})
+    given = {"session.id": "s1", "user": {"name": "Ann"}}
+    tool = from_definition(made, variables=given, action=echo)
+    assert called(tool, {}).calls[0].result == {"a": "s1", "b": "Ann"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [SecretStr("x"), {"a": [SecretStr("x")]}, "sk-1234567890", "Bearer sk-1234567890"],
+)
+def test_a_variable_that_is_a_secret_is_refused(
+    value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_API_KEY", "sk-1234567890")
+    with pytest.raises(DefinitionError, match=r"variables\.token: this is a secret") as caught:
+        from_definition(definition(), variables={"vars.token": value})
+    assert "sk-1234567890" not in str(caught.value)
+
+
+def test_a_definition_that_quotes_a_secret_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_API_KEY", "sk-1234567890")
+    with pytest.raises(DefinitionError, match="defaults: holds a secret"):
+        from_definition(definition({"key": "sk-1234567890"}))
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"a": object()}, "variables.a: .* is no JSON"),
+        ({"a": float("nan")}, "variables.a: nan is no JSON"),
+        ({"a": 1, "vars.a": 2}, "one name is there twice"),
+        ({"a b": 1}, "variables: 'a b' is no name"),
+        ([1], r"variables: \[1\] is no object"),
+    ],
+)
+def test_variables_are_names_and_json(variables: Any, said: str) -> None:
+    with pytest.raises(DefinitionError, match=said):
+        from_definition(definition(), variables=variables)
+
+
+# -- action -------------------------------------------------------------------------------
+
+
+def test_an_action_is_handed_to_the_person_whatever_the_policy() -> None:
+    tool = from_definition(definition(Q, NAME))
+    session = session_of(tool, says=[("f", {"name": "Ann"})])
+    (waiting,) = session.pending
+    assert waiting.arguments == {"name": "Ann", **Q}
+    session.decide(waiting, "answer", result={"done": True}).run()
+    assert (session.calls[0].status, session.calls[0].result) == ("answered", {"done": True})
+    assert session.text == "done"
+
+
+def test_an_action_may_be_done_by_a_function() -> None:
+    session = called(from_definition(definition(None, NAME), action=echo), {"name": "Ann"})
+    assert session.calls[0].result == {"name": "Ann"}
+
+
+def test_a_function_gets_what_its_types_say() -> None:
+    seen = []
+
+    def cut(shape: Shape) -> str:
+        seen.append(shape)
+        return shape.name
+
+    tool = from_definition(definition(None, {"shape": {"type": "string"}}), action=cut)
+    assert called(tool, {"shape": "sticks"}).calls[0].result == "STICKS"
+    assert seen == [Shape.STICKS]
+    assert called(tool, {"shape": "cubes"}).calls[0].status == "failed"
+
+
+def test_an_async_function_may_do_it() -> None:
+    async def cut(name: str) -> str:
+        return name.upper()
+
+    tool = from_definition(definition(None, NAME), action=cut)
+    assert called(tool, {"name": "ann"}).calls[0].result == "ANN"
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        (lambda: 1, "the function takes no 'name'"),
+        (lambda name, more: 1, "the function needs 'more', which the definition does not have"),
+        (7, "7 is no function"),
+    ],
+)
+def test_a_function_has_to_take_what_the_definition_has(action: Any, said: str) -> None:
+    with pytest.raises(DefinitionError, match=f"action: {said}"):
+        from_definition(definition(None, NAME), action=action)
+
+
+def test_only_an_action_is_done_by_a_function() -> None:
+    with pytest.raises(DefinitionError, match="action: set_language is of type context"):
+        from_definition(SET_LANGUAGE, action=echo)
+
+
+# -- context ------------------------------------------------------------------------------
+
+
+def test_the_language_of_the_session_is_changed_and_seen_by_what_comes_later() -> None:
+    order = definition({"lang": "{vars.language}", "note": "@override {vars.say}"}, NAME)
+    session = session_of(
+        from_definition(SET_LANGUAGE),
+        from_definition(order, variables={"vars.language": "de"}, action=echo),
+        says=[
+            ("f", {"name": "before"}),
+            ("set_language", {"language": "en-US", "message": "Hello!"}),
+            ("f", {"name": "after"}),
+        ],
+    )
+    before, changed, after = session.calls
+    assert before.result == {"name": "before", "lang": "de"}
+    assert changed.result == {"ok": True, "language": "en-US", "say": "Hello!"}
+    assert after.result == {"name": "after", "lang": "en-US", "note": "Hello!"}
+    assert dict(session.state.variables) == {"language": "en-US", "say": "Hello!"}
+
+
+def test_an_edit_of_what_sets_a_variable_runs_what_reads_it_and_nothing_else() -> None:
+    ran: list[str] = []
+
+    def reads(name: str, lang: str = "") -> str:
+        ran.append("reads")
+        return lang
+
+    def plain(name: str) -> str:
+        ran.append("plain")
+        return name
+
+    made = definition({"lang": "{vars.language}"}, NAME)
+    session = session_of(
+        from_definition(SET_LANGUAGE),
+        from_definition(made, action=reads),
+        *Toolbox(plain),
+        says=[
+            ("plain", {"name": "a"}),
+            ("set_language", {"language": "en"}),
+            ("f", {"name": "b"}),
+            ("plain", {"name": "c"}),
+        ],
+    )
+    assert ran == ["plain", "reads", "plain"]
+    ran.clear()
+    again = session.edit(session.calls[1], language="fr").run()
+    assert ran == ["reads"]
+    assert again.calls[2].result == "fr"
+    assert again.state.variables["language"] == "fr"
+    assert session.replay().run().head == session.head
+
+
+@pytest.mark.parametrize(
+    ("result", "told"),
+    [
+        ("Now in {language}.", "Now in en."),
+        ("{vars.language} after {vars.before}", "en after de"),
+        (
+            {"text": "{message}", "all": ["{vars.say}", 1], "n": 0},
+            {"text": "Hi", "all": ["Hi", 1], "n": 0},
+        ),
+        ("{vars.nothing}|{language}", "|en"),
+        ("{vars.nothing}", None),
+        ({}, {}),
+        (False, False),
+    ],
+)
+def test_a_result_is_told_after_the_change(result: Any, told: Any) -> None:
+    made = {**SET_LANGUAGE, "result": result}
+    tool = from_definition(made, variables={"before": "de"})
+    session = called(tool, {"language": "en", "message": "Hi"})
+    assert session.calls[0].result == told
+
+
+def test_defaults_say_what_a_message_is_in_so_many_words() -> None:
+    made = {**SET_LANGUAGE, "defaults": {"say": "{params.message}", "message": "@remove"}}
+    session = called(from_definition(made), {"language": "en", "message": "Hi"})
+    assert session.calls[0].result == {"ok": True, "language": "en", "say": "Hi"}
+
+
+def test_two_definitions_that_start_a_variable_otherwise_are_refused() -> None:
+    other = {**definition(), "tool": {"function": {"name": "g", "parameters": {}}}}
+    with pytest.raises(DefinitionError, match="the variable 'a' is 2 here and 1 in another"):
+        Toolbox(
+            from_definition(definition(), variables={"a": 1}),
+            from_definition(other, variables={"vars.a": 2}),
+        )
+
+
+# -- the way out, and back ----------------------------------------------------------------
+
+
+class Filters(BaseModel):
+    city: str | None = None
+    age: int | None = None
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: int = 0
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Shape(Enum):
+    STICKS = "sticks"
+
+
+def lookup(name: Annotated[str, "Full name."], filters: Filters, limit: int = 10) -> str:
+    """Look a person up."""
+    return f"{name} {filters.city} {limit}"
+
+
+def move(points: list[Point], by: dict[str, float], colour: Colour = Colour.RED) -> int:
+    """Move points.
+
+    Args:
+        points: What to move.
+    """
+    return sum(point.x for point in points)
+
+
+def nothing() -> None:
+    """Do nothing."""
+
+
+@pytest.mark.parametrize("function", [lookup, move, nothing])
+def test_a_function_goes_out_and_comes_back_without_loss(function: Callable[..., Any]) -> None:
+    made = to_definition(function)
+    assert json.loads(json.dumps(made)) == made
+    assert made["type"] == "action"
+    (tool,) = Toolbox(function)
+    assert from_definition(made).definition() == tool.definition()
+    assert to_definition(from_definition(made)) == made
+    assert to_definition(tool) == made
+
+
+def test_a_function_that_came_back_runs_again() -> None:
+    tool = from_definition(to_definition(lookup), action=lookup)
+    arguments = {"name": "Ann", "filters": {"city": "Rome"}}
+    assert called(tool, arguments).calls[0].result == "Ann Rome 10"
+    tool = from_definition(to_definition(move), action=move)
+    assert called(tool, {"points": [{"x": 3}], "by": {}}).calls[0].result == 3
+
+
+class Box:
+    """An object."""
+
+    def open(self) -> str:
+        """Open it."""
+        return "open"
+
+    def close(self) -> str:
+        """Close it."""
+        return "closed"
+
+
+def test_a_class_is_many_definitions_and_each_of_its_tools_one() -> None:
+    with pytest.raises(DefinitionError, match=r"2 tools are not one definition; .*'Box_open'"):
+        to_definition(Box)
+    made = to_definition(Toolbox(Box)["Box_open"])
+    box = made["tool"]["function"]["parameters"]["properties"]["Box"]
+    assert box["pattern"] == "^Box#[1-9][0-9]*$"
+
+
+NAMES = st.text("abcdefgh_", min_size=1, max_size=6).filter(lambda name: name[0] != "_")
+PARTS = st.recursive(
+    st.sampled_from([{"type": "string"}, {"type": "integer", "default": 3}, {"enum": ["a", 1]}]),
+    lambda part: st.one_of(
+        part.map(lambda items: {"type": "array", "items": items}),
+        st.dictionaries(NAMES, part, max_size=3).map(
+            lambda found: {"type": "object", "properties": found}
+        ),
+        st.lists(part, min_size=1, max_size=2).map(lambda found: {"anyOf": found}),
+    ),
+    max_leaves=4,
+)
+
+
+@st.composite
+def schemas(draw: st.DrawFn) -> dict[str, Any]:
+    names = draw(st.dictionaries(NAMES, PARTS, max_size=4))
+    schema: dict[str, Any] = {"type": "object", "properties": dict(names)}
+    if names:
+        schema["required"] = draw(st.lists(st.sampled_from(sorted(names)), unique=True))
+    if draw(st.booleans()):
+        schema["$defs"] = {"Part": draw(PARTS)}
+        schema["properties"]["ref"] = {"$ref": "#/$defs/Part"}
+    return schema
+
+
+@st.composite
+def definitions(draw: st.DrawFn) -> dict[str, Any]:
+    """Definitions as they are written: every key in its one spelling."""
+    kind = draw(st.sampled_from(["action", "endpoint"]))
+    schema = draw(schemas())
+    says = st.sampled_from(
+        ["@remove", "@override Hello", "{vars.x}", 1, None, [1], {"a": {"transform": 1}}, REMOVE]
+    )
+    made: dict[str, Any] = {
+        "type": kind,
+        "tool": {
+            "type": "function",
+            "function": {
+                "name": draw(NAMES),
+                "description": draw(st.text(st.characters(codec="utf-8"), max_size=20)),
+                "parameters": schema,
+            },
+        },
+    }
+    if kind == "endpoint":
+        method = draw(st.sampled_from(["get", "post", "put", "delete"]))
+        places = ["query", "path"] + ["body", "form"] * (method in ("post", "put"))
+        made["endpoint"] = {
+            "url": draw(st.sampled_from(["https://a.example/x", "http://b.example:1/?q=1"])),
+            "method": method,
+            "argument_location": draw(st.sampled_from(places)),
+            **draw(st.sampled_from([{}, {"timeout": 1.5}, {"timeout": 30}])),
+        }
+    defaults = draw(st.dictionaries(NAMES.map(lambda name: f"{name.upper()}X"), says, max_size=3))
+    return {**made, "defaults": defaults} if defaults else made
+
+
+@given(definitions())
+def test_a_definition_comes_back_as_it_was(made: dict[str, Any]) -> None:
+    assert to_definition(from_definition(made)) == made
+
+
+@given(NAMES, st.text(st.characters(codec="utf-8"), max_size=20), schemas())
+def test_a_tool_comes_back_as_it_was(name: str, said: str, schema: dict[str, Any]) -> None:
+    tool = Tool(name=name, description=said, parameters=schema)
+    assert from_definition(to_definition(tool)).definition() == tool.definition()
+
+
+def test_every_spelling_of_a_definition_is_written_as_one() -> None:
+    made = definition(
+        None,
+        NAME,
+        type="endpoint",
+        endpoint={
+            "url": "https://a.example",
+            "method": "get",
+            "argumentLocation": "query",
+            "timeout": None,
+        },
+        staticParameters=[],
+    )
+    once = to_definition(from_definition(made))
+    assert once["endpoint"]["argument_location"] == "query"
+    assert list(once) == ["type", "tool", "endpoint"]
+    assert to_definition(from_definition(once)) == once
