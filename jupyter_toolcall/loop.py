@@ -17,7 +17,7 @@ from .approval import Policy
 from .arguments import sound
 from .content import well_formed
 from .conversation import NOTHING, Messages, composed, teller
-from .errors import CallError, ModelError, UsageError
+from .errors import Absent, CallError, ModelError, UsageError
 from .events import (
     Asked,
     Call,
@@ -231,6 +231,13 @@ class Cursor:
             arguments = tool.fill(arguments, variables)
         return prepare(tool, call, arguments, state, desk.memory, variables), own is not None
 
+    def as_it_runs(self, call: CallState) -> Mapping[str, Any]:
+        """Return the arguments with which an open call would run; as asked where it can't."""
+        try:
+            return self.prepared(call, self.state)[0].arguments
+        except (CallError, Absent):
+            return call.asked
+
     def _read_by(self, tool: Tool, state: State) -> dict[str, Any]:
         """Return the session variables that a tool goes by, as they are now."""
         given, now = self.desk.toolbox.variables, state.variables
@@ -268,8 +275,9 @@ class Cursor:
 
     def _ready(self, call: CallState, state: State) -> Prepared:
         """Return an approved call as it would run here; it may have been prepared just now."""
-        if self._approved is not None and self._approved[0] == self.head:
-            return self._approved[1]
+        known = self._approved
+        if known is not None and known[0] == self.head and known[1].call_id == call.id:
+            return known[1]
         return self.prepared(call, state)[0]
 
     def _perform(self, call: CallState, state: State, again: bool = False) -> Entry | None:
@@ -320,6 +328,9 @@ class Cursor:
         match said.event:
             case Decided(decision="approve" | "edit") as event:
                 return self._decide_again(said, event, told, state)
+            case Decided(call_id, "answer", arguments=Mapping()) if self._put_anew(said, told):
+                self.overtake(call_id)
+                return self._take(step_of(state.calls[call_id]), state)
             case Started(call_id):
                 return self._start_again(state.calls[call_id], told, state)
             case Finished(call_id, by="program", used=used) if not _same(used, told, state):
@@ -352,6 +363,13 @@ class Cursor:
             self.overtake(event.call_id)
             return self.write(Decided(event.call_id, "reject", reason=why), by="policy")
         return None
+
+    def _put_anew(self, said: Entry, told: State) -> bool:
+        """Return whether a request to a person, as it was put, is another one here."""
+        again = retell(said.event, told, self.state, self.find)
+        assert isinstance(again, Decided)
+        call = self.state.calls[again.call_id]
+        return self.as_it_runs(call) != again.arguments
 
     def _start_again(self, call: CallState, told: State, state: State) -> Entry | None:
         """What started for the same reason goes on as it did; all else runs anew."""

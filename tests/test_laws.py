@@ -21,6 +21,7 @@ from jupyter_toolcall.events import DECISIONS, Decided, Finished, Interrupted, R
 from jupyter_toolcall.journal import Entry, Journal
 from jupyter_toolcall.records import CallRecord
 from jupyter_toolcall.request import Assistant, Results
+from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.state import state_at
 
 
@@ -197,7 +198,7 @@ class Plan:
 
 plans = st.builds(
     Plan,
-    st.sampled_from(["select", "current", "flat"]),
+    st.sampled_from([*SCHEMES, *(f"native({name})" for name in SCHEMES)]),
     st.sampled_from(["all", "ask", "none", "read-only"]),
     st.booleans(),
     st.integers(1, 2),
@@ -208,9 +209,9 @@ plans = st.builds(
 
 def opened(plan: Plan, journal: Journal | None = None, approve: str = "") -> Session:
     script = list(plan.script)
-    if plan.scheme == "select":
+    if "select" in plan.scheme:
         script.insert(0, ("selectTools", {"tools": list(TOOLS[:-1])}))
-    if plan.scheme == "current":
+    if "current" in plan.scheme:
         script.insert(0, [("_use_Thing", {"id": "Thing#1"}), ("_saveAs", {"name": "a"})])
     return Session(
         BOX,
@@ -420,7 +421,7 @@ def test_an_edit_runs_again_exactly_the_call_and_what_it_reaches(
 
 def run_recorded(session: Session) -> Session:
     """Run as long as the recording tells how: what the model says anew is left out."""
-    while session.cursor.script.next() is not None:
+    while session.cursor.script.next(session.state.open) is not None:
         try:
             if session.cursor.advance() is None:
                 break

@@ -42,18 +42,20 @@ def functions_of(kind: str, toolbox: Toolbox) -> tuple[Tool, ...]:
 def _by_kind(toolbox: Toolbox) -> Functions:
     found: dict[str, list[Tool]] = {}
     for tool in toolbox:
-        for kind in _receivers(tool, toolbox):
-            found.setdefault(kind, []).append(tool)
-    return {kind: tuple(tools) for kind, tools in found.items()}
+        found.setdefault(tool.kind if tool.receiver else "", []).append(tool)
+    known = {kind: tuple(tools) for kind, tools in found.items()}
+    return {**_inherited(toolbox, known), **known}
 
 
-def _receivers(tool: Tool, toolbox: Toolbox) -> tuple[str, ...]:
-    """A method of a class is one of its subclasses too."""
-    cls = toolbox.type_named(tool.kind) if tool.receiver else None
-    if cls is None:
-        return (tool.kind if tool.receiver else "",)
-    known = (toolbox.kinds.get(each, tool.kind) for each in receiver_types(cls, toolbox.kinds))
-    return tuple(dict.fromkeys(known))
+def _inherited(toolbox: Toolbox, known: Functions) -> Functions:
+    """A type that was not given itself has the functions of the classes that it is made from."""
+    found: dict[str, tuple[Tool, ...]] = {}
+    for kind, tools in known.items():
+        cls = toolbox.type_named(kind)
+        for heir in receiver_types(cls, toolbox.kinds) if cls is not None else ():
+            name = toolbox.kinds.get(heir, kind)
+            found[name] = (*found.get(name, ()), *tools)
+    return found
 
 
 def no_tool(name: str, known: Iterable[str], toolbox: Toolbox) -> str:

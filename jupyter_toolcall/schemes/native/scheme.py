@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...arguments import sound
 from ...errors import CallError
 from ...events import Call
 from ...request import Assistant, Message, Reply, Result, Results, User
@@ -88,9 +89,10 @@ def _called(state: State, toolbox: Toolbox) -> bool:
 
 def _written(reply: Reply, tools: Mapping[str, Tool]) -> Reply:
     """Return a reply with its calls in its text too. What was sent was another text."""
-    parts = (reply.text, calls(reply.calls, tools.get))
+    made = tuple(map(sound, reply.calls))
+    parts = (reply.text, calls(made, tools.get))
     text = "\n\n".join(part for part in parts if part)
-    return replace(reply, text=text, said=reply.text, raw=None)
+    return replace(reply, text=text, calls=made, said=reply.text, raw=None)
 
 
 def _id(turns: int, index: int, count: int) -> str:
