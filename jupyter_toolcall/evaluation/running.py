@@ -84,6 +84,8 @@ def compare(
     rule = _approval(models, approve)
     _all_there(tasks, schemes, models)
     combined = list(product(schemes, models, tasks, range(1, attempts + 1)))
+    if not combined:
+        raise UsageError("there is nothing to run: give a task, a scheme, a model, an attempt")
     return _each(combined, rule, max_turns)
 
 
