@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from . import places
 from .arguments import readable
-from .deciding import answer
+from .deciding import answered
 from .errors import NotYourTurn, UsageError
 from .events import Decided
 from .loop import Cursor
@@ -75,8 +75,7 @@ def _decided(cursor: Cursor, wish: Edit | Reject | Answer) -> Decided:
         case Edit(call, arguments, reason):
             return Decided(call, "edit", "", readable(arguments), reason=reason)
         case Answer(call, result, reason):
-            outcome = answer(cursor, cursor.state.call(call), result)
-            return Decided(call, "answer", result=outcome, reason=reason)
+            return answered(cursor, cursor.state.call(call), result, reason)
         case Reject(call, reason):
             return Decided(call, "reject", reason=reason)
 

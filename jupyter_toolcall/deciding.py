@@ -92,8 +92,16 @@ def _event(
         case "approve":
             return replace(call.approval(""), reason=reason)
         case "answer":
-            return Decided(call.id, verdict, result=answer(cursor, call, result), reason=reason)
+            return answered(cursor, call, result, reason)
     return Decided(call.id, verdict, reason=reason)
+
+
+def answered(cursor: Cursor, call: CallState, result: Any, reason: str) -> Decided:
+    """Return a person's answer to a call; a request to a person is kept as it was put."""
+    tool, outcome = cursor.find(call.tool), answer(cursor, call, result)
+    put = cursor.as_it_runs(call) if tool is not None and tool.for_person else call.asked
+    arguments = None if put == call.asked else put
+    return Decided(call.id, "answer", "", arguments, outcome, reason)
 
 
 def answer(cursor: Cursor, call: CallState, result: Any) -> Outcome:

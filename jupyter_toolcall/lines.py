@@ -10,7 +10,6 @@ from typing import Any
 
 from .cells import Cells
 from .errors import UsageError
-from .places import as_it_runs
 from .records import CallRecord
 from .session import Session
 from .tools import nearest
@@ -107,7 +106,7 @@ def _edit(session: Session, words: list[str]) -> Result:
     changes = _arguments(rest)
     if call not in session.state.open:
         return session.edit(call, **changes).run()
-    before = as_it_runs(session.cursor, session.state.call(call))
+    before = session.cursor.as_it_runs(session.state.call(call))
     return session.decide(call, "edit", arguments={**before, **changes}).run()
 
 

@@ -79,17 +79,9 @@ def edited(cursor: Cursor, call_id: str, arguments: Mapping[str, Any], reason: s
     not fit.
     """
     known, again = cursor.state.call(call_id), replayed(cursor, call_id)
-    before = known.arguments if known.started else as_it_runs(again, again.state.call(call_id))
+    before = known.arguments if known.started else again.as_it_runs(again.state.call(call_id))
     event = Decided(call_id, "edit", "", readable({**before, **arguments}), reason=reason)
     return decide_first(again, event)
-
-
-def as_it_runs(cursor: Cursor, call: CallState) -> Mapping[str, Any]:
-    """Return the arguments with which an open call would run; as asked for where it can't."""
-    try:
-        return cursor.prepared(call, cursor.state)[0].arguments
-    except (CallError, Absent):
-        return call.asked
 
 
 def decide_first(again: Cursor, event: Decided) -> Cursor:

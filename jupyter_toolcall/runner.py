@@ -254,6 +254,7 @@ def _invoked(
 
 
 def in_words(error: BaseException) -> str:
+    """Return an error as the model is told of it."""
     if isinstance(error, CallError):
         return str(error)
     try:

@@ -189,7 +189,7 @@ class Session:
         """The calls that wait for a person as they would run, the one to decide first."""
         state, cursor = self.state, self.cursor
         return tuple(
-            replace(record(call, state), arguments=places.as_it_runs(cursor, call))
+            replace(record(call, state), arguments=cursor.as_it_runs(call))
             for call in places.waiting(cursor)
         )
 

@@ -164,3 +164,15 @@ def test_a_fill_that_refuses_tells_the_model() -> None:
     made = Tool("visit", "Visit.", TEXT, shout, fill=refuse)
     session = Session(Toolbox(made), Scripted([("visit", {"text": "a"})]), scheme="flat").tell("go")
     assert session.calls[0].error == "hospital is not set"
+
+
+def test_an_answer_holds_for_the_request_as_it_was_put() -> None:
+    visit = Tool("visit", "Visit.", TEXT, fill=in_language, reads=("language",), for_person=True)
+    script = Scripted([("speak", {"text": "fr"}), ("visit", {"text": "a"}), "Done."])
+    session = Session(Toolbox(*BOX, visit), script, scheme="flat", approve="all").tell("go")
+    session.decide(session.pending[0], "answer", result="ok").run()
+    assert session.calls[1].arguments == {"text": "a (fr)"}
+    count = len(session.journal)
+    assert (session.replay().run().head, len(session.journal)) == (session.head, count)
+    edited = session.edit(session.calls[0], text="de").run()
+    assert [call.arguments for call in edited.pending] == [{"text": "a (de)"}]
