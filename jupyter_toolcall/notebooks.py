@@ -20,17 +20,17 @@ from .render import shown
 from .saving import MIME
 
 SOCKETS_OFF = """
-import socket as _socket
-def _refuse(*args, **kwargs):
-    raise OSError("the network is off while a notebook is verified")
-_connect = _socket.socket.connect
-def _local(self, address):
-    far = self.family in (_socket.AF_INET, _socket.AF_INET6)
-    if far and address[0] not in ("127.0.0.1", "::1"):
-        _refuse()
-    return _connect(self, address)
-_socket.socket.connect = _local
-del _socket
+def _network_off():
+    import socket
+    connect = socket.socket.connect
+    def local(self, address):
+        far = self.family in (socket.AF_INET, socket.AF_INET6)
+        if far and address[0] not in ("127.0.0.1", "::1"):
+            raise OSError("the network is off while a notebook is verified")
+        return connect(self, address)
+    socket.socket.connect = local
+_network_off()
+del _network_off
 """
 
 

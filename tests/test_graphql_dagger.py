@@ -176,7 +176,7 @@ def test_a_whole_session_selects_builds_saves_and_replays(box: Toolbox, server: 
     [exec_call] = [call for call in session.calls if call.tool == "Container_withExec"]
     edited = session.edit(exec_call, args=["go", "test"], Container="Container#3").run()
     assert len(server.queries) == 3
-    assert 'withExec(args: ["go", "test"])' in server.queries[2]
+    assert 'withExec(args: ["go", "test"], expect: ANY) { stdout }' in server.queries[2]
     assert edited.calls[-2].result != session.calls[-2].result
 
 

@@ -249,3 +249,14 @@ def test_what_is_said_of_schemes_is_what_was_counted() -> None:
     assert one_big_type["select"] < one_big_type["current"] / 5
     assert one_big_type["current"] > one_big_type["flat"] / 2
     assert many_small_types["current"] < many_small_types["select"] < many_small_types["flat"] / 5
+
+
+def test_a_chain_on_a_server_is_one_query_and_a_change_one_more() -> None:
+    notebook = read(ROOT / "notebooks" / "08_graphql.ipynb")
+    [chain, lower, replay] = [
+        said(cell.outputs[0]) for cell in notebook.cells if cell.source.endswith("queries")
+    ]
+    sun = "disc(x: 60, y: {}, radius: 30) {{ bar(y: 70, height: 50, color: BLUE) {{ svg }} }} }} }}"
+    assert chain == f"['{{ poster(color: GOLD) {{ {sun.format(52)}']"
+    assert lower == f"['{{ poster(color: GOLD) {{ {sun.format(66)}']"
+    assert replay == "[]"

@@ -178,7 +178,7 @@ def checked(
     for name, each in known.items():
         value = given.get(name)
         if value is None and each.required:
-            raise Wrong(f"{place}{name}", f"is missing; it is a {each.type.name}")
+            raise Wrong(f"{place}{name}", f"is missing; its type is {each.type.name}")
         absent = name not in given or (value is None and (each.default is not None or each.type[1]))
         if not absent:
             fits = _fitting(schema, each.type, each.expected, value, f"{place}{name}", named)
