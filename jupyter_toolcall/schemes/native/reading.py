@@ -23,7 +23,7 @@ _MARKUP = re.compile(r"<[/!?]?[A-Za-z]")
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*+-->", re.DOTALL)
 _FENCE = re.compile(r"```\w*+\s*+```")
-_GAP = re.compile(r"\n\s*+\n")
+_GAP = re.compile(r"\n(?:[ \t]*+\n){2,}")
 _SPAN_END = re.compile(r"[`<\n]")
 _EDGES = re.compile(r"\A[ \t]*+\r?\n|\r?\n[ \t]*+\Z")
 MOST = 128
@@ -203,6 +203,7 @@ def _parameter(call: Spoken, text: str, found: Sequence[Tag], at: int) -> tuple[
     while at < len(found) and _in_value(found[at]) and not found[at].closes(tag.word):
         at += 1
     if at == len(found) or not found[at].closes(tag.word):
+        at = _past(found, at)
         end = found[at].start if at < len(found) else len(text)
         return _bad(call, _unended(name), end), at
     given = Given(name, content(text[tag.end : found[at].start]), tag.end, found[at].start)
@@ -215,6 +216,23 @@ def _in_value(tag: Tag) -> bool:
     """Return whether a tag may stand in a value as it is: no tag of a call may."""
     opens = tag.kind == "parameter" and not tag.close and tag.attribute("name") is not None
     return tag.whole and tag.kind in ("parameter", "cdata") and not opens
+
+
+def _past(found: Sequence[Tag], at: int) -> int:
+    """Return the number of the tag that ends a call, past what may be calls in its value.
+
+    Whether those were meant to run is not known, so they are left out.
+    """
+    if at == len(found) or found[at].kind not in ("call", "calls"):
+        return at
+    depth = 1
+    for place in range(at, len(found)):
+        tag = found[place]
+        if tag.kind in ("call", "calls") and not tag.empty:
+            depth += -1 if tag.close else 1
+        if not depth:
+            return place
+    return len(found)
 
 
 def _unended(name: str) -> str:
