@@ -115,6 +115,12 @@ class Drive:
         self._number += 1
         self.tell(Delta(Rows(session=(self._row,)), self._number))
 
+    def wait_for_model(self, said: str) -> None:
+        """Tell why the model is asked again, and when."""
+        self._row = replace(self._row, detail=said, text="")
+        self._number += 1
+        self.tell(Delta(Rows(session=(self._row,)), self._number))
+
     def _session_row(self, phase: Phase, says: str, detail: str) -> SessionRow:
         state = self.session.state
         seen = Seen(self.session.cursor, state)

@@ -33,11 +33,15 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one request: `input` holds all of it, `cached` what a cache served."""
+    """Tokens of one request.
+
+    `input` holds all of it, `cached` what a cache served, `written` what went into one.
+    """
 
     input: int = 0
     output: int = 0
     cached: int = 0
+    written: int = 0
 
 
 @dataclass(frozen=True, slots=True)

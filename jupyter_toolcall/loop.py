@@ -188,7 +188,9 @@ class Cursor:
         try:
             offered = self._new(request, state)
             event = _replied(desk.scheme.read(reply, state, desk.toolbox), state, offered)
-            return self.write(event, at=began, ms=_ms(began, desk.clock()))
+            tried = [[attempt.said, attempt.waited] for attempt in reply.attempts]
+            more = {"attempts": tried} if tried else {}
+            return self.write(event, at=began, ms=_ms(began, desk.clock()), **more)
         except (TypeError, ValueError) as error:
             raise ModelError(f"the model's reply cannot be written down: {error}") from error
 

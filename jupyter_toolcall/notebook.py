@@ -97,9 +97,9 @@ class Notebook:
         drive = Drive(session, lambda notice: None, stepping=chosen.step)
         model = session.cursor.desk.model
         drive.model = str(getattr(model, "name", None) or model_name(model))
-        if hasattr(model, "on_text"):
-            # To the type checker a model is a bare function, which takes no attribute.
-            setattr(model, "on_text", drive.stream)  # noqa: B010
+        for name, listener in (("on_text", drive.stream), ("on_wait", drive.wait_for_model)):
+            if hasattr(model, name):
+                setattr(model, name, listener)
         if panel:
             self._show(drive)
         drive.keep = self._keeper(drive, since)

@@ -76,6 +76,14 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Attempt:
+    """A request that came to nothing and was made again: what was wrong, and the wait (s)."""
+
+    said: str
+    waited: float = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """What a model answered. Nothing of it runs unless `stop` is "tools" or "end".
 
@@ -92,6 +100,8 @@ class Reply:
     """What it thought aloud, for the person to read; `raw` has it as it is sent back."""
     said: str | None = None
     """What a person reads of the text, where calls are spelled out in it too."""
+    attempts: tuple[Attempt, ...] = ()
+    """The requests before it that came to nothing."""
 
 
 Model = Callable[[Request], Reply | None]

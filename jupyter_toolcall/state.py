@@ -336,7 +336,12 @@ def _reply(state: State, reply: Replied, entry_id: str) -> State:
 def _sum(spent: Usage, more: Usage | None) -> Usage:
     if more is None:
         return spent
-    return Usage(spent.input + more.input, spent.output + more.output, spent.cached + more.cached)
+    return Usage(
+        spent.input + more.input,
+        spent.output + more.output,
+        spent.cached + more.cached,
+        spent.written + more.written,
+    )
 
 
 def _decide(state: State, decided: Decided) -> State:
