@@ -26,9 +26,9 @@ def scheme_named(scheme: str | Scheme) -> Scheme:
     """
     if not isinstance(scheme, str):
         return scheme
-    if found := _NATIVE.fullmatch(scheme):
-        return Native(scheme_named(found[1] or "flat"), force=bool(found[2]))
-    if scheme not in SCHEMES:
+    found = _NATIVE.fullmatch(scheme)
+    name = (found[1] or "flat") if found else scheme
+    if name not in SCHEMES:
         known = ", ".join((*SCHEMES, "native(NAME)"))
-        raise UsageError(f"no scheme {scheme!r}; there are {known}.{nearest(scheme, SCHEMES)}")
-    return SCHEMES[scheme]
+        raise UsageError(f"no scheme {name!r}; there are {known}.{nearest(name, SCHEMES)}")
+    return Native(SCHEMES[name], force=bool(found[2])) if found else SCHEMES[name]
