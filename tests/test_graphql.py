@@ -508,12 +508,22 @@ def test_a_list_that_became_shorter_is_told(box: Toolbox, server: Server) -> Non
     assert session.tell("more").calls[-1].error == "holes has no item 2 any more"
 
 
-def test_an_object_of_another_type_than_the_schema_says_is_refused(
-    box: Toolbox, server: Server
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ({"__typename": "Brick"}, "a Brick, which its schema does not tell of here"),
+        ("loaf", "a 'loaf', which its schema does not tell of here"),
+        ({"__typename": ["Bread"]}, "which its schema does not tell of here"),
+        ({"__typename": "Bread"}, "a Bread without an id"),
+    ],
+)
+def test_an_object_that_is_not_what_the_schema_says_is_refused(
+    box: Toolbox, server: Server, found: Any, said: str
 ) -> None:
-    server.answer = lambda: (200, b'{"data": {"find": {"__typename": "Brick"}}}')
-    said = tell(box, ("find", {"name": "x"})).calls[-1].error
-    assert said == "the server gave a Brick, which its schema does not tell of here"
+    server.answer = lambda: (200, json.dumps({"data": {"shelf": [found]}}).encode())
+    call = tell(box, ("shelf", {})).calls[-1]
+    assert said in call.error
+    assert call.error.startswith("the server gave ")
 
 
 def test_without_an_endpoint_tools_chain_and_sending_is_one_clear_error() -> None:

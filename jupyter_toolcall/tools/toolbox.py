@@ -88,6 +88,8 @@ class Toolbox:
 def _flat(sources: Iterable[Any]) -> Iterator[Any]:
     for source in sources:
         match source:
+            case Tool():
+                yield source
             case Toolbox():
                 yield from source.sources
             case list() | tuple():
@@ -125,7 +127,7 @@ def _variables(tools: Iterable[Tool]) -> dict[str, Any]:
 
 def _kinds(sources: Iterable[Any], types: Iterable[type]) -> dict[type, str]:
     """Return the types that are met by name: the classes given, what their methods make."""
-    given = list(sources)
+    given = [source for source in sources if not isinstance(source, Tool)]
     classes = [source for source in given if isinstance(source, type)]
     found = dict.fromkeys([*types, *classes])
     for source in given:

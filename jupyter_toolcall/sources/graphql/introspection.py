@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -86,8 +87,12 @@ def _field(raw: Mapping[str, Any]) -> Field:
         raw.get("description") or "",
         _arguments(raw.get("args")),
         raw.get("isDeprecated") or False,
-        _expected(raw),
+        _expected(raw) if _tells(raw) else "",
     )
+
+
+def _tells(raw: Mapping[str, Any]) -> bool:
+    return "directives" in raw or "appliedDirectives" in raw
 
 
 def _arguments(raws: Any) -> tuple[Argument, ...]:
@@ -101,7 +106,7 @@ def _argument(raw: Mapping[str, Any]) -> Argument:
         raw.get("description") or "",
         raw.get("defaultValue"),
         raw.get("isDeprecated") or False,
-        _expected(raw),
+        _expected(raw) if _tells(raw) else "",
     )
 
 
@@ -116,7 +121,13 @@ def _bare(raw: Mapping[str, Any], required: bool) -> Ref:
     if raw["kind"] == "LIST":
         item = _ref(raw["ofType"])
         return Ref(item.name, required, item)
-    return Ref(raw["name"], required)
+    return _named(raw["name"], required)
+
+
+@functools.lru_cache(4096)
+def _named(name: str, required: bool) -> Ref:
+    """A schema names few types, and each of them often."""
+    return Ref(name, required)
 
 
 def _expected(raw: Mapping[str, Any]) -> str:

@@ -71,6 +71,56 @@ class Function(NamedTuple):
         ref, sure = self.field.type, len(self.made) == 1 and not self.leaf
         return sure and ref.required and ref.item is None and self.operation == "query"
 
+    def parameters(self) -> dict[str, Any]:
+        """Return the JSON Schema of its arguments."""
+        taken = offered(self.field.arguments)
+        receiver = self.receiver if self.kind else ""
+        found: dict[str, Any] = parameters(self.world.schema, taken, receiver, self.kind)
+        return found
+
+    def version(self) -> str:
+        """Return the digest of what runs: a field, as it is declared, of a server."""
+        taken = [f"{a.name}: {a.type} = {a.default}" for a in self.field.arguments]
+        said = f"{self.kind}.{self.field.name}: {self.field.type}"
+        return digest_text("graphql", self.world.place, self.operation, said, *taken)
+
+    def check(self, arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+        """Return the object and the arguments, as they stand in a query."""
+        named = partial(_named, self.world, resolve)
+        schema, rest, of = self.world.schema, dict(arguments), None
+        wrong: dict[str, str] = {}
+        if self.kind:
+            of = _receiver(self, rest.pop(self.receiver, None), resolve)
+        given: list[tuple[str, Value]] = []
+        taken = offered(self.field.arguments)
+        for each in taken:
+            one = {each.name: rest.pop(each.name)} if each.name in rest else {}
+            given += _noting(wrong, partial(checked, schema, (each,), one, named))
+        for name in rest:
+            _noting(wrong, partial(checked, schema, taken, {name: rest[name]}, named))
+        if wrong:
+            lines = "; ".join(f"{place}: {said}" for place, said in list(wrong.items())[:8])
+            raise CallError(f"{self.name}: {lines}"[:2000], wrong)
+        return {"of": of, "given": tuple(given)}
+
+    def call(self, of: Path | None, given: tuple[tuple[str, Value], ...]) -> Any:
+        """Return what a field comes to: plain data, an object, a list of them, or None."""
+        world, field = self.world, self.field
+        step, ask = Step(field.name, given), world.server.ask
+        if self.leaf:
+            found = _sure(self, ask(self.operation, of, step))
+            return _by_ids(world, self.made[0], found) if len(self.made) == 1 else found
+        if self.lazy:
+            return world.kinds[self.made[0]](of, step)
+        loaders = _loaders(self)
+        if self.operation == "mutation" and not _by_loaders(self):
+            payload = _scalars(world.schema, field.type)
+            return _sure(self, ask("mutation", None, step, f"{{ {payload} }}"))
+        selected = _selection(loaders)
+        found = _sure(self, ask(self.operation, of, step, f"{{ {selected} }}"))
+        place = partial(_object, world, of, step, loaders)
+        return _each(found, place, ()) if isinstance(found, list) else place(found, ())
+
 
 def functions(world: World) -> Iterator[Function]:
     """Yield all that can be called, in the schema's order, what is left out by default too."""
@@ -116,56 +166,21 @@ def tool_of(function: Function) -> Tool:
     return Tool(
         name=function.name,
         description=f"{field.doc}\n\nReturns {field.type}".lstrip(),
-        parameters=Lazy(partial(_parameters, function)),
-        function=partial(_call, function),
-        check=partial(_check, function),
+        parameters=Lazy(function.parameters),
+        function=function.call,
+        check=function.check,
         read_only=function.lazy,
         kind=kind,
         receiver=function.receiver if kind else "",
         returns=made[0] if len(made) == 1 and field.type.item is None else "",
         makes=made,
-        version=partial(_version, function),
+        version=function.version,
         group=kind,
         about=function.world.schema.types[kind].doc if kind else "",
     )
 
 
-def _parameters(function: Function) -> dict[str, Any]:
-    taken = offered(function.field.arguments)
-    receiver = function.receiver if function.kind else ""
-    found: dict[str, Any] = parameters(function.world.schema, taken, receiver, function.kind)
-    return found
-
-
-def _version(function: Function) -> str:
-    """Return the digest of what runs: a field, as it is declared, of a server."""
-    taken = [f"{a.name}: {a.type} = {a.default}" for a in function.field.arguments]
-    said = f"{function.kind}.{function.field.name}: {function.field.type}"
-    return digest_text("graphql", function.world.place, function.operation, said, *taken)
-
-
-# -- a call ---------------------------------------------------------------------------
-
-
-def _check(function: Function, arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
-    """Return the object and the arguments, as they stand in a query."""
-    named = partial(_named, function.world, resolve)
-    schema, rest, of = function.world.schema, dict(arguments), None
-    wrong: dict[str, str] = {}
-    if function.kind:
-        of = _receiver(function, rest.pop(function.receiver, None), resolve)
-    given: list[tuple[str, Value]] = []
-    taken = offered(function.field.arguments)
-    for each in taken:
-        one = {each.name: rest.pop(each.name)} if each.name in rest else {}
-        given += _noting(wrong, partial(checked, schema, (each,), one, named))
-    for name in rest:
-        _noting(wrong, partial(checked, schema, taken, {name: rest[name]}, named))
-    if wrong:
-        lines = "; ".join(f"{place}: {said}" for place, said in list(wrong.items())[:8])
-        raise CallError(f"{function.name}: {lines}"[:2000], wrong)
-    return {"of": of, "given": tuple(given)}
-
+# -- the parts of a call --------------------------------------------------------------
 
 Pairs = tuple[tuple[str, Value], ...]
 
@@ -189,25 +204,6 @@ def _receiver(function: Function, name: Any, resolve: Resolve) -> Any:
 
 def _named(world: World, resolve: Resolve, name: str, kinds: tuple[str, ...]) -> Value:
     return resolve(name, tuple(world.kinds[kind] for kind in kinds if kind in world.kinds))
-
-
-def _call(function: Function, of: Path | None, given: tuple[tuple[str, Value], ...]) -> Any:
-    """Return what a field comes to: plain data, an object, a list of them, or None."""
-    world, field = function.world, function.field
-    step, ask = Step(field.name, given), world.server.ask
-    if function.leaf:
-        found = _sure(function, ask(function.operation, of, step))
-        return _by_ids(world, function.made[0], found) if len(function.made) == 1 else found
-    if function.lazy:
-        return world.kinds[function.made[0]](of, step)
-    loaders = _loaders(function)
-    if function.operation == "mutation" and not _by_loaders(function):
-        payload = _scalars(world.schema, field.type)
-        return _sure(function, ask("mutation", None, step, f"{{ {payload} }}"))
-    selected = _selection(loaders)
-    found = _sure(function, ask(function.operation, of, step, f"{{ {selected} }}"))
-    place = partial(_object, world, of, step, loaders)
-    return _each(found, place, ()) if isinstance(found, list) else place(found, ())
 
 
 def _loaders(function: Function) -> dict[str, Loader | None]:
@@ -251,10 +247,13 @@ def _object(
     """Return the object that an answer tells of: by its id, or by its place."""
     if found is None:
         return None
-    kind = found["__typename"]
-    if kind not in loaders:
-        raise CallError(f"the server gave a {kind}, which its schema does not tell of here")
+    kind = found.get("__typename") if isinstance(found, dict) else None
+    if not isinstance(kind, str) or kind not in loaders:
+        shown = kind if isinstance(kind, str) else f"{found!r:.60}"
+        raise CallError(f"the server gave a {shown}, which its schema does not tell of here")
     if loaders[kind]:
+        if found.get(_id_of(kind)) is None:
+            raise CallError(f"the server gave a {kind} without an id")
         return _by_id(world, kind, found[_id_of(kind)])
     narrow = kind if len(loaders) > 1 else ""
     return world.kinds[kind](of, step._replace(item=index, on=narrow))

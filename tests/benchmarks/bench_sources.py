@@ -1,0 +1,131 @@
+"""What it costs to make tools, and what tools cost in a prompt and in a call.
+
+Every figure stands beside one that was measured in the same run, since machines differ.
+`python tests/benchmarks/bench_sources.py` prints a table. Dagger's schema is looked for beside
+the repository, or where JUPYTER_TOOLCALL_DAGGER_SCHEMA says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from graphql import build_client_schema, build_schema, introspection_from_schema
+from pydantic import TypeAdapter
+
+from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
+from jupyter_toolcall.schemes import SCHEMES
+
+ROOT = Path(__file__).parents[2]
+FILE = Path(
+    os.environ.get("JUPYTER_TOOLCALL_DAGGER_SCHEMA")
+    or ROOT.parent / "shared" / "data" / "dagger-2025-04.graphqls"
+)
+CHARACTERS = 4
+"""Of JSON and English in one token, roughly."""
+CALLS = 1_000
+
+
+def spent(function: Callable[[], object], times: int = 15) -> float:
+    """Return the seconds of CPU that a function takes at best."""
+    found = []
+    for _ in range(times):
+        began = time.process_time()
+        function()
+        found.append(time.process_time() - began)
+    return min(found)
+
+
+def graphql(sdl: str) -> None:
+    text = json.dumps(introspection_from_schema(build_schema(sdl)))
+    data = json.loads(text)
+    floor = spent(lambda: json.loads(text))
+    print(f"json.loads of {len(text):,} characters of introspection {floor * 1e3:9.2f} ms")
+    rows: dict[str, Callable[[], object]] = {
+        "from_graphql(introspection)": lambda: from_graphql(data),
+        "from_graphql(SDL)": lambda: from_graphql(sdl),
+        "graphql-core build_client_schema": lambda: build_client_schema(data),
+        "graphql-core build_schema(SDL)": lambda: build_schema(sdl),
+    }
+    for name, function in rows.items():
+        floors, ours = [], []
+        for _ in range(40 if "introspection" in name else 5):
+            floors.append(spent(lambda: json.loads(text), 1))
+            ours.append(spent(function, 1))
+        ratio = min(ours) / min(floors)
+        print(f"{name:<40} {min(ours) * 1e3:9.2f} ms   ratio {ratio:5.1f}")
+
+
+def prompts(sdl: str) -> None:
+    box = from_graphql(sdl)
+    sizes = {name: prompt_size(box, name) for name in SCHEMES}
+    for name, size in sizes.items():
+        print(
+            f"prompt of {len(box)} tools, {name:<8} {size:>9,} characters"
+            f"  ~{size // CHARACTERS:>7,} tokens  {size / sizes['flat']:6.1%} of flat"
+        )
+
+
+def prompt_size(box: Toolbox, scheme: str) -> int:
+    request = Session(box, scheme=scheme).ask("go").cursor.request
+    return len(request.system) + len(json.dumps([tool.definition() for tool in request.tools]))
+
+
+def made(count: int) -> list[Any]:
+    """Return functions that differ, of four parameters each."""
+    code = (
+        "def f{n}(a: int, b: str = 'x', c: list[str] | None = None, d: float = 1.5) -> str:\n"
+        "    '''Do the thing number {n}.\n\n    Args:\n        a: the first\n"
+        "        b: the second\n"
+        "    '''\n    return b * a\n"
+    )
+    space: dict[str, Any] = {}
+    for n in range(count):
+        exec(code.format(n=n), space)
+    return [space[f"f{n}"] for n in range(count)]
+
+
+def functions() -> None:
+    given = made(500)
+    floor = spent(lambda: [TypeAdapter(f).json_schema() for f in given], 3)
+    ours = spent(lambda: Toolbox(*given), 3)
+    print(
+        f"500 functions {ours * 1e3:9.1f} ms   TypeAdapter {floor * 1e3:9.1f} ms"
+        f"   ratio {ours / floor:5.2f}"
+    )
+
+
+def step(x: int) -> int:
+    """Add one."""
+    return x + 1
+
+
+def calls() -> None:
+    floor = spent(lambda: [step(x=n) for n in range(CALLS)], 5)
+    for scheme in SCHEMES:
+        script: list[Any] = [("selectTools", {"tools": ["step"]})] if scheme == "select" else []
+        script += [("step", {"x": n}) for n in range(CALLS)]
+
+        def run(script: list[Any] = script, scheme: str = scheme) -> Session:
+            model = Scripted([*script, "done"])
+            return Session(Toolbox(step), model, scheme=scheme, approve="all").tell("go")
+
+        assert run().state.calls
+        print(
+            f"a call of {CALLS:,}, scheme {scheme:<8} {spent(run, 3) / CALLS * 1e6:9.1f} µs"
+            f"   the function alone {floor / CALLS * 1e6:5.2f} µs"
+        )
+
+
+if __name__ == "__main__":
+    if FILE.exists():
+        graphql(FILE.read_text(encoding="utf-8"))
+        prompts(FILE.read_text(encoding="utf-8"))
+    else:
+        print(f"{FILE.name} is not here; JUPYTER_TOOLCALL_DAGGER_SCHEMA may name it")
+    functions()
+    calls()
