@@ -34,73 +34,10 @@ def told(session: Session) -> list[str]:
     return [r.content for m in messages if isinstance(m, Results) for r in m.results]
 
 
-def test_the_kitchen_makes_fries() -> None:
-    session = open_kitchen().tell("Make fries")
-    assert session.outputs == {"fries": Plate("fries: sticks")}
-    assert session.deps("Plate#2", all=True)[:2] == ("Fries#1", "Plate#1")
-    assert "Potato#1" in session.deps("Plate#2", all=True)
-    assert session.text
-
-
-def test_select_offers_what_was_selected_and_lists_what_has_an_object() -> None:
-    session = open_kitchen().ask("go")
-    request = session.cursor.request
-    assert [tool.name for tool in request.tools] == ["selectTools", "save"]
-    listed = request.tools[0].description
-    assert "- Potato#1: The raw potato." in listed
-    assert "- Oven_bake" in listed
-    assert "- Fries_plate" not in listed
-    session.step()
-    session.step()
-    request = session.cursor.request
-    assert [tool.name for tool in request.tools][2:] == [
-        *("Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake")
-    ]
-    assert [tool.name for tool in request.deferred] == ["Fries_plate"]
-    assert told(session) == ["ok"]
-    assert told(session.run())[4].endswith('"hint": "New tools to select: Fries_plate"}')
-
-
-def test_select_names_what_it_does_not_know_and_selects_the_rest() -> None:
-    session = open_kitchen([("selectTools", {"tools": ["Oven_bake", "Potato_peal"]}), "x"]).tell(
-        "go"
-    )
-    assert told(session) == [
-        "Selected: Oven_bake. There is no tool 'Potato_peal'. Did you mean Potato_peel?"
-    ]
-
-
-@pytest.mark.parametrize("arguments", [{}, {"tools": []}, {"tools": "x"}, {"tools": [1]}, {"a": 1}])
-def test_select_says_what_it_takes(arguments: dict[str, Any]) -> None:
-    session = open_kitchen([("selectTools", arguments), "x"]).tell("go")
-    assert session.calls[0].status == "failed"
-    assert "selectTools" in session.calls[0].error
-
-
 def test_flat_offers_every_tool_and_names_the_objects_of_the_start() -> None:
     session = open_kitchen(scheme="flat").ask("go")
     assert len(session.cursor.request.tools) == 1 + len(kitchen())
     assert "- Potato#1: The raw potato." in session.cursor.request.system
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({}, "fries: is missing; it must be a Plate"),
-        ({"fries": "Potato#1"}, "fries: must be a Plate; Potato#1 is a Potato"),
-        (
-            {"fries": "Plate#9"},
-            "fries: there is no object 'Plate#9'; objects of that type: Plate#1",
-        ),
-        ({"fries": 3}, "fries: must be the name of a Plate, such as Plate#1, not 3"),
-        ({"fries": "Plate#1", "more": 1}, "more: there is no such output"),
-    ],
-)
-def test_save_is_all_or_nothing_and_says_what_is_wrong(arguments: Any, said: str) -> None:
-    session = open_kitchen([("save", arguments), "x"]).tell("go")
-    assert session.outputs == {}
-    assert said in session.calls[0].error
-    assert session.calls[0].error.startswith("Nothing was saved.")
 
 
 def test_save_checks_plain_values_exactly() -> None:
@@ -110,23 +47,6 @@ def test_save_checks_plain_values_exactly() -> None:
         session = open_kitchen([("save", {**good, name: wrong}), "x"], outputs=outputs).tell("go")
         assert f"{name}: must be a" in session.calls[0].error
     assert open_kitchen([("save", good)], outputs=outputs).tell("go").outputs == good
-
-
-def test_save_ends_the_run_and_is_due_again_after_the_next_prompt() -> None:
-    script = [("save", {"fries": "Plate#1"}), "I stop.", ("save", {"fries": "Plate#1"})]
-    session = open_kitchen(script).tell("go")
-    assert session.state.done
-    assert len(session.calls) == 1
-    session.tell("again")
-    assert [call.status for call in session.calls] == ["succeeded", "succeeded"]
-
-
-def test_a_model_that_stops_without_save_is_reminded_once() -> None:
-    session = open_kitchen(["I am done.", "Really."]).tell("go")
-    users = [m.text for m in session.cursor.request.messages if hasattr(m, "text")]
-    assert users[2] == "You have not called save yet. Outputs that are due: fries (Plate)."
-    assert session.text == "Really."
-    assert session.pending == ()
 
 
 def test_the_tools_of_the_scheme_never_wait() -> None:

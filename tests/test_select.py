@@ -1,0 +1,529 @@
+"""Scheme `select`, sentence by sentence of what it promises: tools are picked, then called."""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
+from jupyter_toolcall.request import Result, Results, User
+
+COURSE: Sequence[Any] = (
+    ("selectTools", {"tools": ["Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake"]}),
+    ("Potato_rinse", {"Potato": "Potato#1", "sink": "Sink#1"}),
+    ("Potato_peel", {"Potato": "Potato#2"}),
+    ("Potato_slice", {"Potato": "Potato#3", "shape": "STICKS"}),
+    ("Oven_bake", {"Oven": "Oven#1", "item": "Potato#4"}),
+    ("selectTools", {"tools": ["Fries_plate"]}),
+    ("Fries_plate", {"Fries": "Fries#1", "plate": "Plate#1"}),
+    ("save", {"fries": "Plate#2"}),
+)
+"""What the model says in the course of the specification, call by call."""
+
+
+def cook(script: Sequence[Any], toolbox: Toolbox | None = None, **options: Any) -> Session:
+    given: dict[str, Any] = {
+        "inputs": {
+            "oven": (Oven(), "An oven that is warm."),
+            "potato": (Potato(), "The potato."),
+            "sink": Sink(),
+            "plate": Plate(),
+        },
+        "outputs": {"fries": (Plate, "Fries, on a plate.")},
+        "approve": "all",
+        **options,
+    }
+    return Session(toolbox or kitchen(), Scripted(script), **given)
+
+
+def results(session: Session) -> list[Result]:
+    messages = session.cursor.request.messages
+    return [result for m in messages if isinstance(m, Results) for result in m.results]
+
+
+def told(session: Session) -> list[str]:
+    return [result.content for result in results(session)]
+
+
+def names(session: Session) -> list[str]:
+    return [tool.name for tool in session.cursor.request.tools]
+
+
+def listing(session: Session) -> str:
+    """What `selectTools` says of itself now."""
+    return session.cursor.request.tools[0].description
+
+
+def section(session: Session, title: str) -> list[str]:
+    """The names that are listed under a title."""
+    lines = listing(session).partition(f"\n{title}:\n")[2].partition("\n\n")[0].splitlines()
+    return [line.removeprefix("- ") for line in lines]
+
+
+# -- the course ----------------------------------------------------------------------------
+
+
+def test_the_whole_course_is_answered_as_it_is_written() -> None:
+    session = cook(COURSE).tell("Make me some fries.")
+    answers = [text if text == "ok" else json.loads(text) for text in told(session)]
+    assert answers[:4] == ["ok", *({"result": f"Potato#{n}"} for n in (2, 3, 4))]
+    assert answers[4]["result"] == "Fries#1"
+    assert answers[5:7] == ["ok", {"result": "Plate#2"}]
+    assert session.outputs == {"fries": Plate("fries: sticks")}
+    assert session.deps("Plate#2", all=True) == (
+        *("Fries#1", "Plate#1", "Oven#1", "Potato#4", "Potato#3", "Potato#2", "Potato#1"),
+        "Sink#1",
+    )
+
+
+@dataclass(frozen=True)
+class Skinned:
+    """Named as the course describes it, and not as it calls it."""
+
+    food: str = "potato"
+
+    def skin(self) -> Skinned:
+        """Take the skin off."""
+        return Skinned("peeled")
+
+
+def test_a_course_that_calls_what_was_described_by_another_name_can_go_on() -> None:
+    script = [
+        ("selectTools", {"tools": ["Skinned_rinse", "Skinned_peel"]}),
+        ("Skinned_peel", {"Skinned": "Skinned#1"}),
+        ("selectTools", {"tools": ["Skinned_skin"]}),
+        ("Skinned_skin", {"Skinned": "Skinned#1"}),
+        ("save", {"fries": "Skinned#2"}),
+    ]
+    session = cook(
+        script, Toolbox(Skinned), inputs={"potato": Skinned()}, outputs={"fries": Skinned}
+    ).tell("go")
+    nothing, unknown, *rest = results(session)
+    assert nothing.error
+    assert nothing.content.startswith("Nothing was selected. There is no tool 'Skinned_rinse'.")
+    assert unknown.error
+    assert "there is no tool 'Skinned_peel'." in unknown.content
+    assert "Skinned has: Skinned_skin." in unknown.content
+    assert [result.content for result in rest[:2]] == ["ok", '{"result": "Skinned#2"}']
+    assert session.outputs == {"fries": Skinned("peeled")}
+
+
+def test_a_tool_that_was_not_listed_yet_can_be_selected_if_there_is_one() -> None:
+    session = cook([("selectTools", {"tools": ["Fries_plate"]})]).ask("go").step()
+    assert "Fries_plate" not in section(session, "Tools")
+    assert told(session.step()) == ["ok"]
+    assert "Fries_plate" in names(session)
+
+
+# -- selectTools tells of the objects and of the tools ------------------------------------------
+
+
+def test_select_tools_lists_objects_with_what_they_are_and_tools_by_name_alone() -> None:
+    session = cook([]).ask("go")
+    assert section(session, "Objects") == [
+        *("Oven#1: An oven that is warm.", "Potato#1: The potato.", "Sink#1", "Plate#1")
+    ]
+    assert section(session, "Tools") == [
+        *("Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake")
+    ]
+
+
+def test_an_object_that_was_made_is_described_by_what_made_it() -> None:
+    session = cook(COURSE[:5]).tell("go")
+    assert section(session, "Objects")[4:] == [
+        "Potato#2: Potato#1.rinse(sink: Sink#1)",
+        "Potato#3: Potato#2.peel()",
+        'Potato#4: Potato#3.slice(shape: "STICKS")',
+        "Fries#1: Oven#1.bake(item: Potato#4)",
+    ]
+
+
+def test_what_a_person_gave_in_place_of_a_result_is_described_as_that() -> None:
+    session = cook(COURSE[:2], approve="none").tell("go")
+    session.decide(session.pending[0], "answer", result=Potato(rinsed=True)).run()
+    assert section(session, "Objects")[4] == (
+        "Potato#2: given by a person for Potato#1.rinse(sink: Sink#1)"
+    )
+
+
+def test_only_the_newest_of_many_made_objects_are_listed_and_the_others_stay_usable() -> None:
+    script = [("selectTools", {"tools": ["Potato_peel"]})] + [("Potato_peel", {})] * 12
+    session = cook([*script, ("Potato_peel", {"Potato": "Potato#3"})]).tell("go")
+    made = [line.partition(":")[0] for line in section(session, "Objects")[4:]]
+    assert made == [*(f"Potato#{n}" for n in range(7, 15)), "and older ones"]
+    assert session.deps("Potato#14") == ("Potato#3",)
+
+
+def test_the_tools_of_a_type_are_listed_when_there_is_an_object_of_it_and_the_model_is_told() -> (
+    None
+):
+    session = cook(COURSE[:5]).tell("go")
+    assert section(session, "Tools")[-1] == "Fries_plate"
+    assert json.loads(told(session)[4]) == {
+        "result": "Fries#1",
+        "hint": "New tools to select: Fries_plate",
+    }
+
+
+def test_the_model_is_told_nothing_new_of_tools_that_it_has() -> None:
+    select = ("selectTools", {"tools": ["Fries_plate"]})
+    session = cook([select, *COURSE[:5]]).tell("go")
+    assert told(session)[5] == '{"result": "Fries#1"}'
+
+
+def test_plain_functions_are_listed_always() -> None:
+    def weigh(unit: str = "g") -> int:
+        """Weigh nothing."""
+        return 0
+
+    session = cook([], Toolbox(kitchen(), weigh), inputs={}, outputs={}).ask("go")
+    assert section(session, "Tools") == ["weigh"]
+    assert "Objects:" not in listing(session)
+
+
+def test_a_big_toolbox_costs_names_alone() -> None:
+    def many(number: int) -> Any:
+        def function(x: int) -> int:
+            return x
+
+        function.__name__ = f"function_{number}"
+        function.__doc__ = "A sentence about it. " * 20
+        return function
+
+    session = cook([], Toolbox(*map(many, range(482))), outputs={}).ask("go")
+    assert names(session) == ["selectTools"]
+    assert len(section(session, "Tools")) == 482
+    assert len(listing(session)) < 482 * len("- function_123\n") + 200
+
+
+# -- selecting ---------------------------------------------------------------------------------
+
+
+def test_what_is_selected_comes_into_view_and_stays() -> None:
+    session = cook([*COURSE[:6], "That is all.", "Really.", "Yes?"]).ask("go")
+    assert names(session) == ["selectTools", "save"]
+    session.run().tell("And now?")
+    assert names(session) == [
+        *("selectTools", "save"),
+        *("Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake", "Fries_plate"),
+    ]
+
+
+def test_every_tool_is_either_in_view_or_can_come_into_view() -> None:
+    session = cook(COURSE[:1]).tell("go")
+    request = session.cursor.request
+    shown = {tool.name for tool in request.tools} - {"selectTools", "save"}
+    assert shown.isdisjoint(tool.name for tool in request.deferred)
+    assert shown | {tool.name for tool in request.deferred} == set(kitchen().names)
+
+
+def test_selecting_twice_and_naming_a_tool_twice_is_ok() -> None:
+    twice = ("selectTools", {"tools": ["Oven_bake", "Oven_bake"]})
+    session = cook([twice, twice]).tell("go")
+    assert told(session)[:2] == ["ok", "ok"]
+    assert names(session).count("Oven_bake") == 1
+
+
+def test_what_is_always_there_may_be_selected_too() -> None:
+    script = [("selectTools", {"tools": ["save", "selectTools", "Oven_bake"]})]
+    assert told(cook(script).tell("go"))[0] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("tools", "said"),
+    [
+        (
+            ["Oven_bake", "Potato_peal"],
+            "Selected: Oven_bake. There is no tool 'Potato_peal'. Did you mean Potato_peel?",
+        ),
+        (
+            ["Potato_skin"],
+            "Nothing was selected. There is no tool 'Potato_skin'. Did you mean Potato_slice? "
+            "Potato has: Potato_rinse, Potato_peel, Potato_slice.",
+        ),
+        ([""], "Nothing was selected. There is no tool ''."),
+        (["Potato"], "Nothing was selected. There is no tool 'Potato'. Did you mean Potato_peel?"),
+    ],
+)
+def test_an_unknown_name_is_told_with_what_there_is(tools: list[str], said: str) -> None:
+    session = cook([("selectTools", {"tools": tools})]).tell("go")
+    assert told(session)[0].startswith(said)
+    assert session.calls[0].status == "succeeded"
+    assert results(session)[0].error == said.startswith("Nothing")
+
+
+@pytest.mark.parametrize(
+    "arguments", [{}, {"tools": []}, {"tools": "Oven_bake"}, {"tools": [1]}, {"names": ["x"]}]
+)
+def test_select_tools_says_what_it_takes(arguments: dict[str, Any]) -> None:
+    session = cook([("selectTools", arguments)]).tell("go")
+    assert session.calls[0].status == "failed"
+    assert "selectTools" in session.calls[0].error
+
+
+def test_a_tool_that_was_not_selected_says_how_to_select_it_and_does_not_run() -> None:
+    session = cook([("Potato_peel", {})]).tell("go")
+    assert session.calls[0].error == (
+        'Potato_peel is not selected yet; call selectTools with ["Potato_peel"] first'
+    )
+    assert len(session.objects) == 4
+
+
+def test_a_tool_can_be_called_in_the_turn_in_which_it_is_selected_but_not_before() -> None:
+    turn = [
+        ("Potato_peel", {}),
+        ("selectTools", {"tools": ["Potato_peel"]}),
+        ("Potato_peel", {}),
+        ("Potato_peel", {}),
+    ]
+    session = cook([turn]).tell("go")
+    assert [call.status for call in session.calls] == ["failed", *["succeeded"] * 3]
+    assert session.deps("Potato#3") == ("Potato#2",)
+
+
+def test_what_a_person_wrote_runs_though_the_model_had_not_selected_it() -> None:
+    session = cook([("Potato_slice", {"shape": "STICKS"})], inputs={"potato": Potato(peeled=True)})
+    call = session.tell("go").calls[0]
+    edited = session.edit(call, shape="SLICES").run()
+    assert edited["Potato#2"].cut == "SLICES"
+
+
+# -- objects -----------------------------------------------------------------------------------
+
+
+def test_the_receiver_is_named_as_its_type_and_may_be_left_out() -> None:
+    session = cook(COURSE[:1]).tell("go")
+    peel = next(tool for tool in session.cursor.request.tools if tool.name == "Potato_peel")
+    receiver = peel.parameters["properties"]["Potato"]
+    assert "newest Potato" in receiver["description"]
+    assert "Potato" not in peel.parameters.get("required", ())
+
+
+def test_a_receiver_that_is_left_out_is_the_most_recent_object_of_its_type() -> None:
+    script = [
+        ("selectTools", {"tools": ["Potato_peel", "Potato_rinse"]}),
+        ("Potato_peel", {"Potato": "Potato#1"}),
+        ("Potato_rinse", {"Potato": "Potato#1", "sink": "Sink#1"}),
+        ("Potato_peel", {"Potato": None}),
+    ]
+    session = cook(script).tell("go")
+    assert session.deps("Potato#4") == ("Potato#3",)
+    assert session.calls[-1].arguments == {"Potato": "Potato#3"}
+
+
+def test_every_call_makes_a_new_object_also_an_equal_one_and_changes_none() -> None:
+    script = [COURSE[0], *[("Potato_peel", {"Potato": "Potato#1"})] * 2]
+    session = cook(script).tell("go")
+    assert session.objects[-2:] == ("Potato#2", "Potato#3")
+    assert session["Potato#2"] == session["Potato#3"]
+    assert not session["Potato#1"].peeled
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"Potato": "Potato#9"}, "there is no object 'Potato#9'; objects of that type: Potato#1"),
+        ({"Potato": "3"}, "there is no object '3'; there are: Oven#1, Plate#1, Potato#1, Sink#1"),
+        ({"Potato": 3}, "Potato: must be the name of an object, such as Potato#1"),
+        ({"Potato": ""}, "there is no object ''; there are: Oven#1, Plate#1, Potato#1, Sink#1"),
+        ({"Potato": "Sink#1"}, "Sink#1 is a Sink, not a Potato; the newest: Potato#1"),
+        ({"potato": "Potato#1"}, "potato: there is no such argument"),
+    ],
+)
+def test_a_name_that_does_not_fit_is_answered_with_those_that_do(given: Any, said: str) -> None:
+    session = cook([COURSE[0], ("Potato_peel", given)]).tell("go")
+    assert said in session.calls[-1].error
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Size(BaseModel):
+    """How big."""
+
+    wide: int
+    high: int = 1
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet of paper."""
+
+    said: str = ""
+
+    def cut(self, parts: int = 2) -> list[Sheet]:
+        """Cut it in parts."""
+        return [Sheet(f"{self.said}{n}") for n in range(parts)]
+
+    def paint(
+        self,
+        colour: Annotated[Colour, "The colour."],
+        size: Size | None = None,
+        edge: Literal["round", "sharp"] = "sharp",
+    ) -> Sheet:
+        """Paint on it."""
+        return Sheet(f"{colour.name}, {size.wide * size.high if size else 0}, {edge}")
+
+
+class Pile(BaseModel):
+    """Sheets that lie on one another."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    sheets: list[Sheet]
+    cover: Sheet | None = None
+
+
+def bind(pile: Pile) -> Sheet:
+    """Bind a pile."""
+    cover = pile.cover.said if pile.cover else "no cover"
+    return Sheet("+".join(sheet.said for sheet in pile.sheets) + f" in {cover}")
+
+
+PAPER = ("selectTools", {"tools": ["Sheet_cut", "Sheet_paint", "bind"]})
+
+
+def paper(*script: Any) -> Session:
+    options: dict[str, Any] = {"inputs": {"sheet": Sheet("s")}, "outputs": {}}
+    return cook([PAPER, *script], Toolbox(Sheet, bind), **options).tell("go")
+
+
+def test_a_list_of_objects_names_each_and_each_can_be_used() -> None:
+    pile = {"sheets": ["Sheet#2", "Sheet#3"], "cover": "Sheet#1"}
+    session = paper(("Sheet_cut", {}), ("bind", {"pile": pile}))
+    assert told(session)[1:] == [
+        '{"objects": ["Sheet#2", "Sheet#3"]}',
+        '{"result": "Sheet#4"}',
+    ]
+    assert session["Sheet#4"] == Sheet("s0+s1 in s")
+    assert session.deps("Sheet#4") == ("Sheet#2", "Sheet#3", "Sheet#1")
+    assert section(session, "Objects")[1:3] == [
+        "Sheet#2: Sheet#1.cut()[0]",
+        "Sheet#3: Sheet#1.cut()[1]",
+    ]
+
+
+def test_enums_models_and_defaults_are_told_and_reach_the_function() -> None:
+    size = {"wide": 2, "high": 3}
+    session = paper(
+        ("Sheet_paint", {"colour": "red", "size": size}),
+        ("Sheet_paint", {"colour": "green"}),
+        ("bind", {"pile": {"sheets": ["Sheet#2"]}}),
+    )
+    paint = next(tool for tool in session.cursor.request.tools if tool.name == "Sheet_paint")
+    text = json.dumps(paint.definition())
+    assert all(part in text for part in ('["red", "blue"]', '"default": "sharp"', '"wide"'))
+    assert paint.parameters["required"] == ["colour"]
+    assert session["Sheet#2"].said == "RED, 6, sharp"
+    assert "'red' or 'blue'" in session.calls[2].error
+    assert session["Sheet#3"].said.endswith("in no cover")
+
+
+class Base:
+    """Something with a function."""
+
+    def name(self) -> str:
+        """Say what it is."""
+        return type(self).__name__
+
+
+class Heir(Base):
+    """Something that has the function of another."""
+
+
+def test_an_object_has_the_functions_of_the_classes_that_its_own_is_made_from() -> None:
+    def make() -> Heir:
+        """Make one."""
+        return Heir()
+
+    script = [("selectTools", {"tools": ["make", "Base_name"]}), ("make", {}), ("Base_name", {})]
+    session = cook(script, Toolbox(Base, make), inputs={}, outputs={}).tell("go")
+    assert told(session)[1:] == ['{"result": "Heir#1"}', '{"result": "Heir"}']
+    assert section(session, "Tools") == ["Base_name", "make"]
+
+
+# -- save --------------------------------------------------------------------------------------
+
+
+def test_save_is_there_where_something_is_to_be_made_and_tells_what() -> None:
+    session = cook([]).ask("go")
+    save = session.cursor.request.tools[1]
+    assert "- fries (Plate): Fries, on a plate." in save.description
+    assert "Fries, on a plate." in save.parameters["properties"]["fries"]["description"]
+    assert save.parameters["required"] == ["fries"]
+    assert names(cook([], outputs={}).ask("go")) == ["selectTools"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({}, "fries: is missing; it must be a Plate"),
+        ({"fries": "Potato#1"}, "must be a Plate; Potato#1 is a Potato; the newest Plate is Plate"),
+        ({"fries": "Plate#9"}, "there is no object 'Plate#9'; objects of that type: Plate#1"),
+        ({"fries": 2}, "must be the name of a Plate, such as Plate#1, not 2"),
+        ({"fries": "1"}, "must be the name of a Plate, such as Plate#1, not '1'"),
+        ({"fries": "Plate#1", "more": 1}, "more: there is no such output"),
+    ],
+)
+def test_save_takes_all_outputs_of_the_very_type_or_none(arguments: Any, said: str) -> None:
+    session = cook([("save", arguments)]).tell("go")
+    assert session.outputs == {}
+    assert said in session.calls[0].error
+    assert session.calls[0].error.startswith("Nothing was saved.")
+
+
+def test_save_says_that_there_is_nothing_of_the_type_yet() -> None:
+    session = cook([("save", {"fries": ""}), ("save", {"fries": "Sink#1"})], inputs={"s": Sink()})
+    first, second = session.tell("go").calls
+    assert "must be the name of a Plate (there is none yet), not ''" in first.error
+    assert "Sink#1 is a Sink; there is no Plate yet" in second.error
+
+
+def test_a_save_that_failed_leaves_what_was_saved_before() -> None:
+    outputs = {"fries": Plate, "count": int}
+    good, bad = {"fries": "Plate#1", "count": 1}, {"fries": "Plate#1", "count": "two"}
+    session = cook([("save", good), ("save", bad), "I stop.", "So."], outputs=outputs).tell("go")
+    session.tell("Again")
+    assert session.calls[-1].status == "failed"
+    assert session.outputs == {"fries": Plate(), "count": 1}
+
+
+def test_save_ends_the_run_and_is_due_again_after_the_next_prompt() -> None:
+    save = ("save", {"fries": "Plate#1"})
+    session = cook([save, "I stop.", save, "Never said."]).tell("go")
+    assert len(session.calls) == 1
+    session.tell("again")
+    users = [m.text for m in session.cursor.request.messages if isinstance(m, User)]
+    assert len(users) == 3
+    assert "have not called save" in users[-1]
+    assert [call.status for call in session.calls] == ["succeeded", "succeeded"]
+    assert session.text == "I stop."
+
+
+def test_a_model_that_stops_without_save_is_reminded_once_for_each_prompt() -> None:
+    session = cook(["Done.", "Really.", "Done again.", "Really again."]).tell("go")
+    assert session.text == "Really."
+    session.tell("again")
+    users = [m.text for m in session.cursor.request.messages if isinstance(m, User)]
+    assert [text.startswith("You have not called save") for text in users] == [False, True] * 2
+
+
+def test_what_an_output_is_needs_no_description() -> None:
+    session = cook([], outputs={"n": int, "plate": Plate}).ask("go")
+    text = json.dumps(session.cursor.request.tools[1].definition())
+    assert '"description": ""' not in text
+
+
+def test_an_edit_upstream_selects_and_saves_what_the_same_calls_made() -> None:
+    session = cook(COURSE).tell("go")
+    edited = session.edit("call_4", shape="SLICES").run()
+    assert edited.outputs == {"fries": Plate("fries: slices")}
+    assert session.outputs == {"fries": Plate("fries: sticks")}
