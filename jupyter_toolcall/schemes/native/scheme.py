@@ -50,7 +50,8 @@ class Native:
 
     def read(self, reply: Reply, state: State, toolbox: Toolbox) -> Reply:
         """A reply that calls by an interface (a script's) reads as if it had been written."""
-        tools = {tool.name: tool for tool in (*toolbox, *self.scheme.offer(state, toolbox).own)}
+        inner = self.scheme.offer(state, toolbox)
+        tools = {tool.name: tool for tool in (*toolbox, *inner.tools, *inner.own)}
         if reply.calls:
             reply = _written(reply, tools)
         elif said := spoken(reply.text):
