@@ -135,8 +135,8 @@ def _content(answer: Response) -> Any:
 
 
 def _place(url: str) -> str:
-    """The query may hold what nobody needs to read twice."""
-    return url.partition("?")[0]
+    """The host is the definition's own, and the query holds what was asked for."""
+    return urlsplit(url).path or "/"
 
 
 # -- reading ----------------------------------------------------------------------------

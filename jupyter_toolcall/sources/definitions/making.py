@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,7 @@ from .given import hosts_of, read_variables, without_secrets
 from .reading import CONTEXT, Definition, read
 from .transforms import left_out
 
+_LOCAL_PORT = re.compile(r"(?<=//)(localhost|127\.0\.0\.1|\[::1\]):\d+")
 Do = Callable[[Mapping[str, Any], Mapping[str, Any]], Any]
 """From a call's arguments, and the session's variables, to its result."""
 
@@ -57,11 +59,20 @@ def _tool(made: Definition, variables: Mapping[str, Any]) -> Tool:
         description=made.description,
         parameters=shown(made),
         check=checking(made),
-        version=functools.cache(lambda: digest("definition", dict(made.said))),
+        version=functools.cache(lambda: _version(made)),
         fill=filling(made),
         reads=variables_of(made),
         variables=variables,
     )
+
+
+def _version(made: Definition) -> str:
+    """A server on this machine has another port each time; that makes no other tool."""
+    said = dict(made.said)
+    if made.endpoint is not None:
+        url = _LOCAL_PORT.sub(r"\1", made.endpoint.url)
+        said["endpoint"] = {**said["endpoint"], "url": url}
+    return digest("definition", said)
 
 
 def _noting(made: Definition, tool: Tool) -> Tool:
