@@ -40,6 +40,7 @@ class Thing:
 
 def session_of(count: int, scheme: str) -> Session:
     script: list[Any] = [("selectTools", {"tools": ["Thing_next"]})] if scheme == "select" else []
+    script += [("_use_Thing", {"id": "Thing#1"})] if scheme == "current" else []
     script += [("Thing_next", {"by": n}) for n in range(count)]
     return Session(
         Toolbox(Thing),
@@ -50,7 +51,7 @@ def session_of(count: int, scheme: str) -> Session:
     ).ask("go")
 
 
-@pytest.mark.parametrize("scheme", ["flat", "select"])
+@pytest.mark.parametrize("scheme", ["flat", "select", "current"])
 def test_a_call_costs_the_same_late_as_early(scheme: str) -> None:
     work(session_of(10, scheme).run)
     few, many = (work(session_of(count, scheme).run) for count in (100, 800))

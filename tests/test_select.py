@@ -72,7 +72,7 @@ def section(session: Session, title: str) -> list[str]:
 
 def test_the_whole_course_is_answered_as_it_is_written() -> None:
     session = cook(COURSE).tell("Make me some fries.")
-    answers = [text if text == "ok" else json.loads(text) for text in told(session)]
+    answers: list[Any] = [text if text == "ok" else json.loads(text) for text in told(session)]
     assert answers[:4] == ["ok", *({"result": f"Potato#{n}"} for n in (2, 3, 4))]
     assert answers[4]["result"] == "Fries#1"
     assert answers[5:7] == ["ok", {"result": "Plate#2"}]

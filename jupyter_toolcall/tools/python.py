@@ -35,6 +35,7 @@ from .kinds import (
     refer,
     strict_dict,
 )
+from .references import NAME
 from .tool import Check, Resolve, Tool, hints_of, nearest
 
 _Parameter = inspect.Parameter
@@ -370,7 +371,8 @@ def refusal(title: str, error: ValidationError, known: Collection[str]) -> CallE
                 said += f"; there {'is' if len(known) == 1 else 'are'} {', '.join(known) or 'none'}"
                 near = nearest(str(problem["loc"][0]), known)
                 said += f".{near}" if near else ""
-        fields.setdefault(place, said[:1].lower() + said[1:])
+        # A message that begins with an object's name begins as that is written.
+        fields.setdefault(place, said if NAME.match(said) else said[:1].lower() + said[1:])
     lines = "; ".join(f"{place}: {said}" for place, said in list(fields.items())[:8])
     return CallError(f"{title}: {lines}"[:2000], fields)
 
