@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -11,6 +14,7 @@ from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.errors import NotYourTurn
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.request import Results
+from jupyter_toolcall.schemes import SCHEMES
 
 
 def open_kitchen(script: Any = FRIES, **options: Any) -> Session:
@@ -38,6 +42,43 @@ def test_flat_offers_every_tool_and_names_the_objects_of_the_start() -> None:
     session = open_kitchen(scheme="flat").ask("go")
     assert len(session.cursor.request.tools) == 1 + len(kitchen())
     assert "- Potato#1: The raw potato." in session.cursor.request.system
+
+
+WHAT_IS_SENT = """
+from jupyter_toolcall import Session
+from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+
+given = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
+session = Session(kitchen(), FRIES, scheme="SCHEME", inputs=given, approve="all").ask("go")
+sent = []
+while session.cursor.advance() is not None:
+    request = session.cursor.request
+    sent.append([tool.definition() for tool in (*request.tools, *request.deferred)])
+print(sent)
+"""
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_same_session_sends_the_same_bytes_in_every_process(scheme: str) -> None:
+    """A prompt cache lives by that; the order of a set differs from process to process."""
+
+    def sent(seed: str) -> str:
+        code, env = WHAT_IS_SENT.replace("SCHEME", scheme), {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+        assert not done.stderr
+        return done.stdout
+
+    assert "Potato_peel" in sent("1")
+    assert sent("1") == sent("2") == sent("3")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_what_the_schemes_own_tools_say_no_api_refuses(scheme: str) -> None:
+    session = open_kitchen(scheme=scheme, outputs={"n": int, "fries": Plate}).ask("go")
+    for tool in session.cursor.offer.own:
+        text = json.dumps(tool.definition())
+        assert '"format"' not in text
+        assert '"description": ""' not in text
 
 
 def test_save_checks_plain_values_exactly() -> None:
