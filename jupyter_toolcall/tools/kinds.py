@@ -25,7 +25,6 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
-    is_typeddict,
 )
 
 from pydantic import (
@@ -40,7 +39,7 @@ from pydantic import (
 )
 from pydantic.errors import PydanticSchemaGenerationError
 from pydantic_core import CoreSchema, core_schema
-from typing_extensions import TypedDict
+from typing_extensions import TypedDict, is_typeddict
 
 from ..errors import CallError
 from .references import pattern
@@ -184,7 +183,7 @@ def _refer_class(cls: type, kinds: Kinds) -> Any:
     fitting = _fitting(cls, kinds)
     if fitting and cls is not object:
         return Annotated[Any, ObjectOf(tuple(fitting), tuple(dict.fromkeys(fitting.values())))]
-    if _holds(cls, kinds):
+    if _holds(cls, kinds) or _is_bare(cls):
         return _by_fields(cls, kinds)
     if is_object_class(cls) and not dataclasses.is_dataclass(cls):
         return Annotated[Any, ObjectOf((cls,), (kind_name(cls),))]
@@ -248,13 +247,18 @@ def _fields(cls: Any) -> dict[str, Any]:
     return {f.name: hints[f.name] for f in dataclasses.fields(cls) if f.init}
 
 
+def _is_bare(cls: Any) -> bool:
+    """Return whether pydantic takes a class by its fields alone: `typing.TypedDict` before 3.12."""
+    return is_typeddict(cls) and not has_schema(cls)
+
+
 def _holds(cls: Any, kinds: Kinds, seen: frozenset[Any] = frozenset()) -> bool:
-    """Return whether a class has an object among its fields, at any depth."""
+    """Return whether a class has an object, or what is checked by fields, at any depth."""
     for hint in _fields(cls).values():
         for part in classes_in(hint):
             if not isinstance(part, type) or part in seen:
                 continue
-            if _fitting(part, kinds) and part is not object:
+            if (_fitting(part, kinds) and part is not object) or _is_bare(part):
                 return True
             if _holds(part, kinds, seen | {cls, part}):
                 return True
