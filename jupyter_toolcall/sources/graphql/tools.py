@@ -1,6 +1,6 @@
 """Tools from the fields of a schema: a function of an object type is `Type_field`.
 
-A field that surely returns one object sends nothing: its result is a longer path. Any other
+A field that returns one object sends nothing: its result is a longer path. Any other
 sends one request. A mutation is sent at once, and what it returned is never asked for again
 by sending it again.
 """
@@ -67,9 +67,12 @@ class Function(NamedTuple):
 
     @property
     def lazy(self) -> bool:
-        """A field that surely returns one object of one type needs no answer to go on from."""
-        ref, sure = self.field.type, len(self.made) == 1 and not self.leaf
-        return sure and ref.required and ref.item is None and self.operation == "query"
+        """A field that returns one object of one type needs no answer to go on from.
+
+        Where that turns out to be null, it is said when something is asked of it.
+        """
+        sure = len(self.made) == 1 and not self.leaf
+        return sure and self.field.type.item is None and self.operation == "query"
 
     def parameters(self) -> dict[str, Any]:
         """Return the JSON Schema of its arguments."""
