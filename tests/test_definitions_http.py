@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, from_definition
+from jupyter_toolcall.errors import DefinitionError
 
 from .standin.web import Answer, Asked, Web
 
@@ -201,6 +202,12 @@ def test_without_allowed_hosts_nothing_is_sent_and_the_error_says_what_to_write(
         f'{web.host} is not allowed; from_definition(..., allow_hosts=("{web.host}",)) allows it'
     )
     assert not web.asked
+
+
+@pytest.mark.parametrize("hosts", [7, [7], ["https://a.example/"], "a b", [""]])
+def test_what_is_no_host_is_refused_when_the_definition_is_read(hosts: Any) -> None:
+    with Web() as web, pytest.raises(DefinitionError, match="allow_hosts: "):
+        from_definition(definition(web, "get", "query"), allow_hosts=hosts)
 
 
 def test_one_host_may_be_given_as_it_is() -> None:

@@ -16,54 +16,21 @@ import ssl
 import zlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING
 
-from ..errors import CallError, DefinitionError
+from ..errors import CallError
 from ..invoke import invoke
+from .doors import Door
 
 if TYPE_CHECKING:
     import httpx2
 
+__all__ = ["Door", "Response", "exchange", "send"]
 _PORTS = {"http": 80, "https": 443}
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/@\[\]?#]+)(?::(\d{1,5}))?")
-_AT_HOME = (".localhost", ".local", ".internal", ".home.arpa", ".test")
-"""The ends of names that are never public: who names one means a private host."""
 _KEPT = frozenset({"accept", "content-type"})
 """The headers that go along to another host; any other may be a secret."""
 _OURS = {"accept": "*/*", "accept-encoding": "gzip, deflate", "user-agent": "jupyter-toolcall"}
-_NAT64 = IPv6Network("64:ff9b::/96")
-_Address = IPv4Address | IPv6Address
-
-
-@dataclass(frozen=True, slots=True)
-class Door:
-    """Where requests may go, and how long and how large an answer may be.
-
-    `hosts` are `host` (any port) or `host:port`. A private address is reached only where
-    it was named itself, or through a name that is never public, such as `localhost`.
-    `says` is what a person writes to allow hosts. Raises DefinitionError for what is no host.
-    """
-
-    hosts: tuple[str, ...] = ()
-    seconds: float = 20.0
-    size: int = 5_000_000
-    redirects: int = 5
-    says: str = "from_definition(..., allow_hosts={})"
-
-    def __post_init__(self) -> None:
-        for host in self.hosts:
-            _named(host)
-
-    def allows(self, host: str, port: int) -> bool:
-        """Return whether a host was named, with this port or with none."""
-        return any(host == name and port == (at or port) for name, at in map(_named, self.hosts))
-
-    def allowing(self, *hosts: str) -> str:
-        """Return what to write, so that these hosts are allowed too."""
-        every = ", ".join(f'"{host}"' for host in (*self.hosts, *hosts))
-        return self.says.format(f"({every}{',' * (',' not in every)})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,52 +230,12 @@ async def _addresses(door: Door, target: _Target) -> list[str]:
         raise CallError(f"{target.host} cannot be found: no such host") from None
     addresses = list(dict.fromkeys(str(place[4][0]) for place in found))
     for address in addresses:
-        if not _may(ip_address(address), door, target):
+        if not door.leads_to(address, target.host, target.port):
             raise CallError(
                 f"{target.place} leads to the private address {address}, which is not allowed; "
                 f"{door.allowing(address)} allows it"
             )
     return addresses
-
-
-def _may(address: _Address, door: Door, target: _Target) -> bool:
-    inside = _inside(address)
-    if _is_public(inside) or any(door.allows(str(a), target.port) for a in (address, inside)):
-        return True
-    near = inside.is_private or inside.is_loopback
-    return near and not inside.is_link_local and _is_home(target.host)
-
-
-def _inside(address: _Address) -> _Address:
-    """Return the IPv4 address that an IPv6 address stands for, or the address itself."""
-    if isinstance(address, IPv4Address):
-        return address
-    if address in _NAT64:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour or address
-
-
-def _is_public(address: _Address) -> bool:
-    tunnelled = isinstance(address, IPv6Address) and (address.teredo or address.is_site_local)
-    special = address.is_multicast or address.is_reserved or address.is_link_local
-    return address.is_global and not special and not tunnelled
-
-
-def _is_home(host: str) -> bool:
-    return "." not in host or host.endswith(_AT_HOME)
-
-
-@functools.lru_cache(256)
-def _named(host: str) -> tuple[str, int | None]:
-    """Return the host and port that `host` or `host:port` names. Raises DefinitionError."""
-    if host.count(":") > 1 and not host.startswith("["):
-        host = f"[{host}]"
-    found = _HOST.fullmatch(host)
-    if found is None:
-        raise DefinitionError(
-            f'allow_hosts: {host!r:.80} is no host; give "api.example.org" or "localhost:8080"'
-        )
-    return found[1].strip("[]").rstrip(".").lower(), int(found[2]) if found[2] else None
 
 
 # -- what comes back ------------------------------------------------------------------

@@ -12,6 +12,7 @@ from pydantic import SecretBytes, SecretStr
 
 from ...errors import DefinitionError
 from ...secrets import Hide, hiding
+from ..doors import Door
 
 
 def read_variables(found: Any) -> dict[str, Any]:
@@ -71,8 +72,8 @@ def _plain(value: Any, place: str) -> Any:
 
 
 def hosts_of(found: Any) -> tuple[str, ...]:
-    """Return the hosts that are allowed, one of them or many."""
-    every: Iterable[Any] = (found,) if isinstance(found, str) else found
-    if not all(isinstance(host, str) for host in every):
+    """Return the hosts that are allowed, one of them or many. Raises DefinitionError."""
+    every: Any = (found,) if isinstance(found, str) else found
+    if not isinstance(every, Iterable) or not all(isinstance(host, str) for host in every):
         raise DefinitionError(f'allow_hosts: {found!r:.60}; give ("api.example.org",)')
-    return tuple(every)
+    return Door(tuple(every)).hosts
