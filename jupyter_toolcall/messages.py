@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Literal
 
 from .digest import encode
-from .events import Asked, Call, Decided, Finished, Replied
+from .events import Asked, Call, Decided, Finished, Replied, Usage
+from .exchanges import attempts, model_of
 from .journal import Entry
 from .loop import Cursor
-from .rows import MessageRow
+from .models.prices import cost
+from .rows import MessageRow, TurnRow
 from .state import CallState, state_at
 
 LIMIT = 4_000
@@ -37,6 +39,25 @@ def entry_messages(cursor: Cursor, entry: Entry) -> Iterator[MessageRow]:
             ended = state.calls[call_id]
             if ended.outcome is not None:
                 yield _result(cursor, ended, entry, state.turns + 1)
+
+
+def turn_row(cursor: Cursor, entry: Entry) -> TurnRow | None:
+    """Return the row of what a reply took; None for an entry that is none."""
+    if not isinstance(entry.event, Replied):
+        return None
+    model, used = model_of(cursor, entry), entry.event.usage or Usage()
+    price = cost(model, entry.event.usage)
+    return TurnRow(
+        id=entry.id[:12],
+        turn=state_at(cursor.desk.journal, entry.id).turns,
+        model=model,
+        input=used.input,
+        cached=used.cached,
+        output=used.output,
+        cost=str(price) if price else "",
+        ms=entry.meta.get("ms", 0),
+        attempts=tuple(f"{each.said}; waited {each.waited:.1f} s" for each in attempts(entry)),
+    )
 
 
 def _result(cursor: Cursor, call: CallState, entry: Entry, turn: int) -> MessageRow:

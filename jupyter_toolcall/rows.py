@@ -156,6 +156,24 @@ class MessageRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnRow:
+    """What a request to the model took. `id` is the reply's."""
+
+    id: str
+    turn: int
+    model: str = ""
+    input: int = 0
+    """Tokens in, those from a cache too."""
+    cached: int = 0
+    output: int = 0
+    cost: str = ""
+    """`$0.0123`; "" where it is not known."""
+    ms: float = 0
+    attempts: tuple[str, ...] = ()
+    """What was wrong with the requests before it that came to nothing."""
+
+
+@dataclass(frozen=True, slots=True)
 class BranchRow:
     """A branch: a head of the journal. `id` is the head's entry id."""
 
@@ -193,7 +211,7 @@ class SessionRow:
     """False: this record was not written on this machine."""
 
 
-Row = ObjectRow | CallRow | ToolRow | MessageRow | BranchRow | SessionRow
+Row = ObjectRow | CallRow | ToolRow | MessageRow | TurnRow | BranchRow | SessionRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +223,7 @@ class Rows:
     objects: tuple[ObjectRow, ...] = ()
     tools: tuple[ToolRow, ...] = ()
     messages: tuple[MessageRow, ...] = ()
+    turns: tuple[TurnRow, ...] = ()
     branches: tuple[BranchRow, ...] = ()
     drop: tuple[str, ...] = ()
     """`objects:ID` and the like."""

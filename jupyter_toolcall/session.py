@@ -17,6 +17,7 @@ from .content import well_formed
 from .deciding import decision as decision_on
 from .errors import UsageError
 from .events import Asked, Decision, Usage
+from .exchanges import Exchange, exchanges
 from .journal import Journal
 from .lineage import Graph, lineage
 from .loop import Cursor, Script
@@ -207,6 +208,11 @@ class Session:
     def usage(self) -> Usage:
         """The tokens of this branch."""
         return self.state.usage
+
+    @property
+    def requests(self) -> tuple[Exchange, ...]:
+        """The turns of this branch: each request as the model got it, and what came back."""
+        return tuple(exchanges(self.cursor))
 
     @property
     def graph(self) -> Graph:

@@ -15,7 +15,7 @@ from .events import Decided, Finished, Replied, Started
 from .journal import Entry
 from .layout import Layout, without
 from .loop import Cursor
-from .messages import entry_messages
+from .messages import entry_messages, turn_row
 from .rows import BranchRow, CallRow, ObjectRow, Rows, SessionRow
 from .runner import Prepared
 from .state import CallState, State, objects_of, state_at
@@ -137,6 +137,7 @@ class Watch:
             objects=(*waiting, *sockets),
             tools=tools,
             messages=messages,
+            turns=tuple(filter(None, (turn_row(seen.cursor, entry) for entry in entries))),
             drop=drop,
         )
 

@@ -29,6 +29,7 @@ export interface Contract {
   Stop?: Stop;
   Tidy?: Tidy;
   ToolRow?: ToolRow;
+  TurnRow?: TurnRow;
   Use?: Use;
   Whole?: Whole;
   Notice?: Notice;
@@ -130,6 +131,7 @@ export interface Rows {
   objects?: ObjectRow[];
   tools?: ToolRow[];
   messages?: MessageRow[];
+  turns?: TurnRow[];
   branches?: BranchRow[];
   drop?: string[];
 }
@@ -206,6 +208,20 @@ export interface MessageRow {
   role: 'system' | 'tools' | 'user' | 'session' | 'assistant' | 'call' | 'tool';
   text?: string;
   step?: number;
+}
+/**
+ * What a request to the model took. `id` is the reply's.
+ */
+export interface TurnRow {
+  id: string;
+  turn: number;
+  model?: string;
+  input?: number;
+  cached?: number;
+  output?: number;
+  cost?: string;
+  ms?: number;
+  attempts?: string[];
 }
 /**
  * Run other arguments in a call's place; one that has run is replayed from there.
@@ -386,6 +402,7 @@ export const DEFAULTS = {
     "objects": [],
     "tools": [],
     "messages": [],
+    "turns": [],
     "branches": [],
     "drop": []
   },
@@ -426,6 +443,15 @@ export const DEFAULTS = {
     "read_only": false,
     "for_person": false,
     "parameters": {}
+  },
+  "TurnRow": {
+    "model": "",
+    "input": 0,
+    "cached": 0,
+    "output": 0,
+    "cost": "",
+    "ms": 0,
+    "attempts": []
   },
   "Use": {
     "receiver": false

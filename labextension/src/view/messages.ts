@@ -1,7 +1,7 @@
 /** The conversation, request by request: what each sent anew, and what came back. */
 import { h, once, type Child } from './dom';
 import type { Acts, Look } from './look';
-import type { FullMessage } from './rows';
+import type { FullMessage, FullTurn } from './rows';
 import { block, line, many } from './text';
 
 const isReply = (message: FullMessage): boolean => message.role === 'assistant' || message.role === 'call';
@@ -71,14 +71,33 @@ function quiet(old: readonly FullMessage[]): HTMLElement[] {
   return rest.length ? [...lines, row('old', '=', many(rest.length, 'message'), line(words, 400))] : lines;
 }
 
-function page(turn: Turn, thinking: boolean): HTMLElement {
+const amount = (count: number): string => count.toLocaleString('en-US');
+
+/** What a request took, as far as it is known: tokens, the share of a cache, money, time. */
+export function took(turn: FullTurn | undefined): string {
+  if (!turn) return '';
+  const share = turn.cached > 0 && turn.input > 0 ? ` (${Math.round((100 * turn.cached) / turn.input)} % cached)` : '';
+  const tokens = turn.input || turn.output ? `${amount(turn.input)} in${share}, ${amount(turn.output)} out` : '';
+  const time = turn.ms >= 100 ? `${(turn.ms / 1000).toFixed(1)} s` : '';
+  const cost = turn.cost || (tokens ? 'cost unknown' : '');
+  return [tokens, cost, time].filter(part => part !== '').join(' · ');
+}
+
+function page(turn: Turn, spent: FullTurn | undefined, thinking: boolean): HTMLElement {
   const since =
     turn.turn > 1
       ? `since request ${turn.turn - 1}: ${many(turn.fresh.length, 'message')} more`
       : `${many(turn.fresh.length, 'part')}`;
+  const tried = (spent?.attempts ?? []).map(said => row('old', '!', 'tried', line(said, 300)));
   const reply = turn.reply.length
     ? [
-        h('div', { class: 'tc-row tc-subhead' }, h('span', { class: 'strong' }, `Reply ${turn.turn}`)),
+        ...tried,
+        h(
+          'div',
+          { class: 'tc-row tc-subhead' },
+          h('span', { class: 'strong' }, `Reply ${turn.turn}`),
+          h('span', { class: 'muted small' }, line(took(spent), 120))
+        ),
         ...turn.reply.map(message => whole(message, '', ''))
       ]
     : [
@@ -141,6 +160,7 @@ export function messages(acts: Acts): Messages {
         : thinking
           ? turns.at(-1)
           : (replied.at(-1) ?? turns.at(-1));
+    const spent = new Map([...view.model.turns.values()].map(turn => [turn.turn, turn]));
     const tools = new Map<number, string[]>();
     for (const call of view.calls) tools.set(call.turn, [...(tools.get(call.turn) ?? []), call.tool]);
     const focus = list.contains(document.activeElement);
@@ -151,7 +171,7 @@ export function messages(acts: Acts): Messages {
     right.replaceChildren(
       chosen === undefined
         ? h('p', { class: 'tc-later' }, 'Nothing was said yet.')
-        : page(turnOf(shown, chosen), thinking)
+        : page(turnOf(shown, chosen), spent.get(chosen), thinking)
     );
   });
 

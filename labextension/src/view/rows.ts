@@ -16,6 +16,7 @@ import {
   type Rows,
   type SessionRow,
   type ToolRow,
+  type TurnRow,
   type Use
 } from '../generated/contract';
 
@@ -25,6 +26,7 @@ export type FullObject = Omit<Required<ObjectRow>, 'preview'> & { preview: FullP
 export type FullCall = Omit<Required<CallRow>, 'uses'> & { uses: readonly FullUse[] };
 export type FullTool = Required<ToolRow>;
 export type FullMessage = Required<MessageRow>;
+export type FullTurn = Required<TurnRow>;
 export type FullBranch = Required<BranchRow>;
 export type FullSession = Required<SessionRow>;
 
@@ -33,6 +35,7 @@ export interface Tables {
   readonly objects: ReadonlyMap<string, FullObject>;
   readonly tools: ReadonlyMap<string, FullTool>;
   readonly messages: ReadonlyMap<string, FullMessage>;
+  readonly turns: ReadonlyMap<string, FullTurn>;
   readonly branches: ReadonlyMap<string, FullBranch>;
 }
 
@@ -78,6 +81,7 @@ const CALL = { id: '', call: '', tool: '', step: 0, turn: 0, ...DEFAULTS.CallRow
 const OBJECT = { id: '', name: '', kind: '', ...DEFAULTS.ObjectRow };
 const TOOL = { id: '', ...DEFAULTS.ToolRow };
 const MESSAGE = { id: '', turn: 0, role: 'session', ...DEFAULTS.MessageRow };
+const TURN = { id: '', turn: 0, ...DEFAULTS.TurnRow };
 const BRANCH = { id: '', name: '', ...DEFAULTS.BranchRow };
 
 function pairs(value: unknown): [string, string][] {
@@ -121,6 +125,7 @@ export const EMPTY: Model = {
   objects: new Map(),
   tools: new Map(),
   messages: new Map(),
+  turns: new Map(),
   branches: new Map(),
   session: fullSession({}),
   live: true,
@@ -165,6 +170,11 @@ function withRows(model: Model, rows: Loose): Model {
       model.messages,
       records(rows.messages).map(row => complete(row, MESSAGE) as FullMessage),
       gone('messages')
+    ),
+    turns: put(
+      model.turns,
+      records(rows.turns).map(row => ({ ...complete(row, TURN), attempts: texts(row.attempts) }) as FullTurn),
+      gone('turns')
     ),
     branches: put(
       model.branches,

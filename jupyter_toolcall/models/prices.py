@@ -1,0 +1,69 @@
+"""What tokens cost, as data with its date; what is not known here is said to be unknown.
+
+Source: the providers' public price lists, as read on the date. A price is in US dollars
+for a million tokens. Writing to a cache for five minutes costs a quarter more than input
+by Anthropic's documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..events import Usage
+
+READ_ON = "2026-11-21"
+WRITING = 1.25
+"""What writing to a cache costs, as a multiple of input."""
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for a million tokens; `cached` is None where it is not known."""
+
+    input: float
+    output: float
+    cached: float | None = None
+
+
+PRICES: Mapping[str, Price] = {
+    "claude-fable-5-1": Price(10, 50),
+    "claude-opus-5-5": Price(4, 20, 0.20),
+    "claude-sonnet-5-5": Price(2, 10),
+}
+"""By the beginning of the model's name: a dated name counts as the name without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """US dollars. `most`: a part of it has no known price, and counts as if it had none off."""
+
+    dollars: float
+    most: bool = False
+
+    def __str__(self) -> str:
+        return f"{'at most ' if self.most else ''}${self.dollars:.4f}"
+
+
+def price(model: str) -> Price | None:
+    """Return a model's price, None where it is not known. `anthropic:NAME` is NAME."""
+    name = model.rpartition(":")[2]
+    known = [key for key in PRICES if name == key or name.startswith(f"{key}-")]
+    return PRICES[max(known, key=len)] if known else None
+
+
+def cost(model: str, usage: Usage | None) -> Cost | None:
+    """Return what a request cost, None where that is not known."""
+    known = price(model)
+    if known is None or usage is None:
+        return None
+    fresh = max(0, usage.input - usage.cached - usage.written)
+    read = known.input if known.cached is None else known.cached
+    parts = (
+        fresh * known.input,
+        usage.cached * read,
+        usage.written * known.input * WRITING,
+        usage.output * known.output,
+    )
+    return Cost(sum(parts) / MILLION, known.cached is None and usage.cached > 0)
