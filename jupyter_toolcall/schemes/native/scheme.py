@@ -39,7 +39,7 @@ class Native:
 
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
         inner = self.scheme.offer(state, toolbox)
-        told = instructions((*inner.own, *inner.tools))
+        told = instructions(inner.own, inner.tools, toolbox)
         due = [FORCE] if self.force and not _called(state, toolbox) else []
         return replace(
             inner,
@@ -66,9 +66,9 @@ class Native:
 
     def render(self, call: CallState, state: State, toolbox: Toolbox) -> Result:
         told = self.scheme.render(call, state, toolbox)
-        tool = toolbox.get(call.tool)
-        names = pair(tool) if tool else (call.tool.removeprefix(UNREADABLE),) * 2
-        return replace(told, content=result(*names, told))
+        tool, name = toolbox.get(call.tool), call.tool.removeprefix(UNREADABLE)
+        own = (name, "" if call.call.broken else name)
+        return replace(told, content=result(*(pair(tool) if tool else own), told))
 
     def speak(self, message: Message) -> Message:
         match self.scheme.speak(message):
@@ -107,7 +107,8 @@ def _call(call_id: str, said: Spoken, tools: Mapping[str, Tool]) -> Call:
         tool = found(said.tool, said.function, tools.values())
     except CallError as error:
         name = "_".join(part for part in (said.tool, said.function) if part) or UNREADABLE
-        return Call(call_id, name, texts, f"{said.wrong or error}. {WRITE_SO}")
+        unnamed = f"{error}. {WRITE_SO}" if name == UNREADABLE else str(error)
+        return Call(call_id, name, texts, f"{said.wrong}. {WRITE_SO}" if said.wrong else unnamed)
     if said.wrong:
         return Call(call_id, tool.name, texts, f"{said.wrong}. {WRITE_SO}")
     try:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 from xml.sax.saxutils import escape
 
 from ...events import Call
 from ...request import Result
-from ...tools import Tool
+from ...tools import Tool, Toolbox
 from .names import pair
 from .reading import content
 from .types import in_words
@@ -43,13 +45,26 @@ WRITE_SO = (
 )
 
 
-def instructions(tools: Sequence[Tool]) -> str:
+_LAST: WeakKeyDictionary[Toolbox, tuple[tuple[Tool, ...], str]] = WeakKeyDictionary()
+"""What was described last of a toolbox: most turns offer the same tools."""
+
+
+def instructions(own: Sequence[Tool], tools: tuple[Tool, ...], toolbox: Toolbox) -> str:
     """Return what a model is told of its tools, and of how to call them."""
+    before, told = _LAST.get(toolbox, ((), ""))
+    if len(before) != len(tools) or not all(map(operator.is_, before, tools)):
+        told = _descriptions(tools)
+        _LAST[toolbox] = tools, told
+    start = f"{HOW}\n<tool-description-list>"
+    lines = (start, _descriptions(own), told, "</tool-description-list>")
+    return "\n".join(line for line in lines if line)
+
+
+def _descriptions(tools: Sequence[Tool]) -> str:
     groups: dict[str, list[Tool]] = {}
     for tool in tools:
         groups.setdefault(pair(tool)[0], []).append(tool)
-    lines = (line for name, group in groups.items() for line in _described(name, group))
-    return "\n".join([HOW, "<tool-description-list>", *lines, "</tool-description-list>"])
+    return "\n".join(line for name, group in groups.items() for line in _described(name, group))
 
 
 def _described(name: str, tools: Sequence[Tool]) -> Iterator[str]:
