@@ -43,7 +43,12 @@ _BAD_SCHEMA = (PydanticSchemaGenerationError, PydanticUserError, TypeError, Recu
 
 
 def from_function(
-    function: Callable[..., Any], kinds: Kinds, *, name: str = "", method: str = ""
+    function: Callable[..., Any],
+    kinds: Kinds,
+    *,
+    name: str = "",
+    method: str = "",
+    receiver: tuple[str, ...] = (),
 ) -> Tool:
     """Return the tool that a function is; a method of type `method` without its receiver.
 
@@ -63,7 +68,7 @@ def from_function(
         description=hints.description if hints.description is not None else said,
         parameters=schema,
         function=_caller(function, parameters),
-        check=_check(adapter, title, [*fields]),
+        check=_check(adapter, title, [*receiver, *fields]),
         read_only=hints.read_only,
         idempotent=hints.idempotent,
         returns=returned(types, kinds),
@@ -89,7 +94,8 @@ def from_class(cls: type, kinds: Kinds) -> Iterator[Tool]:
             bare = functools.partial(fingerprint, member.__func__)
             made = replace(made, version=functools.cache(bare))
         else:
-            made = _with_receiver(from_function(member, kinds, name=title, method=kind), cls, kinds)
+            method = from_function(member, kinds, name=title, method=kind, receiver=(kind,))
+            made = _with_receiver(method, cls, kinds)
         yield replace(made, group=kind, about=about)
 
 
