@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
-from jsonschema import Draft202012Validator, ValidationError
-from referencing import Registry
+from jsonschema_rs import Draft202012Validator, ValidationError
 
 from ...errors import CallError, DefinitionError
 from ...tools import nearest
@@ -18,6 +17,7 @@ from ...tools import nearest
 Schema = Mapping[str, Any]
 _WORDS = ("properties", "$defs", "patternProperties")
 """What makes an object a schema, where it says no type."""
+_META = Draft202012Validator({"$ref": "https://json-schema.org/draft/2020-12/schema"})
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 _BOTH = ("anyOf", "oneOf", "allOf", "$ref", "required", "additionalProperties")
 
@@ -56,10 +56,9 @@ def _is_part(value: Any) -> bool:
 
 
 def _sound(schema: Schema, place: str, place_in: Callable[[list[str]], list[str]]) -> None:
-    checker = Draft202012Validator(Draft202012Validator.META_SCHEMA)
-    for error in sorted(checker.iter_errors(schema), key=lambda e: len(e.absolute_path)):
-        path = place_in([str(part) for part in error.absolute_path])
-        raise DefinitionError(f"{'.'.join((place, *path))}: {_deepest(error).message:.200}")
+    for error in sorted(_META.iter_errors(_plain(schema)), key=lambda e: len(e.instance_path)):
+        path = place_in([str(part) for part in error.instance_path])
+        raise DefinitionError(f"{'.'.join((place, *path))}: {_said(_deepest(error)):.200}")
     if schema.get("type", "object") != "object":
         raise DefinitionError(f"{place}.type: {schema['type']!r:.60}; arguments are an object")
     for steps, ref in _refs(schema, ()):
@@ -69,7 +68,21 @@ def _sound(schema: Schema, place: str, place_in: Callable[[list[str]], list[str]
 
 
 def _deepest(error: ValidationError) -> ValidationError:
-    return min(error.context, key=lambda e: -len(e.absolute_path)) if error.context else error
+    parts: list[list[ValidationError]] = getattr(error.kind, "context", [])
+    within = [each for part in parts for each in part]
+    return max(within, key=lambda e: len(e.instance_path)) if within else error
+
+
+def _said(error: ValidationError) -> str:
+    """Return what is wrong, with all that would be right."""
+    if error.kind.name != "enum":
+        return str(error.message)
+    allowed = ", ".join(json.dumps(option) for option in error.kind.as_dict()["options"])
+    return f"{json.dumps(error.instance)} is not one of {allowed}"
+
+
+def _plain(schema: Any) -> Any:
+    return json.loads(json.dumps(schema))
 
 
 def _refs(part: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -148,7 +161,7 @@ class Checker:
     def __init__(self, title: str, schema: Schema, also: Iterable[str] = ()) -> None:
         self.title, self.schema = title, schema
         self.known = (*names_of(schema), *also)
-        self._validator = Draft202012Validator(json.loads(json.dumps(schema)), registry=Registry())
+        self._validator = Draft202012Validator(_plain(schema))
 
     def __call__(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments, with texts for what they spell. Raises CallError."""
@@ -168,15 +181,15 @@ class Checker:
 
 
 def _problems(error: ValidationError) -> Iterator[tuple[str, str]]:
-    path = [str(part) for part in error.absolute_path]
-    match error.validator:
+    path = [str(part) for part in error.instance_path]
+    match error.kind.name:
         case "required":
-            missing = (key for key in error.validator_value if key not in error.instance)
-            yield from ((".".join((*path, key)), "is missing") for key in missing)
+            missing = error.kind.as_dict()["property"]
+            yield ".".join((*path, missing)), "is missing"
         case "additionalProperties" if not path:
             return
         case _:
-            yield ".".join(path) or "arguments", error.message[:200]
+            yield ".".join(path) or "arguments", _said(error)[:200]
 
 
 def coerced(value: Any, schema: Schema, whole: Schema) -> Any:
@@ -213,7 +226,7 @@ def _fits(value: Any, branch: Schema, whole: Schema) -> bool:
 
 @functools.lru_cache(256)
 def _validator(schema: str) -> Any:
-    return Draft202012Validator(json.loads(schema), registry=Registry())
+    return Draft202012Validator(json.loads(schema))
 
 
 def _spelled(value: Any, types: tuple[str, ...]) -> Any:
