@@ -16,6 +16,8 @@ from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.request import Assistant, User
 from jupyter_toolcall.schemes import Flat, Native, Select, scheme_named
 
+from .test_linear import session_of, work
+
 
 class WeatherTool:
     """A class of tools, as the seed has it."""
@@ -145,7 +147,7 @@ def test_types_are_told_in_a_few_words() -> None:
     assert types["limit"]["type"] == "int (minimum 1, maximum 9)"
     assert types["tags"]["type"] == "dict[str, float] | null"
     kitchen = {p.get("type") for p in described(cooking("native").ask("go")).iter("tool-parameter")}
-    assert "name of a Potato" in kitchen
+    assert "name such as Potato#1" in kitchen
     assert "STICKS | SLICES" in kitchen
 
 
@@ -382,3 +384,19 @@ def test_schemes_are_found_by_the_names_that_journals_have() -> None:
 def test_native_is_an_option_of_a_session() -> None:
     session = Session(Toolbox(WeatherTool()), Scripted([OSLO, "ok"]), scheme="flat", native=True)
     assert session.state.opened.scheme == "native(flat)"
+
+
+@pytest.mark.parametrize("scheme", ["native", "native(select)"])
+def test_an_edit_runs_what_depends_on_it_and_says_the_rest_again(scheme: str) -> None:
+    session = cooking(scheme).tell("Make fries.")
+    cut = next(call for call in session.calls if call.tool == "Potato_slice")
+    edited = session.edit(cut, shape="SLICES").run()
+    assert edited.outputs == {"fries": Plate("fries: slices")}
+    assert said(edited) == said(session)
+    assert "shape=&quot;SLICES&quot;" in "".join(told(edited))
+
+
+def test_a_call_spoken_late_costs_the_same_as_an_early_one() -> None:
+    work(session_of(10, "native").run)
+    few, many = (work(session_of(count, "native").run) for count in (50, 400))
+    assert many / few < 8.4

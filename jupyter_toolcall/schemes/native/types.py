@@ -46,7 +46,7 @@ def in_words(schema: Any, defs: Schema, spelled: set[str], depth: int = 0) -> st
     if isinstance(said, list):
         return " | ".join(inner({**schema, "type": each}) for each in said)
     if kinds_of(schema):
-        return f"name of a {' or '.join(kinds_of(schema))}"
+        return f"name such as {' or '.join(f'{kind}#1' for kind in kinds_of(schema))}"
     return _plain(schema, said, inner) + _limits(schema)
 
 
