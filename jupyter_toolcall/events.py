@@ -129,7 +129,7 @@ class Replied:
     by name, the digests of the definitions (and the system text) that were first sent
     with this reply's request. `thought` is what it thought aloud: shown, never sent back,
     since `raw` holds it as it came. `said` is what a person reads of a text that spells out
-    calls.
+    calls. `news` is what the request said beside its messages: what had changed in the tools.
     """
 
     text: str = ""
@@ -140,6 +140,7 @@ class Replied:
     offered: Mapping[str, str] = field(default_factory=dict)
     thought: str = ""
     said: str | None = None
+    news: str = ""
 
 
 @dataclass(frozen=True, slots=True)

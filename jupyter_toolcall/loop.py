@@ -16,7 +16,7 @@ from typing import Any
 from .approval import Policy
 from .arguments import sound
 from .content import well_formed
-from .conversation import NOTHING, Messages, composed, teller
+from .conversation import NOTHING, Told, composed, teller
 from .errors import Absent, CallError, ModelError, UsageError
 from .events import (
     Asked,
@@ -38,7 +38,7 @@ from .runner import Memory, Prepared, prepare, run
 from .schemes import Offer, Scheme
 from .schemes.scheme import unknown_tool
 from .secrets import Hide
-from .state import CALL_ID, SAVE, CallState, State, state_at
+from .state import CALL_ID, CallState, State, state_at
 from .steps import AskModel, Clarify, Judge, Perform, Remind, Step, next_step, step_of
 from .tools import Tool, Toolbox
 
@@ -62,7 +62,7 @@ class Desk:
     max_turns: int | None = None
     hide: Hide = lambda data: data
     """Takes secrets out of what tools return, raise and print."""
-    tell: Callable[[Messages, Entry], Messages] = field(init=False)
+    tell: Callable[[Told, Entry], Told] = field(init=False)
 
     def __post_init__(self) -> None:
         self.tell = teller(self.journal, self.scheme, self.toolbox)
@@ -122,8 +122,8 @@ class Cursor:
     @property
     def request(self) -> Request:
         """The request of the next turn."""
-        messages = self.desk.journal.fold(self.head, self.desk.tell, NOTHING)
-        return composed(self.state, messages, self.offer)
+        told = self.desk.journal.fold(self.head, self.desk.tell, NOTHING)
+        return composed(self.state, told, self.offer)
 
     def write(self, event: Event, **meta: Any) -> Entry:
         """Write down a fact that fits the state, and move on to it."""
@@ -187,7 +187,8 @@ class Cursor:
             return None
         try:
             offered = self._new(request, state)
-            event = _replied(desk.scheme.read(reply, state, desk.toolbox), state, offered)
+            read = desk.scheme.read(reply, state, desk.toolbox)
+            event = replace(_replied(read, state, offered), news=request.news)
             tried = [[attempt.said, attempt.waited] for attempt in reply.attempts]
             more = {"attempts": tried} if tried else {}
             return self.write(event, at=began, ms=_ms(began, desk.clock()), **more)
@@ -196,15 +197,14 @@ class Cursor:
 
     def _new(self, request: Request, state: State) -> Mapping[str, str]:
         """Keep what is sent for the first time, so that every request can be shown later."""
-        remember = self.desk.journal.remember
-        new = {
-            t.name: remember(t.definition())
-            for t in request.tools
-            if t.name not in state.sent or t.name == SAVE
-        }
-        # What is due may change, and so what save takes.
-        if SAVE in new and state.sent.get(SAVE) == new[SAVE]:
-            del new[SAVE]
+        remember, texts = self.desk.journal.remember, self.desk.journal.texts
+
+        def known(tool: Tool) -> bool:
+            # A tool that takes other arguments is another one, such as `save` with other outputs.
+            sent = texts.get(state.sent.get(tool.name) or "")
+            return sent is not None and bool(sent["parameters"] == tool.parameters)
+
+        new = {t.name: remember(t.definition()) for t in request.tools if not known(t)}
         system = remember(request.system)
         return new if state.sent.get("") == system else {**new, "": system}
 

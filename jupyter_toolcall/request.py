@@ -59,12 +59,24 @@ Message = User | Assistant | Results
 
 
 @dataclass(frozen=True, slots=True)
+class Sent:
+    """A tool's definition as it was first sent: `turn` counts the replies before that request."""
+
+    turn: int
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """All that a model is told, and what an adapter needs beside it.
 
     `tools` may be called now. `deferred` are the tools that a later turn may offer:
     an adapter that can name tools by reference declares them once. `turn` counts the
-    replies so far, `newest` is the newest object of each type.
+    replies so far, `newest` is the newest object of each type. `first` are the definitions
+    as they were first sent, in the order of turns, and by name within one; a tool whose
+    arguments changed is there again. `news` is what the last message says beside its own.
     """
 
     system: str
@@ -73,6 +85,8 @@ class Request:
     deferred: tuple[Tool, ...] = ()
     turn: int = 0
     newest: Mapping[str, str] = field(default_factory=dict)
+    first: Sequence[Sent] = ()
+    news: str = ""
 
 
 @dataclass(frozen=True, slots=True)
