@@ -1,13 +1,60 @@
-"""Models by name: `provider:name`. What a provider needs is imported when it is asked for."""
+"""Models by name: `provider:name`, and what each provider takes, as data.
+
+What a provider needs is imported when it is asked for; to list them imports nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 
 from ..errors import UsageError
 from ..request import Model
 from ..tools.tool import nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Where models come from, and what it takes to use one here."""
+
+    make: Callable[[str], Model]
+    what: str
+    """What its models are, in a few words."""
+    names: Callable[[], tuple[str, ...]] = tuple
+    """The models that are worth naming; there may be others."""
+    place: str = "NAME"
+    """What stands behind the colon, in one word; "" where the provider's name is a model."""
+    keys: tuple[str, ...] = ()
+    """Variables of the environment, one of which has to be set."""
+    file: str = ""
+    """A variable of the environment that names a file."""
+    module: str = ""
+    """What has to be installed, and the extra of this package that brings it."""
+    extra: str = ""
+    steady: bool = False
+    """Whether it says the same each time, without anybody to ask."""
+
+    def lacks(self, environment: Mapping[str, str]) -> str:
+        """Return why it cannot be used, "" where it can."""
+        if self.module and find_spec(self.module) is None:
+            return f"{self.module} is missing: pip install 'jupyter-toolcall[{self.extra}]'"
+        if self.keys and not any(environment.get(key) for key in self.keys):
+            return f"{' or '.join(self.keys)} is not set"
+        if self.file and not Path(environment.get(self.file) or "\0").expanduser().is_file():
+            return f"{self.file} names no file"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A model that there is, and why it cannot be used here ("" where it can)."""
+
+    name: str
+    lacks: str
+    what: str
 
 
 def model_named(model: Model | str | None) -> Model | None:
@@ -17,14 +64,53 @@ def model_named(model: Model | str | None) -> Model | None:
     """
     if model is None or callable(model):
         return model
-    provider, _, name = str(model).partition(":")
-    if provider not in PROVIDERS or not name:
-        known = ", ".join(f"{each}:NAME" for each in PROVIDERS)
+    provider, name = _parted(str(model))
+    return PROVIDERS[provider].make(name)
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text is meant as a model's name, and not as a variable's."""
+    known = PROVIDERS.get(text)
+    return ":" in text or (known is not None and not known.place)
+
+
+def _parted(model: str) -> tuple[str, str]:
+    """Return a model's provider and its name there. Raises UsageError."""
+    provider, _, name = model.partition(":")
+    known = PROVIDERS.get(provider)
+    if known is None or bool(name) != bool(known.place):
+        there = ", ".join(_pattern(each) for each in PROVIDERS)
         raise UsageError(
-            f"{model!r} is no model; there are {known}, and functions."
+            f"{model!r} is no model; there are {there}, and functions."
             f"{nearest(provider, PROVIDERS)}"
         )
-    return PROVIDERS[provider](name)
+    return provider, name
+
+
+def _pattern(provider: str) -> str:
+    place = PROVIDERS[provider].place
+    return f"{provider}:{place}" if place else provider
+
+
+def listed(environment: Mapping[str, str]) -> Iterator[Listed]:
+    """Yield the models by name, each provider's in a row; a key is never looked at."""
+    for name, provider in PROVIDERS.items():
+        lacks = provider.lacks(environment)
+        for model in names(name) or (_pattern(name),):
+            yield Listed(model, lacks, provider.what)
+
+
+def names(provider: str) -> tuple[str, ...]:
+    """Return the names of a provider's models that are worth naming."""
+    known = PROVIDERS[provider]
+    return tuple(f"{provider}:{name}" for name in known.names()) if known.place else (provider,)
+
+
+def default(environment: Mapping[str, str]) -> str:
+    """Return the model where nobody has named one, "" where there is none to fall back on."""
+    if not PROVIDERS["anthropic"].lacks(environment):
+        return MIDDLE
+    return LAST if LAST in PROVIDERS else ""
 
 
 def _claude(name: str) -> Model:
@@ -32,8 +118,13 @@ def _claude(name: str) -> Model:
     return made
 
 
+def _openai(name: str) -> Model:
+    made: Model = import_module(".openai", __package__).OpenAI(name)
+    return made
+
+
 def _scripted(name: str) -> Model:
-    scripts: Mapping[str, Model] = import_module("..kitchen", __package__).SCRIPTS
+    scripts = _scripts()
     if name not in scripts:
         known = ", ".join(f"scripted:{each}" for each in scripts)
         raise UsageError(
@@ -43,4 +134,31 @@ def _scripted(name: str) -> Model:
     return scripts[name]
 
 
-PROVIDERS: Mapping[str, Callable[[str], Model]] = {"anthropic": _claude, "scripted": _scripted}
+def _scripts() -> Mapping[str, Model]:
+    scripts: Mapping[str, Model] = import_module("..kitchen", __package__).SCRIPTS
+    return scripts
+
+
+MIDDLE = "anthropic:claude-sonnet-5-5"
+"""Anthropic's current model of middle size."""
+LAST = "person"
+"""Who answers where there is no key."""
+_CLAUDES = ("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5")
+PROVIDERS: Mapping[str, Provider] = {
+    "anthropic": Provider(
+        _claude,
+        "Claude, by Anthropic's API",
+        lambda: _CLAUDES,
+        keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+    ),
+    "openai": Provider(
+        _openai,
+        "OpenAI's API, or any server that speaks its chat completions",
+        keys=("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+        module="openai",
+        extra="openai",
+    ),
+    "scripted": Provider(
+        _scripted, "a script: offline, the same each time", lambda: tuple(_scripts()), steady=True
+    ),
+}
