@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -41,8 +42,20 @@ def carry_out(words: list[str], cells: Cells, settings: Mapping[str, Any]) -> Re
     return _COMMANDS[command](cells.current(name), rest)
 
 
+_JSON = re.compile(r"(?<!\S)(?:[A-Za-z_]\w*=)?(?=[\[{])")
+"""Where a word begins that is JSON, or NAME= and JSON."""
+
+
 def split(text: str) -> list[str]:
-    """Return the words of a line; quotes that do not close are only marks."""
+    """Return the words of a line; JSON is one word, and quotes that do not close only marks."""
+    for found in _JSON.finditer(text):
+        with contextlib.suppress(ValueError):
+            _, end = json.JSONDecoder().raw_decode(text, found.end())
+            return [*_words(text[: found.start()]), text[found.start() : end], *split(text[end:])]
+    return _words(text)
+
+
+def _words(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError:

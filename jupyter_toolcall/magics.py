@@ -93,6 +93,10 @@ def _line(line: str) -> Any:
     return _notebook().line(line)
 
 
+# IPython would read {...} as Python: here it is JSON.
+_line._ipython_magic_no_var_expand = True  # type: ignore[attr-defined]
+
+
 def _notebook() -> Any:
     """Return the notebook of this kernel; the heavy half is imported here."""
     return import_module(f"{__package__}.notebook").here()

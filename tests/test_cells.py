@@ -154,3 +154,16 @@ def test_a_fresh_replay_is_no_calls_name(kernel: Kernel) -> None:
     after = kernel.line("replay --fresh")
     assert after is not None
     assert [call.status for call in after.calls] == ["succeeded"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('answer 1 {"a": [1, 2]}', ["answer", "1", '{"a": [1, 2]}']),
+        ('edit 4 sizes=[1, 2] shape="STICKS"', ["edit", "4", "sizes=[1, 2]", "shape=STICKS"]),
+        ("answer {not json}", ["answer", "{not", "json}"]),
+        ("reject it's raw", ["reject", "it's", "raw"]),
+    ],
+)
+def test_json_is_one_word_of_a_line(line: str, words: list[str]) -> None:
+    assert split(line) == words
