@@ -136,9 +136,9 @@ def execute(path: Path, first: str = "") -> Executed:
     notebook = read(path)
     hidden = [nbformat.v4.new_code_cell(first)] if first else []
     notebook.cells[:0] = hidden
-    client = NotebookClient(
-        notebook, timeout=600, resources={"metadata": {"path": str(path.parent)}}
-    )
+    where = {"metadata": {"path": str(path.parent)}}
+    # Where a kernel cuts what is printed is chance, and would be a difference in the file.
+    client = NotebookClient(notebook, timeout=600, resources=where, coalesce_streams=True)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     shown_so_far = bar(len(code), path.name, "cell")
     client.on_cell_executed = lambda **_: shown_so_far.update()
