@@ -15,6 +15,9 @@ from .journal import Entry, Journal
 from .state import CallState, State, state_at
 
 
+Inputs = tuple[str, str, str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class End:
     """How a call came to its outcome, and what was known by then."""
@@ -29,7 +32,7 @@ class Ends:
     """Where each call of a journal ran first, read as the journal grows."""
 
     journal: Journal
-    _first: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    _first: dict[Inputs, str] = field(default_factory=dict)
     _read: int = 0
 
     def of(self, entries: Iterable[Entry], shared: frozenset[str]) -> dict[str, End]:
@@ -55,9 +58,13 @@ class Ends:
                 self._first.setdefault(inputs, entry.id)
 
 
-def _inputs(call: CallState, state: State) -> tuple[str, str, str]:
-    """What a call was asked for and ran on: what it was bound to, or the objects it names."""
+def _inputs(call: CallState, state: State) -> Inputs:
+    """What a call was asked for and ran on: what it was bound to, or the objects it names.
+
+    Another session of the same journal remembers nothing of this one.
+    """
     if call.decided is not None:
-        return state.prompt, call.id, call.decided.bound
+        return state.root, state.prompt, call.id, call.decided.bound
     named = (state.objects.get(v) for v in call.arguments.values() if isinstance(v, str))
-    return state.prompt, call.id, " ".join(made.digest for made in named if made is not None)
+    inputs = " ".join(made.digest for made in named if made is not None)
+    return state.root, state.prompt, call.id, inputs

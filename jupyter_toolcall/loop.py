@@ -26,6 +26,7 @@ from .events import (
     Event,
     Failed,
     Finished,
+    Interrupted,
     Outcome,
     Replied,
     Started,
@@ -34,13 +35,14 @@ from .invoke import invoke
 from .journal import Entry, Journal
 from .request import Model, Reply, Request
 from .retell import retell
-from .runner import Memory, Prepared, prepare, run
+from .runner import Memory, Prepared, Ran, prepare, run
 from .schemes import Offer, Scheme
 from .schemes.scheme import unknown_tool
 from .secrets import Hide
 from .state import CALL_ID, CallState, State, state_at
 from .steps import AskModel, Clarify, Judge, Perform, Remind, Step, next_step, step_of
 from .tools import Tool, Toolbox
+from .tracing import content, span
 
 Clock = Callable[[], float]
 _NO_WORD = re.compile(r"[^A-Za-z0-9_-]")
@@ -182,7 +184,7 @@ class Cursor:
         if desk.max_turns is not None and state.turns_since >= desk.max_turns:
             return None
         request, began = self.request, desk.clock()
-        reply = self.hear(request)
+        reply = self._traced(request)
         if reply is None:
             return None
         try:
@@ -194,6 +196,19 @@ class Cursor:
             return self.write(event, at=began, ms=_ms(began, desk.clock()), **more)
         except (TypeError, ValueError) as error:
             raise ModelError(f"the model's reply cannot be written down: {error}") from error
+
+    def _traced(self, request: Request) -> Reply | None:
+        name = str(getattr(self.desk.model, "name", ""))
+        provider, _, model = name.rpartition(":")
+        known = {"gen_ai.provider.name": provider or None, "gen_ai.request.model": model or None}
+        with span("chat", model or "model", known) as note:
+            reply = self.hear(request)
+            used = reply.usage if reply else None
+            note({"gen_ai.response.finish_reasons": [reply.stop] if reply else None})
+            note({"gen_ai.usage.input_tokens": used.input} if used else {})
+            note({"gen_ai.usage.output_tokens": used.output} if used else {})
+            note({"gen_ai.usage.cache_read.input_tokens": used.cached} if used else {})
+            return reply
 
     def _new(self, request: Request, state: State) -> Mapping[str, str]:
         """Keep what is sent for the first time, so that every request can be shown later."""
@@ -307,10 +322,9 @@ class Cursor:
 
     def _run(self, ready: Prepared, state: State) -> Entry:
         clock, self.running = self.desk.clock, ready.call_id
-        began = clock()
+        began, hide = clock(), self.desk.hide
         try:
-            ran = run(ready, state, self.desk.memory, invoke)
-            hide = self.desk.hide
+            ran = self._ran(ready, state)
             meta = {
                 "ms": _ms(began, clock()),
                 **({"prints": hide(ran.prints)} if ran.prints else {}),
@@ -321,6 +335,19 @@ class Cursor:
         if ran.interrupted:
             raise KeyboardInterrupt
         return entry
+
+    def _ran(self, ready: Prepared, state: State) -> Ran:
+        hide = self.desk.hide
+        called = {"gen_ai.tool.name": ready.tool.name, "gen_ai.tool.call.id": ready.call_id}
+        asked = content("gen_ai.tool.call.arguments", dict(ready.arguments), hide)
+        with span("execute_tool", ready.tool.name, {**called, **asked}) as note:
+            ran = run(ready, state, self.desk.memory, invoke)
+            match ran.outcome:
+                case Data(data):
+                    note(content("gen_ai.tool.call.result", data, hide))
+                case Failed() | Interrupted():
+                    note({"error.type": "interrupted" if ran.interrupted else "failed"})
+            return ran
 
     # -- a recording ------------------------------------------------------------------
 

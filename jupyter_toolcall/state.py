@@ -124,6 +124,8 @@ class CallState:
 class State:
     """A session at one entry of its journal."""
 
+    root: str = ""
+    """The entry that it began with."""
     opened: Opened = _UNOPENED
     calls: HashTrieMap[str, CallState] = _NONE
     order: Trail[str] = field(default_factory=Trail)
@@ -232,7 +234,7 @@ def evolve(state: State, entry: Entry) -> State:
     """
     match entry.event:
         case Opened() as opened:
-            return _open(state, opened)
+            return _open(state, opened).but(root=state.root or entry.id)
         case Asked() as asked:
             return _ask(state, asked)
         case Replied() as reply:

