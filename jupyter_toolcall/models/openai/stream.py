@@ -1,0 +1,194 @@
+"""A server's stream of chunks as a `Reply`: whole, or not at all.
+
+A fold over what comes, without I/O. The SDK's own reading takes a stream that was cut
+off for a finished one; this one wants the reason for which the model stopped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...content import well_formed
+from ...errors import ModelError
+from ...events import Usage
+from ...request import Reply
+from ..retrying import Passing
+from .calls import Calls
+from .failures import AGAIN, broken_off, garbled
+from .wire import THOUGHTS
+
+DONE = "[DONE]"
+STOPS = {
+    "stop": "end",
+    "tool_calls": "tools",
+    "function_call": "tools",
+    "length": "length",
+    "content_filter": "refused",
+}
+
+
+def payloads(parts: Iterable[bytes]) -> Iterator[str]:
+    """Yield the data of a stream of server-sent events, line by line.
+
+    A chunk is one line, so that the blank line behind it is not waited for; a line
+    without its end was cut off. Only the ends of lines of the standard (WHATWG HTML,
+    9.2.5) part them: other separators may stand within a text.
+    """
+    rest = b""
+    for part in parts:
+        *lines, rest = (rest + part).split(b"\n")
+        for line in lines:
+            if line.startswith(b"data:"):
+                yield _decoded(line[5:].strip())
+
+
+def reply(
+    payloads: Iterable[str],
+    on_text: Callable[[str], object] = lambda text: None,
+    keep_thoughts: bool = False,
+) -> Reply:
+    """Return the reply that the chunks tell. Raises ModelError where they are not whole."""
+    draft, done = _Draft(on_text), False
+    for payload in payloads:
+        if payload == DONE:
+            done = True
+            break
+        if payload:
+            draft.take(_chunk(payload))
+    return draft.finished(done, keep_thoughts)
+
+
+@dataclass
+class _Draft:
+    """What has come so far of one reply."""
+
+    on_text: Callable[[str], object]
+    text: list[str] = field(default_factory=list)
+    thought: dict[str, list[str]] = field(default_factory=dict)
+    refusal: list[str] = field(default_factory=list)
+    calls: Calls = field(default_factory=Calls)
+    stop: str = ""
+    usage: Usage | None = None
+
+    def take(self, chunk: Mapping[str, Any]) -> None:
+        """Take one chunk in. Raises ModelError where it says that the server failed."""
+        match chunk:
+            case {"error": error} if error:
+                raise broken_off(error)
+            case {"message": _} | {"detail": _} if not chunk.get("choices"):
+                raise broken_off(chunk)
+            case {"usage": dict(usage)}:
+                self.usage = _usage(usage)
+        for choice in _dicts(chunk.get("choices")):
+            # Some send a whole message, as they would without a stream.
+            delta = choice.get("delta") or choice.get("message")
+            if not choice.get("index") and isinstance(delta, dict):
+                self._add(delta)
+            if not choice.get("index"):
+                self.stop = _text(choice.get("finish_reason")) or self.stop
+
+    def finished(self, done: bool, keep_thoughts: bool) -> Reply:
+        """Return the reply, once the stream is over; `done` says that it said so itself."""
+        calls = self.calls.read()
+        # Text that was sent whole, by a server that gives no reasons, has nothing to run.
+        reason = self.stop or ("stop" if done and not calls and self.text else "")
+        if not reason:
+            raise Passing(f"the model's reply was cut off before its end; {AGAIN}")
+        if reason not in STOPS:
+            told = well_formed(reason[:80])
+            raise ModelError(f"the model stopped for an unknown reason: {told}; {AGAIN}")
+        thoughts = {name: well_formed("".join(said)) for name, said in self.thought.items()}
+        first = next((name for name in THOUGHTS if thoughts.get(name)), "")
+        refusal = "".join(self.refusal)
+        return Reply(
+            text=well_formed("".join(self.text) or refusal),
+            calls=calls,
+            stop="refused" if refusal else _stop(STOPS[reason], bool(calls)),
+            usage=self.usage,
+            raw={"openai": {first: thoughts[first]}} if keep_thoughts and first else None,
+            thought=thoughts.get(first, ""),
+        )
+
+    def _add(self, delta: Mapping[str, Any]) -> None:
+        more = _content(delta.get("content"))
+        refusal = _text(delta.get("refusal"))
+        pieces = [*_dicts(delta.get("tool_calls")), *_old_call(delta)]
+        if self.stop and (more or refusal or pieces):
+            raise garbled("more of it behind its end")
+        for name in THOUGHTS:
+            if said := _text(delta.get(name)):
+                self.thought.setdefault(name, []).append(said)
+        for piece in pieces:
+            self.calls.take(piece)
+        self.refusal.append(refusal)
+        if more:
+            self.text.append(more)
+            self.on_text(well_formed(more))
+
+
+def _stop(stop: str, calls: bool) -> str:
+    """Return why the model stopped: many servers say `stop` where they sent calls."""
+    match stop:
+        case "end" if calls:
+            return "tools"
+        case "tools" if not calls:
+            return "end"
+    return stop
+
+
+def _content(content: object) -> str:
+    """Return the text of a content, which some send as a list of parts."""
+    return _text(content) or "".join(_text(part.get("text")) for part in _dicts(content))
+
+
+def _old_call(delta: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a piece of the one call that a reply had before there were several."""
+    old = delta.get("function_call")
+    return [{"function": old}] if isinstance(old, dict) else []
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    details = usage.get("prompt_tokens_details")
+    details = details if isinstance(details, dict) else {}
+    return Usage(
+        input=_count(usage.get("prompt_tokens")),
+        output=_count(usage.get("completion_tokens")),
+        cached=_count(details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens")),
+        written=_count(details.get("cache_write_tokens")),
+    )
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _chunk(payload: str) -> dict[str, Any]:
+    try:
+        chunk = json.loads(payload, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        chunk = None
+    if not isinstance(chunk, dict):
+        raise garbled("a part that is not a JSON object")
+    return chunk
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _decoded(line: bytes) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        raise garbled("a part that is not UTF-8") from None
+
+
+def _dicts(value: object) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,187 @@
+"""The turns that the stand-in plays, in the dialects that servers of chat completions speak."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+
+DIALECTS = (
+    "openai",  # numbered, in pieces, an id and a name with the first
+    "whole",  # numbered, each call in one piece
+    "zero",  # whole calls that all have number 0
+    "unnumbered",  # whole calls without a number
+    "unnumbered pieces",  # pieces without a number, and without an id but the first
+    "new ids",  # another id with each piece
+    "names again",  # the name and the id with each piece
+    "no ids",  # empty ids
+    "null ids",  # null in place of what a piece lacks
+    "objects",  # arguments as an object, not as text
+    "stop",  # the reason is `stop`, calls or not
+    "no usage",  # no count of tokens
+    "no done",  # nothing behind the last chunk
+    "json",  # no stream at all: one answer in JSON
+    "crlf",  # other ends of lines, comments, fields of no meaning
+)
+
+
+@dataclass(frozen=True)
+class Use:
+    """A call: its arguments, or their very text in `raw`."""
+
+    tool: str
+    arguments: Json | None = None
+    raw: str | None = None
+    id: str | None = None
+
+    @property
+    def text(self) -> str:
+        return self.raw if self.raw is not None else json.dumps(self.arguments or {})
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What the server answers, and what goes wrong with it.
+
+    `cut`: the stream ends behind so many bytes, with its connection broken where `hard`,
+    with silence where `stalls`. `breaks_after`: an error follows so many chunks.
+    """
+
+    text: str = ""
+    uses: tuple[Use, ...] = ()
+    thought: str = ""
+    refusal: str = ""
+    finish: str | None = ""
+    dialect: str = "openai"
+    piece: int = 7
+    thought_field: str = "reasoning_content"
+    status: int = 0
+    message: str = ""
+    code: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    raw: bytes | None = None
+    cut: int | None = None
+    hard: bool = False
+    stalls: bool = False
+    breaks_after: int | None = None
+    error: Any = None
+
+
+def says(*parts: str | Use, **options: Any) -> Turn:
+    """Return a turn of these texts and calls."""
+    text = "".join(part for part in parts if isinstance(part, str))
+    uses = tuple(part for part in parts if isinstance(part, Use))
+    return Turn(text, uses, **options)
+
+
+def encode(chunk: Any) -> bytes:
+    """Return a chunk as it is sent."""
+    return b"data: " + json.dumps(chunk, ensure_ascii=False).encode() + b"\n\n"
+
+
+def chunk(delta: Json | None = None, finish: str | None = None, **more: Any) -> Json:
+    """Return one chunk of a reply; without a delta one that has no choices."""
+    choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish}]
+    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    return {**head, "choices": choices, **more}
+
+
+def stream(turn: Turn, usage: Json | None, ids: Iterator[str]) -> bytes:
+    """Return the bytes of the turn, whole or cut."""
+    if turn.raw is not None:
+        return turn.raw[: turn.cut]
+    if turn.dialect == "json":
+        return json.dumps(_whole(turn, usage, ids)).encode()[: turn.cut]
+    chunks = list(_chunks(turn, usage, ids))
+    if turn.breaks_after is not None:
+        error = turn.error or {"message": "The server had an error", "type": "server_error"}
+        chunks = [*chunks[: turn.breaks_after], {"error": error}]
+    sent = b"".join(map(encode, chunks))
+    if turn.breaks_after is None and turn.dialect != "no done":
+        sent += b"data: [DONE]\n\n"
+    if turn.dialect == "crlf":
+        sent = b": hello\r\nretry: 3\r\n\r\n" + sent.replace(b"\n", b"\r\n").replace(
+            b"data: ", b"data:"
+        )
+    return sent[: turn.cut]
+
+
+def _finish(turn: Turn) -> str | None:
+    if turn.finish != "":
+        return turn.finish
+    return "tool_calls" if turn.uses and turn.dialect != "stop" else "stop"
+
+
+def _chunks(turn: Turn, usage: Json | None, ids: Iterator[str]) -> Iterator[Json]:
+    yield chunk({"role": "assistant", "content": "" if turn.text else None})
+    for thought in _pieces(turn.thought, turn.piece):
+        yield chunk({turn.thought_field: thought})
+    for text in _pieces(turn.text, turn.piece):
+        yield chunk({"content": text})
+    if turn.refusal:
+        yield chunk({"refusal": turn.refusal})
+    for number, use in enumerate(turn.uses):
+        call_id = use.id if use.id is not None else next(ids)
+        for piece in _call(turn, use, number, call_id):
+            yield chunk({"tool_calls": [piece]})
+    yield chunk({}, _finish(turn))
+    if usage is not None and turn.dialect != "no usage":
+        yield chunk(None, usage=usage)
+
+
+def _call(turn: Turn, use: Use, number: int, call_id: str) -> Iterator[Json]:
+    """Yield the pieces of a call, in the dialect of the turn."""
+    head = {"id": call_id, "type": "function"}
+    pieces = _pieces(use.text, turn.piece)
+    match turn.dialect:
+        case "whole":
+            yield {"index": number, **head, "function": _named(use, use.text)}
+        case "zero":
+            yield {"index": 0, **head, "function": _named(use, use.text)}
+        case "unnumbered":
+            yield {**head, "function": _named(use, use.text)}
+        case "objects":
+            yield {"index": number, **head, "function": _named(use, use.arguments or {})}
+        case "unnumbered pieces":
+            yield {**head, "function": _named(use, "")}
+            yield from ({"function": {"arguments": piece}} for piece in pieces)
+        case "new ids":
+            yield {"index": number, **head, "function": _named(use, "")}
+            for place, piece in enumerate(pieces):
+                new = f"{call_id}_{place}"
+                yield {"index": number, "id": new, "function": {"arguments": piece}}
+        case "names again":
+            yield from ({"index": number, **head, "function": _named(use, p)} for p in pieces)
+        case "no ids":
+            yield {"index": number, "id": "", "function": _named(use, "")}
+            for piece in pieces:
+                yield {"index": number, "id": "", "function": {"name": "", "arguments": piece}}
+        case "null ids":
+            yield {"index": number, **head, "function": _named(use, None)}
+            for piece in pieces:
+                function = {"name": None, "arguments": piece}
+                yield {"index": number, "id": None, "type": None, "function": function}
+        case _:
+            yield {"index": number, **head, "function": _named(use, "")}
+            yield from ({"index": number, "function": {"arguments": p}} for p in pieces)
+
+
+def _named(use: Use, arguments: Any) -> Json:
+    return {"name": use.tool, "arguments": arguments}
+
+
+def _whole(turn: Turn, usage: Json | None, ids: Iterator[str]) -> Json:
+    calls = [
+        {"id": next(ids), "type": "function", "function": _named(use, use.text)}
+        for use in turn.uses
+    ]
+    message = {"role": "assistant", "content": turn.text or None, "tool_calls": calls}
+    choice = {"index": 0, "message": message, "finish_reason": _finish(turn)}
+    return {"object": "chat.completion", "choices": [choice], "usage": usage}
+
+
+def _pieces(text: str, size: int) -> list[str]:
+    return [text[start : start + size] for start in range(0, len(text), size)]
