@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.errors import UsageError
-from jupyter_toolcall.models.claude.wire import declarations
 from jupyter_toolcall.request import Result, Results
 
 
@@ -614,12 +613,14 @@ def test_a_result_brings_the_tools_into_view_that_it_makes_callable_each_once() 
     assert [results(session)[index].selected for index in (1, 3, 4)] == [()] * 3
 
 
-def test_what_was_declared_to_an_api_once_is_declared_the_same_way_ever_after() -> None:
-    session, sent = work(CHAIN).ask("go"), dict[str, Any]()
-    declared: list[list[Any]] = []
+def test_what_can_ever_be_called_is_declared_from_the_start_and_never_changes() -> None:
+    session = work(CHAIN, outputs={"made": Container}).ask("go")
+    declared: list[dict[str, Any]] = []
     while session.cursor.advance() is not None:
-        tools = declarations(session.cursor.request, "claude-sonnet-5", sent)
-        sent = {tool["name"]: tool for tool in tools}
-        declared.append(tools)
+        request = session.cursor.request
+        tools = (*request.tools, *request.deferred)
+        declared.append({tool.name: dict(tool.parameters) for tool in tools})
+        assert len(declared[-1]) == len(tools)
     assert len(declared) > len(CHAIN)
     assert all(tools == declared[0] for tools in declared)
+    assert "_use_File" in declared[0]
