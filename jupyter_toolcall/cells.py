@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from rpds import HashTrieMap
@@ -21,7 +22,8 @@ from .errors import UsageError
 from .events import Asked, Made, Opened
 from .journal import Entry, Journal
 from .loop import Cursor, Desk, Script
-from .models.named import model_named
+from .models.named import default, is_name, model_named
+from .models.recorded import Recorded, Recording, StandIn, file
 from .opening import opening
 from .options import SET_UP, Options, merged
 from .request import Model
@@ -31,6 +33,7 @@ from .session import Session
 from .tools import Tool, Toolbox, nearest
 
 Variables = Mapping[str, Any]
+RECORDED = "recorded:"
 _NAMED = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 
@@ -46,6 +49,13 @@ class Cells:
     options: dict[str, Options] = field(default_factory=dict)
     """What each session was set up with."""
     last: str | None = None
+    said: list[str] = field(default_factory=list)
+    """What is to be said of recordings."""
+
+    @property
+    def folder(self) -> Path:
+        """The notebook's folder: a recording's path begins there."""
+        return Path(self.notebook).parent if self.notebook else Path.cwd()
 
     def journal(self, name: str) -> Journal:
         """Return the journal of a name, from disk where it was there before."""
@@ -60,8 +70,9 @@ class Cells:
             kept.close()
 
     def notes(self) -> list[str]:
-        """Return what is to be said about the journals, each once."""
-        fresh = [kept.note for kept in self.kept.values() if kept.note]
+        """Return what is to be said about journals and recordings, each once."""
+        fresh = [kept.note for kept in self.kept.values() if kept.note] + self.said
+        self.said = []
         self.kept = {name: replace(kept, note="") for name, kept in self.kept.items()}
         return fresh
 
@@ -108,7 +119,10 @@ class Cells:
         return self.keep(Session.here(Cursor(desk, head), known.name))
 
     def _desk(self, name: str, chosen: Options, variables: Variables) -> tuple[Desk, Opened]:
-        return desk_for(chosen, variables, self.journal(name), self.values.setdefault(name, {}))
+        journal, values = self.journal(name), self.values.setdefault(name, {})
+        desk, opened = desk_for(chosen, variables, journal, values, self.folder)
+        self.said += filter(None, [getattr(desk.model, "note", "")])
+        return desk, opened
 
     def keep(self, session: Session) -> Session:
         """Remember a session as the last one of its name."""
@@ -182,7 +196,11 @@ def _recorded(journal: Journal, entry_id: str) -> tuple[Entry, ...]:
 
 
 def desk_for(
-    chosen: Options, variables: Variables, journal: Journal, values: dict[str, Any]
+    chosen: Options,
+    variables: Variables,
+    journal: Journal,
+    values: dict[str, Any],
+    folder: Path,
 ) -> tuple[Desk, Opened]:
     """Return what a cell's options set up. Raises UsageError and DefinitionError."""
     box = Toolbox(*(_source(variable(name, variables, "-t")) for name in chosen.tools))
@@ -192,7 +210,7 @@ def desk_for(
     }
     desk, opened = opening(
         box,
-        model(chosen.model or chosen.default_model, variables),
+        speaker(chosen, variables, folder),
         scheme=chosen.scheme,
         native=chosen.native,
         inputs=inputs,
@@ -224,20 +242,35 @@ def variable(name: str, variables: Variables, option: str) -> Any:
     return variables[name]
 
 
-def model(name: str, variables: Variables) -> Model | None:
+def speaker(chosen: Options, variables: Variables, folder: Path) -> Model | None:
+    """Return who answers in a cell: a model, what was recorded of one, or one on record.
+
+    Files are named from `folder`. Raises UsageError.
+    """
+    if chosen.replay:
+        found: Model | None = Recorded(folder / chosen.replay, name=chosen.replay)
+    else:
+        found = model(chosen.model or chosen.default_model, variables, folder)
+    if not chosen.record or found is None or isinstance(found, StandIn):
+        return found
+    return Recording(found, file.place(folder, chosen.record), name=chosen.record)
+
+
+def model(name: str, variables: Variables, folder: Path) -> Model | None:
     """Return the model of a cell: by name, or from a variable."""
-    if not name:
-        name = os.environ.get("JUPYTER_TOOLCALL_MODEL", "")
+    name = name or os.environ.get("JUPYTER_TOOLCALL_MODEL", "") or default(os.environ)
     if not name:
         raise UsageError(
             "no model: give one with -m, such as -m scripted:kitchen (offline), "
             "-m anthropic:MODEL, or -m NAME of a variable that holds a model"
         )
-    if ":" not in name:
+    if not is_name(name):
         held = variable(name, variables, "-m")
         if not callable(held):
             raise UsageError(f"-m {name}: that variable holds no model; Scripted([...]) makes one")
-        return held  # type: ignore[no-any-return]
+        return model_named(held)
+    if name.startswith(RECORDED):
+        return Recorded(folder / name[len(RECORDED) :], name=name[len(RECORDED) :])
     return model_named(name)
 
 

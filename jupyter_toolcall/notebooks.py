@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -15,20 +16,27 @@ import nbformat
 from .errors import BrokenJournal, ToolcallError, Unfinished
 from .events import from_json, to_json
 from .journal import Journal
+from .models.named import IN_PLACE
 from .progress import bar
 from .render import shown
 from .saving import MIME
 
+_NOTHING: Mapping[str, str] = {}
 SOCKETS_OFF = """
 def _network_off():
     import socket
-    connect = socket.socket.connect
-    def local(self, address):
-        far = self.family in (socket.AF_INET, socket.AF_INET6)
-        if far and address[0] not in ("127.0.0.1", "::1"):
-            raise OSError("the network is off while a notebook is verified")
-        return connect(self, address)
-    socket.socket.connect = local
+    here = (None, "", "localhost", "127.0.0.1", "::1")
+    def local(known, host):
+        def call(*given, **more):
+            if host(*given) not in here:
+                raise OSError("the network is off while a notebook is verified")
+            return known(*given, **more)
+        return call
+    def of(self, address, *more):
+        return address[0] if self.family in (socket.AF_INET, socket.AF_INET6) else None
+    for name in ("connect", "connect_ex"):
+        setattr(socket.socket, name, local(getattr(socket.socket, name), of))
+    socket.getaddrinfo = local(socket.getaddrinfo, lambda host, *more: host)
 _network_off()
 del _network_off
 """
@@ -125,9 +133,10 @@ def _ids(part: Mapping[str, Any]) -> list[str]:
     return ids
 
 
-def execute(path: Path, first: str = "") -> Executed:
+def execute(path: Path, first: str = "", environment: Mapping[str, str] = _NOTHING) -> Executed:
     """Return a notebook executed in a fresh kernel, without a front end, beside its own file.
 
+    `first` is run before its first cell, and `environment` is added to that of the kernel.
     Raises Unfinished, which names the cell that failed and its error.
     """
     from nbclient import NotebookClient
@@ -142,7 +151,7 @@ def execute(path: Path, first: str = "") -> Executed:
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     shown_so_far = bar(len(code), path.name, "cell")
     client.on_cell_executed = lambda **_: shown_so_far.update()
-    with _own_data(), shown_so_far:
+    with _own_data(environment), shown_so_far:
         try:
             client.execute()
         except CellExecutionError as error:
@@ -157,28 +166,29 @@ def _last_line(error: Any) -> str:
     return (named or lines or ["a cell failed"])[-1][:300]
 
 
-class _own_data:
+@contextmanager
+def _own_data(environment: Mapping[str, str]) -> Iterator[None]:
     """A run of its own keeps its journals to itself."""
-
-    def __enter__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory()
-        self._before = os.environ.get("JUPYTER_TOOLCALL_DATA")
-        os.environ["JUPYTER_TOOLCALL_DATA"] = self._folder.name
-
-    def __exit__(self, *_: Any) -> None:
-        if self._before is None:
-            del os.environ["JUPYTER_TOOLCALL_DATA"]
-        else:
-            os.environ["JUPYTER_TOOLCALL_DATA"] = self._before
-        self._folder.cleanup()
+    with tempfile.TemporaryDirectory() as folder:
+        added = {"JUPYTER_TOOLCALL_DATA": folder, **environment}
+        before = {name: os.environ.get(name) for name in added}
+        os.environ.update(added)
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
 def verify(path: Path) -> Verified:
-    """Execute a notebook anew with the network off, and compare its sessions event by event."""
+    """Execute a notebook anew with the network off, and compare its sessions event by event.
+
+    What it holds of models that need a network or a key stands in for them; tools run.
+    """
     before = recorded(path)
     if not before:
         return Verified("it holds no session")
-    after = execute(path, SOCKETS_OFF).sessions
+    after = execute(path, SOCKETS_OFF, {IN_PLACE: str(path.resolve())}).sessions
     for old, new in zip_longest(before, after):
         if old is None or new is None:
             return Verified("", f"{len(before)} sessions are recorded, {len(after)} came out")

@@ -37,6 +37,10 @@ class Options:
     step: bool = False
     wait: bool = True
     max_turns: int = 50
+    record: str = ""
+    """The file in which the model's turns are recorded."""
+    replay: str = ""
+    """The recording that is the model."""
     quiet: bool = False
     help: bool = False
     said: frozenset[str] = frozenset()
@@ -47,7 +51,8 @@ class Options:
     @property
     def opens(self) -> bool:
         """Whether they set a session up, and do not just go on with one."""
-        return bool(self.model or self.tools or self.inputs or self.outputs or self.system)
+        named = self.model or self.replay or self.system
+        return bool(named or self.tools or self.inputs or self.outputs)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -85,7 +90,7 @@ _TABLE: tuple[_Row, ...] = (
     _text(
         "-m --model",
         "NAME",
-        "who answers: scripted:kitchen, anthropic:MODEL, or a variable that holds a model",
+        "who answers: %%toolchat models lists them; or a variable that holds a model",
     ),
     _words(
         "-t --tools",
@@ -116,6 +121,10 @@ _TABLE: tuple[_Row, ...] = (
         action="store_false",
     ),
     _text("--max-turns", "N", "stop after so many replies (default 50)", type=int, default=50),
+    _text("--record", "FILE", "record what the model is told and says, a line a turn"),
+    _text(
+        "--replay", "FILE|NOTEBOOK", "say again what was recorded there, in the place of a model"
+    ),
     _mark("--quiet", "no panel, only the result"),
     _mark("--help", "this text"),
 )
@@ -148,6 +157,8 @@ def options(line: str, settings: Mapping[str, Any] | None = None) -> Options:
     _one_of("--approve", found.approve, PRESETS)
     if found.max_turns < 1:
         raise UsageError("--max-turns must be at least 1")
+    if found.replay and found.model:
+        raise UsageError("--replay is the model that answers: leave out -m")
     return Options(
         model=found.model,
         tools=tuple(dict.fromkeys(found.tools)),
@@ -163,6 +174,8 @@ def options(line: str, settings: Mapping[str, Any] | None = None) -> Options:
         step=found.step,
         wait=found.wait,
         max_turns=found.max_turns,
+        record=found.record,
+        replay=found.replay,
         quiet=found.quiet,
         help=found.help,
         said=_said(reader, words),
@@ -178,7 +191,7 @@ def _said(reader: argparse.ArgumentParser, words: Sequence[str]) -> frozenset[st
 
 SET_UP = frozenset(
     {"model", "tools", "inputs", "outputs", "scheme", "native"}
-    | {"system", "approve", "breaks", "max_turns"}
+    | {"system", "approve", "breaks", "max_turns", "record", "replay"}
 )
 """The options that set a session up; the others are about a cell alone."""
 
@@ -189,6 +202,9 @@ def merged(before: Options, now: Options) -> Options:
     Tools, inputs and outputs come to those that there are; all else takes their place.
     """
     changes: dict[str, Any] = {name: getattr(now, name) for name in now.said & SET_UP}
+    if {"model", "replay"} & now.said:
+        # Who answers is one of the two, and what another one said is not to be recorded.
+        changes |= {"model": now.model, "replay": now.replay, "record": now.record}
     changes["tools"] = tuple(dict.fromkeys((*before.tools, *now.tools)))
     for name in ("inputs", "outputs"):
         both = (*getattr(before, name), *getattr(now, name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .branches import is_prompt
-from .events import Asked, Replied, to_json
+from .events import Asked, Opened, Replied, to_json
 from .journal import Entry
 from .loop import Cursor
 from .render import svg, text
@@ -26,6 +26,7 @@ def journal_part(cursor: Cursor, since: str | None) -> dict[str, Any]:
     """Return the entries that a cell added, without the ids that follow from them.
 
     `events` is a list of [index of the parent in this list, event, meta]; -1 is `parent`.
+    Where that opened the session, or changed it, `opened` is [its own parent, event].
     """
     entries = _behind(cursor, since)
     index = {entry.id: n for n, entry in enumerate(entries)}
@@ -33,7 +34,15 @@ def journal_part(cursor: Cursor, since: str | None) -> dict[str, Any]:
     known = cursor.desk.journal.texts
     sent = (e.event.offered.values() for e in entries if isinstance(e.event, Replied))
     texts = {key: known[key] for offered in sent for key in offered if key in known}
-    return {"parent": since, "head": cursor.head, "events": events, "texts": texts}
+    part = {"parent": since, "head": cursor.head, "events": events, "texts": texts}
+    return {**part, **_opened(cursor, since)}
+
+
+def _opened(cursor: Cursor, since: str | None) -> dict[str, Any]:
+    entry = cursor.desk.journal[since] if since else None
+    if entry is None or not isinstance(entry.event, Opened):
+        return {}
+    return {"opened": [entry.parent, to_json(entry.event)]}
 
 
 def _row(entry: Entry, index: dict[str, int]) -> list[Any]:

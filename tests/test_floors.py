@@ -19,8 +19,8 @@ FLOORS = (
     {"conversation", "options", "tidy"},
     {"loop"},
     {"places", "opening", "deciding", "exchanges", "view", "saving", "records"},
-    {"messages", "notebooks", "by_hand"},
-    {"aside", "watch"},
+    {"messages", "notebooks", "by_hand", "replying"},
+    {"aside", "courses", "watch"},
     {"session"},
     {"commands", "cells", "evaluation"},
     {"driving", "lines", "cli"},
@@ -31,7 +31,7 @@ FLOORS = (
     {"__init__"},
 )
 """All parts of the package, from the ground up: each imports from floors below its own."""
-LATE = {("models", "kitchen")}
+LATE = {("models", "kitchen"), ("models", "courses")}
 """What is looked up late, by a name that a person gives, is no floor."""
 HEAVY = {
     "anthropic": "models/claude/client.py",

@@ -2,6 +2,7 @@
 
 from ..events import Call, Usage
 from ..request import Assistant, Message, Model, Reply, Request, Result, Results, User
+from .recorded import Recorded, Recording
 from .scripted import Scripted
 
 __all__ = [
@@ -9,6 +10,8 @@ __all__ = [
     "Call",
     "Message",
     "Model",
+    "Recorded",
+    "Recording",
     "Reply",
     "Request",
     "Result",

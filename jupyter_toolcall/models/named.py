@@ -5,6 +5,7 @@ What a provider needs is imported when it is asked for; to list them imports not
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -14,6 +15,9 @@ from pathlib import Path
 from ..errors import UsageError
 from ..request import Model
 from ..tools.tool import nearest
+
+IN_PLACE = "JUPYTER_TOOLCALL_RECORDED"
+"""The variable of the environment that names the notebook whose sessions stand in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,11 @@ class Provider:
     module: str = ""
     """What has to be installed, and the extra of this package that brings it."""
     extra: str = ""
-    steady: bool = False
-    """Whether it says the same each time, without anybody to ask."""
+
+    @property
+    def live(self) -> bool:
+        """Whether its models are somewhere else, and not the same wherever they are asked."""
+        return bool(self.keys or self.file or self.module)
 
     def lacks(self, environment: Mapping[str, str]) -> str:
         """Return why it cannot be used, "" where it can."""
@@ -61,11 +68,21 @@ def model_named(model: Model | str | None) -> Model | None:
     """Return the model that a name stands for; a function is a model already.
 
     Raises UsageError for a name that there is not. A key is asked for at the first request.
+    While a notebook is verified, what it recorded stands in for models that are not here.
     """
+    notebook = os.environ.get(IN_PLACE, "")
     if model is None or callable(model):
-        return model
+        live = bool(notebook) and hasattr(model, "body")
+        return _standing_in(model, notebook) if live and model is not None else model
     provider, name = _parted(str(model))
+    if notebook and PROVIDERS[provider].live:
+        return _standing_in(str(model), notebook)
     return PROVIDERS[provider].make(name)
+
+
+def _standing_in(model: Model | str, notebook: str) -> Model:
+    made: Model = import_module(".recorded", __package__).StandIn(model, notebook)
+    return made
 
 
 def is_name(text: str) -> bool:
@@ -108,7 +125,7 @@ def names(provider: str) -> tuple[str, ...]:
 
 def default(environment: Mapping[str, str]) -> str:
     """Return the model where nobody has named one, "" where there is none to fall back on."""
-    if not PROVIDERS["anthropic"].lacks(environment):
+    if environment.get(IN_PLACE) or not PROVIDERS["anthropic"].lacks(environment):
         return MIDDLE
     return LAST if LAST in PROVIDERS else ""
 
@@ -120,6 +137,16 @@ def _claude(name: str) -> Model:
 
 def _openai(name: str) -> Model:
     made: Model = import_module(".openai", __package__).OpenAI(name)
+    return made
+
+
+def _person(name: str) -> Model:
+    made: Model = import_module(".person", __package__).Person()
+    return made
+
+
+def _recorded(name: str) -> Model:
+    made: Model = import_module(".recorded", __package__).Recorded(name)
     return made
 
 
@@ -158,7 +185,11 @@ PROVIDERS: Mapping[str, Provider] = {
         module="openai",
         extra="openai",
     ),
-    "scripted": Provider(
-        _scripted, "a script: offline, the same each time", lambda: tuple(_scripts()), steady=True
+    "recorded": Provider(
+        _recorded, "what --record kept, or a notebook's own sessions", place="FILE"
     ),
+    "scripted": Provider(
+        _scripted, "a script: offline, the same each time", lambda: tuple(_scripts())
+    ),
+    LAST: Provider(_person, "you play the model: each turn waits for your reply", place=""),
 }

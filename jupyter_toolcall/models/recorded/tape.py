@@ -1,0 +1,244 @@
+"""What a recording is: one line of JSON a turn, with what was new to the model and its reply.
+
+Pure: from a request and a reply to a line, and from lines to the course that they tell.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ...arguments import sound
+from ...digest import encode
+from ...errors import UsageError
+from ...events import Call, Usage
+from ...request import Assistant, Message, Reply, Request, Result, Results, User
+from ...tools import Tool
+from ...wire import packed
+
+Json = dict[str, Any]
+_BEGINS = b'{"turn": '
+_REPLY = ("text", "calls", "stop", "usage", "raw", "thought", "said")
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What a call came to, as far as a journal keeps it: `parts` stand in what was told.
+
+    `error` is None where a journal does not say it.
+    """
+
+    call_id: str
+    error: bool | None = False
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """Results of which a journal keeps the outcomes, and not the words."""
+
+    results: tuple[Came, ...] = ()
+
+
+Told = Message | Outcomes
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn of a course: what the model was told by then, and what it replied.
+
+    `heard` counts the messages of the course that its request had. `system` and `offered`
+    (the names of the tools) are None where that is not known; `tools` are all definitions
+    so far, by name, None for one that is not known.
+    """
+
+    number: int
+    reply: Reply
+    heard: int
+    system: str | None = ""
+    tools: Mapping[str, Json | None] = field(default_factory=dict)
+    offered: tuple[str, ...] | None = ()
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A recording from its first turn to its last; `told` is all that the last one heard."""
+
+    turns: tuple[Turn, ...] = ()
+    told: tuple[Told, ...] = ()
+
+    def turn(self, number: int) -> Turn | None:
+        """Return a turn by its number: 1 is a session's first."""
+        at = number - self.turns[0].number if self.turns else -1
+        if 0 <= at < len(self.turns) and self.turns[at].number == number:
+            return self.turns[at]
+        return next((turn for turn in self.turns if turn.number == number), None)
+
+    def then(self, turn: Turn, new: Sequence[Told]) -> Course:
+        """Return the course with one more turn, before which this was told."""
+        told = (*self.told, *new)
+        return Course((*self.turns, replace(turn, heard=len(told))), told)
+
+
+# -- a turn as a line ---------------------------------------------------------------------
+
+
+def line(course: Course, request: Request, reply: Reply, model: str, at: str) -> Json:
+    """Return a turn as the line that follows a course: what is new in it, and the reply."""
+    before = course.turns[-1] if course.turns else None
+    found: Json = {"turn": request.turn + 1, "model": model, "at": at}
+    if before is None or request.system != before.system:
+        found["system"] = request.system
+    known = before.tools if before else {}
+    new = [tool for tool in definitions(request.tools) if not same(known.get(tool["name"]), tool)]
+    if new:
+        found["tools"] = new
+    offered = [tool.name for tool in request.tools]
+    if offered != [*((before.offered if before else None) or ())]:
+        found["offered"] = offered
+    own = said(before.reply) if before else None
+    messages = [plain(message) for message in request.messages[len(course.told) :]]
+    found["told"] = [
+        {"reply": before.number}
+        if before and message == own and place == 0
+        else message_json(message)
+        for place, message in enumerate(messages)
+    ]
+    kept = packed(replace(reply, calls=tuple(map(sound, reply.calls))))
+    # A call that cannot be written down is recorded as the broken one that it will be.
+    return {**found, "reply": {name: kept[name] for name in _REPLY if name in kept}}
+
+
+def definitions(tools: Sequence[Tool]) -> Iterator[Json]:
+    """Yield what a model is told of tools."""
+    return (tool.definition() for tool in tools)
+
+
+def same(was: Json | None, now: Json) -> bool:
+    """Return whether two definitions are one, whatever the order of their keys."""
+    return was == now or (was is not None and encode(_sorted(was)) == encode(_sorted(now)))
+
+
+def _sorted(data: Any) -> Any:
+    match data:
+        case Mapping():
+            return {str(key): _sorted(data[key]) for key in sorted(data, key=str)}
+        case list() | tuple():
+            return [_sorted(item) for item in data]
+    return data
+
+
+def plain(message: Message) -> Message:
+    """Return a message without what only its provider can read."""
+    return replace(message, raw=None) if isinstance(message, Assistant) else message
+
+
+def said(reply: Reply) -> Assistant:
+    """Return a reply as the message that it goes on as."""
+    return Assistant(reply.text, reply.calls)
+
+
+def message_json(message: Message) -> Json:
+    """Return a message as a person can read it in a line."""
+    match message:
+        case User(text):
+            return {"user": text}
+        case Assistant(text, calls):
+            return {"assistant": text} | ({"calls": packed(calls)} if calls else {})
+        case Results(results, news):
+            return {"results": packed(results)} | ({"news": news} if news else {})
+
+
+def written(data: Json) -> bytes:
+    """Return a line as bytes. Raises ValueError and TypeError for what is no JSON."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+    try:
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(data, allow_nan=False).encode() + b"\n"
+
+
+# -- lines as a course --------------------------------------------------------------------
+
+
+def read(data: bytes, where: str) -> tuple[Course, int]:
+    """Return the course that the whole lines tell, and how many bytes they are.
+
+    What is torn can only be the end. Raises UsageError, which names the line, where
+    another one is no turn.
+    """
+    course, whole = Course(), 0
+    # Only this ends a line: JSON may hold other ends as they are.
+    lines = data.split(b"\n")
+    for number, text in enumerate(lines, 1):
+        last = number == len(lines)
+        if text.strip():
+            try:
+                course = grown(course, json.loads(text.decode()))
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+                if last and (course.turns or _BEGINS.startswith(text[: len(_BEGINS)])):
+                    break
+                raise UsageError(
+                    f"{where} is no recording: line {number} is no turn ({_short(error)})"
+                ) from None
+        whole += len(text) + (not last)
+    return course, whole
+
+
+def _short(error: Exception) -> str:
+    said = str(error).splitlines()[0] if str(error) else ""
+    return f"{type(error).__name__}: {said}"[:80]
+
+
+def grown(course: Course, data: Json) -> Course:
+    """Return a course with the turn of a line. Raises what reading wrong data raises."""
+    before = course.turns[-1] if course.turns else None
+    tools = {each["name"]: each for each in data.get("tools", ())}
+    offered = data.get("offered")
+    turn = Turn(
+        number=int(data["turn"]),
+        reply=reply_of(data["reply"]),
+        heard=0,
+        system=str(data.get("system", before.system if before else "")),
+        tools={**(before.tools if before else {}), **tools}
+        if tools or not before
+        else before.tools,
+        offered=tuple(offered) if offered is not None else (before.offered if before else ()),
+        model=str(data.get("model", "")),
+    )
+    if before and turn.number <= before.number:
+        raise ValueError(f"turn {turn.number} stands behind turn {before.number}")
+    return course.then(turn, [message_of(each, before) for each in data["told"]])
+
+
+def message_of(data: Json, before: Turn | None = None) -> Message:
+    """Return the message of a line, behind this turn. Raises ValueError for what is none."""
+    match data:
+        case {"reply": _} if before:
+            return said(before.reply)
+        case {"user": str(text)}:
+            return User(text)
+        case {"assistant": str(text)}:
+            return Assistant(text, _calls(data.get("calls", ())))
+        case {"results": list(results)}:
+            return Results(tuple(map(_result, results)), data.get("news", ""))
+    raise ValueError(f"{str(data)[:40]} is no message")
+
+
+def _result(data: Json) -> Result:
+    return Result(**{**data, "selected": tuple(data.get("selected", ()))})
+
+
+def _calls(data: Sequence[Json]) -> tuple[Call, ...]:
+    return tuple(Call(**each) for each in data)
+
+
+def reply_of(data: Json) -> Reply:
+    """Return the reply that a line holds. Raises what reading wrong data raises."""
+    known = {name: data[name] for name in _REPLY if name in data}
+    made = {"calls": _calls(data.get("calls", ()))}
+    usage = {"usage": Usage(**data["usage"])} if data.get("usage") else {}
+    return Reply(**{**known, **made, **usage})
