@@ -93,9 +93,8 @@ class Recording:
             raise ModelError(self._other(request, found))
 
     def _other(self, request: Request, found: Difference) -> str:
-        return (
-            f"{self.file} holds another course: by turn {request.turn + 1}, {found}.\n{ELSEWHERE}"
-        )
+        turn = request.turn + 1
+        return f"{self.file} holds another course: turn {turn} differs in {found}.\n{ELSEWHERE}"
 
     @property
     def _name(self) -> str:
