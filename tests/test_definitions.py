@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import Enum
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -904,3 +906,92 @@ def test_every_spelling_of_a_definition_is_written_as_one() -> None:
     assert once["endpoint"]["argument_location"] == "query"
     assert list(once) == ["type", "tool", "endpoint"]
     assert to_definition(from_definition(once)) == once
+
+
+# -- definitions that mean harm ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "place"),
+    [
+        ({"default": {"$ref": "file:///etc/x.json"}}, "default.$ref"),
+        ({"enum": {"$ref": "http://127.0.0.1:9/x"}}, "enum.$ref"),
+        (
+            {"type": "object", "properties": {}, "$defs": {"const": {"$ref": "http://h/x"}}},
+            "$defs.const.$ref",
+        ),
+        ({"a": {"type": "string", "pattern": "((("}}, "a.pattern"),
+        ({"a": {"$id": "http://h/x", "$ref": "#/properties/b"}, "b": {}}, "Pointer"),
+    ],
+)
+def test_a_schema_that_leads_elsewhere_or_cannot_be_checked_is_refused_when_it_is_read(
+    parameters: dict[str, Any], place: str
+) -> None:
+    with pytest.raises(DefinitionError) as raised:
+        from_definition(definition(parameters=parameters))
+    assert str(raised.value).startswith("tool.function.parameters")
+    assert place in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_nothing_is_fetched_for_a_schema_that_names_an_address(
+    httpd: tuple[str, list[str]],
+) -> None:
+    base, asked = httpd
+    schema = {
+        "type": "object",
+        "$schema": f"{base}/outer",
+        "properties": {"a": {"$schema": f"{base}/inner", "type": "string"}},
+    }
+    tool = from_definition(definition(parameters=schema), action=echo)
+    assert called(tool, {"a": "x"}).calls[0].result == {"a": "x"}
+    assert asked == []
+
+
+@pytest.fixture
+def httpd() -> Iterator[tuple[str, list[str]]]:
+    asked: list[str] = []
+
+    class Noting(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_error(404)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Noting)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", asked
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("width", ["00000000000999999999", "9999999999", "1001"])
+def test_a_format_pads_to_no_more_than_its_limit_however_its_width_is_spelled(width: str) -> None:
+    with pytest.raises(DefinitionError, match="too wide"):
+        from_definition(definition({"x": f"@override {{x:>{width}}}"}, {"x": {}}))
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"anyOf": [{"$ref": "#/properties/x"}, {"type": "integer"}]},
+        {"anyOf": [{"$ref": "#/properties/other"}, {"type": "integer"}]},
+    ],
+)
+def test_a_choice_that_leads_back_to_itself_or_elsewhere_still_takes_a_value(
+    choice: dict[str, Any],
+) -> None:
+    parameters = {"x": choice, "other": {"type": "boolean"}}
+    tool = from_definition(definition(parameters=parameters), action=echo)
+    assert called(tool, {"x": "7"}).calls[0].result == {"x": 7}
+
+
+@pytest.mark.parametrize("depth", [70, 500, 100_000])
+def test_what_is_nested_too_deep_is_refused_in_one_line(depth: int) -> None:
+    deep = "[" * depth + "]" * depth
+    text = json.dumps(definition(parameters={"say": {}}, type="context", result="DEEP"))
+    with pytest.raises(DefinitionError, match="deeper than 64 levels"):
+        from_definition(text.replace('"DEEP"', deep))
+    if depth < 1000:
+        with pytest.raises(DefinitionError, match=r"variables\.v: is nested deeper"):
+            from_definition(definition(), variables={"v": json.loads(deep)})

@@ -340,6 +340,18 @@ def test_reading_is_linear(unit: str, before: str) -> None:
     assert cost(80_000) < 4.4 * cost(20_000) + 1_000
 
 
+def test_a_call_with_no_end_of_parameters_is_read_at_once_and_wrong() -> None:
+    def text(size: int) -> str:
+        given = "".join(f'<parameter name="p{i}">1</parameter>' for i in range(size))
+        return f'<tool-calls><tool-call tool="stop">{given}</tool-call></tool-calls>'
+
+    [call] = read(text(129))
+    assert call.broken.startswith("there are more than 128 parameters")
+    assert read(text(128))[0].broken == ""
+    assert work(lambda: read(text(4_000))) < 4.4 * work(lambda: read(text(1_000))) + 1_000
+    assert broken(text(30_000))
+
+
 @pytest.mark.parametrize(
     "unit", ["<tool-call", "<![CDATA[", "\n ", "<call ", "<tool-call '\"", "<!--"]
 )

@@ -27,7 +27,7 @@ _GAP = re.compile(r"\n(?:[ \t]*+\n){2,}")
 _SPAN_END = re.compile(r"[`<\n]")
 _EDGES = re.compile(r"\A[ \t]*+\r?\n|\r?\n[ \t]*+\Z")
 MOST = 128
-"""So many calls of one reply are read."""
+"""So many calls of one reply are read, and parameters of one call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +249,10 @@ def _in_tag(tag: Tag, name: str) -> Given:
 
 def _with(call: Spoken, given: Given, end: int) -> Spoken:
     if any(other.name == given.name for other in call.given):
-        said = f"the parameter {given.name!r} is given twice; a list is one JSON value"
+        said = f"the parameter {given.name!r:.60} is given twice; a list is one JSON value"
         return _bad(call, said, end)
+    if len(call.given) == MOST:
+        return _bad(call, f"there are more than {MOST} parameters", end)
     return replace(call, given=(*call.given, given), end=end)
 
 

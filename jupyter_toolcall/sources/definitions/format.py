@@ -149,7 +149,7 @@ def _parts(said: str, place: str) -> Iterator[str | Reference]:
         found = _NAME.fullmatch(name)
         if found is None or conversion not in (None, "s", "r", "a"):
             raise _refused(place, f"{{{name}{f'!{conversion}' if conversion else ''}}}")
-        if re.search(r"[{}]", spec or "") or any(int(n) > WIDEST for n in _numbers(spec or "")):
+        if re.search(r"[{}]", spec or "") or any(_wide(n) for n in re.findall(r"\d+", spec or "")):
             raise DefinitionError(
                 f"{place}: the format {spec!r:.40} is too wide, or has names in it; write "
                 f"numbers up to {WIDEST:,}"
@@ -157,8 +157,9 @@ def _parts(said: str, place: str) -> Iterator[str | Reference]:
         yield _reference(found, conversion or "", spec or "")
 
 
-def _numbers(spec: str) -> list[str]:
-    return [digits[:9] for digits in re.findall(r"\d+", spec)]
+def _wide(digits: str) -> bool:
+    """Python's own limit on the digits of a number counts zeros too."""
+    return len(digits) > 9 or int(digits) > WIDEST
 
 
 def _reference(found: re.Match[str], conversion: str = "", spec: str = "") -> Reference:

@@ -13,6 +13,7 @@ from pydantic import SecretBytes, SecretStr
 from ...errors import DefinitionError
 from ...secrets import Hide, hiding
 from ..doors import Door
+from .keys import shallow, too_deep
 
 
 def read_variables(found: Any) -> dict[str, Any]:
@@ -34,7 +35,10 @@ def read_variables(found: Any) -> dict[str, Any]:
 
 
 def _not_secret(name: str, value: Any, hide: Hide) -> Any:
-    plain = None if _is_secret(value) else _plain(value, f"variables.{name}")
+    try:
+        plain = None if _is_secret(value) else _plain(value, f"variables.{name}")
+    except RecursionError:
+        raise too_deep(f"variables.{name}") from None
     if plain is None is not value or hide(plain) != plain:
         raise DefinitionError(
             f"variables.{name}: this is a secret, and a call's arguments are shown and saved; "
@@ -64,11 +68,12 @@ def _is_secret(value: Any) -> bool:
 
 def _plain(value: Any, place: str) -> Any:
     try:
-        return json.loads(json.dumps(value, allow_nan=False))
-    except (TypeError, ValueError, RecursionError):
+        found = json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError):
         raise DefinitionError(
             f"{place}: {value!r:.60} is no JSON; give text, numbers, lists"
         ) from None
+    return shallow([found], place)[0]
 
 
 def hosts_of(found: Any) -> tuple[str, ...]:

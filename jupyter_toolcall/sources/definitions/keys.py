@@ -5,10 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from ...arguments import DEEPEST
 from ...errors import DefinitionError
 from ...tools import nearest
 
 Word = TypeVar("Word", bound=str)
+
+
+def shallow(found: Any, place: str) -> Any:
+    """Return JSON data that is not nested too deep. Raises DefinitionError where it is."""
+    level = [found]
+    for _ in range(DEEPEST + 1):
+        inner = (each.values() if isinstance(each, dict) else each for each in level if each)
+        level = [item for each in inner for item in each if isinstance(item, (dict, list))]
+        if not level:
+            return found
+    raise too_deep(place)
+
+
+def too_deep(place: str) -> DefinitionError:
+    """Return the error that says so."""
+    return DefinitionError(f"{place}: is nested deeper than {DEEPEST} levels")
 
 
 def known_keys(said: Any, known: tuple[str, ...], place: str) -> dict[str, Any]:

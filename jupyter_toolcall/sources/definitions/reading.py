@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from ...errors import DefinitionError
 from .endpoint import Endpoint, read_endpoint
 from .format import Text, plain_text
-from .keys import known_keys, one_of
+from .keys import known_keys, one_of, shallow, too_deep
 from .schema import names_of, read_schema
 from .transforms import Default, read_defaults
 
@@ -85,9 +85,12 @@ def _opened(source: Any) -> Any:
             raise DefinitionError(f"{str(path)!r:.120} cannot be read: {error}") from None
     try:
         text = source if isinstance(source, str) else json.dumps(source, allow_nan=False)
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
-    except (TypeError, ValueError, RecursionError) as error:
+        found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+    except RecursionError:
+        raise too_deep("the definition") from None
+    except (TypeError, ValueError) as error:
         raise DefinitionError(f"the definition is no JSON: {error}") from None
+    return shallow([found], "the definition")[0]
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -19,6 +19,10 @@ _WORDS = ("properties", "$defs", "patternProperties")
 """What makes an object a schema, where it says no type."""
 _META = Draft202012Validator({"$ref": "https://json-schema.org/draft/2020-12/schema"})
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
+_NAMING = (*_WORDS, "definitions", "dependentSchemas")
+"""Words whose keys are names of the schema's own: none of those says anything by itself."""
+_TRIED = 3
+"""So many choices within choices are tried for what a value may spell."""
 _BOTH = ("anyOf", "oneOf", "allOf", "$ref", "required", "additionalProperties")
 
 
@@ -65,6 +69,24 @@ def _sound(schema: Schema, place: str, place_in: Callable[[list[str]], list[str]
         if not ref.startswith("#") or _at(schema, ref) is None:
             where = ".".join((place, *place_in(list(steps))))
             raise DefinitionError(f"{where}: {ref!r:.80} leads to nothing in these parameters")
+    try:
+        _holding(_plain(schema))
+    except ValidationError as error:
+        where = ".".join((place, *place_in([str(part) for part in error.instance_path])))
+        raise DefinitionError(f"{where}: {_line(error.message)}") from None
+
+
+def _line(said: str) -> str:
+    return " ".join(said.split())[:200]
+
+
+def _holding(schema: Any) -> Draft202012Validator:
+    """Return what holds values against a schema. What it refers to elsewhere is never fetched."""
+    return Draft202012Validator(schema, retriever=_not_fetched)
+
+
+def _not_fetched(address: str) -> Any:
+    raise ValueError("nothing is fetched for a definition")
 
 
 def _deepest(error: ValidationError) -> ValidationError:
@@ -85,14 +107,17 @@ def _plain(schema: Any) -> Any:
     return json.loads(json.dumps(schema))
 
 
-def _refs(part: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _refs(
+    part: Any, path: tuple[str, ...], names: bool = False
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield each reference and where it stands; the keys of `names` are no words of a schema."""
     match part:
         case dict() | Mapping():
             for key, value in part.items():
-                if key in ("$ref", "$dynamicRef") and isinstance(value, str):
+                if key in ("$ref", "$dynamicRef") and isinstance(value, str) and not names:
                     yield (*path, key), value
-                elif key not in ("default", "const", "enum", "examples"):
-                    yield from _refs(value, (*path, str(key)))
+                elif names or key not in ("default", "const", "enum", "examples"):
+                    yield from _refs(value, (*path, str(key)), not names and key in _NAMING)
         case list():
             for index, value in enumerate(part):
                 yield from _refs(value, (*path, str(index)))
@@ -161,7 +186,7 @@ class Checker:
     def __init__(self, title: str, schema: Schema, also: Iterable[str] = ()) -> None:
         self.title, self.schema = title, schema
         self.known = (*names_of(schema), *also)
-        self._validator = Draft202012Validator(_plain(schema))
+        self._validator = _holding(_plain(schema))
 
     def __call__(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments, with texts for what they spell. Raises CallError."""
@@ -192,12 +217,17 @@ def _problems(error: ValidationError) -> Iterator[tuple[str, str]]:
             yield ".".join(path) or "arguments", _said(error)[:200]
 
 
-def coerced(value: Any, schema: Schema, whole: Schema) -> Any:
-    """Return a value as what its schema takes, where it spells that: "7" is 7 to an integer."""
+def coerced(value: Any, schema: Schema, whole: Schema, tried: tuple[Schema, ...] = ()) -> Any:
+    """Return a value as what its schema takes, where it spells that: "7" is 7 to an integer.
+
+    `tried` are the schemas that led here: one that leads back to itself says nothing more.
+    """
     schema = _resolved(schema, whole)
+    if len(tried) > _TRIED or any(other is schema for other in tried):
+        return value
     for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
         if isinstance(branch, Mapping):
-            found = coerced(value, branch, whole)
+            found = coerced(value, branch, whole, (*tried, schema))
             if _fits(found, branch, whole):
                 return found
     wanted = schema.get("type", ())
@@ -221,12 +251,17 @@ def _object(value: Mapping[str, Any], schema: Schema, whole: Schema) -> dict[str
 
 def _fits(value: Any, branch: Schema, whole: Schema) -> bool:
     root = {key: whole[key] for key in ("$defs", "definitions") if key in whole}
-    return bool(_validator(json.dumps({**root, **branch}, sort_keys=True)).is_valid(value))
+    said = json.dumps({**root, **_resolved(branch, whole)}, sort_keys=True)
+    try:
+        return bool(_validator(said).is_valid(value))
+    # What refers to other places of the whole is held against that alone.
+    except ValidationError:
+        return False
 
 
 @functools.lru_cache(256)
 def _validator(schema: str) -> Any:
-    return Draft202012Validator(json.loads(schema))
+    return _holding(json.loads(schema))
 
 
 def _spelled(value: Any, types: tuple[str, ...]) -> Any:
