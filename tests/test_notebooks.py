@@ -260,3 +260,30 @@ def test_a_chain_on_a_server_is_one_query_and_a_change_one_more() -> None:
     assert chain == f"['{{ poster(color: GOLD) {{ {sun.format(52)}']"
     assert lower == f"['{{ poster(color: GOLD) {{ {sun.format(66)}']"
     assert replay == "[]"
+
+
+def test_the_model_sees_the_tools_that_it_selected_from_the_next_turn_on() -> None:
+    shown = below(read(ROOT / "notebooks" / "02_select.ipynb"), "%%toolchat -n rain -m model -t")
+    seen = [line.partition("sees: ")[2] for line in shown.splitlines() if "sees: " in line]
+    assert seen[0] == "selectTools, save"
+    assert seen[1] == seen[3] == "selectTools, save, Text_without, Text_count"
+    assert seen[5].endswith("Counts_longer_than, Counts_top, Counts_chart")
+
+
+def test_only_the_last_of_the_clumsy_calls_runs() -> None:
+    shown = below(read(ROOT / "notebooks" / "02_select.ipynb"), "%%toolchat -m clumsy")
+    assert [line[2] for line in shown.splitlines() if line[:2] == "  " and line[2] in "✓✗"] == [
+        *"✗✗✓✓✗✗✗✗✓"
+    ]
+
+
+def test_the_same_task_makes_the_same_objects_in_both_schemes() -> None:
+    notebook = read(ROOT / "notebooks" / "03_current.ipynb")
+    chain = "Container#1 → Container#2 → Container#3 → Directory#2 → File#1"
+    for name in ("build", "pick"):
+        assert chain in below(notebook, f"%%toolchat -n {name}").splitlines()
+
+
+def test_what_hangs_on_a_name_follows_an_edit() -> None:
+    notebook = read(ROOT / "notebooks" / "03_current.ipynb")
+    assert "4 ran, 6 from memory" in below(notebook, "%toolchat edit 3")
