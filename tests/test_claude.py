@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.digest import encode
 from jupyter_toolcall.errors import ModelError
 from jupyter_toolcall.events import Call
@@ -185,7 +186,7 @@ def test_tools_keep_their_order_place_and_first_description(server: StandIn) -> 
     tools = [_plain(asked_.body["tools"]) for asked_ in server.asked]
     assert tools[0] == tools[1] == tools[2]
     names = [(tool["name"], "defer_loading" not in tool) for tool in tools[0]]
-    assert names[:2] == [("selectTools", True), ("save", True)]
+    assert names[:2] == [("save", True), ("selectTools", True)]
     assert names[2:] == [("Potato_cut", False), ("Potato_peel", False), ("fry", False)]
     answer = server.asked[1].body["messages"][2]["content"][0]["content"]
     assert answer == [{"type": "tool_reference", "tool_name": "Potato_peel"}]
@@ -227,16 +228,27 @@ def test_a_conversation_that_begins_anew_takes_the_new_description(server: Stand
     assert told == ["Peel a potato.", "Peel thinly."]
 
 
-def test_a_tool_with_other_arguments_takes_its_new_description(server: StandIn) -> None:
-    server.turns += [says("a"), says("b")]
+@pytest.mark.parametrize(("model", "again"), [(NEWEST, True), ("claude-sonnet-4-6", False)])
+def test_a_tool_with_other_arguments_is_defined_anew(
+    server: StandIn, model: str, again: bool
+) -> None:
+    server.turns += [says("a"), says("b"), says("c")]
     other = a_tool("save", "Hand in the plate.", plate="string")
-    with a_claude(server) as model:
+    with a_claude(server, model) as claude:
         first = asked("Cook.", SAVE)
-        again = heard(first, model(first), User("And plate it."))
-        model(replace(again, tools=(other,)))
-    (sent,) = _plain(server.asked[1].body["tools"])
-    assert sent["description"] == "Hand in the plate."
-    assert sent["input_schema"] == other.parameters
+        second = replace(heard(first, claude(first), User("And plate it.")), tools=(other,))
+        claude(heard(second, claude(second), User("Well done.")))
+    assert server.refused == []
+    for asked_ in server.asked[1:]:
+        added = [
+            block["tool"]["definition"]
+            for turn in asked_.body["messages"]
+            for block in turn["content"]
+            if block["type"] == "tool_addition"
+        ]
+        sent = added if again else _plain(asked_.body["tools"])
+        assert [tool["description"] for tool in sent] == ["Hand in the plate."]
+        assert sent[0]["input_schema"] == other.parameters
 
 
 def test_nine_tenths_of_twenty_turns_come_from_the_cache(server: StandIn) -> None:
@@ -291,7 +303,6 @@ def test_usage_counts_all_of_the_input(server: StandIn) -> None:
     [
         ("max_tokens", "length"),
         ("refusal", "refused"),
-        ("pause_turn", "paused"),
         ("model_context_window_exceeded", "context"),
         ("end_turn", "end"),
         ("stop_sequence", "end"),
@@ -310,17 +321,67 @@ def test_no_call_is_handed_on_where_the_model_stopped_otherwise(
     assert server.asked[1].body["messages"][-1]["content"][0]["text"] == "Go on."
 
 
-def test_a_refusal_without_words_tells_its_reason_but_is_not_put_in_the_models_mouth(
+def test_a_turn_that_paused_goes_on_where_it_was_and_is_sent_back_as_it_is(
+    server: StandIn,
+) -> None:
+    server.turns += [
+        says("I search", Think("Hm."), stop="pause_turn"),
+        says("still", stop="pause_turn"),
+        says("Found."),
+    ]
+    with a_claude(server) as model:
+        session = Session(Toolbox(), model, scheme="flat").tell("Search.")
+    assert str(session) == "Found."
+    assert server.refused == []
+    paused = [asked_.body["messages"][-1]["content"] for asked_ in server.asked[1:]]
+    kinds = [[block["type"] for block in content] for content in paused]
+    assert kinds == [["text", "thinking"], ["text", "thinking", "text"]]
+
+
+def test_a_person_may_speak_after_a_pause(server: StandIn) -> None:
+    server.turns += [says("I search", Think("Hm."), stop="pause_turn"), says("Fine.")]
+    with a_claude(server) as model:
+        first = asked("Search.")
+        assert model(heard(first, model(first), User("Enough."))).text == "Fine."
+    assert server.refused == []
+
+
+def test_a_refusal_tells_its_category_and_reason_but_puts_nothing_in_the_models_mouth(
     server: StandIn,
 ) -> None:
     server.turns += [says(stop="refusal", explanation="This is not about potatoes."), says("ok")]
     with a_claude(server) as model:
         first = asked("Break in.")
         reply = model(first)
-        assert (reply.stop, reply.text) == ("refused", "This is not about potatoes.")
+        assert (reply.stop, reply.text) == ("refused", "")
+        assert reply.said == "[The model refused (cyber). This is not about potatoes.]"
         model(heard(first, reply, User("Then peel.")))
     assert [turn["role"] for turn in server.asked[1].body["messages"]] == ["user"]
     assert server.refused == []
+
+
+@pytest.mark.parametrize("stop", ["max_tokens", "refusal", "model_context_window_exceeded"])
+def test_a_person_is_told_which_calls_were_lost_and_the_session_goes_on(
+    server: StandIn, stop: str
+) -> None:
+    ran: list[str] = []
+
+    def peel(potato: str) -> str:
+        ran.append(potato)
+        return "peeled"
+
+    lost = [Use("peel", {"potato": "a"}), Use("peel", raw='{"potato": "b')]
+    server.turns += [says("I peel", *lost, stop=stop), says(Use("peel", {"potato": "c"})), says("")]
+    with a_claude(server) as model:
+        session = Session(Toolbox(peel), model, scheme="flat", approve="all").tell("Peel.")
+        assert (session.calls, ran) == ((), [])
+        assert str(session).startswith("I peel\n\n[The ")
+        assert str(session).endswith("Its calls did not run: peel, peel.]")
+        assert [call.result for call in session.tell("Go on.").calls] == ["peeled"]
+    assert ran == ["c"]
+    assert server.refused == []
+    said = server.asked[1].body["messages"][1]["content"]
+    assert [block["text"] for block in said] == ["I peel"]
 
 
 @pytest.mark.parametrize("empty", [says(), says("", "  \n"), says(Think("Hm."))])

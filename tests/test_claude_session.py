@@ -14,6 +14,7 @@ from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
 
 from .standin.anthropic_api import StandIn
 from .standin.anthropic_turns import Think, Turn, Use, says
+from .standin.anthropic_words import Json
 from .standin.talk import KEY, a_claude
 
 TOOLS = ["Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake", "Fries_plate"]
@@ -186,9 +187,17 @@ def test_a_question_beside_the_work_is_asked_with_requests_that_the_api_takes(
         assert session.query("Potato#1", "What is it?") == "a raw one"
         assert session.transform("Potato#1", "Peel it.") == Potato(peeled=True)
     assert server.refused == []
-    saves = [
-        next(tool for tool in each.body["tools"] if tool["name"] == "save") for each in server.asked
-    ]
-    due = [list(each["input_schema"]["properties"]) for each in saves]
+    due = [list(_save(each.body)["input_schema"]["properties"]) for each in server.asked]
     assert due == [["fries"], ["result"], ["result"], ["result"]]
     assert session.outputs == {"fries": Plate()}
+
+
+def _save(body: Json) -> Json:
+    """Return `save` as it was defined last: at the start, or in the conversation."""
+    later = [
+        block["tool"]["definition"]
+        for turn in body["messages"]
+        for block in turn["content"]
+        if block["type"] == "tool_addition"
+    ]
+    return next(tool for tool in reversed([*body["tools"], *later]) if tool["name"] == "save")

@@ -17,8 +17,8 @@ from typing import Any, Self
 
 from . import anthropic_rules as rules
 from .anthropic_cache import Cache, Thoughts
-from .anthropic_turns import Turn, stream
-from .anthropic_words import Json, Refused, bad
+from .anthropic_turns import Turn, said, stream
+from .anthropic_words import Json, Refused, as_blocks, bad
 
 ERRORS = {
     400: "invalid_request_error",
@@ -53,6 +53,7 @@ class StandIn:
         self.asked: list[Asked] = []
         self.thoughts = Thoughts()
         self.cache = Cache()
+        self.paused: list[Json] | None = None
         self.stalled = threading.Event()
         self.left = threading.Event()
         self.connections = 0
@@ -95,6 +96,9 @@ class StandIn:
             raise Scripted(turn.status, kind, turn.message, turn.headers)
         opening = _opening(body["model"], usage, len(self.asked))
         data = stream(turn, opening, self._ids, lambda text: self.thoughts.sign(body, text))
+        last = body["messages"][-1]
+        begun = as_blocks(last["content"]) if last["role"] == "assistant" else []
+        self.paused = begun + said(data) if turn.stop == "pause_turn" else None
         self.lengths.append(len(data))
         return turn, data
 
@@ -105,7 +109,7 @@ class StandIn:
         body = _json(data)
         if not body:
             raise bad("The request body is not valid JSON")
-        rules.check(body, rules.betas(headers))
+        rules.check(body, rules.betas(headers), self.paused)
         return body, self.thoughts.check(body)
 
 

@@ -48,12 +48,15 @@ class Thoughts:
 
 
 def _place(body: Json, turn: int) -> str:
+    """A tool that waits is no part of what comes before it is referred to."""
+    tools = {tool["name"]: tool for tool in body.get("tools", [])}
+    shown = [tool for tool in tools.values() if not tool.get("defer_loading")]
     before = [
-        {"role": message["role"], "content": as_blocks(message["content"])}
+        {"role": message["role"], "content": block, "revealed": _revealed(block, tools)}
         for message in body["messages"][:turn]
+        for block in as_blocks(message["content"])
     ]
-    system = as_blocks(body.get("system", []))
-    return digest(body["model"], body.get("tools", []), system, before)
+    return digest(body["model"], shown, as_blocks(body.get("system", [])), before)
 
 
 def _summarized(body: Json) -> bool:

@@ -15,14 +15,17 @@ BLOCKS = {
     "redacted_thinking": {"data"},
     "image": {"source", "cache_control"},
     "tool_reference": {"tool_name", "cache_control"},
+    "tool_addition": {"tool", "cache_control"},
+    "tool_removal": {"tool", "cache_control"},
 }
 SPOKEN = {"user": {"text", "image", "tool_result"}}
+SPOKEN["system"] = {"text", "tool_addition", "tool_removal"}
 SPOKEN["assistant"] = {"text", "tool_use", "thinking", "redacted_thinking"}
 ID = re.compile(r"[a-zA-Z0-9_-]+")
 
 
-def check_messages(body: Json) -> None:
-    """Refuse a history that the API does not take."""
+def check_messages(body: Json, paused: list[Json] | None = None) -> None:
+    """Refuse a history that the API does not take. `paused` is a turn that may go on."""
     turns = merged(body["messages"])
     if not turns:
         raise bad("messages: at least one message is required")
@@ -30,8 +33,15 @@ def check_messages(body: Json) -> None:
         raise bad("messages: first message must use the user role")
     for place, turn in enumerate(turns):
         _check_turn(f"messages.{place}", turn)
-    if turns[-1]["role"] == "assistant":
+    goes_on = turns[-1]["role"] == "assistant" and turns[-1]["content"] == paused
+    for place, turn in enumerate(turns):
+        if "thinking" in turn["content"][-1]["type"] and not (goes_on and turn is turns[-1]):
+            raise bad(
+                f"messages.{place}: The final block in an assistant message cannot be `thinking`"
+            )
+    if turns[-1]["role"] == "assistant" and not goes_on:
         raise bad("This model does not support assistant message prefill")
+    _check_system_turns(turns)
     _check_ids(turns)
     for place, turn in enumerate(turns):
         _check_answers(place, turns[place - 1] if place else {"content": []}, turn)
@@ -59,8 +69,16 @@ def _check_turn(place: str, turn: Json) -> None:
         check_block(f"{place}.content.{number}", block, SPOKEN[turn["role"]])
         if block["type"] == "tool_use":
             _check_use(f"{place}.content.{number}", block)
-    if "thinking" in turn["content"][-1]["type"]:
-        raise bad(f"{place}: The final block in an assistant message cannot be `thinking`")
+
+
+def _check_system_turns(turns: list[Json]) -> None:
+    """A system message stands behind the user's, and before the model's or at the end."""
+    for place, turn in enumerate(turns):
+        if turn["role"] == "system" and (
+            turns[place - 1]["role"] != "user"
+            or (place + 1 < len(turns) and turns[place + 1]["role"] != "assistant")
+        ):
+            raise bad(f"messages.{place}: a system message must follow a user message")
 
 
 def _check_use(place: str, block: Json) -> None:

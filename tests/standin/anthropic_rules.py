@@ -49,9 +49,11 @@ TOOL = {
 }
 BETAS = {"thinking-binding-controls-2026-08-01", "inline-tools-2026-09-15"}
 BINDING = "thinking-binding-controls-2026-08-01"
+INLINE = "inline-tools-2026-09-15"
 UNFORCED = (BOUND | {"claude-mythos-5-1"}) - {"claude-haiku-5-5"}
 NO_ADAPTIVE = {"claude-haiku-4-5", "claude-opus-4-5", "claude-sonnet-4-5", "claude-opus-4-1"}
 NO_REFERENCES = {"claude-opus-4-1"}
+NO_SYSTEM = NO_ADAPTIVE | {"claude-sonnet-5", "claude-opus-4-7", "claude-sonnet-4-6"}
 LARGEST = 32_000_000
 
 
@@ -72,7 +74,7 @@ def betas(headers: Mapping[str, str]) -> set[str]:
     return {beta.strip() for beta in headers.get("anthropic-beta", "").split(",")} - {""}
 
 
-def check(body: Json, features: set[str]) -> None:
+def check(body: Json, features: set[str], paused: list[Json] | None = None) -> None:
     """Refuse a body that the API does not take, but for its thinking blocks."""
     for extra in sorted(body.keys() - PARAMS):
         raise bad(f"{extra}: Extra inputs are not permitted")
@@ -86,7 +88,8 @@ def check(body: Json, features: set[str]) -> None:
     _check_thinking(body, features)
     _check_tools(body)
     _check_system(body.get("system", []))
-    check_messages(body)
+    check_messages(body, paused)
+    _check_changes(body, features)
     _check_marks(body)
 
 
@@ -110,6 +113,29 @@ def _check_thinking(body: Json, features: set[str]) -> None:
                 raise bad("thinking.disabled: thinking cannot be disabled on this model")
         case _:
             raise bad("thinking: Input should be a valid configuration")
+
+
+def _check_changes(body: Json, features: set[str]) -> None:
+    """Refuse tools that come in a system message where the model or the header lacks it."""
+    known = {tool["name"] for tool in body.get("tools", [])}
+    for place, message in enumerate(body["messages"]):
+        if message["role"] != "system":
+            continue
+        if body["model"] in NO_SYSTEM:
+            raise bad(f"messages.{place}.role: 'system' is not supported on this model")
+        for block in as_blocks(message["content"]):
+            match block.get("tool"):
+                case {"type": "tool_definition", "definition": dict(tool)}:
+                    if INLINE not in features:
+                        raise bad(f"messages.{place}: tool_definition: Extra inputs")
+                    _check_tool(f"messages.{place}.definition", tool, body["model"])
+                    known.add(tool["name"])
+                case {"type": "tool_reference", "name": str(name)} if name in known:
+                    pass
+                case None if block["type"] == "text":
+                    pass
+                case _:
+                    raise bad(f"messages.{place}: {block['type']} of no known tool")
 
 
 def _check_tools(body: Json) -> None:

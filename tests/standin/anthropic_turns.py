@@ -89,6 +89,21 @@ def encode(event: Json) -> bytes:
     return f"event: {event['type']}\ndata: {data}\n\n".encode()
 
 
+def said(stream: bytes) -> list[Json]:
+    """Return the blocks that a stream tells, but for calls: what a turn that paused said."""
+    blocks: list[Json] = []
+    for line in stream.decode(errors="ignore").split("\n"):
+        event = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
+        match event:
+            case {"content_block": dict(block)}:
+                blocks.append(dict(block))
+            case {"delta": dict(delta), "index": int(index)}:
+                for key in ("text", "thinking", "signature"):
+                    if key in delta:
+                        blocks[index][key] += delta[key]
+    return [block for block in blocks if block["type"] != "tool_use"]
+
+
 def _events(
     turn: Turn, opening: Json, ids: Iterator[str], sign: Callable[[str], Json]
 ) -> Iterator[Json]:
@@ -100,7 +115,8 @@ def _events(
         for delta in deltas:
             yield {"type": "content_block_delta", "index": index, "delta": delta}
         yield {"type": "content_block_stop", "index": index}
-    details = {"category": "cyber", "explanation": turn.explanation} if turn.explanation else None
+    why = {"type": "refusal", "category": "cyber", "explanation": turn.explanation}
+    details = why if turn.explanation else None
     delta = {"stop_reason": _stop(turn), "stop_sequence": None, "stop_details": details}
     yield {"type": "message_delta", "delta": delta, "usage": {"output_tokens": _tokens(turn)}}
     yield {"type": "message_stop"}

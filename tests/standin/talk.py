@@ -10,6 +10,7 @@ from typing import Any
 import anthropic
 
 from jupyter_toolcall.models.claude import Claude
+from jupyter_toolcall.models.retrying import Patience
 from jupyter_toolcall.request import (
     Assistant,
     Message,
@@ -17,6 +18,7 @@ from jupyter_toolcall.request import (
     Request,
     Result,
     Results,
+    Sent,
     User,
 )
 from jupyter_toolcall.tools import Tool
@@ -36,8 +38,8 @@ def a_tool(name: str, description: str = "", **fields: str) -> Tool:
 @contextmanager
 def a_claude(server: StandIn, model: str = NEWEST, **options: Any) -> Iterator[Claude]:
     """Give a model that speaks to the server, and tries each request once."""
-    with anthropic.Anthropic(api_key=KEY, base_url=server.url, max_retries=0) as client:
-        yield Claude(model, client=client, **options)
+    with anthropic.Anthropic(api_key=KEY, base_url=server.url) as client:
+        yield Claude(model, client=client, **{"patience": Patience(tries=1), **options})
 
 
 def asked(text: str, *tools: Tool, deferred: tuple[Tool, ...] = (), system: str = "") -> Request:
@@ -48,7 +50,15 @@ def asked(text: str, *tools: Tool, deferred: tuple[Tool, ...] = (), system: str 
 def heard(request: Request, reply: Reply, *more: Message) -> Request:
     """Return the next request: the reply was heard, and this came after it."""
     said = Assistant(reply.text, reply.calls, reply.raw)
-    return replace(request, messages=(*request.messages, said, *more), turn=request.turn + 1)
+    known = {(sent.name, str(sent.parameters)) for sent in request.first}
+    new = [tool for tool in request.tools if (tool.name, str(tool.parameters)) not in known]
+    sent = [Sent(request.turn, tool.name, tool.description, tool.parameters) for tool in new]
+    return replace(
+        request,
+        messages=(*request.messages, said, *more),
+        turn=request.turn + 1,
+        first=(*request.first, *sorted(sent, key=lambda one: one.name)),
+    )
 
 
 def answered(request: Request, reply: Reply, *contents: str | Result, news: str = "") -> Request:

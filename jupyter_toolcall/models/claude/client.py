@@ -6,15 +6,18 @@ the import takes seconds. The key stays inside the SDK's client.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
-from ...digest import digest
 from ...errors import ModelError
-from ...request import Reply, Request, User
+from ...request import Reply, Request
+from ..retrying import Passing, Patience, asked_wait, may_pass, persistent
 from . import stream, wire
+from .abilities import Strategy, way
+from .binding import bound_to
 from .stream import AGAIN, one_line
 
 if TYPE_CHECKING:
@@ -24,13 +27,17 @@ NO_KEY = (
     "ANTHROPIC_API_KEY is not set: set it and restart the kernel, "
     "or work offline with `-m scripted:NAME`"
 )
+_SHORT = 6
+"""Characters of a header's value that is no secret."""
 
 
 class Claude:
     """A model of Anthropic's: call it with a `Request`, and it answers a `Reply`.
 
-    `on_text` hears each piece of text as it comes; what it raises ends the call. Raises
-    ModelError, in one line, where there is no whole reply; an interrupt passes through.
+    `on_text` hears each piece of text as it comes, `on_wait` why it is asked again, and
+    when; what they raise ends the call. `strategy` is how tools come into view on the way;
+    `beta=False` is for a gateway that knows no beta features. Raises ModelError, in one
+    line, where there is no whole reply; an interrupt passes through.
     """
 
     def __init__(
@@ -38,35 +45,45 @@ class Claude:
         model: str,
         *,
         on_text: Callable[[str], object] | None = None,
+        on_wait: Callable[[str], object] | None = None,
         client: anthropic.Anthropic | None = None,
         max_tokens: int = 32_000,
+        strategy: Strategy | None = None,
+        beta: bool = True,
+        patience: Patience | None = None,
     ) -> None:
         self.model = model
-        self.max_tokens = max_tokens
+        self.name = f"anthropic:{model}"
         self.on_text = on_text or _unheard
+        self.on_wait = on_wait or _unheard
+        self.patience = patience or Patience()
+        self._way = way(model, max_tokens, strategy, beta)
         self._client = client
-        self._sent: dict[str, dict[str, wire.Json]] = {}
 
     def __repr__(self) -> str:
         return f"Claude({self.model!r})"
 
+    def body(self, request: Request) -> wire.Json:
+        """Return the JSON body that a request is sent as: whole, and nothing remembered."""
+        return wire.body(request, self._way)
+
     def __call__(self, request: Request) -> Reply:
         """Return the model's reply. Raises ModelError where there is no whole one."""
-        body = wire.body(request, self.model, self.max_tokens, self._declared(request))
+        body = self.body(request)
+        bound = bound_to(body) if self._way.able.bound and not self._way.drops else ""
+        return persistent(lambda: self._asked(body, bound), self.patience, self.on_wait)
+
+    def _asked(self, body: wire.Json, bound: str) -> Reply:
+        """Return the reply to one request. What goes wrong may pass where nothing had come."""
         try:
             with closing(self._events(body)) as events:
-                return stream.reply(events, self.model, self.on_text)
+                return stream.reply(events, self.model, self.on_text, bound)
+        except Passing as error:
+            problem: ModelError = Passing(self._redacted(str(error)), error.after)
         except ModelError as error:
-            problem = self._redacted(str(error))
+            problem = ModelError(self._redacted(str(error)))
         # Raised here, so that no trace of the request, and its key, hangs on it.
-        raise ModelError(problem)
-
-    def _declared(self, request: Request) -> list[wire.Json]:
-        """Return the declarations of the tools, each as this conversation first had it."""
-        before = self._sent.get(_conversation(request), {}) if request.turn else {}
-        declared = wire.declarations(request, self.model, before)
-        self._sent[_conversation(request)] = {tool["name"]: tool for tool in declared}
-        return declared
+        raise problem
 
     def _events(self, body: wire.Json) -> Generator[wire.Json, None, None]:
         import anthropic
@@ -75,14 +92,19 @@ class Claude:
         try:
             yield from self._streamed(body)
         except anthropic.APIStatusError as error:
-            raise ModelError(
-                _refused(error.status_code, _message(error.body), self.model)
-            ) from None
-        except (anthropic.APITimeoutError, httpx2.TimeoutException):
-            raise ModelError(f"the API did not answer in time; {AGAIN}") from None
+            status, headers = error.status_code, error.response.headers
+            told = _refused(status, _message(error.body), self.model)
+            if may_pass(status, headers):
+                raise Passing(told, asked_wait(headers, time.time())) from None
+            raise ModelError(told) from None
+        except (anthropic.APITimeoutError, httpx2.TimeoutException) as error:
+            late = f"the API did not answer in time; {AGAIN}"
+            begun = not isinstance(error.__cause__ or error, httpx2.ConnectTimeout)
+            # A wait as long as that is not begun anew without being asked for.
+            raise (ModelError(late) if begun else Passing(late)) from None
         except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
             told = f"the connection to the API failed ({_cause(error)}); {AGAIN}"
-            raise ModelError(told) from None
+            raise Passing(told) from None
         except anthropic.AnthropicError as error:
             raise ModelError(f"the API could not be asked: {one_line(str(error))}") from None
         except (httpx2.InvalidURL, ValueError, OSError) as error:
@@ -94,9 +116,13 @@ class Claude:
         import httpx2
 
         self._client = self._client or _connected()
+        # Who asks again is `persistent`, where it is seen.
+        if self._client.max_retries:
+            self._client = self._client.with_options(max_retries=0)
         messages = self._client.beta.messages.with_streaming_response
-        betas = wire.betas(self.model)
-        with messages.create(**body, stream=True, betas=betas) as response:
+        used = wire.betas(body)
+        features: wire.Json = {"betas": used} if used else {}
+        with messages.create(**body, **features) as response:
             parts = anthropic.Stream.raw_events(response.http_response)
             for event in (stream.decode(part.data) for part in parts if part.data):
                 if event.get("type") == "message_stop":
@@ -106,8 +132,12 @@ class Claude:
                 yield event
 
     def _redacted(self, text: str) -> str:
-        for secret in (getattr(self._client, name, None) for name in ("api_key", "auth_token")):
-            text = text.replace(secret, "«redacted»") if secret else text
+        """Return text without the keys, and without what a person's own headers say."""
+        known = [getattr(self._client, name, None) for name in ("api_key", "auth_token")]
+        known += getattr(self._client, "_custom_headers", {}).values()
+        for secret in known:
+            if isinstance(secret, str) and len(secret) > _SHORT:
+                text = text.replace(secret, "«redacted»")
         return text
 
 
@@ -122,11 +152,6 @@ def _connected() -> anthropic.Anthropic:
 
 def _unheard(text: str) -> None:
     """Take a piece of text, and do nothing with it."""
-
-
-def _conversation(request: Request) -> str:
-    asked = (message.text for message in request.messages if isinstance(message, User))
-    return digest("conversation", request.system, next(asked, ""))
 
 
 def _refused(status: int, message: str, model: str) -> str:

@@ -16,6 +16,7 @@ from ...content import well_formed
 from ...errors import ModelError
 from ...events import Call, Usage
 from ...request import Reply
+from ..retrying import Passing
 from ..strict import arguments
 
 Json = dict[str, Any]
@@ -47,6 +48,7 @@ _KNOWN = {
     "message_stop",
     "error",
 }
+_PASSING = ("api_error", "overloaded_error", "rate_limit_error", "timeout_error")
 _USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
@@ -65,14 +67,25 @@ def reply(
     events: Iterable[Mapping[str, Any]],
     model: str = "",
     on_text: Callable[[str], object] = lambda text: None,
+    bound: str = "",
 ) -> Reply:
-    """Return the reply that the events tell. Raises ModelError where they are not whole."""
+    """Return the reply that the events tell; `bound` is what its thinking is bound to.
+
+    Raises ModelError where they are not whole, as Passing where nothing of it had come.
+    """
     draft = _Draft(on_text)
-    for event in events:
-        draft.take(event)
-        if event.get("type") == "message_stop":
-            return draft.finished(model)
-    raise ModelError(f"the model's reply was cut off before its end; {AGAIN}")
+    try:
+        for event in events:
+            draft.take(event)
+            if event.get("type") == "message_stop":
+                return draft.finished(model, bound)
+        raise Passing(f"the model's reply was cut off before its end; {AGAIN}")
+    except Passing as error:
+        # What a person saw begin does not begin again by itself.
+        problem = str(error)
+        if not draft.content:
+            raise
+    raise ModelError(problem)
 
 
 @dataclass
@@ -88,13 +101,14 @@ class _Draft:
     broken: dict[str, str] = field(default_factory=dict)
     stop: str = ""
     refusal: str = ""
+    category: str = ""
     tokens: dict[str, int] = field(default_factory=dict)
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Take one event in. Raises ModelError where it does not fit what came before."""
         match event:
             case {"type": "error"}:
-                raise ModelError(f"the API broke off its reply ({_told(event)}); {AGAIN}")
+                raise _broken_off(event)
             case {"type": "message_start", "message": dict(message)} if not self.started:
                 self.started = True
                 self._count(message.get("usage"))
@@ -116,25 +130,45 @@ class _Draft:
             case {"type": str(kind)} if kind in _KNOWN:
                 raise _garbled(f"{kind} where it does not belong")
 
-    def finished(self, model: str) -> Reply:
+    def finished(self, model: str, bound: str) -> Reply:
         """Return the reply, once its last event has come."""
         if self.stop not in STOPS:
             raise ModelError(f"the model stopped for an unknown reason: {self.stop[:80]}; {AGAIN}")
         stop = STOPS[self.stop]
         sendable = [block for block in self.content if _sendable(block)]
-        content = sendable if stop == "tools" else _without_calls(sendable)
+        content = sendable if stop == "tools" else _kept(sendable, stop)
         calls = tuple(self._call(block) for block in content if block["type"] == "tool_use")
         if len({call.id for call in calls}) < len(calls):
             raise _garbled("two calls with one id")
         text = "".join(block["text"] for block in content if block["type"] == "text")
+        told = self._told(stop)
+        more: Json = {"bound": bound} if bound else {}
+        more |= {"paused": True} if stop == "paused" else {}
         return Reply(
-            text=text or self.refusal,
+            text=text,
             calls=calls,
             stop=stop if calls or stop != "tools" else "end",
             usage=self._usage(),
-            raw={"anthropic": model, "content": content},
+            raw={"anthropic": model, "content": content, **more},
             thought="\n\n".join(b["thinking"] for b in content if b["type"] == "thinking"),
+            said="\n\n".join(part for part in (text, told) if part) if told else None,
         )
+
+    def _told(self, stop: str) -> str:
+        """Return what a person has to know of how the reply ended, "" for nothing."""
+        lost = [block["name"] for block in self.content if block["type"] == "tool_use"]
+        calls = f" Its calls did not run: {', '.join(lost)}." if lost else ""
+        match stop:
+            case "refused":
+                category = f" ({self.category})" if self.category else ""
+                return f"[The model refused{category}. {self.refusal}".strip() + f"{calls}]"
+            case "length":
+                return f"[The reply was longer than it may be, and ends here.{calls}]"
+            case "context":
+                return f"[The conversation is longer than the model can read.{calls}]"
+            case "end" if lost:
+                return f"[The model stopped.{calls}]"
+        return ""
 
     def _current(self, event: Mapping[str, Any]) -> bool:
         return self.open and event.get("index") == len(self.content) - 1
@@ -196,8 +230,9 @@ class _Draft:
     def _end(self, delta: Json) -> None:
         self.stop = str(delta.get("stop_reason") or self.stop)
         match delta.get("stop_details"):
-            case {"explanation": str(why)} if why:
-                self.refusal = well_formed(why)
+            case dict(why):
+                self.refusal = well_formed(str(why.get("explanation") or ""))
+                self.category = one_line(well_formed(str(why.get("category") or "")))
 
     def _call(self, block: Json) -> Call:
         broken = self.broken.get(block["id"], "")
@@ -212,16 +247,17 @@ class _Draft:
 
     def _usage(self) -> Usage:
         fresh, written, cached, said = (self.tokens.get(key, 0) for key in _USAGE)
-        return Usage(input=fresh + written + cached, output=said, cached=cached)
+        whole = fresh + written + cached
+        return Usage(input=whole, output=said, cached=cached, written=written)
 
 
-def _without_calls(content: Iterable[Json]) -> list[Json]:
+def _kept(content: Iterable[Json], stop: str) -> list[Json]:
     """Return what can be sent back of a turn whose calls do not run.
 
-    The API takes no thinking at a turn's end.
+    The API takes no thinking at a turn's end, but where that is still to go on.
     """
     kept = [block for block in content if block["type"] != "tool_use"]
-    while kept and "thinking" in kept[-1]["type"]:
+    while stop != "paused" and kept and "thinking" in kept[-1]["type"]:
         kept.pop()
     return kept
 
@@ -245,11 +281,13 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-def _told(event: Mapping[str, Any]) -> str:
+def _broken_off(event: Mapping[str, Any]) -> ModelError:
+    told, kind = "without saying why", ""
     match event.get("error"):
         case {"type": str(kind), "message": str(message)}:
-            return one_line(f"{kind}: {message}")
-    return "without saying why"
+            told = one_line(f"{kind}: {message}")
+    said = f"the API broke off its reply ({told}); {AGAIN}"
+    return Passing(said) if kind in _PASSING else ModelError(said)
 
 
 def _garbled(what: str) -> ModelError:

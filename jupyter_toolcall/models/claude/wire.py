@@ -1,135 +1,138 @@
 """A `Request` as the body that the Messages API takes.
 
-Pure translation only. Two things shape it. The API refuses a history that is not exact:
-each call answered once, in the next message, results first. And what was sent before
-must be sent again unchanged, or the prompt cache and the model's thinking are lost:
-tools keep their order, their place and their first description.
+Pure translation only. The API refuses a history that is not exact: each call answered
+once, in the next message, results first. Which tools go with it is in `declared`, which
+thinking in `binding`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ...content import well_formed
 from ...events import Call
 from ...request import Assistant, Message, Request, Result, Results, User
-from ...tools import Tool
-from .abilities import BINDING_BETA, abilities
+from .abilities import BINDING_BETA, INLINE_BETA, Way
+from .binding import standing, without_thinking
+from .declared import Declared, declared, names_of
 
 Json = dict[str, Any]
 
 GO_ON = "Go on."
 """Said for the person where the model has to speak twice: the API takes no prefill."""
 
-_HIDDEN = {"defer_loading": True}
 _MARK = {"cache_control": {"type": "ephemeral"}}
 
 
-def declarations(request: Request, model: str, sent: Mapping[str, Json]) -> list[Json]:
-    """Return the tools of a request: those in view, then those that wait for a reference.
-
-    `sent` are the declarations of the conversation's last request, by name: a tool keeps
-    its place, its first description, and stays in view once it is.
-    """
-    if not abilities(model).references:
-        return [_declaration(tool, sent) for tool in request.tools]
-    by_name = {tool.name: tool for tool in (*request.tools, *request.deferred)}
-    offered = {tool.name for tool in request.tools} - _selected(request.messages)
-    in_view = offered | {name for name, tool in sent.items() if not _hidden(tool)}
-    shown = [name for name in {**sent, **by_name} if name in in_view and name in by_name]
-    if not shown:
-        return [_declaration(tool, sent) for tool in request.tools]
-    hidden = sorted(by_name.keys() - set(shown))
-    return [
-        *(_declaration(by_name[name], sent) for name in shown),
-        *(_declaration(by_name[name], sent) | _HIDDEN for name in hidden),
-    ]
-
-
-def body(request: Request, model: str, max_tokens: int, tools: Sequence[Json]) -> Json:
-    """Return the body of a request with these declarations of its tools."""
-    hidden = {tool["name"] for tool in tools if _hidden(tool)}
+def body(request: Request, way: Way) -> Json:
+    """Return the JSON body that a request is sent as; nothing else goes into it."""
+    tools = declared(request, way)
+    turns, bindings = _turns(request.messages, way, tools)
     parts: Json = {
-        "model": model,
-        "max_tokens": max_tokens,
-        "thinking": _thinking(model),
+        "model": way.model,
+        "max_tokens": way.max_tokens,
+        "thinking": _thinking(way),
         "system": _texts(request.system),
-        "tools": list(tools),
-        "messages": _messages(request.messages, model, hidden),
+        "tools": list(tools.tools),
+        "messages": turns,
     }
     kept = {key: part for key, part in parts.items() if part}
-    return _marked(kept)
+    if way.able.bound and not way.drops:
+        kept["messages"] = standing(kept, bindings)
+    return {**_marked(kept), "stream": True}
 
 
-def betas(model: str) -> list[str]:
-    """Return the beta features that `body` makes use of for a model."""
-    return [BINDING_BETA] if abilities(model).bound else []
-
-
-def _selected(messages: Iterable[Message]) -> set[str]:
-    return {
-        name
-        for message in messages
-        if isinstance(message, Results)
-        for result in message.results
-        for name in result.selected
+def betas(body: Json) -> list[str]:
+    """Return the beta features that a body makes use of."""
+    used = {
+        BINDING_BETA: "block_binding" in body.get("thinking", {}),
+        INLINE_BETA: any(turn["role"] == "system" for turn in body["messages"]),
     }
+    return [beta for beta, needed in used.items() if needed]
 
 
-def _hidden(declaration: Json) -> bool:
-    return "defer_loading" in declaration
-
-
-def _declaration(tool: Tool, sent: Mapping[str, Json]) -> Json:
-    schema = {"type": "object", **tool.parameters}
-    before = sent.get(tool.name, {})
-    # Other arguments are another tool, and an old description would not fit them.
-    same = before.get("input_schema") == schema
-    text = before.get("description", "") if same else tool.description
-    described = {"description": well_formed(text)} if text.strip() else {}
-    return {"name": tool.name, **described, "input_schema": schema}
-
-
-def _thinking(model: str) -> Json:
-    able = abilities(model)
-    if not able.adaptive:
+def _thinking(way: Way) -> Json:
+    if not way.able.adaptive:
         return {}
     thinking = {"type": "adaptive", "display": "summarized"}
     binding = {"block_binding": {"prefix_mismatch_behavior": "drop_block"}}
-    return thinking | binding if able.bound else thinking
+    return thinking | binding if way.drops else thinking
 
 
-def _messages(history: Iterable[Message], model: str, hidden: Collection[str]) -> list[Json]:
-    """Return the messages in turns: never two of one role, never the model's last."""
-    turns: list[Json] = []
-    for message in history:
-        role = "assistant" if isinstance(message, Assistant) else "user"
-        content = _content(message, model, hidden)
-        if not content:
+# -- messages ---------------------------------------------------------------------------------
+
+
+def _turns(
+    history: Sequence[Message], way: Way, tools: Declared
+) -> tuple[list[Json], dict[int, str]]:
+    """Return the messages in turns: never two of one role, never the model's last.
+
+    Tools that are defined on the way stand between what a person said and the reply to it.
+    Beside the turns, what the thinking of the model's was bound to, by their places.
+    """
+    turns, bindings = list[Json](), dict[int, str]()
+    spoken, defined = 0, list[Json]()
+    for place, message in enumerate(history):
+        if not isinstance(message, Assistant):
+            _hear(turns, _heard(message, tools.hidden))
             continue
-        if turns and turns[-1]["role"] == role == "user":
-            turns[-1]["content"] += content
-            continue
-        if turns and turns[-1]["role"] == role:
-            turns.append(_go_on())
-        turns.append({"role": role, "content": content})
+        defined += tools.added.get(spoken, ())
+        spoken += 1
+        said = _said(message, way.model)
+        if turns and place and _paused(history[place - 1]):
+            turns[-1]["content"] += said
+        elif said:
+            _reply(turns, said, defined)
+            bindings[len(turns) - 1] = _binding(message)
+            defined = []
+    if not (history and _paused(history[-1])):
+        _reply(turns, [], [*defined, *tools.added.get(spoken, ())])
+    return [_ended(turn, turns[-1]) for turn in turns], bindings
+
+
+def _hear(turns: list[Json], content: list[Json]) -> None:
+    if turns and turns[-1]["role"] == "user":
+        turns[-1]["content"] += content
+    elif content:
+        turns.append({"role": "user", "content": content})
+
+
+def _reply(turns: list[Json], said: list[Json], defined: Sequence[Json]) -> None:
+    """Add what the model said, after a turn of the person's."""
     if turns and turns[-1]["role"] == "assistant":
-        turns.append(_go_on())
-    return turns
+        turns.append({"role": "user", "content": _texts(GO_ON)})
+    if defined:
+        turns.append({"role": "system", "content": [_addition(tool) for tool in defined]})
+    if said:
+        turns.append({"role": "assistant", "content": said})
 
 
-def _go_on() -> Json:
-    return {"role": "user", "content": _texts(GO_ON)}
+def _addition(tool: Json) -> Json:
+    return {"type": "tool_addition", "tool": {"type": "tool_definition", "definition": tool}}
 
 
-def _content(message: Message, model: str, hidden: Collection[str]) -> list[Json]:
+def _paused(message: Message) -> bool:
+    """Return whether a message is a part of a turn that goes on where it paused."""
+    match message:
+        case Assistant(raw={"paused": True, "content": [_, *_]}):
+            return True
+    return False
+
+
+def _ended(turn: Json, last: Json) -> Json:
+    """The API takes no thinking at a turn's end, but where that is still to go on."""
+    said = turn["content"]
+    while turn is not last and said and "thinking" in said[-1].get("type", ""):
+        said = said[:-1]
+    return turn if said is turn["content"] else {**turn, "content": said}
+
+
+def _heard(message: User | Results, hidden: Collection[str]) -> list[Json]:
     match message:
         case User(text):
             return _texts(text)
-        case Assistant():
-            return _said(message, model)
         case Results(results, news):
             answers = [_answer(result, hidden) for result in results]
             rest = [text for result in results for text in _beside(result, hidden)]
@@ -143,17 +146,20 @@ def _said(message: Assistant, model: str) -> list[Json]:
             content, message.calls
         ):
             # Another model's thinking means nothing to this one.
-            return list(content) if speaker == model else _without_thinking(content)
+            return list(content) if speaker == model else without_thinking(content)
     return [*_texts(message.text), *map(_use, message.calls)]
+
+
+def _binding(message: Assistant) -> str:
+    match message.raw:
+        case {"bound": str(digest)}:
+            return digest
+    return ""
 
 
 def _same_calls(content: Sequence[Json], calls: Sequence[Call]) -> bool:
     used = [block["id"] for block in content if block.get("type") == "tool_use"]
     return used == [call.id for call in calls]
-
-
-def _without_thinking(content: Iterable[Json]) -> list[Json]:
-    return [block for block in content if "thinking" not in block.get("type", "")]
 
 
 def _use(call: Call) -> Json:
@@ -172,9 +178,7 @@ def _answer(result: Result, hidden: Collection[str]) -> Json:
 
 
 def _references(result: Result, hidden: Collection[str]) -> list[Json]:
-    if result.error:
-        return []
-    names = [name for name in result.selected if name in hidden]
+    names = [name for name in names_of(result) if name in hidden]
     return [{"type": "tool_reference", "tool_name": name} for name in names]
 
 
@@ -194,8 +198,11 @@ def _legal(name: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "_"
 
 
+# -- the prompt cache ---------------------------------------------------------------------------
+
+
 def _marked(body: Json) -> Json:
-    """Return the body with its cache breakpoints: what never changes, and the last two turns.
+    """Return the body with its cache breakpoints: tools, system text, and the last two turns.
 
     The second last turn is where the last request ended, so it is found in the cache
     however many blocks have come since.
@@ -206,13 +213,12 @@ def _marked(body: Json) -> Json:
     return {**body, **_stable(body), "messages": marked}
 
 
-def _stable(body: Json) -> Json:
-    if "system" in body:
-        return {"system": _last_marked(body["system"])}
-    shown = [tool for tool in body.get("tools", []) if not _hidden(tool)]
-    if not shown:
-        return {}
-    return {"tools": [*_last_marked(shown), *body["tools"][len(shown) :]]}
+def _stable(body: Mapping[str, Any]) -> Json:
+    marked = {"system": _last_marked(body["system"])} if "system" in body else {}
+    shown = [tool for tool in body.get("tools", ()) if "defer_loading" not in tool]
+    if shown:
+        marked["tools"] = [*_last_marked(shown), *body["tools"][len(shown) :]]
+    return marked
 
 
 def _ending(turn: Json) -> Json:
