@@ -258,7 +258,7 @@ def speaker(chosen: Options, variables: Variables, folder: Path) -> Model | None
 
 def model(name: str, variables: Variables, folder: Path) -> Model | None:
     """Return the model of a cell: by name, or from a variable."""
-    name = name or os.environ.get("JUPYTER_TOOLCALL_MODEL", "") or default(os.environ)
+    name = name or default(os.environ)
     if not name:
         raise UsageError(
             "no model: give one with -m, such as -m scripted:kitchen (offline), "

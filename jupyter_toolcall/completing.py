@@ -33,7 +33,8 @@ def _fragment(line: str) -> str:
 
 def _first_line(line: str) -> Iterable[str]:
     """Option names, or the values of the option before the cursor."""
-    from .notebook import SUBCOMMANDS
+    from .models.listing import completions, recordings
+    from .notebook import SUBCOMMANDS, here
     from .options import parser
 
     if line.lstrip().startswith("%toolchat"):
@@ -47,13 +48,12 @@ def _first_line(line: str) -> Iterable[str]:
     action = options[before[-1]]
     if action.choices:
         return [str(choice) for choice in action.choices]
-    return _models() if action.dest == "model" else [*_variables(action.dest), *options]
-
-
-def _models() -> list[str]:
-    from .kitchen import SCRIPTS
-
-    return [*(f"scripted:{name}" for name in SCRIPTS), "anthropic:"]
+    match action.dest:
+        case "model":
+            return completions(here().cells.folder)
+        case "replay":
+            return recordings(here().cells.folder)
+    return [*_variables(action.dest), *options]
 
 
 def _variables(dest: str) -> list[str]:

@@ -20,6 +20,10 @@ IN_PLACE = "JUPYTER_TOOLCALL_RECORDED"
 """The variable of the environment that names the notebook whose sessions stand in."""
 
 
+CHOSEN = "JUPYTER_TOOLCALL_MODEL"
+"""The variable of the environment that names the model where a cell and its settings do not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Provider:
     """Where models come from, and what it takes to use one here."""
@@ -44,12 +48,19 @@ class Provider:
         """Whether its models are somewhere else, and not the same wherever they are asked."""
         return bool(self.keys or self.file or self.module)
 
+    @property
+    def stands_alone(self) -> bool:
+        """Whether the provider's name alone is a model."""
+        return not self.place or bool(self.file)
+
     def lacks(self, environment: Mapping[str, str]) -> str:
         """Return why it cannot be used, "" where it can."""
         if self.module and find_spec(self.module) is None:
             return f"{self.module} is missing: pip install 'jupyter-toolcall[{self.extra}]'"
         if self.keys and not any(environment.get(key) for key in self.keys):
-            return f"{' or '.join(self.keys)} is not set"
+            first, *others = self.keys
+            both = f"neither {first} nor {' nor '.join(others)} is set"
+            return both if others else f"{first} is not set"
         if self.file and not Path(environment.get(self.file) or "\0").expanduser().is_file():
             return f"{self.file} names no file"
         return ""
@@ -88,14 +99,14 @@ def _standing_in(model: Model | str, notebook: str) -> Model:
 def is_name(text: str) -> bool:
     """Return whether a text is meant as a model's name, and not as a variable's."""
     known = PROVIDERS.get(text)
-    return ":" in text or (known is not None and not known.place)
+    return ":" in text or (known is not None and known.stands_alone)
 
 
 def _parted(model: str) -> tuple[str, str]:
     """Return a model's provider and its name there. Raises UsageError."""
     provider, _, name = model.partition(":")
     known = PROVIDERS.get(provider)
-    if known is None or bool(name) != bool(known.place):
+    if known is None or not (known.place if name else known.stands_alone):
         there = ", ".join(_pattern(each) for each in PROVIDERS)
         raise UsageError(
             f"{model!r} is no model; there are {there}, and functions."
@@ -125,6 +136,8 @@ def names(provider: str) -> tuple[str, ...]:
 
 def default(environment: Mapping[str, str]) -> str:
     """Return the model where nobody has named one, "" where there is none to fall back on."""
+    if environment.get(CHOSEN):
+        return environment[CHOSEN]
     if environment.get(IN_PLACE) or not PROVIDERS["anthropic"].lacks(environment):
         return MIDDLE
     return LAST if LAST in PROVIDERS else ""
@@ -147,6 +160,11 @@ def _person(name: str) -> Model:
 
 def _recorded(name: str) -> Model:
     made: Model = import_module(".recorded", __package__).Recorded(name)
+    return made
+
+
+def _local(path: str) -> Model:
+    made: Model = import_module(".local", __package__).Local(path)
     return made
 
 
@@ -187,6 +205,14 @@ PROVIDERS: Mapping[str, Provider] = {
     ),
     "recorded": Provider(
         _recorded, "what --record kept, or a notebook's own sessions", place="FILE"
+    ),
+    "local": Provider(
+        _local,
+        "a GGUF file of yours, run on this machine",
+        place="PATH",
+        file="JUPYTER_TOOLCALL_GGUF",
+        module="xllamacpp",
+        extra="local",
     ),
     "scripted": Provider(
         _scripted, "a script: offline, the same each time", lambda: tuple(_scripts())

@@ -101,6 +101,9 @@ def _between(
                 if not _agree(Outcomes((came,)), Results((result,))):
                     kept = Result(came.call_id, ", ".join(came.parts), bool(came.error))
                     return _result(place, kept, result, before)
+        case Outcomes(results), User(text):
+            parts = ", ".join(part for came in results for part in came.parts)
+            return Difference(place, "what calls came to", parts, text)
     return Difference(place, f"message {place + 1}", _named(was), _named(now))
 
 

@@ -31,6 +31,9 @@ class Recording:
     Raises UsageError where the file is no recording, or cannot be written.
     """
 
+    on_text: Callable[[str], object]
+    on_wait: Callable[[str], object]
+
     def __init__(
         self,
         model: Model,

@@ -15,7 +15,7 @@ _NAME = r"(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]{0,40}(?:key|token)|(
 _HEADER = re.compile(_NAME, re.IGNORECASE)
 _TOKEN = r"(?=[^\s\"'\\,;]*\d)[A-Za-z0-9._~+/=-]"
 _SPELLED = re.compile(
-    rf"((?:{_NAME})\\?[\"']?\s*[:=]\s*\\?[\"']?(?:(?:bearer|basic|token)\s+)?){_TOKEN}{{16,}}"
+    rf"((?:{_NAME})\\*[\"']?\s*[:=]\s*\\*[\"']?(?:(?:bearer|basic|token)\s+)?){_TOKEN}{{16,}}"
     rf"|(\b(?:bearer|basic)\s+){_TOKEN}{{12,}}"
     r"|\b(?:sk|pk|ghp|gho|xox[a-z])[-_][A-Za-z0-9_-]{16,}",
     re.IGNORECASE,

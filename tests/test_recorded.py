@@ -1,0 +1,593 @@
+"""A recording says again what a model said, as long as it is told what the model was told."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall.errors import ModelError, UsageError
+from jupyter_toolcall.events import Call, Event, Opened, Usage
+from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+from jupyter_toolcall.models import Recorded, Recording, Reply, Request
+from jupyter_toolcall.request import Model, User
+from jupyter_toolcall.secrets import HIDDEN
+
+CANARY = "canary-0123456789abcdef"
+PROMPT = "Bake me some fries."
+
+
+def cooking(model: Model | str, **more: Any) -> Session:
+    """A session in the kitchen; nothing has been said."""
+    inputs = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
+    known = {"inputs": inputs, "outputs": {"fries": Plate}, "approve": "all"}
+    return Session(kitchen(), model, **{**known, **more})
+
+
+def said(session: Session) -> list[Event]:
+    """What happened in a session, whoever its model was."""
+    return [e.event for e in session.journal if not isinstance(e.event, Opened)]
+
+
+def lines(tape: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in tape.read_text().split("\n")[:-1]]
+
+
+def telling(session: Session, *prompts: str) -> Session:
+    for prompt in prompts:
+        session.tell(prompt)
+    return session
+
+
+def refusal(act: Callable[[], object], kind: type[Exception] = ModelError) -> str:
+    with pytest.raises(kind) as found:
+        act()
+    assert len(str(found.value).splitlines()) <= 2
+    return str(found.value)
+
+
+@pytest.fixture
+def tape(tmp_path: Path) -> Path:
+    """The kitchen's own session, recorded."""
+    cooking(Recording(FRIES, tmp_path / "tape.jsonl")).tell(PROMPT)
+    return tmp_path / "tape.jsonl"
+
+
+# -- the same again ------------------------------------------------------------------------
+
+
+SPOKEN: dict[str, dict[str, Any]] = {
+    "select": {},
+    "flat": {"scheme": "flat"},
+    "current": {"scheme": "current"},
+    "native": {"scheme": "flat", "native": True},
+}
+
+
+@pytest.mark.parametrize("how", SPOKEN)
+def test_what_was_recorded_is_said_again_in_every_scheme(tmp_path: Path, how: str) -> None:
+    turns: list[Any] = [
+        ["First the dirt.", ("Potato_rinse", {"sink": "$Sink"}), ("nothing", {"x": 1})],
+        ("Potato_peel", {}),
+        ["Here.", ("save", {"fries": "$Plate"})],
+    ]
+    path = tmp_path / "tape.jsonl"
+    first = cooking(Recording(Scripted(turns), path), **SPOKEN[how]).tell(PROMPT)
+    again = cooking(Recorded(path), **SPOKEN[how]).tell(PROMPT)
+    assert len(first.calls) == 4
+    assert {"succeeded", "failed"} <= {call.status for call in first.calls}
+    assert said(again) == said(first)
+
+
+def test_everything_of_a_reply_is_kept(tmp_path: Path) -> None:
+    reply = Reply(
+        "half \ud800, line\u2028end, naïve",
+        (Call("a", "f", {"x": [1, {"y": None}]}), Call("b", "g", {}, "broken: no JSON")),
+        "tools",
+        Usage(10, 4, 3, 2),
+        {"provider": [{"signature": "abc"}]},
+        "hm",
+    )
+    model = Recording(lambda request: reply, tmp_path / "tape.jsonl")
+    request = Request("", (), (User("Go."),))
+    assert model(request) == reply
+    assert Recorded(tmp_path / "tape.jsonl")(request) == reply
+
+
+words = st.text(st.characters(exclude_categories=()), min_size=1, max_size=20)
+values = st.one_of(st.none(), st.booleans(), st.integers(), words)
+turns: st.SearchStrategy[list[Any]] = st.lists(
+    st.one_of(words, st.tuples(st.sampled_from(["f", "?"]), st.dictionaries(words, values))),
+    max_size=6,
+)
+
+
+@given(turns=turns, prompts=st.lists(words.filter(str.strip), min_size=1, max_size=3))
+@settings(max_examples=60, deadline=None)
+def test_any_recording_says_the_same_again(
+    tmp_path_factory: pytest.TempPathFactory, turns: list[Any], prompts: list[str]
+) -> None:
+    def f(x: str = "") -> str:
+        return x
+
+    path = tmp_path_factory.mktemp("tape") / "tape.jsonl"
+    script = Scripted([*turns, *["done"] * len(prompts)])
+    options: dict[str, Any] = {"scheme": "flat", "approve": "all"}
+    first = telling(Session(Toolbox(f), Recording(script, path), **options), *prompts)
+    again = telling(Session(Toolbox(f), Recorded(path), **options), *prompts)
+    assert said(again) == said(first)
+
+
+def test_a_fork_and_a_replay_hear_the_same(tape: Path) -> None:
+    first = cooking(Recorded(tape)).tell(PROMPT)
+    forked = first.fork(first.calls[2]).run()
+    assert forked.head == first.head
+    assert first.replay(fresh=True).run().text == first.text
+
+
+def test_text_comes_in_pieces(tape: Path) -> None:
+    heard: list[str] = []
+    cooking(Recorded(tape, on_text=heard.append)).tell(PROMPT)
+    assert len(heard) > 10
+    assert "".join(heard) == "".join(line["reply"].get("text", "") for line in lines(tape))
+
+
+def test_another_recording_is_another_model(tape: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.jsonl"
+    cooking(Recording(Scripted(["No."]), other)).tell(PROMPT)
+    names = [Recorded(path, name="tape.jsonl").identity for path in (tape, tape, other)]
+    assert names[0] == names[1] != names[2]
+    assert all(name.startswith("recorded:tape.jsonl:") for name in names)
+
+
+# -- what is in the file -------------------------------------------------------------------
+
+
+def test_a_line_is_a_turn_and_says_only_what_is_new(tape: Path) -> None:
+    found = lines(tape)
+    assert [line["turn"] for line in found] == [*range(1, 9)]
+    assert [line["told"][0] for line in found] == [
+        {"user": PROMPT},
+        *({"reply": turn} for turn in range(1, 8)),
+    ]
+    assert [len(line["told"]) for line in found] == [1, *[2] * 7]
+    text = tape.read_text()
+    assert text.count(PROMPT) == 1
+    assert text.count("You work with objects by tools.") == 1
+    assert text.count('"name": "Potato_slice"') == 1
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", found[0]["at"])
+    assert {line["model"] for line in found} == {FRIES.identity}
+
+
+def test_a_recording_grows_by_what_is_said_and_not_by_what_was_said(tmp_path: Path) -> None:
+    def f() -> str:
+        return "x" * 100
+
+    sizes = []
+    for count in (10, 40):
+        path = tmp_path / f"{count}.jsonl"
+        model = Recording(Scripted([("f", {})] * count), path)
+        Session(Toolbox(f), model, scheme="flat", approve="all").tell("Go.")
+        sizes.append(path.stat().st_size / count)
+    assert sizes[1] < sizes[0]
+
+
+def test_the_body_that_was_sent_is_known_by_its_digest(tmp_path: Path) -> None:
+    class Adapter:
+        name = "mine"
+
+        def __call__(self, request: Request) -> Reply:
+            return Reply("Hello.")
+
+        def body(self, request: Request) -> dict[str, Any]:
+            return {"turn": request.turn, "key": CANARY}
+
+    session = Session(Toolbox(), Recording(Adapter(), tmp_path / "a.jsonl"))
+    telling(session, "One.", "Two.")
+    bodies = [line["body"] for line in lines(tmp_path / "a.jsonl")]
+    assert len({*bodies}) == 2
+    assert all(re.fullmatch("[0-9a-f]{32}", body) for body in bodies)
+
+
+LEAKS = {
+    "a secret": f"{CANARY}-secret",
+    "a header": f"x-api-key: {CANARY}",
+    "a bearer": f"Authorization: Bearer {CANARY}",
+    "json": json.dumps({"authorization": f"Bearer {CANARY}", "X-Api-Key": CANARY}),
+    "json in json": json.dumps(json.dumps({"api_key": CANARY})),
+    "a python text": str({"Cookie": CANARY, "x-goog-api-key": CANARY}),
+    "a key": f"sk-ant-{CANARY}",
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_no_key_and_no_secret_reaches_a_recording(
+    tmp_path: Path, leak: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", f"{CANARY}-secret")
+    text = LEAKS[leak]
+
+    @tool(description=text)
+    def f(x: Any = None) -> str:
+        return text
+
+    raw = {"headers": {"Authorization": f"{CANARY}", "x-request-id": "r-1"}, "content": [text]}
+    replies = [Reply(text, (Call("a", "f", {"x": text}),), "tools", raw=raw, thought=text)]
+    model = Recording(
+        lambda request: replies.pop() if replies else Reply("done"), tmp_path / "tape.jsonl"
+    )
+    options: dict[str, Any] = {"scheme": "flat", "approve": "all", "system": text}
+    Session(Toolbox(f), model, **options).tell(text)
+    for file in tmp_path.iterdir():
+        assert CANARY not in file.read_text()
+        assert HIDDEN in file.read_text()
+        assert "r-1" in file.read_text()
+    # Told with the secret in its place, it is the same request.
+    again = Session(Toolbox(f), Recorded(tmp_path / "tape.jsonl"), **options).tell(text)
+    assert again.text == "done"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The bearer of this letter is 5 years old.",
+        "Authorization: required",
+        "a cookie: chocolate-and-oat",
+        "skim milk, sk-8 board",
+        "key: Potato#12",
+    ],
+)
+def test_words_that_are_no_key_stay(tmp_path: Path, text: str) -> None:
+    Session(Toolbox(), Recording(Scripted([text]), tmp_path / "tape.jsonl")).tell(text)
+    [line] = lines(tmp_path / "tape.jsonl")
+    assert (line["told"][0]["user"], line["reply"]["text"]) == (text, text)
+
+
+# -- a file that is cut, or is another one -------------------------------------------------
+
+
+def test_a_recording_that_is_cut_anywhere_is_read_up_to_there(tape: Path, tmp_path: Path) -> None:
+    whole, cut = tape.read_bytes(), tmp_path / "cut.jsonl"
+    ends = [at + 1 for at, byte in enumerate(whole) if byte == 10]
+    for size in range(1, len(whole), 7):
+        cut.write_bytes(whole[:size])
+        # A line that lacks only its end is whole.
+        turns = sum(end <= size + 1 for end in ends)
+        model = Recorded(cut)
+        assert sum(len(course.turns) for course in model.courses) == turns
+        assert ("torn" in model.note) == (size not in ends and size + 1 not in ends)
+
+
+@pytest.mark.parametrize("lost", [2, 40, 400])
+def test_recording_goes_on_behind_a_torn_line_and_says_so(tape: Path, lost: int) -> None:
+    whole = tape.read_text()
+    tape.write_bytes(tape.read_bytes()[:-lost])
+    model = Recording(FRIES, tape, clock=lambda: 0)
+    assert "torn and is left out; 7 turns before it are whole" in model.note
+    cooking(model).tell(PROMPT)
+    again, before = lines(tape), [json.loads(line) for line in whole.splitlines()]
+    assert [{**line, "at": ""} for line in again] == [{**line, "at": ""} for line in before]
+
+
+def test_a_last_line_without_its_end_is_whole(tmp_path: Path) -> None:
+    path, script = tmp_path / "tape.jsonl", Scripted(["a", "b"])
+    Session(Toolbox(), Recording(script, path)).tell("A?")
+    path.write_bytes(path.read_bytes()[:-1])
+    assert telling(Session(Toolbox(), Recording(script, path)), "A?", "B?").text == "b"
+    assert [line["turn"] for line in lines(path)] == [1, 2]
+
+
+KILLED = """
+import os, sys
+from jupyter_toolcall import Session, Toolbox
+from jupyter_toolcall.models import Recording, Reply
+def model(request):
+    if request.turn == 3:
+        os._exit(9)
+    return Reply(f"turn {request.turn}")
+session = Session(Toolbox(), Recording(model, sys.argv[1]))
+for number in range(9):
+    session.tell(f"{number}?")
+"""
+
+
+def test_a_killed_kernel_leaves_the_turns_that_it_had(tmp_path: Path) -> None:
+    path = tmp_path / "tape.jsonl"
+    ran = subprocess.run([sys.executable, "-c", KILLED, str(path)], timeout=120, check=False)
+    assert ran.returncode == 9
+    assert [line["reply"]["text"] for line in lines(path)] == ["turn 0", "turn 1", "turn 2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b\n1,2\n", "line 1 is no turn"),
+        ('{"turn": 1}\n{"turn": 2}\n', "line 1 is no turn"),
+        ("[]\n", "line 1 is no turn"),
+        ('{"cells": []}', "line 1 is no turn"),
+    ],
+)
+def test_what_is_no_recording_is_refused_and_stays(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text(text)
+    for make in (lambda: Recorded(path), lambda: Recording(FRIES, path)):
+        assert said in refusal(make, UsageError)
+    assert path.read_text() == text
+
+
+def test_a_wrong_line_is_named(tape: Path) -> None:
+    good = tape.read_text().splitlines(keepends=True)
+    tape.write_text("".join([*good[:2], '{"turn": 3}\n', *good[3:]]))
+    assert "line 3 is no turn" in refusal(lambda: Recorded(tape), UsageError)
+    tape.write_text("".join([*good[:2], good[0]]))
+    assert "line 3 is no turn" in refusal(lambda: Recorded(tape), UsageError)
+
+
+def test_a_file_that_is_not_there_is_missed_at_once(tmp_path: Path) -> None:
+    said = refusal(lambda: Recorded(tmp_path / "no.jsonl", name="no.jsonl"), UsageError)
+    assert said == "there is no recording no.jsonl; --record no.jsonl makes one"
+    assert "cannot be written" in refusal(lambda: Recording(FRIES, tmp_path), UsageError)
+
+
+def test_a_reply_that_cannot_be_written_is_not_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def model(request: Request) -> Reply:
+        asked.append(request.turn)
+        return Reply(f"turn {request.turn}")
+
+    def full(file: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "tape.jsonl"
+    session = Session(Toolbox(), Recording(model, path)).tell("One?")
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "fsync", full)
+        told = refusal(lambda: session.tell("Two?"))
+    assert "cannot be written (No space left on device)" in told
+    assert [line["turn"] for line in lines(path)] == [1]
+    assert session.run().text == "turn 1"
+    assert asked == [0, 1]
+    assert [line["turn"] for line in lines(path)] == [1, 2]
+
+
+# -- something else than was recorded ------------------------------------------------------
+
+
+def test_another_prompt_is_named_and_shown(tape: Path) -> None:
+    told = refusal(lambda: cooking(Recorded(tape, name="tape.jsonl")).tell("Bake me fries."))
+    assert told.splitlines() == [
+        "turn 1 differs from tape.jsonl in the prompt: "
+        "recorded “Bake me some fries.”, now “Bake me fries.”.",
+        "Another model goes on from here (-m NAME); with --record FILE what it says is kept.",
+    ]
+
+
+def washing(
+    model: Model, about: str = "Wash the dirt off.", fails: bool = False, **more: Any
+) -> Session:
+    """A session with one tool, which may be another one."""
+
+    @tool(description=about)
+    def wash(potato: Potato) -> Potato:
+        if fails:
+            raise ValueError("the sink is full")
+        return replace(potato, rinsed=True)
+
+    known: dict[str, Any] = {"inputs": {"potato": Potato()}, "scheme": "flat", "approve": "all"}
+    return Session(Toolbox(wash), model, **{**known, **more})
+
+
+WASHED = Scripted([("wash", {"potato": "$Potato"}), "Clean."])
+
+
+@pytest.fixture
+def washed(tmp_path: Path) -> Recorded:
+    """A recording of `washing`."""
+    washing(Recording(WASHED, tmp_path / "tape.jsonl")).tell("Wash.")
+    return Recorded(tmp_path / "tape.jsonl", name="tape.jsonl")
+
+
+OTHERWISE: dict[str, tuple[dict[str, Any], str]] = {
+    "a result": (
+        {"fails": True},
+        "turn 2 differs from tape.jsonl in the result of wash (call_1): recorded "
+        '“{"result": "Potato#2"}”, now “{"error": "ValueError: the sink is full"}”.',
+    ),
+    "a description": (
+        {"about": "Wash it."},
+        "turn 1 differs from tape.jsonl in the description of tool wash: "
+        "recorded “Wash the dirt off.”, now “Wash it.”.",
+    ),
+    "the system text": (
+        {"system": "Be brief."},
+        "turn 1 differs from tape.jsonl in the system text: "
+        "recorded “…at the start:⏎- Potato#1”, now “…at the start:⏎- Potato#1⏎⏎Be brief.”.",
+    ),
+    "the tools": (
+        {"outputs": {"clean": Potato}},
+        "turn 1 differs from tape.jsonl in the tools: recorded “wash”, now “save, wash”.",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", OTHERWISE)
+def test_what_is_told_otherwise_is_named_with_its_turn(washed: Recorded, what: str) -> None:
+    options, named = OTHERWISE[what]
+    told = refusal(lambda: washing(washed, **options).tell("Wash."))
+    assert told.splitlines()[0] == named
+    assert washing(washed).tell("Wash.").text == "Clean."
+
+
+def test_a_long_text_is_shown_where_it_differs(tmp_path: Path) -> None:
+    path = tmp_path / "tape.jsonl"
+    Session(Toolbox(), Recording(Scripted(["Yes."]), path)).tell("a" * 5_000 + "b")
+    told = refusal(lambda: Session(Toolbox(), Recorded(path)).tell("a" * 5_000 + "\x1bc"))
+    assert f"recorded “…{'a' * 24}b”, now “…{'a' * 24}\\u001bc”" in told
+
+
+def test_the_session_goes_on_with_another_model_from_there(washed: Recorded) -> None:
+    session = washing(washed, fails=True)
+    refusal(lambda: session.tell("Wash."))
+    count = len(session.journal)
+    refusal(session.run)
+    assert len(session.journal) == count
+    session.cursor.desk.model = Scripted(["", "I cannot."])
+    assert session.run().text == "I cannot."
+
+
+def test_an_edited_branch_leaves_the_recording_where_it_says_something_new(tape: Path) -> None:
+    first = cooking(Recorded(tape)).tell(PROMPT)
+    edited = first.edit(first.calls[3], shape="SLICES").run()
+    assert edited.outputs["fries"] == Plate("fries: slices")
+    rest = edited.fork(edited.calls[4])
+    told = refusal(rest.run)
+    assert re.match(r"turn 6 differs from .* in the result of Potato_slice \(call_4\)", told)
+    assert "-m NAME" in told
+
+
+def test_a_recording_that_is_at_its_end_says_so(tape: Path) -> None:
+    session = cooking(Recorded(tape, name="tape.jsonl")).tell(PROMPT)
+    told = refusal(lambda: session.tell("And now?"))
+    assert told.startswith("tape.jsonl ends after turn 8, and turn 9 was asked for.\n")
+
+
+# -- recording goes on ---------------------------------------------------------------------
+
+
+def test_a_recording_goes_on_where_it_ended_and_asks_for_nothing_twice(tmp_path: Path) -> None:
+    asked: list[int] = []
+
+    def model(request: Request) -> Reply:
+        asked.append(request.turn)
+        return Reply(f"turn {request.turn}")
+
+    path = tmp_path / "tape.jsonl"
+    for prompts in (["A?"], ["A?", "B?"], ["A?", "B?"], ["A?", "B?", "C?"]):
+        telling(Session(Toolbox(), Recording(model, path)), *prompts)
+    assert asked == [0, 1, 2]
+    assert telling(Session(Toolbox(), Recorded(path)), "A?", "B?", "C?").text == "turn 2"
+
+
+def test_another_course_is_refused_before_anybody_is_asked(tape: Path) -> None:
+    before = tape.read_bytes()
+
+    def never(request: Request) -> Reply:
+        raise AssertionError("asked")
+
+    other = cooking(Recording(never, tape, name="tape.jsonl"))
+    told = refusal(lambda: other.tell("Boil it."))
+    assert "tape.jsonl holds another course: turn 1 differs in the prompt" in told
+    same = cooking(Recording(never, tape))
+    assert "turn 1 was said by scripted:kitchen" in refusal(lambda: same.tell(PROMPT))
+    assert tape.read_bytes() == before
+
+
+def test_a_branch_that_leaves_the_recording_is_recorded_elsewhere(tmp_path: Path) -> None:
+    script = Scripted([("Potato_peel", {}), "one", "two", "three"])
+    path = tmp_path / "tape.jsonl"
+    session = cooking(Recording(script, path), scheme="flat", outputs={}).tell("Peel.")
+    branch = session.tell("And?").fork(session.calls[0]).run()
+    branch.ask("Or?")
+    assert "turn 3 differs in the prompt" in refusal(branch.run)
+    other = tmp_path / "other.jsonl"
+    branch.cursor.desk.model = Recording(script, other)
+    assert branch.run().text == "two"
+    [line] = lines(other)
+    assert line["turn"] == 3
+    assert [*line["told"][0]] == ["user"]
+    replayed = cooking(Recorded(other), scheme="flat", outputs={})
+    assert "begins with turn 3" in refusal(lambda: replayed.tell("Peel."))
+
+
+def test_two_recorders_of_one_file_take_turns(tmp_path: Path) -> None:
+    path = tmp_path / "tape.jsonl"
+    one, two = (Recording(Scripted(["a", "b", "c"]), path) for _ in range(2))
+    for number, model in enumerate((one, two, one)):
+        telling(Session(Toolbox(), model), *["?"] * (number + 1))
+    assert [line["turn"] for line in lines(path)] == [1, 2, 3]
+
+
+def test_a_file_that_another_program_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "tape.jsonl"
+
+    def model(request: Request) -> Reply:
+        path.write_text("mine\n")
+        return Reply("yours")
+
+    session = Session(Toolbox(), Recording(model, path))
+    assert "was changed by another program" in refusal(lambda: session.tell("?"))
+    assert path.read_text() == "mine\n"
+
+
+def test_a_recorder_is_called_and_heard_as_its_model_is(tmp_path: Path) -> None:
+    class Adapter:
+        name = "mine"
+        on_text: Callable[[str], object] = staticmethod(lambda text: None)
+
+        def __call__(self, request: Request) -> Reply:
+            self.on_text("Hel")
+            self.on_text("lo")
+            return Reply("Hello")
+
+    heard: list[str] = []
+    model = Recording(Adapter(), tmp_path / "tape.jsonl")
+    assert model.name == "mine"
+    assert not hasattr(model, "on_wait")
+    assert not hasattr(model, "body")
+    model.on_text = heard.append
+    Session(Toolbox(), model).tell("?")
+    assert heard == ["Hel", "lo"]
+
+
+# -- a journal is a recording --------------------------------------------------------------
+
+
+def test_a_saved_journal_says_again_what_was_said(tmp_path: Path) -> None:
+    first = cooking(FRIES).tell(PROMPT)
+    first.save(tmp_path / "session.jsonl")
+    again = cooking(Recorded(tmp_path / "session.jsonl")).tell(PROMPT)
+    assert said(again) == said(first)
+
+
+@pytest.mark.parametrize("how", SPOKEN)
+def test_what_a_call_came_to_is_compared_with_a_journal(tmp_path: Path, how: str) -> None:
+    select = [("selectTools", {"tools": ["wash"]})] if how == "select" else []
+    script = Scripted([*select, *([("wash", {"potato": "$Potato"})] * 2), "Good."])
+    options = {"scheme": "select", **SPOKEN[how]}
+    first = washing(script, **options).tell(PROMPT)
+    first.save(tmp_path / "session.jsonl")
+    model = Recorded(tmp_path / "session.jsonl")
+    assert said(washing(model, **options).tell(PROMPT)) == said(first)
+    told = refusal(lambda: washing(model, fails=True, **options).tell(PROMPT))
+    assert f"turn {2 + len(select)} differs" in told
+    assert "Potato#2" in told
+
+
+def test_every_branch_of_a_journal_is_said_again(tmp_path: Path) -> None:
+    session = cooking(FRIES).tell(PROMPT)
+    edited = session.edit(session.calls[3], shape="SLICES").run()
+    session.save(tmp_path / "session.jsonl")
+    again = cooking(Recorded(tmp_path / "session.jsonl")).tell(PROMPT)
+    branch = again.edit(again.calls[3], shape="SLICES").run()
+    assert said(branch)[-1] == said(edited)[-1]
+    assert branch.fork(branch.calls[4]).run().text == edited.text
+
+
+def test_a_journal_without_a_reply_is_no_recording(tmp_path: Path) -> None:
+    cooking(FRIES).ask(PROMPT).save(tmp_path / "session.jsonl")
+    said = refusal(lambda: Recorded(tmp_path / "session.jsonl", name="s.jsonl"), UsageError)
+    assert said == "s.jsonl holds no session with a reply in it"
