@@ -18,7 +18,7 @@ COLUMNS = 13
 HEAD = 3
 ABOVE, BELOW = 3, 5
 """So many lanes are drawn above and below the main line."""
-LINES = 5
+LINES = 12
 INK, MUTED, LINE, PALE, FILL, BAD = "#1f1f1f", "#5c5c5c", "#8a8a8a", "#d0d0d0", "#f4f4f4", "#b3261e"
 SANS = "-apple-system,Segoe UI,Helvetica,Arial,sans-serif"
 MONO = "Menlo,Consolas,DejaVu Sans Mono,monospace"
@@ -101,8 +101,9 @@ def svg(rows: Rows) -> str:
     """Return the lineage as an SVG picture."""
     drawn, folded = _columns(rows.objects)
     spots = _spots(rows.objects, drawn)
+    lines = [] if spots else _lines(rows)
     right = max((spot.x for spot in spots.values()), default=400) + 100
-    bottom = max((spot.y for spot in spots.values()), default=60) + 78
+    bottom = max((spot.y + 78 for spot in spots.values()), default=24 + 18 * max(len(lines), 1))
     width, height = max(right, 640), bottom + 36
     parts = [
         *_ground(width, height, rows),
@@ -110,7 +111,7 @@ def svg(rows: Rows) -> str:
         *(_tile(spot) for spot in spots.values()),
         *_stack(folded, spots),
         *_labels(rows, spots),
-        *([] if spots else _list(rows)),
+        *(_text(16, 30 + 18 * n, line, INK, mono=True) for n, line in enumerate(lines)),
     ]
     label = escape(f"Object lineage: {summary(rows)}", quote=True)
     return (
@@ -151,11 +152,11 @@ def _ground(width: float, height: float, rows: Rows) -> Iterator[str]:
     yield _text(width - 16, height - 14, "jupyter-toolcall", MUTED, anchor="end")
 
 
-def _list(rows: Rows) -> Iterator[str]:
-    """The last steps in words, where no call made or used an object."""
-    lines = [_step(row, {}) for row in rows.calls if not row.branch]
-    for number, line in enumerate(lines[-LINES:]):
-        yield _text(16, 30 + 18 * number, shown(line, 95), INK, mono=True)
+def _lines(rows: Rows) -> list[str]:
+    """Return the last steps in words, where no call made or used an object; or what was said."""
+    steps = [_step(row, {}) for row in rows.calls if not row.branch]
+    lines = steps or [line for row in rows.session for line in row.text.splitlines()]
+    return [shown(line, 95) for line in lines[-LINES:]]
 
 
 def _edges(call: CallRow, spots: dict[str, Spot]) -> Iterator[str]:
