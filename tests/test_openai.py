@@ -22,6 +22,7 @@ from jupyter_toolcall.request import (
     Request,
     Result,
     Results,
+    Sent,
     User,
 )
 from jupyter_toolcall.tools import Tool
@@ -54,6 +55,10 @@ def body(request: Request, **options: Any) -> Json:
     return made
 
 
+def names(made: Json) -> list[str]:
+    return [tool["function"]["name"] for tool in made["tools"]]
+
+
 def after(*messages: Message) -> list[Json]:
     """Return the messages that are sent behind the system's and the prompt."""
     sent: list[Json] = body(replace(GO, messages=(User("Go."), *messages)))["messages"]
@@ -71,6 +76,7 @@ def test_a_first_request_has_the_system_the_prompt_and_the_tools() -> None:
             {"role": "user", "content": "Go."},
         ],
         "tools": [
+            {"type": "function", "function": {"name": "cut", "parameters": dict(CUT.parameters)}},
             {
                 "type": "function",
                 "function": {
@@ -79,7 +85,6 @@ def test_a_first_request_has_the_system_the_prompt_and_the_tools() -> None:
                     "parameters": dict(PEEL.parameters),
                 },
             },
-            {"type": "function", "function": {"name": "cut", "parameters": dict(CUT.parameters)}},
         ],
         "stream": True,
         "stream_options": {"include_usage": True},
@@ -189,9 +194,13 @@ def test_a_name_of_64_characters_is_taken() -> None:
     assert body(replace(GO, tools=(a_tool("x" * 64),)))["tools"]
 
 
-def test_a_description_is_cut_where_openai_takes_no_more() -> None:
-    described = body(replace(GO, tools=(a_tool("peel", "é" * 2000),)))
-    assert described["tools"][0]["function"]["description"] == "é" * 1023 + "…"
+def test_a_description_that_is_longer_than_openai_takes_is_told_by_the_system() -> None:
+    long = "Finds é.\n" + "- one more\n" * 200
+    made = body(replace(GO, tools=(a_tool("find", long), CUT)))
+    described = {tool["function"]["name"]: tool["function"] for tool in made["tools"]}
+    assert described["find"]["description"] == "Finds é. (More: see the system message.)"
+    system = made["messages"][0]
+    assert system == {"role": "system", "content": f"You cook.\n\nThe tool find: {long.strip()}"}
 
 
 def test_schemas_keep_their_definitions_and_patterns() -> None:
@@ -207,15 +216,28 @@ def test_schemas_keep_their_definitions_and_patterns() -> None:
 
 
 def test_tools_that_come_into_view_later_stand_behind_those_before() -> None:
-    one = (Assistant("", (Call("1", "select"),)), Results((Result("1", "ok", selected=("z",)),)))
-    two = (Assistant("", (Call("2", "select"),)), Results((Result("2", "ok", selected=("b",)),)))
-    tools = tuple(map(a_tool, ("select", "save", "b", "z")))
-    first = body(Request("", (*tools[:2], tools[3]), (User("Go."), *one)))
-    later = body(Request("", tools, (User("Go."), *one, *two)))
-    names = [tool["function"]["name"] for tool in later["tools"]]
-    assert names == ["select", "save", "z", "b"]
-    assert later["tools"][:3] == first["tools"]
+    first = body(Request("", tuple(map(a_tool, ("select", "b", "z"))), (User("Go."),)))
+    sent = tuple(Sent(0, t.name, t.description, t.parameters) for t in map(a_tool, "bz"))
+    more = Sent(0, "select", "", PEEL.parameters), Sent(1, "y", "", PEEL.parameters)
+    said = Assistant("Yes."), User("And?")
+    tools = tuple(map(a_tool, ("select", "a", "b", "c", "y", "z")))
+    later = body(Request("", tools, (User("Go."), *said), first=(*sent, *more), turn=2))
+    assert names(first) == ["b", "select", "z"]
+    assert names(later) == ["b", "z", "select", "y", "a", "c"]
     assert later["messages"][: len(first["messages"])] == first["messages"]
+
+
+def test_a_tool_keeps_its_first_description_until_its_arguments_change() -> None:
+    sent = Sent(0, "peel", "At first.", PEEL.parameters), Sent(0, "cut", "At first.", {})
+    made = body(replace(GO, first=sent, turn=1))
+    assert names(made) == ["peel", "cut"]
+    functions = [tool["function"] for tool in made["tools"]]
+    assert functions[0]["description"] == "At first."
+    assert functions[1] == {"name": "cut", "parameters": dict(CUT.parameters)}
+
+
+def test_a_tool_that_is_not_offered_is_not_sent() -> None:
+    assert names(body(replace(GO, first=(Sent(0, "bake", "", {}),)))) == ["cut", "peel"]
 
 
 def test_further_fields_of_the_api_are_sent_as_they_are() -> None:

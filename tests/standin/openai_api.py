@@ -40,9 +40,10 @@ class Heard:
 
 
 class StandIn:
-    """The server, for a `with`: `url` is its base URL, `asked` what it was asked.
+    """The server, in memory, or for a `with`, where `url` is its base URL.
 
-    `counts` is whether it takes `stream_options`; `key` is what it wants as a key.
+    `asked` is what it was asked, `key` what it wants as a key, and `counts` whether it takes
+    `stream_options`.
     """
 
     def __init__(
@@ -55,10 +56,10 @@ class StandIn:
         self.sent: list[bytes] = []
         self._ids = (f"call_{number:04}" for number in count(1))
         self._before = b""
-        self.web = Web(self._answer)
-        self.url = f"{self.web.url}/v1"
 
     def __enter__(self) -> StandIn:
+        self.web = Web(self._answer)
+        self.url = f"{self.web.url}/v1"
         self.web.__enter__()
         return self
 
@@ -117,7 +118,7 @@ class StandIn:
             return Answer(self._stalled(sent), headers=headers)
         if turn.hard:
             return Answer(sent, headers={**headers, "content-length": str(len(sent) + 1)})
-        return Answer(sent, headers=headers)
+        return Answer((bytes([byte]) for byte in sent) if turn.slow else sent, headers=headers)
 
     def _stalled(self, sent: bytes) -> Iterator[bytes]:
         yield sent

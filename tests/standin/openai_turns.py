@@ -47,7 +47,8 @@ class Turn:
     """What the server answers, and what goes wrong with it.
 
     `cut`: the stream ends behind so many bytes, with its connection broken where `hard`,
-    with silence where `stalls`. `breaks_after`: an error follows so many chunks.
+    with silence where `stalls`; `slow` sends it byte by byte. `breaks_after`: an error
+    follows so many chunks.
     """
 
     text: str = ""
@@ -66,6 +67,7 @@ class Turn:
     cut: int | None = None
     hard: bool = False
     stalls: bool = False
+    slow: bool = False
     breaks_after: int | None = None
     error: Any = None
 
@@ -85,8 +87,7 @@ def encode(chunk: Any) -> bytes:
 def chunk(delta: Json | None = None, finish: str | None = None, **more: Any) -> Json:
     """Return one chunk of a reply; without a delta one that has no choices."""
     choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish}]
-    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    return {**head, "choices": choices, **more}
+    return {"object": "chat.completion.chunk", "choices": choices, **more}
 
 
 def stream(turn: Turn, usage: Json | None, ids: Iterator[str]) -> bytes:

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...content import well_formed
 from ...digest import digest
 from ...errors import ModelError
 from ...events import Call
-from ...request import Assistant, Message, Request, Result, Results, User
-from ...tools import Tool
+from ...request import Assistant, Message, Request, Result, Results, Sent, User
 
 Json = dict[str, Any]
 
@@ -27,7 +26,7 @@ THOUGHTS = ("reasoning_content", "reasoning")
 """The fields in which servers send what a model thinks aloud, the usual one first."""
 LONGEST_ID = 40
 LONGEST_DESCRIPTION = 1024
-"""Characters of a tool's description that OpenAI takes; the rest is left out, behind a `…`."""
+"""Characters of a tool's description that OpenAI takes."""
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
@@ -36,10 +35,11 @@ def body(request: Request, model: str, *, usage: bool, options: Mapping[str, Any
 
     `usage` asks for the count of tokens, `options` are fields of the API beside ours.
     """
+    tools = _declared(request)
     parts: Json = {
         "model": model,
-        "messages": _messages(request),
-        "tools": [_declaration(tool) for tool in _in_order(request)],
+        "messages": _turns(_told_first(request.system, tools), request.messages),
+        "tools": [_declaration(tool) for tool in tools],
         "stream": True,
         "stream_options": {"include_usage": True} if usage else {},
     }
@@ -47,35 +47,58 @@ def body(request: Request, model: str, *, usage: bool, options: Mapping[str, Any
     return {key: part for key, part in parts.items() if part} | dict(options)
 
 
-def _in_order(request: Request) -> list[Tool]:
-    """Return the tools so that one which comes into view later stands behind the others."""
-    selected: dict[str, int] = {}
-    for message in request.messages:
-        for result in message.results if isinstance(message, Results) else ():
-            for name in result.selected:
-                selected.setdefault(name, len(selected) + 1)
-    return sorted(request.tools, key=lambda tool: selected.get(tool.name, 0))
+# -- tools ----------------------------------------------------------------------------------
 
 
-def _declaration(tool: Tool) -> Json:
+def _declared(request: Request) -> list[Sent]:
+    """Return the tools of a request, each in the place and the words that it first had.
+
+    What a server has read before, its cache knows; a tool that is new stands behind.
+    """
+    now = {
+        tool.name: Sent(request.turn, tool.name, tool.description, tool.parameters)
+        for tool in sorted(request.tools, key=lambda tool: tool.name)
+    }
+    before = {one.name: one for one in request.first if one.name in now}
+    for name, one in before.items():
+        # Other arguments are another tool, and an old description would not fit them.
+        if one.parameters == now[name].parameters:
+            now[name] = one
+    return [now[name] for name in {**before, **now}]
+
+
+def _declaration(tool: Sent) -> Json:
     if not _NAME.fullmatch(tool.name):
         raise ModelError(
             f"the tool {tool.name[:80]!r} cannot be sent: its name ({len(tool.name)} characters) "
             "must be at most 64 letters, digits, _ or -; name it with @tool(name=...)"
         )
     text = well_formed(tool.description.strip())
-    if len(text) > LONGEST_DESCRIPTION:
-        text = f"{text[: LONGEST_DESCRIPTION - 1]}…"
+    if _is_long(tool):
+        text = f"{text.splitlines()[0][: LONGEST_DESCRIPTION // 2]} (More: see the system message.)"
     described = {"description": text} if text else {}
     # Arguments without a list of properties are refused, also where there are none.
     schema = {"type": "object", "properties": {}, **tool.parameters}
     return {"type": "function", "function": {"name": tool.name, **described, "parameters": schema}}
 
 
-def _messages(request: Request) -> list[Json]:
+def _told_first(system: str, tools: Sequence[Sent]) -> str:
+    """Return the system's text, and behind it what is too long for a tool's description."""
+    long = (f"The tool {tool.name}: {tool.description.strip()}" for tool in tools if _is_long(tool))
+    return "\n\n".join(part for part in (system, *long) if part.strip())
+
+
+def _is_long(tool: Sent) -> bool:
+    return len(tool.description.strip()) > LONGEST_DESCRIPTION
+
+
+# -- messages -------------------------------------------------------------------------------
+
+
+def _turns(system: str, messages: Sequence[Message]) -> list[Json]:
     """Return the messages: the system's first, then in turns, never the model's last."""
-    turns = _text("system", request.system)
-    for said in (part for message in request.messages for part in _said(message)):
+    turns = _text("system", system)
+    for said in (part for message in messages for part in _said(message)):
         last = turns[-1] if turns else {}
         match last.get("role"), said["role"]:
             case "user", "user":
