@@ -548,3 +548,10 @@ def test_a_check_refuses_what_it_does_not_know(box: Toolbox) -> None:
     with pytest.raises(CallError) as caught:
         box["dough"].check({"x": 1}, lambda name, types: None)
     assert caught.value.fields == {"x": "there is no such argument; there is flour"}
+
+
+def test_an_answer_that_is_too_big_is_a_failure(box: Toolbox, server: Server) -> None:
+    server.answer = lambda: (200, b'{"data": {"dough": {"story": "' + b"x" * 50_000_000 + b'"}}}')
+    call = tell(box, ("dough", {}), ("Dough_story", {})).calls[-1]
+    assert call.status == "failed"
+    assert "50,000,000 bytes" in call.error
