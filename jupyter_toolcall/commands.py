@@ -17,7 +17,7 @@ from .deciding import answered
 from .errors import NotYourTurn, UsageError
 from .events import Decided
 from .loop import Cursor
-from .rows import Answer, Approve, Checkout, Command, Edit, Fork, Refused, Reject, Replay
+from .rows import Answer, Approve, Checkout, Command, Edit, Fork, Refused, Reject, Replay, Say
 from .session import Session
 
 _COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
@@ -35,7 +35,7 @@ def command(data: Any) -> Command:
 def obey(session: Session, wish: Command) -> Session:
     """Return the session in which a command was carried out; it is recorded, nothing has run.
 
-    Raises what `decide`, `edit`, `fork`, `replay` and `checkout` raise.
+    Raises what `decide`, `reply`, `edit`, `fork`, `replay` and `checkout` raise.
     """
     match wish:
         case Approve(call, bound):
@@ -54,6 +54,8 @@ def obey(session: Session, wish: Command) -> Session:
             return session.fork(call)
         case Checkout(branch):
             return session.fork(branch)
+        case Say(text, calls):
+            return session.reply(text, *((call.tool, call.arguments) for call in calls))
     raise UsageError(f"{wish.type!r} is for the one who runs the session")
 
 

@@ -15,17 +15,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from . import places
+from . import places, replying
 from .commands import command, obey, refusal
 from .errors import ModelError, Stopped, ToolcallError, Unfinished
 from .events import Asked, Replied
-from .loop import Cursor
+from .models.person import Person
 from .rows import (
     Approve,
     ApproveAll,
     Checkout,
     Command,
     Delta,
+    Draft,
     Fork,
     Hello,
     Notice,
@@ -38,6 +39,7 @@ from .rows import (
     Stop,
     Tidy,
     Whole,
+    Written,
 )
 from .session import Session
 from .state import CallState
@@ -60,7 +62,9 @@ SAYS: dict[Phase, str] = {
 }
 
 
-STAYS = (Hello, Tidy, Fork, Checkout)
+AS_PERSON = "As the model you asked for this call. Now decide on it as the person."
+NO_REPLY = "The model has no reply yet. Run asks it again."
+STAYS = (Hello, Tidy, Fork, Checkout, Draft)
 """What is carried out, and does not mean to go on."""
 
 
@@ -89,6 +93,8 @@ class Drive:
     """The calls of a turn that the person approved as a whole, by key."""
     _replayed: int = -1
     """How long the journal was when a replay began."""
+    _draft: tuple[str, tuple[Written, ...]] = ("", ())
+    """What the person has written in the model's place, and where in the journal."""
     _number: int = 0
     _row: SessionRow = field(default_factory=SessionRow)
 
@@ -124,7 +130,7 @@ class Drive:
     def _session_row(self, phase: Phase, says: str, detail: str) -> SessionRow:
         state = self.session.state
         seen = Seen(self.session.cursor, state)
-        last = state.last
+        last, waits = state.last, phase == "waiting"
         return SessionRow(
             name=self.session.name,
             phase=phase,
@@ -135,7 +141,14 @@ class Drive:
             pending=tuple(call_key(c, seen) for c in places.waiting(self.session.cursor)),
             text=_words(last) if phase != "thinking" else "",
             stepping=self.stepping,
+            yours=replying.your_turn(self.session.cursor, self.draft) if waits else None,
         )
+
+    @property
+    def draft(self) -> tuple[Written, ...]:
+        """The calls that the person has written for the model's reply that is due here."""
+        head, calls = self._draft
+        return calls if head == self.session.head else ()
 
     # -- what the person wants ------------------------------------------------------------
 
@@ -156,12 +169,12 @@ class Drive:
 
         Raises as `drive` does.
         """
-        before = self.session.head
+        before = self.session.head, self.draft
         if self._obey_all():
             return await self.drive(wait=False)
-        if self.session.head != before:
+        if (self.session.head, self.draft) != before:
             asks = self._asks()
-            self.publish("finished") if asks == "done" else self.publish(*_waits(asks))
+            self.publish("finished") if asks == "done" else self.publish(*self._pause(asks))
         return self.session
 
     def greet(self) -> None:
@@ -197,6 +210,8 @@ class Drive:
                 self.stepping, self._held = True, False
             case Tidy():
                 self._tidy()
+            case Draft():
+                self._take_down(wish)
             case ApproveAll(call, bound):
                 self.session = obey(self.session, Approve(call, bound))
                 state = self.session.state
@@ -209,6 +224,15 @@ class Drive:
                 self.session = obey(self.session, wish)
             case _:
                 self.session = obey(self.session, wish)
+
+    def _take_down(self, draft: Draft) -> None:
+        """Keep what the person writes in the model's place, where it could run."""
+        cursor, known = self.session.cursor, self.draft
+        replying.demand(cursor)
+        for call in draft.calls if not draft.anyway else ():
+            if call not in known:
+                replying.check(cursor, call.tool, call.arguments)
+        self._draft = self.session.head, draft.calls
 
     def _tidy(self) -> None:
         rows = self.watch.whole(self.session.cursor, self._row, self.watch.layout)
@@ -257,7 +281,7 @@ class Drive:
                 self.publish("finished", detail=self._came_to())
                 return self.session
             if asks and not wait:
-                self.publish(*_waits(asks))
+                self.publish(*self._pause(asks))
                 return self.session
             if asks:
                 await self._wait(asks)
@@ -289,7 +313,28 @@ class Drive:
             return "done"
         if self._held:
             return "go"
-        raise Unfinished(_why_stopped(cursor))
+        if replying.spent(cursor):
+            turns = cursor.state.turns_since
+            raise Unfinished(
+                f"stopped after {turns} replies of the model; a larger --max-turns goes on"
+            )
+        return "reply" if replying.awaited(cursor) else "model"
+
+    def _pause(self, asks: str) -> tuple[Phase, str, str]:
+        """Return how it stands at a pause: the phase, in words, and what else there is to say."""
+        match asks:
+            case "decide":
+                return "waiting", SAYS["waiting"], AS_PERSON if self._plays else ""
+            case "reply":
+                return "waiting", replying.YOU, ""
+            case "model":
+                return "waiting", "Waiting for the model", NO_REPLY
+        return "ready", "Ready for the next step", ""
+
+    @property
+    def _plays(self) -> bool:
+        """Whether the person is the model."""
+        return isinstance(self.session.cursor.desk.model, Person)
 
     def _approved_by_turn(self, call: CallState) -> bool:
         tool = self.session.cursor.find(call.tool)
@@ -306,15 +351,17 @@ class Drive:
         cursor = self.session.cursor
         step = cursor.due
         cursor.running = step.call.id if isinstance(step, Perform) else ""
-        if isinstance(step, AskModel | Perform) or self.stepping:
+        if isinstance(step, Perform) or (isinstance(step, AskModel) and not self._plays):
             self.publish(_phase(step))
+        elif self.stepping:
+            self.publish("running")
         try:
             return cursor.advance() is not None
         finally:
             cursor.running = ""
 
     async def _wait(self, asks: str) -> None:
-        self.publish(*_waits(asks))
+        self.publish(*self._pause(asks))
         while not self.inbox:
             await asyncio.sleep(TICK)
         if self._obey_all():
@@ -330,20 +377,6 @@ def _words(last: Asked | Replied | None) -> str:
 
 def _phase(step: NextStep) -> Phase:
     return "thinking" if isinstance(step, AskModel) else "running"
-
-
-def _waits(asks: str) -> tuple[Phase, str]:
-    return (
-        ("waiting", SAYS["waiting"]) if asks == "decide" else ("ready", "Ready for the next step")
-    )
-
-
-def _why_stopped(cursor: Cursor) -> str:
-    """Nobody has to decide, and still nothing goes on: say why."""
-    most, turns = cursor.desk.max_turns, cursor.state.turns_since
-    if most is not None and turns >= most:
-        return f"stopped after {turns} replies of the model; a larger --max-turns goes on"
-    return "the model has no reply yet; %toolchat next asks it again"
 
 
 def _said(error: BaseException) -> str:

@@ -9,11 +9,14 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from . import replying
 from .cells import Cells
-from .errors import UsageError
+from .errors import ToolcallError, UsageError
+from .loop import Cursor
 from .records import CallRecord
+from .rows import YourTurn
 from .session import Session
-from .tools import nearest
+from .tools import Tool, nearest
 
 Result = Session | None
 
@@ -128,6 +131,18 @@ def _answer(session: Session, words: list[str]) -> Result:
     return session.decide(call, "answer", result=_value(" ".join(rest))).run()
 
 
+def _say(session: Session, words: list[str]) -> Result:
+    return session.reply(" ".join(words)).run()
+
+
+def _call_tool(session: Session, words: list[str]) -> Result:
+    if not words:
+        raise UsageError("call needs a tool, such as: %toolchat call Potato_slice shape=SLICES")
+    tool, arguments = words[0], _arguments(words[1:]) if words[1:] else {}
+    replying.check(session.cursor, tool, arguments)
+    return session.reply("", (tool, arguments)).run()
+
+
 def _replay(session: Session, words: list[str]) -> Result:
     places = [word for word in words if word != "--fresh"]
     at = _call(session, places[0]) if places else None
@@ -176,7 +191,7 @@ def _arguments(words: list[str]) -> dict[str, Any]:
     pairs = [word.partition("=") for word in words]
     wrong = [key for key, equals, _ in pairs if not equals]
     if wrong or not pairs:
-        raise UsageError("an edit needs NAME=VALUE, such as: %toolchat edit call_4 shape=SLICES")
+        raise UsageError("arguments are written as NAME=VALUE, such as: shape=SLICES")
     return {key: _value(text) for key, _, text in pairs}
 
 
@@ -212,6 +227,50 @@ def ask_by_input(session: Session, call: CallRecord, ask: Callable[[str], str]) 
             print("please answer a, e, r or s")
 
 
+def reply_by_input(session: Session, ask: Callable[[str], str]) -> None:
+    """Ask for the model's reply on the cell's own input line, and record it.
+
+    A line that begins with a tool of this turn, by name or number, is a call; else it is
+    what the model says.
+    """
+    turn = replying.your_turn(session.cursor)
+    assert turn is not None
+    print(asked(turn, session.cursor))
+    said = ask("TOOL NAME=VALUE…, or what you say: ").strip()
+    try:
+        found = _as_call(said, turn.tools)
+        if found is None:
+            session.reply(said)
+        else:
+            replying.check(session.cursor, *found)
+            session.reply("", found)
+    except ToolcallError as error:
+        print(error)
+
+
+def _as_call(said: str, tools: tuple[str, ...]) -> replying.Pair | None:
+    """Return the call that a line is; None where it is words."""
+    first, *rest = split(said) or [""]
+    numbers = {str(number): name for number, name in enumerate(tools, 1)}
+    tool = numbers.get(first, first)
+    if tool not in tools or not all("=" in word for word in rest):
+        return None
+    return tool, _arguments(rest) if rest else {}
+
+
+def asked(turn: YourTurn, cursor: Cursor) -> str:
+    """Return a turn of the model as the text that its player reads."""
+    told = [f"{each.tool or 'told'}: {each.text}" for each in turn.told]
+    tools = (cursor.find(name) for name in turn.tools)
+    listed = [f"{number}. {_in_line(tool)}" for number, tool in enumerate(filter(None, tools), 1)]
+    return "\n".join([f"{replying.YOU}, turn {turn.turn}: {turn.prompt}", *told, *listed])
+
+
+def _in_line(tool: Tool) -> str:
+    names = ", ".join(tool.parameters.get("properties", {}))
+    return f"{tool.name}({names})  {tool.description}"
+
+
 _COMMANDS: Mapping[str, Callable[[Session, list[str]], Result]] = {
     "status": _status,
     "tools": _tools,
@@ -221,6 +280,8 @@ _COMMANDS: Mapping[str, Callable[[Session, list[str]], Result]] = {
     "edit": _edit,
     "reject": _reject,
     "answer": _answer,
+    "say": _say,
+    "call": _call_tool,
     "replay": _replay,
     "fork": _fork,
     "checkout": _checkout,
@@ -238,6 +299,8 @@ def help_text() -> str:
   edit [CALL] NAME=VALUE     run it with other arguments; one that ran is replayed from there
   reject [CALL] [REASON]     don't run it; the model is told why
   answer [CALL] RESULT       give the result yourself
+  say TEXT                   reply as the model (-m person); without a call it ends the run
+  call TOOL NAME=VALUE       call a tool as the model
   replay [CALL] [--fresh]    say it all again, from memory where nothing changed
   fork [CALL]                go on from behind a call
   checkout [BRANCH]          list the branches, or go to one

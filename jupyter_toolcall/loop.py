@@ -187,13 +187,18 @@ class Cursor:
         reply = self._traced(request)
         if reply is None:
             return None
+        tried = [[attempt.said, attempt.waited] for attempt in reply.attempts]
+        more = {"attempts": tried} if tried else {}
+        return self.record(reply, request, at=began, ms=_ms(began, desk.clock()), **more)
+
+    def record(self, reply: Reply, request: Request, **meta: Any) -> Entry:
+        """Write down what was replied to the request of this turn."""
+        state, desk = self.state, self.desk
         try:
             offered = self._new(request, state)
             read = desk.scheme.read(reply, state, desk.toolbox)
             event = replace(_replied(read, state, offered), news=request.news)
-            tried = [[attempt.said, attempt.waited] for attempt in reply.attempts]
-            more = {"attempts": tried} if tried else {}
-            return self.write(event, at=began, ms=_ms(began, desk.clock()), **more)
+            return self.write(event, **meta)
         except (TypeError, ValueError) as error:
             raise ModelError(f"the model's reply cannot be written down: {error}") from error
 

@@ -19,7 +19,7 @@ from typing import Any
 from IPython import get_ipython
 from IPython.display import display
 
-from . import lines
+from . import lines, replying
 from .cells import Cells, filled, model_name, say
 from .config import ToolChat, configured, project, take
 from .driving import TICK, Drive
@@ -28,6 +28,7 @@ from .options import Options, help_text, options
 from .panel import Panel
 from .saving import bundle
 from .session import Session
+from .steps import AskModel
 
 SUBCOMMANDS = lines.SUBCOMMANDS
 HELLO = 3.0
@@ -131,22 +132,32 @@ class Notebook:
         return self.met
 
     def _needs_nobody(self, drive: Drive) -> None:
-        waiting = drive.session.pending
+        waiting, cursor = drive.session.pending, drive.session.cursor
         if waiting:
             call = waiting[0]
             raise Unfinished(
                 f"{call.tool} ({call.id}) waits for a person, and this run has none: use "
                 "--approve all, mark the tool read-only, or run the cell in a notebook"
             )
+        if replying.awaited(cursor):
+            raise Unfinished(
+                "the model is a person (-m person), and this run has none: run the cell in a "
+                "notebook, or reply with %toolchat say TEXT or %toolchat call TOOL NAME=VALUE"
+            )
+        if isinstance(cursor.due, AskModel):
+            raise Unfinished("the model has no reply yet; %toolchat next asks it again")
 
     async def _by_input(self, drive: Drive) -> None:
         """Ask on the cell's own input line, where no panel can be heard."""
         while True:
             await drive.drive(wait=False)
-            waiting = drive.session.pending
-            if not waiting:
-                return
-            lines.ask_by_input(drive.session, waiting[0], input)
+            session = drive.session
+            if session.pending:
+                lines.ask_by_input(session, session.pending[0], input)
+            elif replying.awaited(session.cursor):
+                lines.reply_by_input(session, input)
+            else:
+                return self._needs_nobody(drive)
 
     # -- afterwards -----------------------------------------------------------------------
 
@@ -222,7 +233,7 @@ class Notebook:
             drive = self.drives.get(session.name)
             if drive is not None:
                 drive.session = session
-                drive.publish("waiting" if session.pending else "finished")
+                drive.publish(*replying.stands(session.cursor))
             # The cell above keeps what came of it; what came of this line stands here.
             display(session)
         return None

@@ -186,6 +186,40 @@ class BranchRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What the model is told since its last reply: the result of a call, or other words."""
+
+    text: str
+    tool: str = ""
+    """The call's tool; "" where it is about no call."""
+    step: int = 0
+    error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A call that the person has written in the model's place."""
+
+    tool: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class YourTurn:
+    """The person plays the model, and it is the model's turn: what a model would be sent."""
+
+    turn: int
+    prompt: str = ""
+    """What was asked last."""
+    told: tuple[Told, ...] = ()
+    system: str = ""
+    tools: tuple[str, ...] = ()
+    """The ids of the tools that may be called, in the order of the request."""
+    calls: tuple[Written, ...] = ()
+    """What the person has written so far; it is kept nowhere else, and not recorded yet."""
+
+
+@dataclass(frozen=True, slots=True)
 class SessionRow:
     """The session itself. There is one, with id `session`."""
 
@@ -209,6 +243,8 @@ class SessionRow:
     stepping: bool = False
     verified: bool = True
     """False: this record was not written on this machine."""
+    yours: YourTurn | None = None
+    """Set while it is the model's turn, and the person is the model."""
 
 
 Row = ObjectRow | CallRow | ToolRow | MessageRow | TurnRow | BranchRow | SessionRow
@@ -324,6 +360,27 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Draft:
+    """The calls that the person has written so far in the model's place.
+
+    What is new among them is checked as it would run, but with `anyway`; nothing is recorded.
+    """
+
+    calls: tuple[Written, ...]
+    anyway: bool = False
+    type: Literal["draft"] = "draft"
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Reply in the model's place: with words, with calls, or with both."""
+
+    text: str = ""
+    calls: tuple[Written, ...] = ()
+    type: Literal["say"] = "say"
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     type: Literal["step"] = "step"
 
@@ -370,6 +427,8 @@ Command = (
     | Edit
     | Reject
     | Answer
+    | Draft
+    | Say
     | Step
     | Run
     | Stop

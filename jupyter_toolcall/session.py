@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from . import aside, by_hand, places, records
+from . import aside, by_hand, places, records, replying
 from .approval import Approve
 from .content import well_formed
 from .deciding import decision as decision_on
@@ -24,7 +24,7 @@ from .loop import Cursor, Script
 from .opening import Described, opening, reopening
 from .records import CallRecord, record
 from .request import Model, Reply
-from .rows import Phase, SessionRow
+from .rows import SessionRow
 from .saving import bundle
 from .schemes import Scheme
 from .state import State
@@ -131,6 +131,16 @@ class Session:
         )
         self.cursor.write(event, at=self.cursor.desk.clock(), by="person")
         self.cursor.overtake(event.call_id)
+        return self
+
+    def reply(self, text: str = "", *calls: replying.Pair) -> Session:
+        """Reply in the model's place, and record it; `run` goes on.
+
+        A call is a `(tool, arguments)` pair, and is checked when its turn comes, as a
+        model's is. With the model "person" nobody else replies. Raises NotYourTurn where
+        it is not the model's turn, UsageError for an empty reply.
+        """
+        replying.reply(self.cursor, text, calls)
         return self
 
     # -- branches ---------------------------------------------------------------------
@@ -314,9 +324,9 @@ class Session:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Show the session as a notebook keeps it."""
-        phase: Phase = "waiting" if self.pending else "finished"
-        says = "Waiting for you" if self.pending else "Finished"
-        row = SessionRow(name=self.name, phase=phase, says=says, text=self.text)
+        phase, says = replying.stands(self.cursor)
+        yours = replying.your_turn(self.cursor)
+        row = SessionRow(name=self.name, phase=phase, says=says, text=self.text, yours=yours)
         rows = Watch().whole(self.cursor, row)
         return bundle(self.cursor, rows, None)
 

@@ -21,11 +21,13 @@ from .rows import CallRow, ObjectRow, Preview, ToolRow, Use
 from .runner import Prepared
 from .schemes.select import SELECT
 from .state import SAVE, CallState, State, objects_of
+from .tools import Tool
 from .tools.references import references
 
 FOR_PERSON = "It is a request to you, and nothing runs: answer it, or reject it."
 SHORT = 80
 LONG = 2_000
+WHOLE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,5 +317,14 @@ def tool_row(cursor: Cursor, name: str) -> ToolRow | None:
     # The list of what there is, in a tool of the scheme's own, is another after each step.
     own = any(each.name == name for each in cursor.offer.own)
     said = tool.description.partition("\n")[0] if own else tool.description
-    shown = dict(tool.parameters)
-    return ToolRow(name, said[:LONG], shown, tool.read_only, tool.for_person)
+    return _tool(tool, said[:LONG])
+
+
+def offered_row(cursor: Cursor, name: str) -> ToolRow | None:
+    """Return the row of a tool as the model is told of it, for a person in its place."""
+    tool = cursor.find(name)
+    return _tool(tool, tool.description[:WHOLE]) if tool is not None else None
+
+
+def _tool(tool: Tool, said: str) -> ToolRow:
+    return ToolRow(tool.name, said, dict(tool.parameters), tool.read_only, tool.for_person)

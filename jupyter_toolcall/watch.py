@@ -16,13 +16,14 @@ from .journal import Entry
 from .layout import Layout, without
 from .loop import Cursor
 from .messages import entry_messages, turn_row
-from .rows import BranchRow, CallRow, ObjectRow, Rows, SessionRow
+from .rows import BranchRow, CallRow, ObjectRow, Rows, SessionRow, ToolRow
 from .runner import Prepared
 from .state import CallState, State, objects_of, state_at
 from .view import (
     Seen,
     call_row,
     object_row,
+    offered_row,
     output_rows,
     pending_row,
     placed,
@@ -38,6 +39,8 @@ class Watch:
     layout: Layout = field(default_factory=Layout)
     head: str = ""
     tools: set[str] = field(default_factory=set)
+    offered: dict[str, ToolRow] = field(default_factory=dict)
+    """The tools of a turn as last told, to a person who plays the model."""
     sockets: tuple[str, ...] = ()
     pending: tuple[str, ...] = ()
     """The object rows of calls that wait, as last told."""
@@ -54,7 +57,7 @@ class Watch:
 
     def whole(self, cursor: Cursor, session: SessionRow, layout: Layout | None = None) -> Rows:
         """Return all rows; what has a place in `layout` keeps it."""
-        self.layout, self.tools = layout or Layout(), set()
+        self.layout, self.tools, self.offered = layout or Layout(), set(), {}
         self.ran = self.remembered = 0
         self.pending = self.sockets = ()
         journal = cursor.desk.journal
@@ -70,6 +73,7 @@ class Watch:
             rows = _joined(rows, more)
         self._branches = _branch_rows(cursor, known)
         self._at(cursor)
+        rows = self._with_offer(rows, cursor, session)
         return replace(rows, session=(self._session(cursor, session),), branches=self._branches)
 
     def changes(self, cursor: Cursor, session: SessionRow) -> Rows | None:
@@ -83,6 +87,7 @@ class Watch:
         if session.phase not in ("thinking", "running"):
             rows = self._with_branch(rows, cursor)
         self._at(cursor)
+        rows = self._with_offer(rows, cursor, session)
         return replace(rows, session=(self._session(cursor, session),))
 
     def _at(self, cursor: Cursor) -> None:
@@ -187,6 +192,15 @@ class Watch:
         new = dict.fromkeys(call.tool for call in calls if call.tool not in self.tools)
         self.tools.update(new)
         return list(new)
+
+    def _with_offer(self, rows: Rows, cursor: Cursor, session: SessionRow) -> Rows:
+        """Tell what may be called where the person is the model, as far as it is new."""
+        names = session.yours.tools if session.yours else ()
+        all_rows = filter(None, (offered_row(cursor, name) for name in names))
+        new = {row.id: row for row in all_rows if self.offered.get(row.id) != row}
+        self.offered.update(new)
+        self.tools.update(new)
+        return replace(rows, tools=(*rows.tools, *new.values()))
 
     def _ends_of(self, seen: Seen, entries: list[Entry], shared: frozenset[str]) -> dict[str, End]:
         journal = seen.cursor.desk.journal

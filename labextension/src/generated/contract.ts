@@ -2,7 +2,21 @@
 
 export type Notice = Whole | Delta | Refused;
 export type Command =
-  Hello | Approve | ApproveAll | Edit | Reject | Answer | Step | Run | Stop | Replay | Fork | Checkout | Tidy;
+  | Hello
+  | Approve
+  | ApproveAll
+  | Edit
+  | Reject
+  | Answer
+  | Draft
+  | Say
+  | Step
+  | Run
+  | Stop
+  | Replay
+  | Fork
+  | Checkout
+  | Tidy;
 
 export interface Contract {
   Answer?: Answer;
@@ -12,6 +26,7 @@ export interface Contract {
   CallRow?: CallRow;
   Checkout?: Checkout;
   Delta?: Delta;
+  Draft?: Draft;
   Edit?: Edit;
   Fork?: Fork;
   Hello?: Hello;
@@ -24,14 +39,18 @@ export interface Contract {
   Rows?: Rows;
   Run?: Run;
   Saved?: Saved;
+  Say?: Say;
   SessionRow?: SessionRow;
   Step?: Step;
   Stop?: Stop;
   Tidy?: Tidy;
+  Told?: Told;
   ToolRow?: ToolRow;
   TurnRow?: TurnRow;
   Use?: Use;
   Whole?: Whole;
+  Written?: Written;
+  YourTurn?: YourTurn;
   Notice?: Notice;
   Command?: Command;
 }
@@ -154,6 +173,36 @@ export interface SessionRow {
   remembered?: number;
   stepping?: boolean;
   verified?: boolean;
+  yours?: YourTurn | null;
+}
+/**
+ * The person plays the model, and it is the model's turn: what a model would be sent.
+ */
+export interface YourTurn {
+  turn: number;
+  prompt?: string;
+  told?: Told[];
+  system?: string;
+  tools?: string[];
+  calls?: Written[];
+}
+/**
+ * What the model is told since its last reply: the result of a call, or other words.
+ */
+export interface Told {
+  text: string;
+  tool?: string;
+  step?: number;
+  error?: boolean;
+}
+/**
+ * A call that the person has written in the model's place.
+ */
+export interface Written {
+  tool: string;
+  arguments?: {
+    [k: string]: unknown;
+  };
 }
 /**
  * A node of the graph. `id` is unique over all branches, `name` in its branch only.
@@ -224,6 +273,16 @@ export interface TurnRow {
   attempts?: string[];
 }
 /**
+ * The calls that the person has written so far in the model's place.
+ *
+ * What is new among them is checked as it would run, but with `anyway`; nothing is recorded.
+ */
+export interface Draft {
+  calls: Written[];
+  anyway?: boolean;
+  type: 'draft';
+}
+/**
  * Run other arguments in a call's place; one that has run is replayed from there.
  */
 export interface Edit {
@@ -278,6 +337,14 @@ export interface Saved {
     [k: string]: unknown;
   };
   version?: number;
+}
+/**
+ * Reply in the model's place: with words, with calls, or with both.
+ */
+export interface Say {
+  text?: string;
+  calls?: Written[];
+  type: 'say';
 }
 export interface Step {
   type: 'step';
@@ -347,6 +414,10 @@ export const DEFAULTS = {
   "Delta": {
     "type": "delta"
   },
+  "Draft": {
+    "anyway": false,
+    "type": "draft"
+  },
   "Edit": {
     "reason": "",
     "bound": "",
@@ -412,6 +483,11 @@ export const DEFAULTS = {
   "Saved": {
     "version": 1
   },
+  "Say": {
+    "text": "",
+    "calls": [],
+    "type": "say"
+  },
   "SessionRow": {
     "id": "session",
     "name": "",
@@ -427,7 +503,8 @@ export const DEFAULTS = {
     "ran": 0,
     "remembered": 0,
     "stepping": false,
-    "verified": true
+    "verified": true,
+    "yours": null
   },
   "Step": {
     "type": "step"
@@ -437,6 +514,11 @@ export const DEFAULTS = {
   },
   "Tidy": {
     "type": "tidy"
+  },
+  "Told": {
+    "tool": "",
+    "step": 0,
+    "error": false
   },
   "ToolRow": {
     "description": "",
@@ -460,5 +542,15 @@ export const DEFAULTS = {
     "live": true,
     "type": "whole",
     "version": 1
+  },
+  "Written": {
+    "arguments": {}
+  },
+  "YourTurn": {
+    "prompt": "",
+    "told": [],
+    "system": "",
+    "tools": [],
+    "calls": []
   }
 } as const;

@@ -1,0 +1,370 @@
+"""A person plays the model: what they are shown, and a reply of theirs recorded as any other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox, cells, lines, options
+from jupyter_toolcall.driving import Drive
+from jupyter_toolcall.errors import NotYourTurn, Stopped, Unfinished, UsageError
+from jupyter_toolcall.events import Asked, Replied
+from jupyter_toolcall.kitchen import Fries, Oven, Potato, Sink
+from jupyter_toolcall.models.named import model_named
+from jupyter_toolcall.notebooks import execute
+from jupyter_toolcall.request import Reply, Request
+from jupyter_toolcall.rows import Delta, Notice, Refused, YourTurn
+
+BOX = Toolbox(Potato, Oven, Fries)
+SLICE = {"tool": "Potato_slice", "arguments": {"shape": "STICKS"}}
+
+
+def asked(model: Any = "person", **more: Any) -> Session:
+    """Return a session in which the model has been asked: here a person."""
+    given = {"potato": Potato(peeled=True), "sink": Sink()}
+    settings = {"scheme": "flat", "approve": "all", "inputs": given, **more}
+    return Session(BOX, model, **settings).ask("Slice it.")
+
+
+@dataclass
+class Seat:
+    """Somebody in front of a panel, and what the panel was told."""
+
+    drive: Drive
+    heard: list[Notice] = field(default_factory=list)
+
+    @property
+    def turn(self) -> YourTurn:
+        (row,) = self.drive.whole().session
+        assert row.yours is not None
+        return row.yours
+
+    @property
+    def says(self) -> str:
+        return self.drive.whole().session[0].says
+
+    def send(self, *messages: Any) -> None:
+        for message in messages:
+            self.drive.hear(message)
+        asyncio.run(self.drive.resume())
+
+    def refused(self) -> Refused:
+        (refusal,) = (notice for notice in self.heard if isinstance(notice, Refused))
+        return refusal
+
+
+def seated(session: Session | None = None, **more: Any) -> Seat:
+    heard: list[Notice] = []
+    seat = Seat(Drive(asked(**more) if session is None else session, heard.append), heard)
+    seat.drive.drive_now()
+    return seat
+
+
+# -- the reply ----------------------------------------------------------------------------
+
+
+def test_nobody_replies_until_the_person_does() -> None:
+    session = asked().run()
+    assert isinstance(session.state.last, Asked)
+    session.reply("", ("Potato_slice", {"shape": "STICKS"})).run()
+    assert (session.calls[0].id, session.calls[0].object) == ("call_1", "Potato#2")
+    session.reply("There you are.").run()
+    assert session.text == "There you are."
+
+
+def test_a_reply_is_recorded_as_a_models_and_says_by_whom() -> None:
+    played = asked().reply("First:", ("Potato_rinse", {"sink": "Sink#1"})).run()
+    script = Scripted([["First:", ("Potato_rinse", {"sink": "Sink#1"})]])
+    spoken = asked(script).step()
+    (mine,) = _replies(played)
+    (its,) = _replies(spoken)
+    assert mine[0] == its[0]
+    assert mine[1]["by"] == "person"
+    assert "by" not in its[1]
+    assert played.usage.input == 0
+
+
+def _replies(session: Session) -> list[tuple[Replied, Any]]:
+    path = session.journal.path(session.head)
+    return [(e.event, e.meta) for e in path if isinstance(e.event, Replied)]
+
+
+def test_a_wrong_call_is_recorded_and_fails_as_a_models_does() -> None:
+    session = asked().reply("", ("Potato_slice", {"shape": "CUBES"})).run()
+    assert session.calls[0].status == "failed"
+    assert session.reply("Sorry.").run().text == "Sorry."
+
+
+def test_several_calls_have_an_id_each_and_run_in_their_order() -> None:
+    session = asked()
+    session.reply("", ("Potato_peel", {}), ("Potato_slice", {"shape": "SLICES"})).run()
+    assert [(call.id, call.object) for call in session.calls] == [
+        ("call_1_1", "Potato#2"),
+        ("call_1_2", "Potato#3"),
+    ]
+
+
+def test_no_reply_is_taken_where_it_is_not_the_models_turn() -> None:
+    session = asked(approve="ask").reply("", ("Potato_peel", {}))
+    for wait in (session, session.run()):
+        with pytest.raises(NotYourTurn, match="these calls have no result yet: call_1"):
+            wait.reply("And?")
+    session.decide("call_1").run().reply("Done.").run()
+    with pytest.raises(NotYourTurn, match="nobody has asked anything since"):
+        session.reply("And?")
+    with pytest.raises(NotYourTurn, match="said again first"):
+        session.replay().reply("Before its time")
+
+
+@pytest.mark.parametrize(
+    ("text", "calls", "said"),
+    [
+        ("", (), "the reply is empty"),
+        (" \n", (), "the reply is empty"),
+        ("", ("Potato_peel",), "is no call; give a"),
+        ("", (("Potato_peel", 5),), "is no call; give a"),
+    ],
+)
+def test_what_is_no_reply_is_not_recorded(text: str, calls: Any, said: str) -> None:
+    session = asked()
+    head = session.head
+    with pytest.raises(UsageError, match=said):
+        session.reply(text, *calls)
+    assert session.head == head
+
+
+def test_turns_run_out_for_a_person_too() -> None:
+    session = asked(max_turns=1).reply("", ("Potato_peel", {})).run()
+    with pytest.raises(NotYourTurn, match="replied 1 times; a larger max_turns"):
+        session.reply("Done.")
+
+
+def test_a_replay_says_the_replies_again_and_adds_nothing() -> None:
+    session = asked(outputs={"sliced": Potato}, scheme="select")
+    session.reply("", ("selectTools", {"tools": ["Potato_slice"]})).run()
+    session.reply("", ("Potato_slice", {"shape": "STICKS"})).run()
+    session.reply("", ("save", {"sliced": "Potato#2"})).run()
+    entries = len(session.journal)
+    again = session.replay().run()
+    assert again.outputs["sliced"] == session.outputs["sliced"]
+    assert len(session.journal) == entries
+    other = session.edit(session.calls[1], shape="SLICES").run()
+    assert other.outputs["sliced"] != session.outputs["sliced"]
+
+
+def test_in_a_spoken_session_calls_are_written_in_xml_or_by_form_but_not_both() -> None:
+    block = (
+        '<tool-calls><tool-call tool="Potato" function="slice">'
+        '<parameter name="shape">STICKS</parameter></tool-call></tool-calls>'
+    )
+    written = asked(native=True).reply(f"Now:\n{block}").run()
+    formed = asked(native=True).reply("Now:", ("Potato_slice", {"shape": "STICKS"})).run()
+    assert [call.object for call in (*written.calls, *formed.calls)] == ["Potato#2"] * 2
+    with pytest.raises(UsageError, match="the words hold calls already"):
+        asked(native=True).reply(block, ("Potato_peel", {}))
+
+
+# -- what is shown ------------------------------------------------------------------------
+
+
+def test_the_person_sees_what_a_model_is_sent() -> None:
+    seat = seated(scheme="select", outputs={"sliced": Potato})
+    session = seat.drive.session
+    assert (seat.says, seat.turn.turn, seat.turn.prompt) == ("You are the model", 1, "Slice it.")
+    assert seat.turn.tools == tuple(tool.name for tool in session.cursor.request.tools)
+    rows = {row.id: row for row in seat.drive.whole().tools}
+    for tool in session.cursor.request.tools:
+        assert rows[tool.name].description == tool.description
+        assert rows[tool.name].parameters == tool.parameters
+    assert "- Potato#1" in rows["selectTools"].description
+    assert seat.turn.system in session.cursor.request.system
+
+
+def test_what_came_of_the_calls_is_shown_as_the_model_is_told_it() -> None:
+    seat = seated()
+    calls = [{"tool": "Potato_peel"}, {"tool": "Potato_slice", "arguments": {"shape": "CUBES"}}]
+    seat.send({"type": "say", "calls": calls})
+    assert [(told.tool, told.step, told.error) for told in seat.turn.told] == [
+        ("Potato_peel", 1, False),
+        ("Potato_slice", 2, True),
+    ]
+    assert seat.turn.told[0].text == '{"result": "Potato#2"}'
+    assert seat.turn.prompt == "Slice it."
+
+
+def test_a_panel_is_told_of_each_tool_once_and_again_where_it_has_changed() -> None:
+    seat = seated(scheme="select")
+    told = len(seat.heard)
+    seat.send({"type": "draft", "calls": [{"tool": "selectTools", "arguments": {"tools": ["x"]}}]})
+    assert _tools(seat.heard[told:]) == []
+    selected = {"tool": "selectTools", "arguments": {"tools": ["Potato_peel"]}}
+    seat.send({"type": "say", "calls": [selected]})
+    assert _tools(seat.heard[told:]) == ["Potato_peel"]
+    seat.send({"type": "say", "calls": [{"tool": "Potato_peel"}]})
+    assert _tools(seat.heard[told:]) == ["Potato_peel", "selectTools"]
+
+
+def _tools(notices: list[Notice]) -> list[str]:
+    return [row.id for each in notices if isinstance(each, Delta) for row in each.rows.tools]
+
+
+# -- from a panel -------------------------------------------------------------------------
+
+
+def test_calls_are_written_one_by_one_and_a_panel_that_comes_later_sees_them() -> None:
+    seat = seated()
+    seat.send({"type": "draft", "calls": [{"tool": "Potato_peel"}]})
+    seat.send({"type": "draft", "calls": [{"tool": "Potato_peel"}, SLICE]})
+    seat.send({"type": "hello"})
+    assert [call.tool for call in seat.turn.calls] == ["Potato_peel", "Potato_slice"]
+    assert seat.drive.session.calls == ()
+    seat.send({"type": "say", "text": "Now.", "calls": [{"tool": "Potato_peel"}, SLICE]})
+    assert [call.status for call in seat.drive.session.calls] == ["succeeded"] * 2
+    assert seat.turn.calls == ()
+
+
+def test_a_call_that_could_not_run_comes_back_at_its_field_and_can_be_written_anyway() -> None:
+    seat = seated()
+    wrong = {"tool": "Potato_slice", "arguments": {"shape": "CUBES"}}
+    seat.send({"type": "draft", "calls": [wrong]})
+    assert set(seat.refused().fields) == {"shape"}
+    assert seat.turn.calls == ()
+    seat.send({"type": "draft", "calls": [wrong], "anyway": True})
+    seat.send({"type": "draft", "calls": [wrong, {"tool": "Potato_peel"}]})
+    assert [call.tool for call in seat.turn.calls] == ["Potato_slice", "Potato_peel"]
+
+
+@pytest.mark.parametrize("kind", ["say", "draft"])
+def test_what_comes_out_of_turn_is_refused(kind: str) -> None:
+    seat = seated(approve="ask")
+    seat.send({"type": "say", "calls": [SLICE]})
+    assert seat.says == "Waiting for you"
+    seat.send({"type": kind, "text": "Late.", "calls": [SLICE]})
+    assert "not the model's turn" in seat.refused().reason
+    assert len(seat.drive.session.calls) == 1
+
+
+def test_the_person_is_told_in_which_part_they_are_asked() -> None:
+    seat = seated(approve="ask")
+    assert seat.drive.whole().session[0].detail == ""
+    seat.send({"type": "say", "calls": [SLICE]})
+    row = seat.drive.whole().session[0]
+    assert (row.says, row.yours) == ("Waiting for you", None)
+    assert "Now decide on it as the person" in row.detail
+
+
+def test_a_cell_waits_for_the_reply_and_goes_on_with_it() -> None:
+    heard: list[Notice] = []
+    drive = Drive(asked(), heard.append)
+
+    async def played() -> None:
+        going = asyncio.ensure_future(drive.drive())
+        while not heard:
+            await asyncio.sleep(0)
+        assert not going.done()
+        drive.hear({"type": "say", "text": "Done.", "calls": []})
+        await going
+
+    asyncio.run(played())
+    assert drive.session.text == "Done."
+    phases = [row.phase for each in heard if isinstance(each, Delta) for row in each.rows.session]
+    assert "thinking" not in phases
+
+
+def test_a_function_that_has_no_reply_yet_is_waited_for_and_asked_again() -> None:
+    replies: list[Reply | None] = [None, Reply("Now.")]
+
+    def late(request: Request) -> Reply | None:
+        return replies.pop(0)
+
+    seat = seated(Session(BOX, late, scheme="flat").ask("Well?"))
+    row = seat.drive.whole().session[0]
+    assert (row.phase, row.says, row.yours) == ("waiting", "Waiting for the model", None)
+    seat.send({"type": "run"})
+    assert seat.drive.session.text == "Now."
+
+
+def test_stopping_while_the_model_is_waited_for_loses_nothing() -> None:
+    drive = Drive(asked(), lambda notice: None)
+
+    async def stopped() -> None:
+        going = asyncio.ensure_future(drive.drive())
+        await asyncio.sleep(0)
+        drive.hear({"type": "stop"})
+        await going
+
+    with pytest.raises(Stopped):
+        asyncio.run(stopped())
+    assert drive.session.reply("Still here.").run().text == "Still here."
+
+
+# -- without a panel ----------------------------------------------------------------------
+
+
+def typed(*words: str) -> Callable[[str], str]:
+    given = iter(words)
+    return lambda prompt: next(given)
+
+
+@pytest.mark.parametrize("line", ["Potato_slice shape=STICKS", "{number} shape=STICKS"])
+def test_on_an_input_line_a_call_is_a_tool_by_name_or_number(
+    line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = asked()
+    number = BOX.names.index("Potato_slice") + 1
+    lines.reply_by_input(session, typed(line.format(number=number)))
+    assert session.run().objects[-1] == "Potato#2"
+    shown = capsys.readouterr().out
+    assert "Slice it." in shown
+    assert f"{number}. Potato_slice(Potato, shape)" in shown
+
+
+def test_on_an_input_line_all_else_is_words_and_what_is_wrong_is_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    session = asked()
+    lines.reply_by_input(session, typed("Potato_slice shape=CUBES"))
+    assert session.calls == ()
+    assert "shape" in capsys.readouterr().out
+    lines.reply_by_input(session, typed("Potato_slice is what I would call"))
+    assert session.run().text == "Potato_slice is what I would call"
+
+
+def opened(line: str) -> tuple[cells.Cells, Session]:
+    """Return a kernel's sessions, with one that a cell opened."""
+    kernel = cells.Cells()
+    variables = {"Potato": Potato, "potato": Potato(peeled=True)}
+    session = kernel.session(options.options(line), variables)
+    return kernel, kernel.keep(session.ask("Slice it."))
+
+
+def test_line_commands_reply_as_the_model() -> None:
+    kernel, session = opened("-m person -t Potato -i potato --scheme flat --approve all")
+    lines.carry_out(["call", "Potato_slice", "shape=STICKS"], kernel, {})
+    lines.carry_out(["say", "There", "you", "are."], kernel, {})
+    assert (session.calls[0].object, session.text) == ("Potato#2", "There you are.")
+
+
+def test_person_is_a_model_by_name() -> None:
+    assert repr(model_named("person")) == "<person: you play the model>"
+    _, session = opened("-m person -t Potato -i potato")
+    assert session.state.opened.model == "person"
+    with pytest.raises(UsageError, match="'person:me' is no model"):
+        model_named("person:me")
+
+
+def test_where_nobody_can_be_asked_the_cell_fails_in_one_line(tmp_path: Path) -> None:
+    sources = [
+        "%load_ext jupyter_toolcall\nfrom jupyter_toolcall.kitchen import Potato",
+        "%%toolchat -m person -t Potato\nWell?",
+    ]
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in sources])
+    nbformat.write(made, tmp_path / "a.ipynb")
+    with pytest.raises(Unfinished, match=r"the model is a person \(-m person\)"):
+        execute(tmp_path / "a.ipynb")
