@@ -5,6 +5,7 @@ import { argumentsOf, facts, large, muted, shownObject, type Fact } from './fact
 import { icon } from './icons';
 import { ancestors, descendants, type Acts, type Look } from './look';
 import type { FullCall, FullObject } from './rows';
+import { reply } from './reply';
 import { branchName, currentBranch, savedAs } from './scene';
 import { block, clip, line } from './text';
 
@@ -151,10 +152,13 @@ export interface Card {
 export function card(acts: Acts): Card {
   const body = h('div', { class: 'tc-cardbody' });
   const decide = actions(acts);
-  const element = h('section', { class: 'tc-card', 'aria-label': 'Details', tabindex: -1 }, body, decide.element);
+  const mine = reply(acts);
+  const inner = [body, mine.element, decide.element];
+  const element = h('section', { class: 'tc-card', 'aria-label': 'Details', tabindex: -1 }, ...inner);
   let view: Look;
 
   function inside(): Child[] {
+    if (view.yours && view.follow) return [];
     const call = view.model.calls.get(view.chosen.call);
     const object = view.model.objects.get(view.chosen.object);
     const made = object && object.role !== 'output' && object.role !== 'pending' && !(call && isDecision(call));
@@ -188,8 +192,10 @@ export function card(acts: Acts): Card {
         chosen.call,
         chosen.object,
         next.at,
-        next.past
+        next.past,
+        next.yours !== null
       );
+      mine.paint(next);
       decide.paint(next);
       // A button that went must not take the keyboard with it.
       if (focus && !element.contains(document.activeElement)) element.focus({ preventScroll: true });

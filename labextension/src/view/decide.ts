@@ -7,6 +7,9 @@ import { line } from './text';
 
 export const isDecision = (call: FullCall): boolean => isOpen(call) && call.branch === '';
 
+/** Commands whose refusal is shown in the dialog that sent them. */
+const AT_FIELDS: readonly string[] = ['edit', 'draft'];
+
 /** JSON where it is JSON, else the text itself. */
 export function parsedResult(text: string): unknown {
   try {
@@ -100,14 +103,16 @@ const note = (text: string): HTMLElement => h('p', { class: 'tc-note' }, icon('i
 
 /** The way back to what waits, where the person looks at something else. */
 function elsewhere(view: Look, acts: Acts): Child {
-  const { waiting } = view;
-  if (!waiting || waiting.id === view.chosen.call) return null;
+  const { waiting, yours } = view;
+  if (waiting ? waiting.id === view.chosen.call : !yours || view.follow) return null;
   const show = button('Show', { look: 'ghost right', onclick: () => acts.set({ chosen: null, form: null }) });
   return h(
     'div',
     { class: 'tc-else' },
     icon('wait'),
-    h('span', {}, h('code', {}, line(waiting.tool, 80)), ' waits for you'),
+    waiting
+      ? h('span', {}, h('code', {}, line(waiting.tool, 80)), ' waits for you')
+      : h('span', {}, 'You are the model, and it is your turn'),
     show
   );
 }
@@ -153,7 +158,7 @@ export function actions(acts: Acts): Actions {
     const before = form?.key;
     const refused = view.model.refused;
     const children = [
-      refused && refused.command !== 'edit'
+      refused && !AT_FIELDS.includes(refused.command)
         ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), line(refused.reason))
         : null,
       ...inside(),
@@ -171,7 +176,7 @@ export function actions(acts: Acts): Actions {
     paint(next) {
       view = next;
       const call = next.model.calls.get(next.chosen.call);
-      draw(call, next.ui.sent, next.ui.form, next.past, next.live, next.waiting, next.model.refused, next.calls.length);
+      draw(call, next.ui.sent, next.ui.form, next.past, next.live, next.waiting, next.model.refused, next.calls.length, next.yours !== null, next.follow);
     }
   };
 }

@@ -32,7 +32,7 @@ function meta(view: Look): Child[] {
   const { session } = view.model;
   const counts =
     session.remembered > 0 ? `${many(session.ran, 'call')} ran, ${count(session.remembered)} from memory` : '';
-  const turn = view.past ? (view.calls.at(-1)?.turn ?? 0) : session.turn;
+  const turn = view.past ? (view.calls.at(-1)?.turn ?? 0) : (view.yours?.turn ?? session.turn);
   const parts: [string, string][] = [
     ['opt', line(session.model, 60)],
     ['', counts || (turn ? `turn ${count(turn)}` : '')],
@@ -67,7 +67,7 @@ export function head(acts: Acts): Head {
   function says(): void {
     const { session } = view.model;
     const text = view.past ? `Looking back at step ${view.at}` : session.says || SAYS[session.phase] || '';
-    const name = view.past ? 'clock' : (ICONS[session.phase] ?? 'ready');
+    const name = view.past ? 'clock' : view.yours ? 'person' : (ICONS[session.phase] ?? 'ready');
     const next = `${name} ${text}`;
     if (next === words) return;
     words = next;
@@ -101,18 +101,19 @@ export function head(acts: Acts): Head {
   };
 }
 
-/** Says politely when a call begins to wait. */
+/** Says politely when a call, or the model's turn, begins to wait for the person. */
 export function herald(): { readonly element: HTMLElement; paint(view: Look): void } {
   const element = reader('');
   element.setAttribute('aria-live', 'polite');
   let last = '';
   return {
     element,
-    paint({ waiting }) {
-      const id = waiting?.id ?? '';
+    paint({ waiting, yours }) {
+      const id = waiting?.id ?? (yours ? `turn ${yours.turn}` : '');
       if (id === last) return;
       last = id;
-      element.textContent = waiting ? `${line(waiting.tool, 80)} waits for your decision.` : '';
+      const turn = yours ? 'You are the model: it is your turn to reply.' : '';
+      element.textContent = waiting ? `${line(waiting.tool, 80)} waits for your decision.` : turn;
     }
   };
 }

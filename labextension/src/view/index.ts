@@ -7,17 +7,19 @@
 import type { Command, Notice } from '../generated/contract';
 import { card } from './card';
 import { compare } from './compare';
-import { dialog, type Dialog } from './dialog';
+import { dialog } from './dialog';
 import { h } from './dom';
+import type { Dialog } from './form';
 import { graph } from './graph';
 import { head, herald } from './head';
 import { firstWaiting, look, START, type Acts, type Look, type Tab } from './look';
 import { messages } from './messages';
-import { EMPTY, fold, type FullCall } from './rows';
+import { EMPTY, fold, type Model } from './rows';
 import { said } from './said';
 import { steps } from './steps';
 import { branches, tabs } from './tabs';
 import { time } from './time';
+import { write } from './write';
 
 export interface Host {
   /** Sends a command to the kernel; a host without a kernel has none. */
@@ -41,6 +43,10 @@ function keepKeys(event: KeyboardEvent): void {
   if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
 }
 
+/** What the person is asked for: a call to decide on, or the model's turn; undefined for nothing. */
+const asksFor = (model: Model): string | undefined =>
+  firstWaiting(model)?.id ?? (model.session.yours ? `turn ${model.session.yours.turn}` : undefined);
+
 /** Puts the view into `el`. */
 export function mount(el: HTMLElement, host: Host): View {
   let model = EMPTY;
@@ -63,7 +69,8 @@ export function mount(el: HTMLElement, host: Host): View {
       open?.view.busy(ui.sent);
       paint();
     },
-    edit
+    edit: call => ask(dialog(look(model, ui, true), call, acts, close)),
+    write: tool => ask(write(look(model, ui, true), tool, acts, close))
   };
 
   const beside = branches(acts);
@@ -157,9 +164,8 @@ export function mount(el: HTMLElement, host: Host): View {
     else details.element.focus({ preventScroll: true });
   }
 
-  function edit(call: FullCall): void {
+  function ask(view: Dialog): void {
     close();
-    const view = dialog(look(model, ui, true), call, acts, close);
     open = { view, back: document.activeElement };
     root.append(view.element);
     page.inert = true;
@@ -178,12 +184,12 @@ export function mount(el: HTMLElement, host: Host): View {
 
   function update(notice: Notice): void {
     const wasSent = ui.sent;
-    const before = firstWaiting(model)?.id;
+    const before = asksFor(model);
     const whole = !model.gap;
     const { refused } = model;
     model = fold(model, notice);
     if (model.gap && whole) host.send?.({ type: 'hello' });
-    const waiting = firstWaiting(model)?.id;
+    const waiting = asksFor(model);
     const anew = waiting !== undefined && waiting !== before && ui.at === null;
     const refusal = model.refused !== refused;
     // A refusal stands until the person does something else, or something else waits.

@@ -21,6 +21,7 @@ export interface Around {
 }
 
 const FEW = 4;
+const CHOOSE = 'choose one';
 
 function simple(element: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement): Input {
   return { element, group: false, raw: () => element.value, set: raw => void (element.value = raw) };
@@ -42,7 +43,8 @@ function objectSelect(field: Field, around: Around): Input {
   const found = candidates(field, around.objects, around.step);
   const current = rawOf(field, field.initial);
   const known = found.map(object => [object.name, caption(object)] as const);
-  const none = field.required ? [] : [['', field.initial === undefined ? 'left out: the newest' : 'none'] as const];
+  const left = field.initial === undefined ? 'left out: the newest' : 'none';
+  const none = !field.required ? [['', left] as const] : current ? [] : [['', CHOOSE] as const];
   const lost = current && !found.some(object => object.name === current) ? [[current, line(current, 80)] as const] : [];
   return simple(
     h(
@@ -96,13 +98,13 @@ function choice(field: Field, around: Around): Input {
   const current = rawOf(field, field.initial);
   const extra =
     field.initial === undefined
-      ? [['', 'left out'] as const]
+      ? [['', field.required ? CHOOSE : 'left out'] as const]
       : known.some(([raw]) => raw === current)
         ? []
         : [[current, line(current, 60)] as const];
   const all = [...known, ...extra];
   const long = all.reduce((sum, [, text]) => sum + text.length + 4, 0) > 52;
-  if (all.length <= FEW && !long) return segments(around, all);
+  if (all.length <= FEW && !long) return segments(around, field.required ? all.filter(([raw]) => raw !== '') : all);
   return simple(
     h('select', { id: around.id, class: 'tc-in mono', 'aria-describedby': around.described }, ...options(all))
   );
@@ -114,7 +116,7 @@ function flag(field: Field, around: Around): Input {
   return {
     element: h('span', { class: 'tc-flag' }, box),
     group: false,
-    raw: () => (untouched === '' && !box.checked ? '' : String(box.checked)),
+    raw: () => (untouched === '' && !box.checked && !field.required ? '' : String(box.checked)),
     set: raw => void (box.checked = raw === 'true')
   };
 }
@@ -123,7 +125,8 @@ function text(field: Field, around: Around): Input {
   const value = rawOf(field, field.initial);
   const common = { id: around.id, 'aria-describedby': around.described, spellcheck: 'false' };
   if (value.length <= 60 && !value.includes('\n')) {
-    const placeholder = field.initial === undefined ? 'left out' : field.initial === null ? 'none' : '';
+    const left = field.required ? '' : 'left out';
+    const placeholder = field.initial === undefined ? left : field.initial === null ? 'none' : '';
     return simple(h('input', { ...common, type: 'text', placeholder, class: 'tc-in' }));
   }
   return simple(h('textarea', { ...common, class: 'tc-in', rows: Math.min(10, value.split('\n').length + 1) }));
@@ -146,18 +149,20 @@ function input(field: Field, around: Around): Input {
           ...common,
           type: 'number',
           step: field.integer ? 1 : 'any',
-          placeholder: field.initial === undefined ? 'left out' : '',
+          placeholder: field.initial === undefined && !field.required ? 'left out' : '',
           class: 'tc-in mono'
         })
       );
     case 'text':
       return text(field, around);
+    case 'texts':
     case 'json':
       return simple(
         h('textarea', {
           ...common,
           class: 'tc-in mono',
           rows: Math.min(8, rawOf(field, field.initial).split('\n').length + 1),
+          placeholder: field.kind === 'texts' ? 'one a line' : '',
           spellcheck: 'false'
         })
       );

@@ -1,6 +1,6 @@
 /** What is looked at: the model at a time, with what the person chose. Only pure functions live here. */
 import type { Command } from '../generated/contract';
-import type { FullCall, FullObject, Model } from './rows';
+import type { FullCall, FullObject, FullTool, FullYours, Model } from './rows';
 
 export const TABS = ['Graph', 'Steps', 'Messages', 'Compare'] as const;
 export type Tab = (typeof TABS)[number];
@@ -56,6 +56,8 @@ export interface Look {
   readonly follow: boolean;
   /** The call to decide now. */
   readonly waiting: FullCall | null;
+  /** The turn of the model, where the person is the model and it is theirs. */
+  readonly yours: FullYours | null;
 }
 
 /** What the parts can do. */
@@ -63,6 +65,7 @@ export interface Acts {
   set(patch: Partial<Ui>): void;
   send(command: Command): void;
   edit(call: FullCall): void;
+  write(tool: FullTool): void;
 }
 
 const NOTHING: Choice = { call: '', object: '' };
@@ -86,13 +89,14 @@ export function firstWaiting(model: Model): FullCall | null {
 export const choiceOf = (call: FullCall | null | undefined): Choice =>
   call ? { call: call.id, object: call.object } : NOTHING;
 
-function choose(ui: Ui, model: Model, calls: readonly FullCall[], waiting: FullCall | null): Choice {
+function choose(ui: Ui, calls: readonly FullCall[], waiting: FullCall | null, view: Pick<Look, 'model' | 'yours'>): Choice {
+  const { model, yours } = view;
   const { chosen } = ui;
   const call = chosen ? model.calls.get(chosen.call) : undefined;
   if (chosen && call && (call.branch !== '' || calls.includes(call)))
     return { call: call.id, object: call.object || chosen.object };
   if (chosen && chosen.call === '' && model.objects.has(chosen.object)) return chosen;
-  return choiceOf(waiting ?? calls.at(-1));
+  return yours ? NOTHING : choiceOf(waiting ?? calls.at(-1));
 }
 
 /** The whole of what the parts draw. `able` says that the host can send. */
@@ -107,9 +111,10 @@ export function look(model: Model, ui: Ui, able: boolean): Look {
     ? known.filter(object => object.step <= at && object.role !== 'output' && object.role !== 'pending')
     : known;
   const waiting = past ? null : firstWaiting(model);
-  const chosen = choose(ui, model, calls, waiting);
+  const yours = past ? null : model.session.yours;
+  const chosen = choose(ui, calls, waiting, { model, yours });
   const live = able && model.live;
-  return { model, ui, live, past, at, last, calls, objects, chosen, follow: ui.chosen === null, waiting };
+  return { model, ui, live, past, at, last, calls, objects, chosen, follow: ui.chosen === null, waiting, yours };
 }
 
 /** The call that made an object, where it was a call. */

@@ -15,9 +15,12 @@ import {
   type Refused,
   type Rows,
   type SessionRow,
+  type Told,
   type ToolRow,
   type TurnRow,
-  type Use
+  type Use,
+  type Written,
+  type YourTurn
 } from '../generated/contract';
 
 export type FullPreview = Required<Preview>;
@@ -28,7 +31,13 @@ export type FullTool = Required<ToolRow>;
 export type FullMessage = Required<MessageRow>;
 export type FullTurn = Required<TurnRow>;
 export type FullBranch = Required<BranchRow>;
-export type FullSession = Required<SessionRow>;
+export type FullTold = Required<Told>;
+export type FullWritten = Required<Written>;
+export type FullYours = Omit<Required<YourTurn>, 'told' | 'calls'> & {
+  readonly told: readonly FullTold[];
+  readonly calls: readonly FullWritten[];
+};
+export type FullSession = Omit<Required<SessionRow>, 'yours'> & { readonly yours: FullYours | null };
 
 export interface Tables {
   readonly calls: ReadonlyMap<string, FullCall>;
@@ -117,8 +126,20 @@ export const fullCall = (row: Loose): FullCall =>
     uses: records(row.uses).map(use)
   }) as FullCall;
 
+const fullYours = (row: Loose): FullYours =>
+  ({
+    ...complete(row, { turn: 0, ...DEFAULTS.YourTurn }),
+    tools: texts(row.tools),
+    told: records(row.told).map(one => complete(one, { text: '', ...DEFAULTS.Told })),
+    calls: records(row.calls).map(one => complete(one, { tool: '', ...DEFAULTS.Written }))
+  }) as FullYours;
+
 const fullSession = (row: Loose): FullSession =>
-  ({ ...complete(row, DEFAULTS.SessionRow), pending: texts(row.pending) }) as FullSession;
+  ({
+    ...complete(row, DEFAULTS.SessionRow),
+    pending: texts(row.pending),
+    yours: isRecord(row.yours) ? fullYours(row.yours) : null
+  }) as FullSession;
 
 export const EMPTY: Model = {
   calls: new Map(),

@@ -7,7 +7,7 @@ import type { FullObject } from './rows';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-export type Kind = 'choice' | 'flag' | 'number' | 'text' | 'object' | 'objects' | 'json';
+export type Kind = 'choice' | 'flag' | 'number' | 'text' | 'texts' | 'object' | 'objects' | 'json';
 
 export interface Field {
   readonly name: string;
@@ -82,6 +82,10 @@ function kindsOf(schema: Schema): readonly string[] {
   return found?.[1]?.split('|') ?? [];
 }
 
+/** A list that cannot stand one text a line. */
+const isLong = (value: unknown): boolean =>
+  Array.isArray(value) && value.some(one => typeof one !== 'string' || one.trim() !== one || one === '' || one.includes('\n'));
+
 function kindFor(schema: Schema, root: Schema, value: unknown): Pick<Field, 'kind' | 'options'> {
   const fits = (type: string): boolean => value === undefined || value === null || typeof value === type;
   const values = choices(schema, root);
@@ -91,9 +95,12 @@ function kindFor(schema: Schema, root: Schema, value: unknown): Pick<Field, 'kin
   if (schema.type === 'boolean' && fits('boolean')) return { kind: 'flag', options: [] };
   if ((schema.type === 'integer' || schema.type === 'number') && fits('number')) return { kind: 'number', options: [] };
   if (schema.type === 'string' && fits('string')) return { kind: 'text', options: [] };
-  const items = isSchema(schema.items) ? kindsOf(plain(schema.items, root).schema) : [];
+  const item = isSchema(schema.items) ? plain(schema.items, root).schema : {};
+  const items = kindsOf(item);
   const listed = value === undefined || (Array.isArray(value) && value.every(one => typeof one === 'string'));
-  return items.length && listed ? { kind: 'objects', options: items } : { kind: 'json', options: [] };
+  if (items.length && listed) return { kind: 'objects', options: items };
+  const lines = item.type === 'string' && !choices(item, root).length && listed && !isLong(value);
+  return { kind: lines ? 'texts' : 'json', options: [] };
 }
 
 /** One field per argument: those of the schema in its order, then what else the call has. */
@@ -120,6 +127,7 @@ export function rawOf(field: Field, value: unknown): string {
   if (value === undefined) return '';
   if (field.kind === 'text' || field.kind === 'object') return value === null ? '' : String(value);
   if (field.kind === 'number') return value === null ? '' : String(value);
+  if (field.kind === 'texts' && Array.isArray(value)) return value.join('\n');
   return JSON.stringify(value, null, field.kind === 'json' ? 2 : undefined);
 }
 
@@ -145,12 +153,21 @@ function json(raw: string): Read {
   }
 }
 
+/** One text a line; a list that is written as JSON is taken as such. */
+function texts(raw: string): Read {
+  const found = raw.trim().startsWith('[') ? json(raw) : { error: '' };
+  if ('value' in found) return found;
+  const lines = raw.split('\n').map(one => one.trim());
+  return { value: lines.filter(one => one !== '') };
+}
+
 /** The value that a field holds. */
 export function read(field: Field, raw: string): Read {
   if (raw === rawOf(field, field.initial))
     return field.initial === undefined ? { omit: true } : { value: field.initial };
   if (raw.trim() === '' && (field.kind !== 'text' || field.nullable)) return empty(field);
   if (field.kind === 'text' || field.kind === 'object') return { value: raw };
+  if (field.kind === 'texts') return texts(raw);
   return field.kind === 'number' ? number(field, raw) : json(raw);
 }
 
