@@ -48,9 +48,9 @@ def answer() -> bytes:
     deltas: list[dict[str, Any]] = [
         {"role": "assistant", "content": None},
         {"tool_calls": [{**call, "function": {"name": "note", "arguments": ""}}]},
-        *({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} for piece in pieces),
+        *({"tool_calls": [{"index": 0, "function": {"arguments": p}}]} for p in pieces),
     ]
-    choices = [[{"index": 0, "delta": delta, "finish_reason": None}] for delta in deltas]
+    choices: list[Any] = [[{"index": 0, "delta": delta, "finish_reason": None}] for delta in deltas]
     choices += [[{"index": 0, "delta": {}, "finish_reason": "tool_calls"}], []]
     sent = b"".join(
         b"data: " + json.dumps({**HEAD, "choices": choice}).encode() + b"\n\n" for choice in choices
