@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +58,14 @@ class _Gathered:
     """The entries by the ids that they have in the notebook."""
     guessed: set[str] = field(default_factory=set)
     """The beginnings that are not known."""
-    wanted: set[str] | None = None
-    """The entries of the session that was asked for; None for all."""
+    ends: set[str] = field(default_factory=set)
+    """Where a branch that is asked for ends, or comes by; empty for all."""
 
-    def add(self, part: Mapping[str, Any]) -> set[str]:
-        """Take a saved session's entries; return their ids."""
-        self.journal.texts.update(part.get("texts", {}))
+    def add(self, part: Mapping[str, Any], wanted: bool) -> None:
+        """Take a saved session's entries. Raises BrokenJournal for a text that was changed."""
+        for key, value in part.get("texts", {}).items():
+            if self.journal.remember(value) != key:
+                raise BrokenJournal("a text does not fit its digest")
         true: list[str] = []
         start = self._start(part)
         for index, data, *_ in part["events"]:
@@ -71,7 +73,9 @@ class _Gathered:
             before = self.names[true[index]] if index >= 0 else start
             true.append(name(part["parent"] if index < 0 else true[index], event))
             self.names[true[-1]] = self.journal.append(before, event).id
-        return {self.names[each] for each in true}
+        if wanted:
+            last = {self.names[each] for each in true} & {*self.journal.leaves()}
+            self.ends |= last | {self.names.get(part["head"], "")}
 
     def _start(self, part: Mapping[str, Any]) -> str | None:
         """Return the entry that a saved session goes on from."""
@@ -89,17 +93,15 @@ class _Gathered:
         """Yield the course of each branch that is asked for."""
         for leaf in self.journal.leaves():
             path = self.journal.path(leaf)
-            if self.wanted is None or self.wanted & {entry.id for entry in path}:
+            if not self.ends or self.ends & {entry.id for entry in path}:
                 yield _course(self.journal, path, path[0].id in self.guessed)
 
 
 def _gathered(saved: Sequence[Recorded], shown: str, part: str) -> _Gathered:
     made = _Gathered()
     for each in saved:
-        ids = made.add(each.data["journal"])
-        if part in _labels(each):
-            made.wanted = ids | (made.wanted or set())
-    if part and made.wanted is None:
+        made.add(each.data["journal"], part in _labels(each))
+    if part and not made.ends:
         known = ", ".join(dict.fromkeys(label for each in saved for label in _labels(each)))
         raise UsageError(f"{shown}: there is no session {part}; there are {known or 'none'}")
     return made
@@ -122,7 +124,11 @@ def _course(journal: Journal, path: Sequence[Entry], guessed: bool) -> Course:
             case Asked(text):
                 new.append(User(text))
             case Replied() as reply:
-                course = course.then(_turn(journal, state, before, reply), new)
+                turn = _turn(journal, state, before, reply)
+                if isinstance(scheme, Native):
+                    # Its calls stand in its text, and are read from there again.
+                    turn = replace(turn, reply=replace(turn.reply, calls=(), said=None))
+                course = course.then(turn, new)
                 new = [plain(scheme.speak(Assistant(reply.text, reply.calls, reply.raw)))]
             case Decided() | Finished() if before.open and not state.open:
                 new.append(_outcomes(state, scheme, guessed))
