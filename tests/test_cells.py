@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -167,3 +168,97 @@ def test_a_fresh_replay_is_no_calls_name(kernel: Kernel) -> None:
 )
 def test_json_is_one_word_of_a_line(line: str, words: list[str]) -> None:
     assert split(line) == words
+
+
+# -- recordings ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shelf(kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kernel]:
+    """The kernel of a notebook in a folder; it runs somewhere else."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "data"))
+    kernel.cells.notebook = str(tmp_path / "work" / "a.ipynb")
+    yield kernel
+    kernel.cells.close()
+
+
+ALL = f"{OPEN} --approve all"
+
+
+def test_a_recording_stands_beside_its_notebook_and_is_said_again(
+    shelf: Kernel, tmp_path: Path
+) -> None:
+    first = shelf.run(f"{ALL} --record takes/one.jsonl")
+    assert (tmp_path / "work" / "takes" / "one.jsonl").is_file()
+    for name, who in ("b", "--replay takes/one.jsonl"), ("c", "-m recorded:takes/one.jsonl"):
+        again = shelf.run(ALL.replace("-m m", who).replace("-n a", f"-n {name}"))
+        assert (again.text, again.calls) == (first.text, first.calls)
+
+
+def test_a_recording_makes_no_folder_outside_of_its_notebooks(
+    shelf: Kernel, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=r"there is no folder .*; make it first"):
+        shelf.run(f"{ALL} --record ../takes/one.jsonl")
+    assert not (tmp_path / "takes").exists()
+    (tmp_path / "takes").mkdir()
+    shelf.run(f"{ALL} --record ../takes/one.jsonl")
+    assert (tmp_path / "takes" / "one.jsonl").is_file()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("--record a.ipynb", "is a notebook; name a file of its own"),
+        ("--record .", "cannot be written"),
+        ("-n b --replay no.jsonl", "there is no recording no.jsonl"),
+        ("-n b -m recorded:no.jsonl", "there is no recording no.jsonl"),
+    ],
+)
+def test_what_cannot_be_recorded_or_said_again_is_said_at_once(
+    shelf: Kernel, line: str, said: str
+) -> None:
+    shelf.run(ALL)
+    with pytest.raises(UsageError, match=said):
+        shelf.run(f"-n a {line}")
+
+
+def test_a_later_cell_goes_on_recording_and_another_model_is_not_recorded(
+    shelf: Kernel, tmp_path: Path
+) -> None:
+    tape = tmp_path / "work" / "one.jsonl"
+    shelf.run(f"{ALL} --record one.jsonl")
+    shelf.run("-n a", "Again.")
+    assert tape.read_text().count("\n") == 4
+    shelf.run("-n a -m m", "And again.")
+    assert tape.read_text().count("\n") == 4
+
+
+def test_a_cell_that_runs_again_in_a_new_kernel_adds_nothing_to_its_recording(
+    shelf: Kernel, tmp_path: Path
+) -> None:
+    line = f"{ALL} --record one.jsonl"
+    shelf.run(line)
+    shelf.cells.close()
+    before = (tmp_path / "work" / "one.jsonl").read_bytes()
+    for data in ("data", "other"):
+        cells = Cells(shelf.cells.notebook)
+        again = Kernel(cells, shelf.variables)
+        with pytest.MonkeyPatch.context() as home:
+            home.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / data))
+            assert again.run(line).text == "one"
+        cells.close()
+    assert (tmp_path / "work" / "one.jsonl").read_bytes() == before
+
+
+def test_a_torn_recording_is_said_to_be_torn_once(shelf: Kernel, tmp_path: Path) -> None:
+    shelf.run(f"{ALL} --record one.jsonl")
+    tape = tmp_path / "work" / "one.jsonl"
+    tape.write_bytes(tape.read_bytes()[:-9])
+    shelf.cells.session(options(f"{ALL} --replay one.jsonl".replace("-m m ", "")), shelf.variables)
+    assert shelf.cells.notes() == [
+        "the last line of one.jsonl is torn and is left out; 1 turn before it is whole"
+    ]
+    assert shelf.cells.notes() == []

@@ -66,8 +66,8 @@ def torn(kept: Kept, name: str) -> str:
     if kept.whole == kept.size:
         return ""
     count = len(kept.course.turns)
-    turns = f"{count} turn{'' if count == 1 else 's'}"
-    return f"the last line of {name} is torn and is left out; {turns} before it are whole"
+    turns = f"{count} turn before it is" if count == 1 else f"{count} turns before it are"
+    return f"the last line of {name} is torn and is left out; {turns} whole"
 
 
 def added(path: Path, kept: Kept, line: bytes) -> int:
