@@ -9,7 +9,7 @@ from .digest import encode
 from .events import Asked, Call, Decided, Finished, Replied, Usage
 from .exchanges import attempts, model_of
 from .journal import Entry
-from .loop import Cursor
+from .loop import RUNS, Cursor
 from .models.prices import cost
 from .rows import MessageRow, TurnRow
 from .state import CallState, state_at
@@ -27,11 +27,15 @@ def entry_messages(cursor: Cursor, entry: Entry) -> Iterator[MessageRow]:
             yield MessageRow(f"{short}", state.turns + 1, role, _cut(text))
         case Replied() as reply:
             yield from _offered(cursor, reply, short, state.turns)
+            if reply.news:
+                yield MessageRow(f"{short}.news", state.turns, "session", _cut(reply.news))
             if reply.thought:
                 thought = _cut(f"(thinking) {reply.thought}")
                 yield MessageRow(f"{short}.thought", state.turns, "assistant", thought)
             if reply.text:
                 yield MessageRow(f"{short}.text", state.turns, "assistant", _cut(reply.text))
+            if ending := _ending(reply):
+                yield MessageRow(f"{short}.ending", state.turns, "session", _cut(ending))
             for call in reply.calls:
                 step = state.calls[call.id].step
                 yield MessageRow(f"{short}.{step}", state.turns, "call", _spoken(call), step)
@@ -39,6 +43,13 @@ def entry_messages(cursor: Cursor, entry: Entry) -> Iterator[MessageRow]:
             ended = state.calls[call_id]
             if ended.outcome is not None:
                 yield _result(cursor, ended, entry, state.turns + 1)
+
+
+def _ending(reply: Replied) -> str:
+    """Return what a person is told of a reply that stopped before its end, "" for nothing."""
+    if reply.stop in RUNS or reply.said is None:
+        return ""
+    return reply.said.removeprefix(reply.text).strip()
 
 
 def turn_row(cursor: Cursor, entry: Entry) -> TurnRow | None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import anthropic
 import pytest
 
+from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.errors import ModelError
 from jupyter_toolcall.models.claude import Claude
 from jupyter_toolcall.request import Reply
 
 from .standin.anthropic_api import StandIn
+from .standin.anthropic_memory import in_memory
 from .standin.anthropic_turns import Hide, Think, Turn, Use, encode, says
 from .standin.talk import KEY, NEWEST, a_claude, a_tool, answered, asked
 
@@ -24,15 +27,24 @@ START = {"type": "message_start", "message": {"usage": {"input_tokens": 1}}}
 END = {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {}}
 STOP = {"type": "message_stop"}
 
+PEELED = Use("peel", {"potato": "Potato#1"})
 RECORDED = {
-    "one call": says("Peeling.", Use("Potato_peel", {"potato": "Potato#1"})),
+    "one call": says("Peeling.", PEELED),
     "thinking and parallel calls": says(
-        Think("Zwei Stück 🥔."), Use("Potato_peel", {"potato": "1"}), Use("Potato_peel")
+        Think("Zwei Stück 🥔."), Use("peel", {"potato": "1"}), Use("cut", {"pieces": 2})
     ),
     "text alone": says("Fertig: «Fries#1» 🍟."),
     "hidden thinking and a call in many pieces": says(
-        Hide("b3BhcXVl"), Use("Potato_peel", {"potato": [1, None, "é"]}), piece=9
+        Hide("b3BhcXVl"), Use("peel", {"potato": [1, None, "é"]}), piece=9
     ),
+    "calls alone, without arguments": says(Use("wait"), Use("wait", raw="")),
+    "arguments in depth": says(Use("peel", {"potato": {"a": [{"b": [[1.5, True]]}]}})),
+    "escapes and lines": says("a\n\ndata: b\r\n", Use("peel", {"potato": '\u2028\\"\n\0'})),
+    "thinking between calls": says(Think("a"), PEELED, Think("b"), Use("wait"), "and?"),
+    "cut off by its length": says("I begin", PEELED, stop="max_tokens"),
+    "a refusal": says("I beg", stop="refusal", explanation="Not this."),
+    "an empty reply": says(),
+    "a doubtful call beside a good one": says(Use("peel", raw='{"potato": NaN}'), Use("wait")),
 }
 
 
@@ -42,26 +54,99 @@ def server() -> Iterator[StandIn]:
         yield server
 
 
+class Kitchen:
+    """Tools that keep what they did, and a session on them."""
+
+    def __init__(self, model: Claude) -> None:
+        self.ran: list[str] = []
+        tools = Toolbox(self.peel, self.cut, self.wait)
+        self.session = Session(tools, model, scheme="flat", approve="all").ask("Go.")
+
+    def peel(self, potato: Any) -> str:
+        self.ran.append("peel")
+        return "peeled"
+
+    def cut(self, pieces: int) -> str:
+        self.ran.append("cut")
+        return "cut"
+
+    def wait(self) -> str:
+        self.ran.append("wait")
+        return "waited"
+
+
 @pytest.mark.parametrize("name", RECORDED)
-def test_a_stream_cut_at_any_byte_is_an_error_or_the_whole_reply(
-    server: StandIn, name: str
-) -> None:
-    turn = RECORDED[name]
-    whole, length = _recorded(server, turn)
-    outcomes = []
-    with a_claude(server) as model:
-        for place in range(length + 1):
+def test_a_stream_cut_at_any_byte_is_an_error_or_the_whole_reply(name: str) -> None:
+    turn, api = RECORDED[name], StandIn(key=KEY)
+    with in_memory(api) as model:
+        whole = _whole(api, model, turn)
+        stream, cut, kitchen = api.streams[0], 0, Kitchen(model)
+        for place in range(len(stream) + 1):
             # Half of the cuts end the HTTP body properly, half break it off.
-            server.turns.append(replace(turn, cut=place, hard=place % 2 == 0))
-            outcomes.append(_outcome(model))
-    cut = [outcome for outcome in outcomes if isinstance(outcome, str)]
-    assert len(outcomes) == length + 1
-    assert all(AGAIN in problem and "\n" not in problem for problem in cut)
-    for outcome in outcomes:
-        assert isinstance(outcome, str) or _same(outcome, whole)
-    # Only the blank line behind the last event may be missing.
-    assert len(cut) >= length - 2
+            api.turns = [Turn(raw=stream[:place], hard=place % 2 == 0), says("ok")]
+            problem = _ran(kitchen)
+            if problem:
+                cut += 1
+                assert AGAIN in problem
+                assert "\n" not in problem
+                assert (kitchen.ran, kitchen.session.calls) == ([], ())
+            else:
+                assert _came_to(kitchen) == whole
+                kitchen = Kitchen(model)
+            api.asked.clear()
+        print(f"{name}: {len(stream) + 1} cuts")
+        # Only the blank line behind the last event may be missing.
+        assert cut >= len(stream) - 2
+        assert _whole(api, model, turn) == whole
+    assert api.refused == []
+
+
+def _ran(kitchen: Kitchen) -> str:
+    """Run a session on, and return the one line that stands for what went wrong."""
+    try:
+        kitchen.session.run()
+    except ModelError as error:
+        return str(error)
+    return ""
+
+
+Came = tuple[list[str], list[tuple[str, str]], str]
+
+
+def _whole(api: StandIn, model: Claude, turn: Turn) -> Came:
+    api.turns = [turn, says("ok")]
+    kitchen = Kitchen(model)
+    kitchen.session.run()
+    return _came_to(kitchen)
+
+
+def _came_to(kitchen: Kitchen) -> Came:
+    """Return what ran, what each call came to, and what was said last."""
+    calls = [(call.tool, call.status) for call in kitchen.session.calls]
+    return kitchen.ran, calls, str(kitchen.session)
+
+
+def test_a_cut_of_a_real_connection_is_the_same(server: StandIn) -> None:
+    turn = says(Think("Zwei Stück 🥔."), "Peeling.", Use("Potato_peel", {"potato": "1"}))
+    server.turns.append(turn)
+    with a_claude(server) as model:
+        whole = model(GO)
+        length = len(server.streams[0])
+        places = [*range(0, length - 2, 61), length - 3, length - 2, length]
+        server.turns += [replace(turn, cut=p, hard=n % 2 == 0) for n, p in enumerate(places)]
+        outcomes = [_outcome(model) for _ in places]
+    assert all(isinstance(outcome, str) and AGAIN in outcome for outcome in outcomes[:-3])
+    assert isinstance(outcomes[-1], Reply)
+    assert _same(outcomes[-1], whole)
     assert server.refused == []
+
+
+def test_a_stream_that_comes_byte_by_byte_is_read(server: StandIn) -> None:
+    server.turns.append(replace(RECORDED["thinking and parallel calls"], drip=1))
+    with a_claude(server) as model:
+        reply = model(GO)
+    assert [call.arguments for call in reply.calls] == [{"potato": "1"}, {"pieces": 2}]
+    assert reply.thought == "Zwei Stück 🥔."
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 429, 500, 503, 529])
@@ -92,15 +177,6 @@ def test_a_status_says_what_to_do(server: StandIn, status: int, remedy: str) -> 
     server.turns.append(says(status=status))
     with a_claude(server) as model:
         assert remedy in str(_outcome(model))
-
-
-def test_a_busy_api_is_asked_again_by_itself(server: StandIn) -> None:
-    wait = (("retry-after-ms", "5"),)
-    server.turns += [says(status=529, headers=wait), says(status=429, headers=wait), says("here")]
-    client = anthropic.Anthropic(api_key=KEY, base_url=server.url, max_retries=2)
-    with client:
-        assert Claude(NEWEST, client=client)(GO).text == "here"
-    assert len(server.asked) == 3
 
 
 @pytest.mark.parametrize("after", range(10))
@@ -265,7 +341,7 @@ def test_no_server_is_one_line(server: StandIn) -> None:
 
 def test_a_server_that_stalls_ends_at_the_timeout(server: StandIn) -> None:
     server.turns.append(replace(RECORDED["one call"], cut=300, hard=True, stalls=True))
-    client = anthropic.Anthropic(api_key=KEY, base_url=server.url, max_retries=0, timeout=0.2)
+    client = anthropic.Anthropic(api_key=KEY, base_url=server.url, timeout=0.2)
     with client:
         problem = str(_outcome(Claude(NEWEST, client=client)))
     assert "did not answer in time" in problem
@@ -280,14 +356,6 @@ def test_what_the_listener_raises_passes_through(server: StandIn) -> None:
     server.turns.append(says("text"))
     with a_claude(server, on_text=fail) as model, pytest.raises(ValueError, match="the panel"):
         model(GO)
-
-
-def _recorded(server: StandIn, turn: Turn) -> tuple[Reply, int]:
-    """Return the whole reply of a turn, and how many bytes its stream has."""
-    server.turns.append(turn)
-    with a_claude(server) as model:
-        reply = model(GO)
-    return reply, server.lengths[-1]
 
 
 def _outcome(model: Claude) -> Reply | str:

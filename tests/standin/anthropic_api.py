@@ -57,13 +57,14 @@ class StandIn:
         self.stalled = threading.Event()
         self.left = threading.Event()
         self.connections = 0
-        self.lengths: list[int] = []
+        self.streams: list[bytes] = []
         self._ids = (f"toolu_{number:04}" for number in count(1))
+        self.url = "http://stand-in.invalid"
+
+    def __enter__(self) -> Self:
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.api = self
         self.url = f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
         return self
 
@@ -99,7 +100,7 @@ class StandIn:
         last = body["messages"][-1]
         begun = as_blocks(last["content"]) if last["role"] == "assistant" else []
         self.paused = begun + said(data) if turn.stop == "pause_turn" else None
-        self.lengths.append(len(data))
+        self.streams.append(data)
         return turn, data
 
     def _read(self, headers: dict[str, str], data: bytes) -> tuple[Json, list[Json]]:
@@ -146,6 +147,9 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that went away is what some tests are about."""
+
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -170,7 +174,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _tell(self, turn: Turn, stream: bytes) -> None:
         self._head(200, "text/event-stream", ("transfer-encoding", "chunked"))
-        self.wfile.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(stream), stream))
+        size = turn.drip or len(stream) or 1
+        for place in range(0, len(stream), size):
+            piece = stream[place : place + size]
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+        self.wfile.write(b"0\r\n\r\n")
 
     def _refuse(self, refused: Refused) -> None:
         error = {"type": refused.kind, "message": refused.message}

@@ -48,7 +48,7 @@ class Turn:
     `status` refuses with that code; `cut` ends the stream after so many bytes, `hard`
     without the end of the HTTP body; `breaks_after` sends an error event after so many
     events; `raw` is sent in place of the whole stream; `stalls` waits for the client to
-    go away after the cut.
+    go away after the cut; `drip` sends so many bytes at a time.
     """
 
     blocks: tuple[Say | Think | Hide | Use, ...] = ()
@@ -63,6 +63,7 @@ class Turn:
     breaks_after: int | None = None
     raw: bytes | None = None
     piece: int = 24
+    drip: int = 0
 
 
 def says(*blocks: str | Say | Think | Hide | Use, **faults: Any) -> Turn:

@@ -9,6 +9,7 @@ Anthropic's pages on what is new in Opus 5.5 and on system messages in mid-conve
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 BINDING_BETA = "thinking-binding-controls-2026-08-01"
@@ -70,6 +71,7 @@ MODELS = {
 """By the beginning of the model's name: a dated name counts as the name without it."""
 
 
+@cache
 def abilities(model: str) -> Abilities:
     """Return what a model can do; one that is not known here is taken for a new one."""
     known = [name for name in MODELS if model == name or model.startswith(f"{name}-")]
