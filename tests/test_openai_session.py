@@ -235,6 +235,23 @@ def test_a_kernel_that_comes_later_sends_the_same_bytes(server: StandIn, tmp_pat
     assert OpenAI(MODEL).body(again.cursor.request) == sent
 
 
+def test_an_interrupt_while_the_server_is_waited_for_leaves_a_session_that_goes_on(
+    server: StandIn,
+) -> None:
+    def interrupted(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    busy = says(status=503)
+    with cooking(server, busy, *FLAT, patience=Patience(sleep=interrupted)) as session:
+        session.ask("Make fries.")
+        with pytest.raises(KeyboardInterrupt):
+            session.run()
+        assert session.calls == ()
+        session.run()
+    assert session.outputs["fries"] == Plate("fries: sticks")
+    assert server.refused == []
+
+
 def test_a_server_that_was_busy_is_told_of_in_the_session(server: StandIn) -> None:
     busy = says(status=503, message="Loading", headers=(("retry-after-ms", "1"),))
     patience = Patience(sleep=lambda seconds: None)
