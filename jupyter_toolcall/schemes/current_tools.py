@@ -22,7 +22,7 @@ from .shown import functions_of, line, newest
 
 USE = "_use_"
 SAVE_AS = "_saveAs"
-_OWN_NAME = re.compile(r"\$?[A-Za-z0-9_]+")
+_OWN_NAME = re.compile(r"[$]?[A-Za-z0-9_]+")
 
 
 def use(kind: str, state: State, toolbox: Toolbox) -> Tool:
@@ -53,7 +53,8 @@ def _check_use(kind: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def save_as() -> Tool:
     """Return `_saveAs`."""
-    text = {"type": "string", "description": 'Letters, digits and _, such as "base".'}
+    said = 'Letters, digits and _, such as "base".'
+    text = {"type": "string", "pattern": f"^{_OWN_NAME.pattern}$", "description": said}
     return Tool(
         name=SAVE_AS,
         description="Names the current object, for when you want to come back to it or to pass "

@@ -1,0 +1,335 @@
+"""The grammar of a local model's turn: whatever it makes is a valid call, or plain text."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import Enum, IntEnum
+from typing import Annotated, Any, Literal, TypedDict
+from uuid import UUID
+
+import jsonschema_rs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from jupyter_toolcall import Toolbox
+from jupyter_toolcall.errors import CallError
+from jupyter_toolcall.events import Call
+from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
+from jupyter_toolcall.models.local import grammar
+from jupyter_toolcall.models.local.reading import End, reply
+from jupyter_toolcall.models.strict import read
+from jupyter_toolcall.request import Request
+from jupyter_toolcall.tools import Tool
+
+from .standin import gbnf
+
+KITCHEN = Toolbox(Potato, Oven, Fries, types=(Sink, Plate))
+NEWEST = {"Potato": "Potato#12", "Sink": "Sink#1", "Oven": "Oven#1"}
+VALUES = {"Potato": Potato(), "Sink": Sink(), "Oven": Oven(), "Plate": Plate(), "Fries": Fries("")}
+
+
+def turns(request: Request, count: int = 40, force: bool = False) -> list[str]:
+    """Return turns that a request's grammar makes, by chance, the same each time."""
+    made = gbnf.grammar(grammar.turn(request, force=force).text)
+    return [made.sample(random.Random(seed)) for seed in range(count)]
+
+
+def calls(request: Request, count: int = 40) -> list[Call]:
+    """Return the calls of these turns, as they are read."""
+    found = [
+        call
+        for text in turns(request, count, force=True)
+        for call in reply([text, End("stop")], 0, True, len).calls
+    ]
+    assert len(found) >= count
+    assert not [call for call in found if call.broken]
+    return found
+
+
+def resolve(newest: Mapping[str, str]) -> Any:
+    def found(name: str, types: tuple[type, ...]) -> Any:
+        kind, _, number = name.partition("#")
+        assert 1 <= int(number) <= int(newest[kind].partition("#")[2])
+        assert not types or kind in {cls.__name__ for cls in types}
+        return VALUES[kind]
+
+    return found
+
+
+def checked(box: Sequence[Tool] | Toolbox, newest: Mapping[str, str], count: int = 40) -> set[str]:
+    """Check that each call of a turn passes the check of its tool; return the tools called."""
+    request = Request("", tuple(box), (), newest=newest)
+    assert grammar.turn(request).loose == ()
+    tools = {tool.name: tool for tool in box}
+    made = calls(request, count)
+    for call in made:
+        given = {**call.arguments}
+        tool = tools[call.tool]
+        if tool.receiver:
+            given.setdefault(tool.receiver, newest.get(tool.kind))
+        tool.check(given, resolve(newest))
+    return {call.tool for call in made}
+
+
+def test_a_call_names_objects_that_are_there_and_passes_its_tools_check() -> None:
+    assert checked(KITCHEN, NEWEST | {"Plate": "Plate#1", "Fries": "Fries#3"}, 80) == {
+        *("Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake", "Fries_plate")
+    }
+
+
+def test_a_tool_that_no_object_fits_is_not_called() -> None:
+    assert checked(KITCHEN, NEWEST) == {
+        "Potato_rinse",
+        "Potato_peel",
+        "Potato_slice",
+        "Oven_bake",
+    }
+    assert checked(KITCHEN, {"Potato": "Potato#1"}) == {"Potato_peel", "Potato_slice"}
+
+
+def test_every_object_of_a_type_can_be_named_and_none_else() -> None:
+    request = Request("", (KITCHEN["Potato_peel"],), (), newest={"Potato": "Potato#12"})
+    named = {call.arguments.get("Potato") for call in calls(request, 400)}
+    assert named == {None, *(f"Potato#{number}" for number in range(1, 13))}
+
+
+def test_where_nothing_can_be_called_there_is_text_even_by_force() -> None:
+    request = Request("", tuple(KITCHEN), ())
+    for text in turns(request, force=True):
+        assert not reply([text, End("stop")], 0, True, len).calls
+
+
+def test_a_model_whose_tools_are_spoken_is_bound_by_nothing() -> None:
+    assert grammar.turn(Request("The tools are told here.", (), ())).text == ""
+
+
+class Cut(Enum):
+    THICK = "thick"
+    THIN = 'th"in\\'
+
+
+class Heat(IntEnum):
+    LOW = 1
+    HIGH = 9
+
+
+class Spice(BaseModel):
+    name: str = Field(min_length=2, max_length=5)
+    grams: float = Field(ge=0, le=20)
+    with_: list[Spice] = Field(default=[], max_length=2)
+
+
+class Order(TypedDict):
+    table: int
+    spices: list[Spice]
+
+
+@dataclass
+class Bill:
+    total: Annotated[int, Field(ge=-40, lt=1000)]
+    tip: float | None = None
+    paid: bool = False
+
+
+def everything(
+    text: str,
+    cut: Cut,
+    heat: Heat,
+    word: Literal["a", 7, None, True],
+    few: Annotated[list[Annotated[int, Field(gt=17, le=1234)]], Field(min_length=2, max_length=4)],
+    pair: tuple[int, str],
+    order: Order,
+    bill: Bill | None,
+    day: date,
+    at: datetime,
+    key: UUID,
+    code: Annotated[str, Field(pattern=r"^[A-Z]{2}-\d+(x|y)?$")],
+    potatoes: list[Potato],
+    either: int | str | list[bool] = 3,
+    plate: Plate | None = None,
+    *,
+    loud: bool = False,
+) -> str:
+    """Take one of each."""
+    return "done"
+
+
+def nothing() -> int:
+    return 1
+
+
+def all_optional(a: int = 1, b: str = "", c: bool = False, d: float = 0.5) -> int:
+    return 1
+
+
+def test_what_a_schema_can_ask_for_is_held_to() -> None:
+    box = Toolbox(everything, nothing, all_optional, types=(Potato, Plate))
+    assert checked(box, NEWEST, 120) == {"everything", "nothing", "all_optional"}
+
+
+def test_optional_arguments_come_in_every_combination() -> None:
+    request = Request("", tuple(Toolbox(all_optional)), ())
+    assert len({tuple(call.arguments) for call in calls(request, 600)}) == 16
+
+
+@pytest.mark.parametrize(
+    ("least", "most"), [(0, 0), (1, 7), (9, 11), (-3, 3), (-120, -98), (95, 104), (-1, 0)]
+)
+def test_the_model_can_say_any_whole_number_between_the_bounds_and_no_other(
+    least: int, most: int
+) -> None:
+    schema = {"type": "integer", "minimum": least, "maximum": most}
+    said = {call.arguments["n"] for call in calls(asking(schema), 500)}
+    assert said == set(range(least, most + 1))
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({"type": "string", "pattern": "(?=a)b"}, "the pattern (?=a)b is not held to"),
+        ({"type": "string", "pattern": r"^\bword$"}, r"the pattern ^\bword$ is not held to"),
+        ({"type": "string", "format": "duration"}, "the format duration is not held to"),
+        ({"type": "array", "items": {"type": "integer"}, "uniqueItems": True}, "uniqueItems"),
+        ({"type": "number", "minimum": 0.2, "maximum": 0.3}, "the bounds are not held to"),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, "any keys"),
+        ({}, "any JSON"),
+        ({"$ref": "#/$defs/Gone"}, "#/$defs/Gone is not to be found"),
+        ({"type": "integer", "multipleOf": 5}, "multipleOf is not held to"),
+    ],
+)
+def test_what_no_grammar_says_is_json_all_the_same_and_told(schema: Any, said: str) -> None:
+    request = asking(schema)
+    assert said in "; ".join(grammar.turn(request).loose)
+    for text in turns(request, force=True):
+        for line in text.split("\n"):
+            json.loads(line)
+
+
+def asking(schema: Any) -> Request:
+    """A request with one tool, which takes one argument."""
+    parameters = {"type": "object", "properties": {"n": schema}, "required": ["n"]}
+    return Request("", (Tool("take", "", parameters),), ())
+
+
+SCALARS = st.sampled_from(
+    [
+        {"type": "string", "maxLength": 4},
+        {"type": "string", "enum": ["a", 'q"', "\\", "é\n", ""]},
+        {"const": {"a": [1, None, "€"]}},
+        {"type": "integer"},
+        {"type": "integer", "minimum": 3},
+        {"type": "integer", "exclusiveMaximum": 3, "minimum": -100_001},
+        {"type": "number"},
+        {"type": "number", "minimum": -2, "maximum": 10},
+        {"type": "number", "maximum": -3},
+        {"type": "boolean"},
+        {"type": ["null", "integer"]},
+        {"type": "string", "pattern": '^(a|b[^"c]){1,3}\\.[\\w-]?"$'},
+        {"type": "string", "format": "date-time"},
+    ]
+)
+
+
+def nested(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    names = st.sampled_from(["a", "b b", 'c"', "d\\", "é"])
+    several = st.dictionaries(names, inner, min_size=1, max_size=4)
+    objects = several.flatmap(
+        lambda parts: st.lists(st.sampled_from(sorted(parts)), unique=True).map(
+            lambda needed: {
+                "type": "object",
+                "properties": parts,
+                "required": needed,
+                "additionalProperties": False,
+            }
+        )
+    )
+    lists = st.tuples(inner, st.integers(0, 2), st.integers(2, 4)).map(
+        lambda t: {"type": "array", "items": t[0], "minItems": t[1], "maxItems": t[2]}
+    )
+    tuples = st.lists(inner, min_size=1, max_size=3).map(
+        lambda parts: {"type": "array", "prefixItems": parts, "minItems": len(parts)}
+    )
+    unions = st.lists(inner, min_size=1, max_size=3).map(lambda options: {"anyOf": options})
+    whole = inner.map(lambda schema: {"allOf": [schema]})
+    return objects | lists | tuples | unions | whole
+
+
+SCHEMAS = st.recursive(SCALARS, nested, max_leaves=8)
+
+
+@settings(max_examples=150, deadline=None)
+@given(SCHEMAS, st.integers(0, 1_000_000))
+def test_whatever_is_made_from_a_schema_is_strict_json_that_fits_it(schema: Any, seed: int) -> None:
+    made = grammar.turn(asking(schema), force=True)
+    assert made.loose == ()
+    fits = jsonschema_rs.validator_for(schema)
+    read_as = gbnf.grammar(made.text)
+    for more in range(5):
+        for line in read_as.sample(random.Random(seed + more)).split("\n"):
+            found = read(line)
+            assert found["tool"] == "take"
+            assert fits.is_valid(found["arguments"]["n"]), (found, schema)
+
+
+TREE = {
+    "type": "object",
+    "properties": {
+        "leaf": {"type": "integer"},
+        "left": {"anyOf": [{"$ref": "#/$defs/Tree"}, {"type": "null"}]},
+        "more": {"type": "array", "items": {"$ref": "#/$defs/Tree"}},
+    },
+    "required": ["leaf", "left"],
+}
+
+
+def tree(root: Any) -> Request:
+    parameters = {
+        "type": "object",
+        "properties": {"tree": {"$ref": "#/$defs/Tree"}},
+        "required": ["tree"],
+        "$defs": {"Tree": root},
+    }
+    return Request("", (Tool("plant", "", parameters),), ())
+
+
+def test_what_is_defined_by_itself_comes_to_an_end() -> None:
+    found = calls(tree(TREE), 60)
+    assert max(len(json.dumps(call.arguments)) for call in found) < 20_000
+    assert any(call.arguments["tree"]["left"] for call in found)
+    endless = {"type": "object", "properties": {"in": {"$ref": "#/$defs/Tree"}}, "required": ["in"]}
+    assert "plant" not in grammar.turn(tree(endless)).text
+
+
+def test_a_turn_of_text_has_no_line_that_looks_like_a_call_and_no_run_of_white_space() -> None:
+    request = Request("", tuple(KITCHEN), (), newest=NEWEST)
+    texts = [text for text in turns(request, 200) if '{"tool"' not in text]
+    assert len(texts) > 30
+    for text in texts:
+        assert reply([text, End("stop")], 0, True, len).text == text.strip()
+        assert "  " not in text
+        assert "\n\n" not in text
+        assert len(text) <= grammar.LINES * (2 * grammar.LINE + 2)
+
+
+def test_select_tools_names_tools_that_can_be_called_and_are_not_yet_there() -> None:
+    chooser = Tool("selectTools", "", {"type": "object", "properties": {"tools": {}}})
+    request = Request("", (chooser,), (), deferred=tuple(KITCHEN), newest=NEWEST)
+    named = {name for call in calls(request, 60) for name in call.arguments["tools"]}
+    assert named == {"Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake"}
+    assert grammar.turn(Request("", (chooser,), ())).text.startswith("root ::= text\n")
+
+
+def test_the_same_request_has_the_same_grammar_whatever_the_hash_seed() -> None:
+    request = Request("", tuple(KITCHEN), (), newest=NEWEST)
+    assert grammar.turn(request) == grammar.turn(request)
+
+
+def test_a_check_that_asks_for_more_than_its_schema_still_says_so() -> None:
+    with pytest.raises(CallError):
+        KITCHEN["Potato_slice"].check({"Potato": "Potato#1", "shape": "ROUND"}, resolve(NEWEST))
