@@ -237,6 +237,40 @@ def test_a_header_that_cannot_be_sent_is_not_quoted() -> None:
     assert not web.asked
 
 
+@pytest.mark.parametrize(
+    ("charset", "body", "text"),
+    [
+        ("idna", b"ok\xff", "ok\ufffd"),
+        ("undefined", b"ok", "ok"),
+        ("punycode", b"ab-99\xff", "ab-99\ufffd"),
+        ("unicode_escape", b"\\ud800", "\\ud800"),
+        ("utf-7", b"+2AA-", "+2AA-"),
+        ("utf-16-le", b"\x00\xd8", "\ufffd"),
+        ("Shift_JIS", "日".encode("shift_jis"), "日"),
+    ],
+)
+def test_text_is_text_whatever_encoding_a_server_names(
+    charset: str, body: bytes, text: str
+) -> None:
+    answer = Response(200, {"content-type": f"text/plain; charset={charset}"}, body)
+    assert answer.text == text
+
+
+@pytest.mark.parametrize("port", ["0", "-1", "65536", "99999"])
+def test_a_redirect_to_a_port_that_there_is_not_is_refused(port: str) -> None:
+    with Web(redirecting(302, f"http://localhost:{port}/")) as web:
+        said = refusal(Door(("localhost", web.host)), f"{web.url}/start")
+    assert said == f"the URL of localhost has no port that there is: {port}"
+
+
+@pytest.mark.parametrize("name", ["Content-Length", "transfer-encoding", "Host", "Connection"])
+def test_headers_that_say_how_a_request_is_sent_are_not_the_callers(name: str) -> None:
+    with Web(lambda asked: Answer(asked.body)) as web:
+        answer = send(Door((web.host,)), "POST", web.url, headers={name: "1"}, body=b"whole")
+    assert answer.body == b"whole"
+    assert web.asked[0].headers.get(name.lower()) not in ("1",)
+
+
 # -- redirects --------------------------------------------------------------------------
 
 

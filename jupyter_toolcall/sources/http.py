@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..content import well_formed
 from ..errors import CallError
 from ..invoke import invoke
 from .doors import Door
@@ -30,6 +31,11 @@ _PORTS = {"http": 80, "https": 443}
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KEPT = frozenset({"accept", "content-type"})
 """The headers that go along to another host; any other may be a secret."""
+_SET_HERE = frozenset({"host", "content-length", "transfer-encoding", "connection"})
+_ENCODING = re.compile(
+    r"(utf-?(8|16|32)|iso-?8859|windows|cp|latin|(us-)?ascii|koi8|gb|big5|euc|shift)"
+)
+"""How names of encodings begin; Python knows others that are no encodings of texts."""
 _OURS = {"accept": "*/*", "accept-encoding": "gzip, deflate", "user-agent": "jupyter-toolcall"}
 
 
@@ -50,9 +56,10 @@ class Response:
     def text(self) -> str:
         """The body as text; what cannot be read in its own encoding is replaced."""
         found = re.search(r"charset=\"?([\w.:-]+)", self.headers.get("content-type", ""))
+        named = found[1].lower() if found and _ENCODING.match(found[1].lower()) else "utf-8"
         try:
-            return self.body.decode(found[1] if found else "utf-8", "replace")
-        except LookupError:
+            return well_formed(self.body.decode(named, "replace"))
+        except (LookupError, UnicodeError):
             return self.body.decode("utf-8", "replace")
 
 
@@ -101,7 +108,8 @@ async def exchange(
     import httpx2
 
     target = _target(url, door)
-    given = _OURS | {key.lower(): value for key, value in (headers or {}).items()}
+    named = {key.lower(): value for key, value in (headers or {}).items()}
+    given = _OURS | {key: value for key, value in named.items() if key not in _SET_HERE}
     try:
         async with asyncio.timeout(door.seconds):
             return await _follow(door, method.upper(), target, given, body)
@@ -214,6 +222,8 @@ def _target(url: str, door: Door, base: _Target | None = None) -> _Target:
         raise CallError(f"{url!r:.80} is no URL of the web; it begins with https:// and a host")
     if found.userinfo:
         raise CallError(f"the URL of {host} holds a password; requests go without one")
+    if found.port is not None and not 0 < found.port < 65_536:
+        raise CallError(f"the URL of {host:.80} has no port that there is: {found.port}")
     target = _Target(found, found.scheme, host, found.port or _PORTS[found.scheme])
     if not door.allows(target.host, target.port):
         by = f"{base.place} redirects to {target.place}, which" if base else target.place
