@@ -306,6 +306,18 @@ def test_what_is_defined_by_itself_comes_to_an_end() -> None:
     assert "plant" not in grammar.turn(tree(endless)).text
 
 
+def test_definitions_of_one_name_in_two_tools_stay_apart() -> None:
+    def tool(name: str, kind: str) -> Tool:
+        some = {"type": "object", "properties": {"n": {"$ref": "#/$defs/N"}}, "required": ["n"]}
+        return Tool(name, "", {**some, "$defs": {"N": {"type": kind}}})
+
+    both = Request("", (tool("one", "integer"), tool("two", "boolean")), ())
+    assert {(call.tool, type(call.arguments["n"])) for call in calls(both)} == {
+        ("one", int),
+        ("two", bool),
+    }
+
+
 def test_a_turn_of_text_has_no_line_that_looks_like_a_call_and_no_run_of_white_space() -> None:
     request = Request("", tuple(KITCHEN), (), newest=NEWEST)
     texts = [text for text in turns(request, 200) if '{"tool"' not in text]

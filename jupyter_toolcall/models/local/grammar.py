@@ -17,7 +17,8 @@ from ...request import Request
 from ...tools import Tool
 from ...tools.references import kinds_of
 from . import gbnf
-from .schema import Rules, expression
+from .rules import Rules
+from .schema import expression
 
 LINE = 300
 """Characters in a line of text."""

@@ -29,6 +29,9 @@ Tools:"""
 GO_ON = "Go on."
 """Said for the person where the model has to speak twice."""
 
+_ALOUD: Json = {"reasoning_format": "none", "chat_template_kwargs": {"enable_thinking": False}}
+"""What is written is all there is: thinking would stand outside of the grammar."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -63,7 +66,7 @@ def body(request: Request, settings: Settings) -> Json:
 def _chat(request: Request) -> Json:
     told = [{"role": "system", "content": system}] if (system := _system(request)) else []
     turns = [{"role": role, "content": text} for role, text in _turns(request)]
-    return {"messages": [*told, *turns]}
+    return {"messages": [*told, *turns], **_ALOUD}
 
 
 def _plain(request: Request) -> Json:

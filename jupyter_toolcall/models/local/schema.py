@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from ...tools.references import kinds_of
 from . import gbnf, patterns
+from .rules import At, Rules
 
 STRING = 200
 """Characters of a text whose schema sets no bound."""
@@ -29,44 +30,6 @@ _UNSAID = (
     *("contentEncoding", "unevaluatedProperties"),
 )
 """What a schema may ask for that is not in the grammar."""
-
-
-@dataclass
-class Rules:
-    """The rules of one grammar as they come up, and where they are looser than asked."""
-
-    newest: Mapping[str, str]
-    bodies: dict[str, str] = field(default_factory=dict)
-    loose: dict[str, None] = field(default_factory=dict)
-    known: dict[tuple[int, str, int], str | None] = field(default_factory=dict)
-
-    def named(self, hint: str, body: str) -> str:
-        """Return the name of a rule with this body."""
-        name = f"{hint}-{len(self.bodies)}"
-        self.bodies[name] = body
-        return name
-
-    def shared(self, name: str, body: str) -> str:
-        """Return the name of a rule that all use alike."""
-        self.bodies.setdefault(name, body)
-        return name
-
-
-@dataclass(frozen=True, slots=True)
-class At:
-    """A place in a schema: its definitions, its path, the definitions that it is inside of."""
-
-    rules: Rules
-    defs: Mapping[str, Any]
-    path: str
-    inside: tuple[str, ...] = ()
-
-    def under(self, name: str) -> At:
-        return replace(self, path=f"{self.path}.{name}")
-
-    def loosely(self, why: str) -> None:
-        """Say that this place is looser than its schema."""
-        self.rules.loose[f"{self.path}: {why}"] = None
 
 
 def expression(schema: Any, rules: Rules, path: str) -> str | None:
@@ -143,12 +106,10 @@ def _defined(ref: str, at: At) -> str | None:
     level = len(inside) - len(set(inside))
     if level > REPEATS:
         return None
-    key = (id(at.defs), name, level)
-    known = at.rules.known
-    if key not in known:
+    if (name, level) not in at.known:
         body = _value(at.defs[name], replace(at, inside=inside))
-        known[key] = at.rules.named("def", body) if body is not None else None
-    return known[key]
+        at.known[name, level] = at.rules.named("def", body) if body is not None else None
+    return at.known[name, level]
 
 
 def _merged(schema: Mapping[str, Any], parts: Sequence[Any], at: At) -> Any:
