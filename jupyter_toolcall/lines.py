@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import shlex
 from collections.abc import Callable, Mapping
@@ -13,6 +14,8 @@ from . import replying
 from .cells import Cells
 from .errors import ToolcallError, UsageError
 from .loop import Cursor
+from .models.listing import models, table
+from .models.named import default
 from .records import CallRecord
 from .rows import YourTurn
 from .session import Session
@@ -36,6 +39,10 @@ def carry_out(words: list[str], cells: Cells, settings: Mapping[str, Any]) -> Re
         return None
     if command == "sessions":
         _sessions(cells)
+        return None
+    if command == "models":
+        chosen = settings.get("model") or default(os.environ)
+        print(table(models(os.environ, cells.folder), chosen))
         return None
     if command not in _COMMANDS:
         raise UsageError(
@@ -286,7 +293,7 @@ _COMMANDS: Mapping[str, Callable[[Session, list[str]], Result]] = {
     "fork": _fork,
     "checkout": _checkout,
 }
-SUBCOMMANDS = (*_COMMANDS, "sessions", "config", "help")
+SUBCOMMANDS = (*_COMMANDS, "sessions", "models", "config", "help")
 
 
 def help_text() -> str:
@@ -294,6 +301,7 @@ def help_text() -> str:
     return """%toolchat SUBCOMMAND [-n SESSION]
   status                     where the session stands, and what waits
   tools, objects, sessions   what there is
+  models                     who can answer here, and why others cannot
   next                       go on without a prompt
   approve [CALL]             let a call run
   edit [CALL] NAME=VALUE     run it with other arguments; one that ran is replayed from there

@@ -143,6 +143,20 @@ def test_text_comes_in_pieces(tape: Path) -> None:
     assert "".join(heard) == "".join(line["reply"].get("text", "") for line in lines(tape))
 
 
+def test_a_long_text_comes_in_few_pieces(tmp_path: Path) -> None:
+    heard: list[str] = []
+    text, path = "many  words\n\n" * 5_000, tmp_path / "tape.jsonl"
+    Session(Toolbox(), Recording(Scripted([text]), path)).tell("Go.")
+    Session(Toolbox(), Recorded(path, on_text=heard.append)).tell("Go.")
+    assert "".join(heard) == text
+    assert 10 < len(heard) < 30
+
+
+def test_a_recording_is_a_model_by_its_name(tape: Path) -> None:
+    assert cooking(f"recorded:{tape}").tell(PROMPT).outputs["fries"] == Plate("fries: sticks")
+    assert "there is no recording" in refusal(lambda: cooking("recorded:no.jsonl"), UsageError)
+
+
 def test_another_recording_is_another_model(tape: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.jsonl"
     cooking(Recording(Scripted(["No."]), other)).tell(PROMPT)

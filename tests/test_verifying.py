@@ -177,3 +177,50 @@ def test_a_notebook_that_was_changed_is_no_recording(lesson: Path, tmp_path: Pat
     path.write_text(first + mark + rest.replace("Twice a number.", "A number.", 1))
     with pytest.raises(UsageError, match="a text does not fit its digest"):
         Recorded(path)
+
+
+KITCHEN = """%load_ext jupyter_toolcall
+from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
+potato, sink, oven, plate = Potato(), Sink(), Oven(), Plate()
+"""
+
+
+def fries(options: str, prompt: str = "Make fries.") -> str:
+    tools = "-t Potato Oven Fries -i potato sink oven plate -o fries:Plate --approve all"
+    return f"%%toolchat {options} {tools}\n{prompt}"
+
+
+def test_a_notebook_records_a_session_and_says_it_again(tmp_path: Path) -> None:
+    record = fries("-m scripted:kitchen --record takes/tape.jsonl")
+    path = written(
+        tmp_path / "a.ipynb",
+        KITCHEN,
+        record,
+        fries("--replay takes/tape.jsonl"),
+        "print(fries)",
+        "%toolchat models",
+        "%toolchat replay --fresh",
+    )
+    done = execute(path)
+    done.write(path)
+    tape = (tmp_path / "takes" / "tape.jsonl").read_bytes()
+    assert tape.count(b"\n") == 8
+    first, again, fresh = done.sessions
+    assert first.data["journal"]["events"] != []
+    assert [row[1] for row in again.data["journal"]["events"]] == [
+        row[1] for row in first.data["journal"]["events"]
+    ]
+    assert again.data["rows"]["session"][0]["model"] == "recorded:takes/tape.jsonl"
+    assert fresh.text.splitlines()[:2] == first.text.splitlines()[:2]
+    assert done.notebook.cells[3].outputs[0].text == "fries: sticks\n"
+    assert "scripted:kitchen" in done.notebook.cells[4].outputs[0].text
+    assert verify(path).divergence == ""
+    assert (tmp_path / "takes" / "tape.jsonl").read_bytes() == tape
+
+
+def test_a_cell_that_is_told_something_else_fails_in_two_lines(tmp_path: Path) -> None:
+    record = fries("-m scripted:kitchen --record tape.jsonl")
+    other = fries("--replay tape.jsonl", "Make chips.")
+    path = written(tmp_path / "a.ipynb", KITCHEN, record, other)
+    with pytest.raises(Unfinished, match=r"turn 1 differs from tape.jsonl in the prompt"):
+        execute(path)

@@ -26,7 +26,9 @@ def models(environment: Mapping[str, str], folder: Path) -> Iterator[Listed]:
 
 def table(rows: Iterator[Listed], chosen: str) -> str:
     """Return models as a table, a line each; `chosen` answers where nobody says who."""
-    lines = [(_mark(row, chosen), f"no: {row.lacks}" if row.lacks else "yes", row.what) for row in rows]
+    lines = [
+        (_mark(row, chosen), f"no: {row.lacks}" if row.lacks else "yes", row.what) for row in rows
+    ]
     wide = [max(len(line[column]) for line in lines) for column in (0, 1)]
     head = ("  model", "usable here", "what it is")
     return "\n".join(

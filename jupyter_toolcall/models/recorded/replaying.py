@@ -21,13 +21,15 @@ from .redacting import redacting
 from .tape import Course, Turn
 
 ANEW = "Another model goes on from here (-m NAME); with --record FILE what it says is kept."
-_PIECES = re.compile(r"\S+\s*|\s+")
+MOST = 24
+"""Into so many pieces a text is told, however long it is."""
 
 
 def speak(reply: Reply, on_text: Callable[[str], object] | None) -> Reply:
     """Return a reply, its text told piece by piece as it would come."""
     if on_text is not None:
-        for piece in _PIECES.findall(reply.text):
+        least = len(reply.text) // MOST
+        for piece in filter(None, re.findall(rf"(?s).{{{least}}}\S*\s*|.+", reply.text)):
             on_text(piece)
     return reply
 
