@@ -180,9 +180,14 @@ def test_the_words_of_an_error_are_found_in_every_form(body: Any, words: str) ->
         *((says(status=status), 3) for status in (408, 409, 429, 500, 502, 503, 529)),
         (says(status=429, code="insufficient_quota"), 1),
         (says(status=503, headers=(("x-should-retry", "false"),)), 1),
-        (says("Ja.", cut=200), 3),
-        (says("Ja.", cut=200, hard=True), 3),
+        (says("Ja.", cut=100), 3),
+        (says("Ja.", cut=100, hard=True), 3),
+        (says("Ja.", cut=330), 1),
+        (says("Ja.", cut=330, hard=True), 1),
         (says("Ja.", breaks_after=1), 3),
+        (says("Ja.", breaks_after=2), 1),
+        (says("", TWO[0], breaks_after=2), 1),
+        (says("", thought="Hm.", breaks_after=2), 1),
         (says("Ja.", breaks_after=1, error={"code": 429, "message": "full"}), 3),
         (says("Ja.", breaks_after=1, error={"code": 400, "message": "no"}), 1),
         (says("Ja.", breaks_after=1, error={"type": "invalid_request_error"}), 1),
@@ -359,10 +364,12 @@ def test_arguments_that_are_doubtful_make_a_broken_call_beside_a_good_one(
 
 def test_a_server_that_stalls_ends_at_the_timeout(server: StandIn) -> None:
     server.turns += [replace(RECORDED["a call"], cut=300, stalls=True), says("here")]
-    with a_model(server, timeout=0.3) as model:
+    patient = Patience(tries=3, sleep=lambda seconds: None)
+    with a_model(server, timeout=0.3, patience=patient) as model:
         problem = str(heard(model))
         assert "did not answer in time" in problem
         assert AGAIN in problem
+        assert len(server.asked) == 1
         assert model(GO).text == "here"
 
 

@@ -91,8 +91,11 @@ class OpenAI:
             yield from self._streamed(body)
         except openai.APIStatusError as error:
             raise self._refused(error) from None
-        except (openai.APITimeoutError, httpx2.TimeoutException):
-            raise Passing(f"the server did not answer in time; {AGAIN}") from None
+        except (openai.APITimeoutError, httpx2.TimeoutException) as error:
+            late = f"the server did not answer in time; {AGAIN}"
+            unmet = _cause(error) == "ConnectTimeout"
+            # A wait as long as that for an answer is not begun anew without being asked for.
+            raise (Passing(late) if unmet else ModelError(late)) from None
         except (openai.APIConnectionError, httpx2.HTTPError) as error:
             raise self._unreached(error) from None
         except openai.OpenAIError as error:

@@ -50,15 +50,24 @@ def reply(
     on_text: Callable[[str], object] = lambda text: None,
     keep_thoughts: bool = False,
 ) -> Reply:
-    """Return the reply that the chunks tell. Raises ModelError where they are not whole."""
+    """Return the reply that the chunks tell.
+
+    Raises ModelError where they are not whole, as Passing where nothing of it had come.
+    """
     draft, done = _Draft(on_text), False
-    for payload in payloads:
-        if payload == DONE:
-            done = True
-            break
-        if payload:
-            draft.take(_chunk(payload))
-    return draft.finished(done, keep_thoughts)
+    try:
+        for payload in payloads:
+            if done := payload == DONE:
+                break
+            if payload:
+                draft.take(_chunk(payload))
+        return draft.finished(done, keep_thoughts)
+    except Passing as error:
+        # What a person saw begin does not begin again by itself.
+        problem = str(error)
+        if not draft.begun:
+            raise
+    raise ModelError(problem)
 
 
 @dataclass
@@ -72,6 +81,11 @@ class _Draft:
     calls: Calls = field(default_factory=Calls)
     stop: str = ""
     usage: Usage | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything has come that belongs to the reply."""
+        return bool(self.text or self.thought or self.refusal or self.calls.begun)
 
     def take(self, chunk: Mapping[str, Any]) -> None:
         """Take one chunk in. Raises ModelError where it says that the server failed."""
@@ -123,7 +137,8 @@ class _Draft:
                 self.thought.setdefault(name, []).append(said)
         for piece in pieces:
             self.calls.take(piece)
-        self.refusal.append(refusal)
+        if refusal:
+            self.refusal.append(refusal)
         if more:
             self.text.append(more)
             self.on_text(well_formed(more))
