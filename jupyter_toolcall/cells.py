@@ -23,6 +23,7 @@ from .events import Asked, Made, Opened
 from .journal import Entry, Journal
 from .loop import Cursor, Desk, Script
 from .models.named import default, is_name, model_named
+from .models.person import Person
 from .models.recorded import Recorded, Recording, StandIn, file
 from .opening import opening
 from .options import SET_UP, Options, merged
@@ -253,6 +254,11 @@ def speaker(chosen: Options, variables: Variables, folder: Path) -> Model | None
         found = model(chosen.model or chosen.default_model, variables, folder)
     if not chosen.record or found is None or isinstance(found, StandIn):
         return found
+    if isinstance(found, Person):
+        raise UsageError(
+            "--record keeps what a model replies by itself; what a person replies is kept in the "
+            "notebook, and --replay NOTEBOOK says it again"
+        )
     return Recording(found, file.place(folder, chosen.record), name=chosen.record)
 
 

@@ -213,6 +213,7 @@ def test_a_recording_makes_no_folder_outside_of_its_notebooks(
     [
         ("--record a.ipynb", "is a notebook; name a file of its own"),
         ("--record .", "cannot be written"),
+        ("-n b -m person --record a.jsonl", "--replay NOTEBOOK says it again"),
         ("-n b --replay no.jsonl", "there is no recording no.jsonl"),
         ("-n b -m recorded:no.jsonl", "there is no recording no.jsonl"),
     ],
