@@ -22,6 +22,7 @@ from jupyter_toolcall.request import Reply, Request
 from jupyter_toolcall.rows import Delta, Notice, Refused, YourTurn
 
 BOX = Toolbox(Potato, Oven, Fries)
+PEEL = {"tool": "Potato_peel"}
 SLICE = {"tool": "Potato_slice", "arguments": {"shape": "STICKS"}}
 
 
@@ -188,7 +189,7 @@ def test_the_person_sees_what_a_model_is_sent() -> None:
 
 def test_what_came_of_the_calls_is_shown_as_the_model_is_told_it() -> None:
     seat = seated()
-    calls = [{"tool": "Potato_peel"}, {"tool": "Potato_slice", "arguments": {"shape": "CUBES"}}]
+    calls = [PEEL, {"tool": "Potato_slice", "arguments": {"shape": "CUBES"}}]
     seat.send({"type": "say", "calls": calls})
     assert [(told.tool, told.step, told.error) for told in seat.turn.told] == [
         ("Potato_peel", 1, False),
@@ -206,7 +207,7 @@ def test_a_panel_is_told_of_each_tool_once_and_again_where_it_has_changed() -> N
     selected = {"tool": "selectTools", "arguments": {"tools": ["Potato_peel"]}}
     seat.send({"type": "say", "calls": [selected]})
     assert _tools(seat.heard[told:]) == ["Potato_peel"]
-    seat.send({"type": "say", "calls": [{"tool": "Potato_peel"}]})
+    seat.send({"type": "say", "calls": [PEEL]})
     assert _tools(seat.heard[told:]) == ["Potato_peel", "selectTools"]
 
 
@@ -219,12 +220,12 @@ def _tools(notices: list[Notice]) -> list[str]:
 
 def test_calls_are_written_one_by_one_and_a_panel_that_comes_later_sees_them() -> None:
     seat = seated()
-    seat.send({"type": "draft", "calls": [{"tool": "Potato_peel"}]})
-    seat.send({"type": "draft", "calls": [{"tool": "Potato_peel"}, SLICE]})
+    seat.send({"type": "draft", "calls": [PEEL]})
+    seat.send({"type": "draft", "calls": [PEEL, SLICE]})
     seat.send({"type": "hello"})
     assert [call.tool for call in seat.turn.calls] == ["Potato_peel", "Potato_slice"]
-    assert seat.drive.session.calls == ()
-    seat.send({"type": "say", "text": "Now.", "calls": [{"tool": "Potato_peel"}, SLICE]})
+    assert not list(seat.drive.session.calls)
+    seat.send({"type": "say", "text": "Now.", "calls": [PEEL, SLICE]})
     assert [call.status for call in seat.drive.session.calls] == ["succeeded"] * 2
     assert seat.turn.calls == ()
 
@@ -234,9 +235,9 @@ def test_a_call_that_could_not_run_comes_back_at_its_field_and_can_be_written_an
     wrong = {"tool": "Potato_slice", "arguments": {"shape": "CUBES"}}
     seat.send({"type": "draft", "calls": [wrong]})
     assert set(seat.refused().fields) == {"shape"}
-    assert seat.turn.calls == ()
+    assert not list(seat.turn.calls)
     seat.send({"type": "draft", "calls": [wrong], "anyway": True})
-    seat.send({"type": "draft", "calls": [wrong, {"tool": "Potato_peel"}]})
+    seat.send({"type": "draft", "calls": [wrong, PEEL]})
     assert [call.tool for call in seat.turn.calls] == ["Potato_slice", "Potato_peel"]
 
 

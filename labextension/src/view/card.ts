@@ -41,12 +41,16 @@ function title(text: string, look: string, aside: string): HTMLElement {
 
 const place = (call: FullCall): string => `call ${call.step}, turn ${call.turn}`;
 
+/** The model that the person plays. */
+const PERSON = 'person';
+
 const stale: Child[] = ['may be stale: what the model decided it on has changed since'];
 
 function callFacts(view: Look, call: FullCall): HTMLElement | null {
   const made = view.model.objects.get(call.object);
   const open = isDecision(call);
   return facts([
+    open && view.model.session.model === PERSON && ['Asked by', 'you, as the model; now you decide as the person'],
     open && call.downstream && ['Downstream', prose(line(call.downstream))],
     open && call.why && ['Why it waits', prose(line(call.why))],
     open && call.bound && ['Bound to', bound(call)],
