@@ -62,7 +62,7 @@ class Provider:
             both = f"neither {first} nor {' nor '.join(others)} is set"
             return both if others else f"{first} is not set"
         if self.file and not Path(environment.get(self.file) or "\0").expanduser().is_file():
-            return f"{self.file} names no file"
+            return f"{self.file} names no file, so give the path of one"
         return ""
 
 

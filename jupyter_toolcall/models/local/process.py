@@ -35,7 +35,7 @@ def generate(held: Held, body: Json) -> Generator[Piece, None, None]:
 
 def _process(held: Held) -> Process:
     """Return the process that holds a model: another one makes room for it."""
-    if _now and (_now[0].held != held or not _now[0].end.alive):
+    if _now and (_now[0].held != held or _now[0].gone):
         _now.pop().end()
     if not _now:
         _now.append(Process(held))
@@ -68,6 +68,11 @@ class Process:
         )
         self.asked = 0
         self.end = weakref.finalize(self, _end, self.process, self.log)
+
+    @property
+    def gone(self) -> bool:
+        """Whether the process is over: memory that ran short may have ended it."""
+        return not self.end.alive or self.process.poll() is not None
 
     def generate(self, body: Json) -> Generator[Piece, None, None]:
         """Yield what the model writes for a body. Raises ModelError, in one line."""
