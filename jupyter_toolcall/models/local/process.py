@@ -12,6 +12,7 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -86,7 +87,9 @@ class Process:
                 yield from _text(message)
         finally:
             if not over and self.end.alive:
-                self._send({"stop": number})
+                # Where it is gone meanwhile, that is not what went wrong here.
+                with suppress(ModelError):
+                    self._send({"stop": number})
         if "reason" in last:
             yield End(last["reason"], last.get("usage"))
 
