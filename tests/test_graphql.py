@@ -357,6 +357,8 @@ def test_parameters_hold_enums_defaults_and_nested_objects(box: Toolbox) -> None
         ("Dough_mix", {"with": "Bread#1"}, "with: Bread#1 is a Bread, not a Dough"),
         ("Half_of", {}, "Half: there is no Half yet; make one first"),
         ("Dough_weight", {"Dough": 3}, "Dough: must be the name of an object, such as Dough#1"),
+        ("Dough_knead", {"a\nb": 1}, "Dough_knead: 'a\\nb': there is no such argument"),
+        ("Dough_top", {"main": {"x" * 99: 1}}, f"main.'{'x' * 59}: there is no such"),
     ],
 )
 def test_wrong_arguments_are_named_with_what_is_allowed(
@@ -367,6 +369,16 @@ def test_wrong_arguments_are_named_with_what_is_allowed(
     assert said in session.calls[-1].error
     assert "\n" not in session.calls[-1].error
     assert server.queries == ["{ best }"]
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**400), "1e999", float(2**1023) * 1.5])
+def test_a_number_that_is_no_float_is_refused_and_any_other_arrives(number: Any) -> None:
+    sdl = "type Query { half(of: Float): Float }"
+    box = from_graphql(sdl)
+    error = tell(box, ("half", {"of": number})).calls[0].error
+    fits = isinstance(number, float)
+    assert ("of: must be a number" in error) is not fits
+    assert ("has no endpoint" in error) is fits
 
 
 def test_all_that_is_wrong_is_said_at_once(box: Toolbox) -> None:
@@ -448,6 +460,19 @@ def test_a_server_that_says_a_secret_back_is_not_quoted(server: Server, status: 
     server.answer = lambda: (status, json.dumps({"errors": [error]}).encode())
     session = tell(box, ("dough", {}), ("Dough_story", {}))
     assert session.calls[-1].error == 'no [secret] (sent: "[secret]")'
+
+
+def test_a_password_and_a_part_of_a_header_are_not_quoted_either(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BAKERY_DOOR", "canary-4714")
+    url = server.url.replace("//", "//user:canary-4715@")
+    box = from_graphql(BAKERY, endpoint=url, headers={"X-Key": "key=${BAKERY_DOOR};v=1"})
+    error = {"message": "neither canary-4714 nor user:canary-4715, nor canary-4715"}
+    server.answer = lambda: (403, json.dumps({"errors": [error]}).encode())
+    session = tell(box, ("dough", {}), ("Dough_story", {}))
+    assert session.calls[-1].error == "neither [secret] nor [secret], nor [secret]"
+    assert "canary" not in everything(session)
 
 
 def test_a_variable_that_is_not_set_is_named(server: Server) -> None:

@@ -150,6 +150,26 @@ def _of(data: dict[str, Any], name: str) -> dict[str, Any]:
     return next(each for each in data["__schema"]["types"] if each["name"] == name)
 
 
+def _arg(data: dict[str, Any], name: str) -> None:
+    text = {"kind": "SCALAR", "name": "String"}
+    _of(data, "Pot")["fields"][0]["args"].append({"name": name, "type": text})
+
+
+def _type(data: dict[str, Any], **changes: Any) -> None:
+    _of(data, "Pot")["fields"][0]["type"] = {"name": None, **changes}
+
+
+def _no_type() -> dict[str, Any]:
+    return {"kind": "NON_NULL", "name": None}
+
+
+def _lists(depth: int) -> dict[str, Any]:
+    made: dict[str, Any] = {"kind": "SCALAR", "name": "Int"}
+    for _ in range(depth):
+        made = {"kind": "LIST", "name": None, "ofType": made}
+    return made
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -163,6 +183,14 @@ def _of(data: dict[str, Any], name: str) -> dict[str, Any]:
         (lambda d: _of(d, "Pot")["fields"][0]["args"].append({"name": "x"}), "size.args.x"),
         (lambda d: _of(d, "Pot")["fields"][0]["type"].update(kind="LIST"), None),
         (lambda d: _of(d, "Pot").update(name="Pit"), "Query.pot: there is no type 'Pot'. Did you"),
+        (lambda d: _of(d, "Pot")["fields"][0].update(name="a} x{b"), "Pot: 'a} x{b' is no name"),
+        (lambda d: _of(d, "Pot")["fields"][0].update(name=""), "Pot: '' is no name"),
+        (lambda d: _of(d, "Pot")["fields"][0].update(name=None), "Pot: None is no name"),
+        (lambda d: _of(d, "Pot").update(name="P\0"), r"types: 'P\x00' is no name"),
+        (lambda d: _arg(d, "x: 1) { secret } b(y"), "Pot.size: 'x: 1) { secret } b(y' is no name"),
+        (lambda d: _of(d, "Pot").update(kind="ENUM", enumValues=[{"name": "A)"}]), "'A)' is no"),
+        (lambda d: _type(d, kind="NON_NULL", ofType=_no_type()), "there is no type None"),
+        (lambda d: _type(d, kind="LIST", ofType=_lists(5_000)), "at types.Pot.fields.size"),
     ],
 )
 def test_a_broken_introspection_result_names_the_place(change: Change, said: str | None) -> None:
@@ -243,8 +271,9 @@ def test_what_is_no_literal_is_refused(text: str) -> None:
         read(text)
 
 
-def test_a_default_that_cannot_be_read_is_left_out() -> None:
+@pytest.mark.parametrize("default", ["§", "1e999", "-1e999", "[" * 100_000, 5, ["x"]])
+def test_a_default_that_cannot_be_read_is_left_out(default: Any) -> None:
     data = introspected("type Query { a(x: Int = 3): Int }")
-    _of(data, "Query")["fields"][0]["args"][0]["defaultValue"] = "§"
+    _of(data, "Query")["fields"][0]["args"][0]["defaultValue"] = default
     assert from_graphql(data)["a"].parameters["properties"]["x"] == {"type": "integer"}
     assert from_graphql(data)["a"].parameters["required"] == []

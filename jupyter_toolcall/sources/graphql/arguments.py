@@ -173,7 +173,8 @@ def checked(
         if name not in known:
             there = f"there {'is' if len(known) == 1 else 'are'} {', '.join(known) or 'none'}"
             said = f"there is no such argument; {there}.{nearest(name, known)}".rstrip(".")
-            raise Wrong(f"{place}{name}", said)
+            shown = name if name.isidentifier() and len(name) <= 60 else f"{name!r:.60}"
+            raise Wrong(f"{place}{shown}", said)
     pairs = []
     for name, each in known.items():
         value = given.get(name)
@@ -256,13 +257,22 @@ def _scalar(schema: Schema, name: str, value: Any, place: str, named: ObjectName
             pass
         case (("Int" | "ID"), int()):
             return value
-        case "Float", int() | float() if math.isfinite(value):
+        case "Float", int() | float() if _is_finite(value):
             return value
         case "Int", float() if value.is_integer():
             return int(value)
         case "Int" | "Float", str() if _NUMBER.fullmatch(value):
             number = float(value)
-            if name == "Float" or number.is_integer():
-                return number if name == "Float" else int(number)
+            if name == "Float" and _is_finite(number):
+                return number
+            if name == "Int" and number.is_integer():
+                return int(number)
     kind = {"Int": "a whole number", "Float": "a number", "Boolean": "true or false"}
     raise Wrong(place, f"must be {kind.get(name, 'a text')}, not {value!r:.60}")
+
+
+def _is_finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False

@@ -117,10 +117,14 @@ _ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 
 
 def _hiding(to: Endpoint, headers: Mapping[str, str]) -> Callable[[str], str]:
-    """Return what takes the headers' values, and their last words, out of a text."""
+    """Return what takes the headers' values, and the secrets in them, out of a text."""
     own = {key.lower() for key in to.headers} | {"authorization"}
     values = [value for key, value in headers.items() if key in own]
     values += [value.rpartition(" ")[2] for value in values]
+    named = (name for value in to.headers.values() for name in _VARIABLE.findall(value))
+    values += [os.environ.get(name, "") for name in named]
+    said = base64.b64decode(to.password.removeprefix("Basic ")).decode()
+    values += [said, said.partition(":")[2]]
     secrets = sorted({v for v in values if len(v) >= LEAST}, key=len, reverse=True)
 
     def hide(text: str) -> str:

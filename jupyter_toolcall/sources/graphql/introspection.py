@@ -12,7 +12,7 @@ from .schema import BUILT_IN, Argument, Field, Ref, Schema, Type, sound
 
 Send = Callable[[str, Mapping[str, Any]], Any]
 """Sends a query with its variables; returns its data."""
-_BAD = (KeyError, TypeError, AttributeError, ValueError, IndexError)
+_BAD = (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError)
 _DIRECTIVES = ("directives", "appliedDirectives")
 """Where servers that go beyond the standard tell of the directives of a field."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import textwrap
 from collections.abc import Iterator
@@ -20,8 +21,13 @@ def read(text: str) -> Any:
 
     Raises ValueError for what is no literal.
     """
+    if not isinstance(text, str):
+        raise ValueError(f"{text!r:.60} is no text of a literal")
     tokens = _tokens(text)
-    value = _value(next(tokens), tokens)
+    try:
+        value = _value(next(tokens), tokens)
+    except RecursionError:
+        raise ValueError(f"{text!r:.60} is nested too deep") from None
     if next(tokens):
         raise ValueError(f"{text!r:.60} is no literal")
     return value
@@ -45,11 +51,20 @@ def _value(token: str, tokens: Iterator[str]) -> Any:
         return dict(_fields(tokens))
     if token.startswith('"""'):
         return textwrap.dedent(token[3:-3]).strip("\n")
-    if token.startswith('"') or token[:1] in tuple("-0123456789"):
+    if token.startswith('"'):
         return json.loads(token)
+    if token[:1] in tuple("-0123456789"):
+        return _number(token)
     if not token.isidentifier():
         raise ValueError(f"{token!r:.60} is no value")
     return _WORDS.get(token, token)
+
+
+def _number(token: str) -> int | float:
+    found: int | float = json.loads(token)
+    if not math.isfinite(found):
+        raise ValueError(f"{token:.60} is too large a number")
+    return found
 
 
 def _items(tokens: Iterator[str]) -> Iterator[Any]:

@@ -131,8 +131,15 @@ def loader(schema: Schema, kind: str) -> Loader | None:
 
 
 def sound(schema: Schema) -> Schema:
-    """Return a schema in which every name is known. Raises DefinitionError, with the place."""
+    """Return a schema in which every name is one, and known.
+
+    Raises DefinitionError, with the place: names become text of queries, and no server
+    that keeps to the standard has others.
+    """
     types = schema.types
+    if not all(map(_is_name, _all_names(schema))):
+        place, name = next(found for found in _names(schema) if not _is_name(found[1]))
+        raise DefinitionError(f"{place}: {name!r:.60} is no name; letters, digits and _ alone")
     if schema.query not in types:
         raise DefinitionError("the schema has no Query type, so there is nothing to call")
     for root in filter(None, schema.roots):
@@ -140,8 +147,40 @@ def sound(schema: Schema) -> Schema:
             raise DefinitionError(f"the schema's root type {root!r} is no object type of it")
     for place, name in _named(schema):
         if name not in types:
-            raise DefinitionError(f"{place}: there is no type {name!r}.{nearest(name, types)}")
+            known = nearest(str(name), types)
+            raise DefinitionError(f"{place}: there is no type {name!r:.60}.{known}")
     return schema
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and name.isascii() and name.isidentifier()
+
+
+def _all_names(schema: Schema) -> list[object]:
+    """Return every name that a schema gives; places are looked for only where one is wrong."""
+    found: list[object] = [*schema.types]
+    for each in schema.types.values():
+        found += each.fields
+        found += each.values
+        found += [argument.name for argument in each.inputs]
+        for known in each.fields.values():
+            if known.arguments:
+                found += [argument.name for argument in known.arguments]
+    return found
+
+
+def _names(schema: Schema) -> Iterator[tuple[str, object]]:
+    """Yield (place, name) for each name that a schema gives."""
+    for name, each in schema.types.items():
+        yield "types", name
+        for field_name, known in each.fields.items():
+            yield name, field_name
+            for argument in known.arguments:
+                yield f"{name}.{field_name}", argument.name
+        for argument in each.inputs:
+            yield name, argument.name
+        for value in each.values:
+            yield name, value
 
 
 def _named(schema: Schema) -> Iterator[tuple[str, str]]:
