@@ -150,9 +150,11 @@ def read_endpoint(found: Any) -> Endpoint:
             for key, value in found.items()
         }
     said = known_keys(found, _KEYS, "endpoint")
+    needed = {"method": METHODS, "argument_location": LOCATIONS}
     for key in _KEYS[:3]:
         if key not in said:
-            raise DefinitionError(f"endpoint.{key}: is missing")
+            words = f"; there is {' or '.join(needed[key])}" if key in needed else ""
+            raise DefinitionError(f"endpoint.{key}: is missing{words}")
     method = one_of(said["method"], METHODS, "endpoint.method")
     location = one_of(said["argument_location"], LOCATIONS, "endpoint.argument_location")
     if method in ("get", "delete") and location in ("body", "form"):

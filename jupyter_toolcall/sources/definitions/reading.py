@@ -47,8 +47,7 @@ class Definition:
 
 def read(source: Any) -> Definition:
     """Return the definition in a dict, a JSON text, or a .json file. Raises DefinitionError."""
-    found = _spelled(_opened(source))
-    said = known_keys(found, _KEYS, "")
+    said = known_keys(_spelled(_one(_opened(source))), _KEYS, "")
     kind = one_of(said.get("type", "action"), TYPES, "type")
     function = _function(said.get("tool"))
     if (kind == "endpoint") != ("endpoint" in said):
@@ -71,8 +70,18 @@ def read(source: Any) -> Definition:
     )
 
 
+def _one(found: Any) -> Any:
+    """What other services write around or inside a definition is told how to be one."""
+    if isinstance(found, list) and found:
+        raise DefinitionError(f"{found!r:.60} is a list; give its definitions one by one")
+    if isinstance(found, dict) and "function" in found and "tool" not in found:
+        raise DefinitionError('function: belongs into tool; write {"tool": {"function": {...}}}')
+    return found
+
+
 def _opened(source: Any) -> Any:
     """Return plain JSON data of our own, whatever it is given as."""
+    place = "the definition"
     if isinstance(source, Path) or (
         isinstance(source, str) and not source.lstrip().startswith("{")
     ):
@@ -80,17 +89,17 @@ def _opened(source: Any) -> Any:
         if path.suffix != ".json":
             raise DefinitionError(f"{str(source)!r:.80} is neither a JSON object nor a .json file")
         try:
-            source = path.read_text(encoding="utf-8")
+            source, place = path.read_text(encoding="utf-8"), f"{str(path)!r:.120}"
         except (OSError, UnicodeError) as error:
             raise DefinitionError(f"{str(path)!r:.120} cannot be read: {error}") from None
     try:
         text = source if isinstance(source, str) else json.dumps(source, allow_nan=False)
         found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
     except RecursionError:
-        raise too_deep("the definition") from None
+        raise too_deep(place) from None
     except (TypeError, ValueError) as error:
-        raise DefinitionError(f"the definition is no JSON: {error}") from None
-    return shallow([found], "the definition")[0]
+        raise DefinitionError(f"{place} is no JSON: {error}") from None
+    return shallow([found], place)[0]
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
