@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from jupyter_toolcall.errors import ModelError
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
 
 from .standin.anthropic_api import StandIn
+from .standin.anthropic_memory import in_memory
 from .standin.anthropic_turns import Think, Turn, Use, says
 from .standin.anthropic_words import Json
 from .standin.talk import KEY, a_claude
@@ -36,9 +38,11 @@ def server() -> Iterator[StandIn]:
 
 
 @contextmanager
-def cooking(server: StandIn, *turns: Turn, scheme: str = "select") -> Iterator[Session]:
+def cooking(
+    server: StandIn, *turns: Turn, scheme: str = "select", speak: Any = a_claude
+) -> Iterator[Session]:
     server.turns += turns
-    with a_claude(server) as model:
+    with speak(server) as model:
         yield Session(
             kitchen(),
             model,
@@ -62,15 +66,20 @@ def test_the_kitchen_is_cooked_and_no_request_is_refused(server: StandIn, scheme
     assert tools == [tools[0]] * len(turns)
 
 
-@pytest.mark.parametrize("turn", range(len(COOKED)))
-@pytest.mark.parametrize(
-    "fault", [{"status": 529}, {"cut": 400, "hard": True}, {"cut": 400}, {"breaks_after": 4}]
-)
-def test_after_a_fault_at_any_turn_running_again_goes_on(
-    server: StandIn, turn: int, fault: dict[str, int]
-) -> None:
-    broken = replace(COOKED[turn], **fault)  # type: ignore[arg-type]
-    with cooking(server, *COOKED[:turn], broken, *COOKED[turn:]) as session:
+STATUSES = (400, 401, 403, 404, 408, 409, 413, 429, 500, 502, 503, 504, 529)
+FAULTS: list[dict[str, Any]] = [
+    *({"status": status} for status in STATUSES),
+    *({"cut": 400, "hard": True}, {"cut": 400}, {"breaks_after": 1}, {"breaks_after": 4}),
+    *({"raw": b""}, {"raw": b"data: {nonsense\n\n"}, {"stop": None}, {"stop": "tired"}),
+]
+
+
+@pytest.mark.parametrize("turn", [0, 1, 3, 6])
+@pytest.mark.parametrize("fault", FAULTS, ids=str)
+def test_after_a_fault_at_any_turn_running_again_goes_on(turn: int, fault: dict[str, Any]) -> None:
+    broken, server = replace(COOKED[turn], **fault), StandIn(key=KEY)
+    turns = (*COOKED[:turn], broken, *COOKED[turn:])
+    with cooking(server, *turns, speak=in_memory) as session:
         session.ask("Make fries.")
         with pytest.raises(ModelError):
             session.run()
@@ -78,6 +87,7 @@ def test_after_a_fault_at_any_turn_running_again_goes_on(
         assert len(before) == turn
         session.run()
     assert session.calls[:turn] == before
+    assert [call.status for call in session.calls] == ["succeeded"] * len(COOKED)
     assert session.outputs["fries"] == Plate("fries: sticks")
     assert server.refused == []
 
@@ -134,6 +144,21 @@ def test_ids_that_come_twice_still_have_one_result_each(server: StandIn) -> None
         session.tell("Go.")
     assert [call.status for call in session.calls] == ["succeeded"] * 2
     assert server.refused == []
+
+
+def test_each_of_five_hundred_calls_of_one_reply_has_one_result_in_their_order() -> None:
+    def add(a: int) -> int:
+        return a + 1
+
+    server = StandIn([says(*[Use("add", {"a": n}) for n in range(500)]), says("Done.")], key=KEY)
+    with in_memory(server) as model:
+        session = Session(Toolbox(add), model, scheme="flat", approve="all").tell("Add.")
+    assert [call.result for call in session.calls] == list(range(1, 501))
+    assert server.refused == []
+    asked, told = server.asked[1].body["messages"][-2:]
+    ids = [block["id"] for block in asked["content"]]
+    assert ids == [block["tool_use_id"] for block in told["content"]]
+    assert len(set(ids)) == 500
 
 
 def test_fifty_turns_of_a_tool_of_ones_own_are_taken(server: StandIn) -> None:

@@ -9,12 +9,15 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.journal import Journal
 from jupyter_toolcall.models.claude.abilities import MODELS, Abilities, Strategy, abilities
 
 from .standin.anthropic_api import StandIn
+from .standin.anthropic_memory import in_memory
 from .standin.anthropic_turns import Think, Turn, Use, says
 from .standin.anthropic_words import Json, unmarked
 from .standin.talk import KEY, NEWEST, a_claude
@@ -261,6 +264,73 @@ def test_without_beta_features_what_thinking_no_longer_fits_is_left_out(
     assert 1 <= _thoughts(server.asked[-1].body) <= 5
     assert all("anthropic-beta" not in asked.headers for asked in server.asked)
     assert all("block_binding" not in asked.body["thinking"] for asked in server.asked)
+
+
+@pytest.mark.parametrize("scheme", SCRIPTS)
+@pytest.mark.parametrize("way", WAYS[1:], ids=str)
+def test_a_session_goes_on_with_another_model(
+    server: StandIn, scheme: str, way: tuple[str, Strategy | None]
+) -> None:
+    session = cooked(server, scheme, (NEWEST, "reference"))
+    server.turns += [says(Use(f"Soup_{STEPS[0]}")), says("More.")]
+    with a_claude(server, way[0], strategy=way[1]) as model:
+        session.cursor.desk.model = model
+        session.tell("More?")
+    assert server.refused == []
+    assert server.asked[-1].body["model"] == way[0]
+
+
+NAMES = st.sampled_from([*(f"Soup_{name}" for name in STEPS[:5]), "Soup_burn", "selectTools"])
+SELECTIONS = st.lists(NAMES, max_size=3).map(lambda names: Use("selectTools", {"tools": names}))
+CALLS = st.builds(Use, NAMES, st.sampled_from([{}, {"note": "x"}, {"Soup": "Soup#2"}, {"a": 1}]))
+USES = st.sampled_from(["Soup#1", "Soup#2", "$base"]).map(lambda n: Use("_use_Soup", {"id": n}))
+OWN = st.sampled_from([Use("_saveAs", {"name": "base"}), Use("save", {"made": "Soup#2"})])
+BLOCKS = st.one_of(
+    *(SELECTIONS, CALLS, USES, OWN),
+    *(st.just(Think("Hm.")), st.sampled_from(["Well.", ""]), st.just(Use("x", raw="{"))),
+)
+STOPS = st.sampled_from(["", "", "", "", "max_tokens", "pause_turn", "refusal"])
+TURNS = st.lists(
+    st.builds(lambda said, stop: says(*said, stop=stop), st.lists(BLOCKS, max_size=4), STOPS),
+    max_size=8,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(TURNS, min_size=1, max_size=3), st.sampled_from(list(SCRIPTS)), st.data())
+def test_whatever_a_model_does_the_api_takes_it_and_what_was_sent_stays(
+    parts: list[list[Turn]], scheme: str, data: st.DataObject
+) -> None:
+    way = data.draw(st.sampled_from(WAYS))
+    server = StandIn(key=KEY)
+    with in_memory(server, way[0], strategy=way[1]) as model:
+        session = Session(
+            soup_kitchen(),
+            model,
+            scheme=scheme,
+            inputs={"soup": Soup()},
+            outputs={"made": Soup},
+            approve="all",
+        )
+        for turns in parts:
+            server.turns = [*turns, says("Done."), says("Done."), says("Done.")]
+            session.tell("Go on.")
+        assert server.refused == []
+        bodies = [model.body(exchange.request) for exchange in session.requests]
+        assert bodies == [asked.body for asked in server.asked]
+        if way in KEEPING:
+            for before, after in pairwise(bodies):
+                assert _shown(before) == _shown(after)
+                assert _begins_with(after["messages"], before["messages"])
+
+
+def _begins_with(after: list[Json], before: list[Json]) -> bool:
+    """What was told last may be told more; a turn that paused may end in another way."""
+    *turns, last = unmarked(before)
+    again: list[Json] = unmarked(after)
+    first = again[len(turns)]["content"][: len(last["content"])]
+    told = last["role"] == "assistant" or first == last["content"]
+    return again[: len(turns)] == turns and bool(told)
 
 
 # -- what tools say since -----------------------------------------------------------------------

@@ -91,7 +91,7 @@ def encode(event: Json) -> bytes:
 
 
 def said(stream: bytes) -> list[Json]:
-    """Return the blocks that a stream tells, but for calls: what a turn that paused said."""
+    """Return the blocks that a stream tells, but for calls and text of nothing."""
     blocks: list[Json] = []
     for line in stream.decode(errors="ignore").split("\n"):
         event = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
@@ -102,7 +102,8 @@ def said(stream: bytes) -> list[Json]:
                 for key in ("text", "thinking", "signature"):
                     if key in delta:
                         blocks[index][key] += delta[key]
-    return [block for block in blocks if block["type"] != "tool_use"]
+    told = (block for block in blocks if block["type"] != "tool_use")
+    return [block for block in told if block.get("text", "-").strip()]
 
 
 def _events(

@@ -22,6 +22,8 @@ Json = dict[str, Any]
 
 GO_ON = "Go on."
 """Said for the person where the model has to speak twice: the API takes no prefill."""
+NOTHING = "(nothing)"
+"""Stands for a turn that paused, and ended without a word."""
 
 _MARK = {"cache_control": {"type": "ephemeral"}}
 
@@ -81,13 +83,13 @@ def _turns(
         defined += tools.added.get(spoken, ())
         spoken += 1
         said = _said(message, way.model)
-        if turns and place and _paused(history[place - 1]):
+        if place and _goes_on(history[place - 1], turns):
             turns[-1]["content"] += said
         elif said:
             _reply(turns, said, defined)
             bindings[len(turns) - 1] = _binding(message)
             defined = []
-    if not (history and _paused(history[-1])):
+    if not (history and _goes_on(history[-1], turns)):
         _reply(turns, [], [*defined, *tools.added.get(spoken, ())])
     return [_ended(turn, turns[-1]) for turn in turns], bindings
 
@@ -113,11 +115,11 @@ def _addition(tool: Json) -> Json:
     return {"type": "tool_addition", "tool": {"type": "tool_definition", "definition": tool}}
 
 
-def _paused(message: Message) -> bool:
-    """Return whether a message is a part of a turn that goes on where it paused."""
+def _goes_on(message: Message, turns: Sequence[Json]) -> bool:
+    """Return whether the last turn is the model's, and goes on where this message paused."""
     match message:
-        case Assistant(raw={"paused": True, "content": [_, *_]}):
-            return True
+        case Assistant(raw={"paused": True}):
+            return bool(turns) and turns[-1]["role"] == "assistant"
     return False
 
 
@@ -126,7 +128,7 @@ def _ended(turn: Json, last: Json) -> Json:
     said = turn["content"]
     while turn is not last and said and "thinking" in said[-1].get("type", ""):
         said = said[:-1]
-    return turn if said is turn["content"] else {**turn, "content": said}
+    return turn if said is turn["content"] else {**turn, "content": said or _texts(NOTHING)}
 
 
 def _heard(message: User | Results, hidden: Collection[str]) -> list[Json]:
