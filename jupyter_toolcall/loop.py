@@ -160,13 +160,20 @@ class Cursor:
                 return self._judge(call, state)
             case Perform(call):
                 return self._perform(call, state)
-            case Clarify(call) if self._may_repeat(call):
-                return self._approve(call, self.prepared(call, state)[0])
+            case Clarify(call) if (ready := self._repeated(call, state)) is not None:
+                return self._approve(call, ready)
         return None
 
-    def _may_repeat(self, call: CallState) -> bool:
+    def _repeated(self, call: CallState, state: State) -> Prepared | None:
+        """Return a call with an unknown outcome where it may run again: exactly as approved."""
         tool = self.find(call.tool)
-        return tool is not None and tool.idempotent
+        if tool is None or not tool.idempotent:
+            return None
+        try:
+            ready = self.prepared(call, state)[0]
+        except (CallError, Absent):
+            return None
+        return ready if ready.bound == call.bound else None
 
     # -- the model ------------------------------------------------------------------
 
@@ -388,7 +395,7 @@ class Cursor:
         verdict, why = self.desk.policy(ready.tool, ready.arguments)
         # What a policy allowed once is for the policy of today; a person's word holds.
         said_so = ready.bound == event.bound and said.meta.get("by") != "policy"
-        if own or said_so or verdict == "approve":
+        if (own or said_so or verdict == "approve") and not ready.tool.for_person:
             self.script.at += 1
             entry = self.write(replace(again, bound=ready.bound), **said.meta)
             self._approved = entry.id, ready

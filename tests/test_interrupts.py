@@ -258,6 +258,32 @@ def test_an_idempotent_tool_runs_again_unasked(tmp_path: Path) -> None:
     assert (world.ran, session.pending, session.text) == (1, (), "done")
 
 
+@pytest.mark.parametrize("approve", ["none", "read-only", "ask", "all"])
+def test_an_idempotent_tool_that_is_another_one_by_now_waits(tmp_path: Path, approve: str) -> None:
+    world = World(tmp_path / "journal.jsonl", idempotent=True)
+    world.die()
+
+    @tool(idempotent=True)
+    def work(potato: Potato) -> Potato:
+        """Peel."""
+        world.ran += 1
+        return Potato(potato.mass - 1)
+
+    world.box = Toolbox(work)
+    session = world.load(approve=approve).run()
+    assert [(call.id, call.status) for call in session.pending] == [("call_1", "unknown")]
+    assert world.ran == 0
+    assert session.decide("call_1").run().calls[0].object == "Potato#2"
+
+
+def test_an_idempotent_tool_without_its_inputs_waits(tmp_path: Path) -> None:
+    world = World(tmp_path / "journal.jsonl", idempotent=True)
+    world.die()
+    session = world.load(inputs={}).run()
+    assert [call.status for call in session.pending] == ["unknown"]
+    assert world.ran == 0
+
+
 def test_a_loaded_session_without_its_inputs_says_which_to_give(world: World) -> None:
     session = world.load(inputs={}).run()
     assert [call.status for call in session.pending] == ["unknown"]

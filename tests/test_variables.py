@@ -153,6 +153,19 @@ def test_a_request_to_a_person_waits_whatever_the_policy(approve: str) -> None:
     assert (results(session), session.text) == ([{"room": 5}], "Booked.")
 
 
+@pytest.mark.parametrize("approve", ["ask", "all", "none"])
+def test_what_a_tool_did_is_asked_of_a_person_where_it_is_a_request_now(approve: str) -> None:
+    did = Tool("book", "Book a room.", TEXT, shout)
+    script = Scripted([("book", {"text": "room 5"}), "Booked."])
+    done = Session(Toolbox(did), script, scheme="flat", approve="all").tell("go")
+    now = Session(Toolbox(REQUEST), script, scheme="flat", approve=approve, journal=done.journal)
+    now.checkout(done.head)
+    again = now.replay().run()
+    assert [(call.tool, call.status) for call in again.pending] == [("book", "proposed")]
+    again.decide(again.pending[0], "answer", result={"room": 6}).run()
+    assert (results(again), again.text) == ([{"room": 6}], "Booked.")
+
+
 def test_a_request_to_a_person_is_rejected_where_only_reading_is_allowed() -> None:
     assert [call.status for call in asked("read-only").calls] == ["rejected"]
 
