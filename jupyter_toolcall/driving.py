@@ -19,6 +19,7 @@ from . import places, replying
 from .commands import command, obey, refusal
 from .errors import ModelError, Stopped, ToolcallError, Unfinished
 from .events import Asked, Replied
+from .exchanges import exact
 from .models.person import Person
 from .rows import (
     Approve,
@@ -35,6 +36,8 @@ from .rows import (
     Rows,
     Run,
     SessionRow,
+    Shown,
+    ShowRequest,
     Step,
     Stop,
     Tidy,
@@ -210,6 +213,8 @@ class Drive:
                 self.stepping, self._held = True, False
             case Tidy():
                 self._tidy()
+            case ShowRequest(turn):
+                self.tell(Shown(turn, exact(self.session.cursor, turn)))
             case Draft():
                 self._take_down(wish)
             case ApproveAll(call, bound):

@@ -6,10 +6,12 @@ branch, also in a session that was loaded.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from .errors import UsageError
 from .events import Replied, Usage
 from .journal import Entry
 from .loop import Cursor
@@ -68,6 +70,43 @@ def exchange(cursor: Cursor, entry: Entry, known: int = 0) -> Exchange:
         entry=entry.id,
         body=body(request) if body is not None else None,
     )
+
+
+LONGEST = 1_000_000
+"""Characters of a request that are shown."""
+
+
+def exact(cursor: Cursor, turn: int) -> str:
+    """Return the request of a turn as JSON text: the provider's own body, where it has one.
+
+    Raises UsageError for a turn that there is not.
+    """
+    request = next((each for each in _requests(cursor) if each.turn + 1 == turn), None)
+    if request is None:
+        raise UsageError(f"there is no request {turn} on this branch")
+    body = getattr(cursor.desk.model, "body", None)
+    text = json.dumps(body(request) if body else plain(request), indent=2, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
+
+
+def _requests(cursor: Cursor) -> Iterator[Request]:
+    """Yield the requests of a branch, and the one that is next."""
+    for entry in cursor.desk.journal.path(cursor.head):
+        if isinstance(entry.event, Replied):
+            yield Cursor(cursor.desk, entry.parent or entry.id).request
+    yield cursor.request
+
+
+def plain(request: Request) -> dict[str, Any]:
+    """Return what a model that is a function is given, as JSON-ready data."""
+    return {
+        "system": request.system,
+        "tools": [tool.definition() for tool in request.tools],
+        "messages": [
+            {"role": type(message).__name__.lower(), **asdict(message)}
+            for message in request.messages
+        ],
+    }
 
 
 def attempts(entry: Entry) -> tuple[Attempt, ...]:

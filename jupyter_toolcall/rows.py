@@ -294,7 +294,16 @@ class Refused:
     type: Literal["refused"] = "refused"
 
 
-Notice = Whole | Delta | Refused
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The request of a turn, exactly as it goes to the model: JSON as text."""
+
+    turn: int
+    text: str
+    type: Literal["shown"] = "shown"
+
+
+Notice = Whole | Delta | Refused | Shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,6 +423,14 @@ class Checkout:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowRequest:
+    """Show the request of a turn exactly as it goes to the model."""
+
+    turn: int
+    type: Literal["show_request"] = "show_request"
+
+
+@dataclass(frozen=True, slots=True)
 class Tidy:
     """Lay the graph out anew."""
 
@@ -436,4 +453,5 @@ Command = (
     | Fork
     | Checkout
     | Tidy
+    | ShowRequest
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.driving import Drive
 from jupyter_toolcall.errors import Stopped
-from jupyter_toolcall.rows import Notice, Refused
+from jupyter_toolcall.rows import Notice, Refused, Shown
 
 
 def double(number: int) -> int:
@@ -122,3 +123,21 @@ def test_in_steps_nothing_goes_on_before_it_is_said() -> None:
     assert statuses(drive) == ["approved", "proposed"]
     obeyed(drive, {"type": "run"})
     assert statuses(drive) == ["succeeded", "succeeded"]
+
+
+def test_the_very_request_of_a_turn_is_shown_when_it_is_asked_for() -> None:
+    drive, heard = seated()
+    obeyed(drive, {"type": "show_request", "turn": 1})
+    (shown,) = [notice for notice in heard if isinstance(notice, Shown)]
+    assert shown.turn == 1
+    request = json.loads(shown.text)
+    assert request["messages"] == [{"role": "user", "text": "Go."}]
+    assert [tool["name"] for tool in request["tools"]] == ["double"]
+    assert statuses(drive) == ["proposed", "proposed"]
+
+
+def test_a_request_that_there_is_not_is_refused_in_one_line() -> None:
+    drive, heard = seated()
+    obeyed(drive, {"type": "show_request", "turn": 7})
+    (refused,) = [notice for notice in heard if isinstance(notice, Refused)]
+    assert refused.reason == "there is no request 7 on this branch"

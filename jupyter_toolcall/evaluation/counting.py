@@ -14,9 +14,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..models.claude import wire
+from ..models.claude.abilities import way
 from ..request import Request
 
 _PIECE = re.compile(r"[A-Z]?[a-z]{1,10}|[A-Z]{1,3}|\d{1,3}|[^\w\s]{1,3}|[^\W\d_a-zA-Z]|\n+")
@@ -62,15 +64,15 @@ def as_sent(requests: Iterable[Request], *, by_reference: bool = False) -> Itera
     tool is declared once and kept; one that is selected later is read where it was
     selected, so that nothing before that place changes.
     """
-    sent: Mapping[str, wire.Json] = {}
-    model = _REFERRING if by_reference else _PLAIN
+    model = way(_REFERRING if by_reference else _PLAIN, 1, None, True)
     for request in requests:
-        declared = wire.declarations(request, model, sent)
-        sent = {tool["name"]: tool for tool in declared} if by_reference else {}
-        body = wire.body(request, model, 1, declared)
-        shown = [tool for tool in declared if "defer_loading" not in tool]
-        turns = (_read(turn, sent) for turn in body["messages"])
-        yield "\n".join([*map(_JSON.encode, shown), request.system, *map(_JSON.encode, turns)])
+        told = request if by_reference else replace(request, first=(), news="")
+        body = wire.body(told, model)
+        declared = {tool["name"]: tool for tool in body.get("tools", ())}
+        shown = [tool for tool in declared.values() if "defer_loading" not in tool]
+        turns = (_read(turn, declared) for turn in body["messages"])
+        tools = (_JSON.encode(_read(tool, declared)) for tool in shown)
+        yield "\n".join([*tools, request.system, *map(_JSON.encode, turns)])
 
 
 def _read(part: Any, declared: Mapping[str, wire.Json]) -> Any:

@@ -1,6 +1,6 @@
 // Generated from jupyter_toolcall/rows.py by `npm run contract`. Do not edit.
 
-export type Notice = Whole | Delta | Refused;
+export type Notice = Whole | Delta | Refused | Shown;
 export type Command =
   | Hello
   | Approve
@@ -16,7 +16,8 @@ export type Command =
   | Replay
   | Fork
   | Checkout
-  | Tidy;
+  | Tidy
+  | ShowRequest;
 
 export interface Contract {
   Answer?: Answer;
@@ -41,6 +42,8 @@ export interface Contract {
   Saved?: Saved;
   Say?: Say;
   SessionRow?: SessionRow;
+  ShowRequest?: ShowRequest;
+  Shown?: Shown;
   Step?: Step;
   Stop?: Stop;
   Tidy?: Tidy;
@@ -346,6 +349,21 @@ export interface Say {
   calls?: Written[];
   type: 'say';
 }
+/**
+ * Show the request of a turn exactly as it goes to the model.
+ */
+export interface ShowRequest {
+  turn: number;
+  type: 'show_request';
+}
+/**
+ * The request of a turn, exactly as it goes to the model: JSON as text.
+ */
+export interface Shown {
+  turn: number;
+  text: string;
+  type: 'shown';
+}
 export interface Step {
   type: 'step';
 }
@@ -505,6 +523,12 @@ export const DEFAULTS = {
     "stepping": false,
     "verified": true,
     "yours": null
+  },
+  "ShowRequest": {
+    "type": "show_request"
+  },
+  "Shown": {
+    "type": "shown"
   },
   "Step": {
     "type": "step"

@@ -1,5 +1,6 @@
 /** The conversation, request by request: what each sent anew, and what came back. */
 import { h, once, type Child } from './dom';
+import { button } from './icons';
 import type { Acts, Look } from './look';
 import type { FullMessage, FullTurn } from './rows';
 import { block, line, many } from './text';
@@ -83,7 +84,16 @@ export function took(turn: FullTurn | undefined): string {
   return [tokens, cost, time].filter(part => part !== '').join(' · ');
 }
 
-function page(turn: Turn, spent: FullTurn | undefined, thinking: boolean): HTMLElement {
+/** The request as it goes to the model, where it was asked for; else the way to it. */
+function exactly(view: Look, turn: number, acts: Acts): Child[] {
+  if (!view.live) return [];
+  const shown = view.model.shown?.turn === turn ? view.model.shown.text : null;
+  if (shown !== null) return [h('pre', { class: 'tc-text tc-exact', tabindex: 0, 'aria-label': 'Exact request' }, shown)];
+  const ask = (): void => acts.send({ type: 'show_request', turn });
+  return [h('div', { class: 'tc-row' }, button('Exact request', { look: 'ghost', onclick: ask, key: 'exact' }))];
+}
+
+function page(turn: Turn, spent: FullTurn | undefined, thinking: boolean, exact: readonly Child[]): HTMLElement {
   const since =
     turn.turn > 1
       ? `since request ${turn.turn - 1}: ${many(turn.fresh.length, 'message')} more`
@@ -118,6 +128,7 @@ function page(turn: Turn, spent: FullTurn | undefined, thinking: boolean): HTMLE
     ),
     ...quiet(turn.old),
     ...turn.fresh.map(message => whole(message, 'new', '+')),
+    ...exact,
     ...reply
   );
 }
@@ -171,7 +182,7 @@ export function messages(acts: Acts): Messages {
     right.replaceChildren(
       chosen === undefined
         ? h('p', { class: 'tc-later' }, 'Nothing was said yet.')
-        : page(turnOf(shown, chosen), spent.get(chosen), thinking)
+        : page(turnOf(shown, chosen), spent.get(chosen), thinking, exactly(view, chosen, acts))
     );
   });
 
@@ -180,7 +191,15 @@ export function messages(acts: Acts): Messages {
     paint(next) {
       view = next;
       if (next.ui.tab === 'Messages')
-        draw(next.model.messages, next.model.calls, next.model.session.phase, next.ui.turn, next.at, next.past);
+        draw(
+          next.model.messages,
+          next.model.calls,
+          next.model.session.phase,
+          next.model.shown,
+          next.ui.turn,
+          next.at,
+          next.past
+        );
     }
   };
 }

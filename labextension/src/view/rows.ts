@@ -56,6 +56,8 @@ export interface Model extends Tables {
   /** Deltas were lost: what stands here is old until a whole comes. */
   readonly gap: boolean;
   readonly refused: Required<Refused> | null;
+  /** The request that was asked for, as it goes to the model. */
+  readonly shown: { readonly turn: number; readonly text: string } | null;
   /** Why nothing can be shown, where that is so. */
   readonly unreadable: string;
 }
@@ -153,6 +155,7 @@ export const EMPTY: Model = {
   number: null,
   gap: false,
   refused: null,
+  shown: null,
   unreadable: ''
 };
 
@@ -210,7 +213,9 @@ type Kind = Notice['type'] | 'unknown';
 
 /** What kind of notice it is; a `type` that was left out shows in the other fields. */
 function kindOf(notice: Loose): Kind {
-  if (notice.type === 'whole' || notice.type === 'delta' || notice.type === 'refused') return notice.type;
+  const known = ['whole', 'delta', 'refused', 'shown'] as const;
+  const named = known.find(kind => kind === notice.type);
+  if (named) return named;
   if (notice.type !== undefined) return 'unknown';
   if ('command' in notice) return 'refused';
   if (!isRecord(notice.rows)) return 'unknown';
@@ -252,6 +257,8 @@ export function fold(model: Model, notice: unknown): Model {
     }
     case 'refused':
       return { ...model, refused: refusal(notice) };
+    case 'shown':
+      return { ...model, shown: { turn: typeof notice.turn === 'number' ? notice.turn : 0, text: text(notice.text) } };
     case 'unknown':
       return model;
   }
