@@ -23,7 +23,7 @@ Json = dict[str, Any]
 GO_ON = "Go on."
 """Said for the person where the model has to speak twice: the API takes no prefill."""
 NOTHING = "(nothing)"
-"""Stands for a turn that paused, and ended without a word."""
+"""Stands for a turn without a word, where there has to be one."""
 
 _MARK = {"cache_control": {"type": "ephemeral"}}
 
@@ -85,8 +85,8 @@ def _turns(
         said = _said(message, way.model)
         if place and _goes_on(history[place - 1], turns):
             turns[-1]["content"] += said
-        elif said:
-            _reply(turns, said, defined)
+        elif said or defined:
+            _reply(turns, said or _texts(NOTHING), defined)
             bindings[len(turns) - 1] = _binding(message)
             defined = []
     if not (history and _goes_on(history[-1], turns)):
