@@ -298,7 +298,11 @@ def test_a_person_reads_the_text_without_its_calls() -> None:
 
 
 @pytest.mark.parametrize(
-    "inner", [CALL, f"<tool-calls>{CALL}", '<tool-call tool="stop"/>', "<tool-call"]
+    "inner",
+    [
+        *(CALL, f"<tool-calls>{CALL}", '<tool-call tool="stop"/>', "<tool-call"),
+        *(f"<![CDATA[{CALL}", f"<![CDATA[<tool-calls>{CALL}</tool-calls>"),
+    ],
 )
 def test_a_call_in_the_value_of_another_is_not_run(inner: str) -> None:
     text = CALL.replace("Oslo", f"as in {inner}")

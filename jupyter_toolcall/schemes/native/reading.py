@@ -223,7 +223,7 @@ def _past(found: Sequence[Tag], at: int) -> int:
 
     Whether those were meant to run is not known, so they are left out.
     """
-    if at == len(found) or found[at].kind not in ("call", "calls"):
+    if at == len(found) or found[at].kind == "parameter":
         return at
     depth = 1
     for place in range(at, len(found)):
