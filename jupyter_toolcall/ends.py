@@ -14,7 +14,6 @@ from .events import Decided, Finished
 from .journal import Entry, Journal
 from .state import CallState, State, state_at
 
-
 Inputs = tuple[str, str, str, str]
 
 

@@ -186,6 +186,8 @@ def _call_and_rest(session: Session, words: list[str]) -> tuple[str, list[str]]:
 
     Where the first word names no call, it is the one that waits first.
     """
+    if words and words[0].isdigit():
+        return _call(session, words[0]), words[1:]
     if words:
         with contextlib.suppress(UsageError):
             return _call(session, words[0]), words[1:]

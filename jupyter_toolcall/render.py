@@ -51,17 +51,20 @@ def chain(rows: Rows) -> tuple[str, ...]:
 def text(rows: Rows) -> str:
     """Return a session as plain text: its state, its chain, its steps."""
     line = " → ".join(chain(rows))
-    names = {row.id: row.name for row in rows.objects if row.role == "made"}
+    names: dict[str, list[str]] = {}
+    for row in rows.objects:
+        if row.role == "made":
+            names.setdefault(row.call, []).append(row.name)
     steps = (f"  {_step(row, names)}" for row in rows.calls if not row.branch)
     said = [shown(row.text, 2_000) for row in rows.session if row.text]
     return "\n".join([summary(rows), *([line] if line else []), *steps, *said])
 
 
-def _step(row: CallRow, names: Mapping[str, str]) -> str:
+def _step(row: CallRow, names: Mapping[str, Sequence[str]]) -> str:
     mark = {"succeeded": "✓", "failed": "✗", "rejected": "∅", "answered": "☺"}.get(row.status, "…")
     line = f"{mark} {row.step} {row.tool}({row.what})"
-    if row.object in names and not row.error:
-        line += f" → {names[row.object]}"
+    if row.id in names and not row.error:
+        line += f" → {', '.join(names[row.id])}"
     elif row.error or row.result not in ("", "ok"):
         line += f": {row.error or row.result}"
     return shown(line + " (from memory)" * row.memory)
@@ -163,11 +166,14 @@ def _edges(call: CallRow, spots: dict[str, Spot]) -> Iterator[str]:
     target = spots.get(call.object)
     if target is None or (target.row.call != call.id and target.row.role == "made"):
         return
+    others = [s for s in spots.values() if s.row.call == call.id and s is not target]
     for use in call.uses:
         source = spots.get(use.object)
         # Beside a branch left behind, only its line is drawn: the rest is its twin's.
         if source is not None and source is not target and (use.receiver or not call.branch):
             yield from _edge(source, target, call, use.parameter, use.receiver)
+            for other in others if use.receiver or not any(u.receiver for u in call.uses) else ():
+                yield from _edge(source, other, call, "", False)
 
 
 def _edge(source: Spot, target: Spot, call: CallRow, parameter: str, main: bool) -> Iterator[str]:

@@ -57,7 +57,11 @@ def stands(cursor: Cursor) -> tuple[Phase, str]:
     """Return how a session stands that nothing drives, and that in words."""
     if waiting(cursor):
         return "waiting", "Waiting for you"
-    return ("waiting", YOU) if awaited(cursor) else ("finished", "Finished")
+    if awaited(cursor):
+        return "waiting", YOU
+    if isinstance(cursor.due, AskModel) and cursor.state.calls:
+        return "ready", "The model is to go on"
+    return "finished", "Finished"
 
 
 def reply(cursor: Cursor, text: str, calls: Iterable[Pair]) -> Entry:

@@ -349,8 +349,11 @@ class Session:
 
 
 def _id(call: Any) -> str:
-    """A call may be given as its id, or as itself."""
-    return call if isinstance(call, str) else str(call.id)
+    """A call may be given as its id, or as itself. Raises UsageError for anything else."""
+    found = call if isinstance(call, str) else getattr(call, "id", None)
+    if not isinstance(found, str):
+        raise UsageError(f"{call!r:.60} is no call; give one of session.calls, or its id")
+    return found
 
 
 def _place(at: Any) -> str | None:

@@ -6,7 +6,7 @@ object's is its call's, an input's is its name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -115,7 +115,7 @@ def call_row(seen: Seen, call: CallState, layout: Layout, end: End | None) -> Ca
         filled=tuple(key for key in arguments if key not in call.asked),
         uses=uses_of(used, seen, tool.receiver if tool else "", layout),
         object=_object_key(call, ready, seen),
-        what=what(call, arguments, tool.receiver if tool else ""),
+        what=what(call, arguments, tool.receiver if tool else "", seen.cursor.desk.toolbox),
         why=_absent(seen, call) if waits and ready is None else "",
         reason=call.decided.reason if call.decided else "",
         ms=meta.get("ms", 0),
@@ -190,11 +190,13 @@ def next_name(kind: str, state: State) -> str:
     return f"{kind}#{(state.counts.get(kind) or 0) + 1}"
 
 
-def what(call: CallState, arguments: Mapping[str, Any], receiver: str) -> str:
+def what(
+    call: CallState, arguments: Mapping[str, Any], receiver: str, known: Container[str]
+) -> str:
     """Return a call's arguments as one line."""
     if call.tool == SELECT:
         named = arguments.get("tools")
-        count = len(named) if isinstance(named, list) else 0
+        count = sum(name in known for name in named) if isinstance(named, list) else 0
         return f"{count} tool{'' if count == 1 else 's'} selected"
     if call.tool == SAVE:
         return ", ".join(f"{key} = {_text(value)[:SHORT]}" for key, value in arguments.items())

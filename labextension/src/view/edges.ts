@@ -2,7 +2,7 @@
 import type { IconName } from './icons';
 import type { Look } from './look';
 import { pitch, type Places, type Size, type Spot } from './place';
-import type { FullCall, FullUse } from './rows';
+import { together, type FullCall, type FullUse } from './rows';
 import { clip, line } from './text';
 
 export interface Label {
@@ -198,12 +198,22 @@ function edgesOf(view: Look, call: FullCall, found: Places, spots: ReadonlyMap<s
   return main ? [...thin, mainEdge(view, main, size)] : thin;
 }
 
+/** To what else a call made: only the edge to the first of its objects bears the tool's name. */
+const unnamed = (edge: Edge, object: string): Edge => ({ ...edge, key: `${edge.key} ${object}`, label: null, mark: null });
+
 /** All edges; between two tiles that stand for folded runs there is one. */
 export function edges(view: Look, found: Places, size: Size): Edge[] {
   const spots = new Map(found.spots.map(spot => [spot.key, spot]));
   const calls = [...view.model.calls.values()].filter(
     call => call.branch !== '' && (!view.past || call.step <= view.at)
   );
-  const all = [...calls, ...view.calls].flatMap(call => edgesOf(view, call, found, spots, size));
+  const lists = together(view.objects);
+  const all = [...calls, ...view.calls].flatMap(call => {
+    const others = (lists.get(call.id) ?? []).map(object => object.id).filter(id => id !== call.object);
+    const more = others.flatMap(id =>
+      edgesOf(view, { ...call, object: id }, found, spots, size).map(edge => unnamed(edge, id))
+    );
+    return [...edgesOf(view, call, found, spots, size), ...more];
+  });
   return [...new Map(all.map(edge => [edge.look + edge.path, edge])).values()];
 }

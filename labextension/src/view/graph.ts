@@ -149,7 +149,7 @@ export function graph(acts: Acts): Graph {
     refold.hidden = next.ui.unfolded.size === 0;
     hint.hidden = now.nodes.length > 0;
     tools.hidden = !hint.hidden;
-    hand.space(size().width, Math.min(TALL, Math.max(120, now.height)));
+    hand.space(size().width, Math.min(TALL, now.nodes.length ? Math.max(120, now.height) : 64));
     const failed = `call:${next.chosen.call}`;
     const choice = next.follow
       ? now.newest

@@ -209,6 +209,19 @@ function withRows(model: Model, rows: Loose): Model {
   };
 }
 
+/** The objects that were made together, by the call that made them. */
+export function together(objects: Iterable<FullObject>): ReadonlyMap<string, readonly FullObject[]> {
+  const found = new Map<string, FullObject[]>();
+  for (const object of objects) {
+    if (object.role !== 'made' || object.call === '') continue;
+    const beside = found.get(object.call);
+    if (beside) beside.push(object);
+    else found.set(object.call, [object]);
+  }
+  for (const [call, made] of found) if (made.length < 2) found.delete(call);
+  return found;
+}
+
 type Kind = Notice['type'] | 'unknown';
 
 /** What kind of notice it is; a `type` that was left out shows in the other fields. */

@@ -2,7 +2,7 @@
 import { h, keyed, reader, type Child } from './dom';
 import { icon, type IconName } from './icons';
 import { choiceOf, type Acts, type Look } from './look';
-import type { FullCall } from './rows';
+import { together, type FullCall } from './rows';
 import { duration, line, many } from './text';
 
 const ICONS: Readonly<Record<FullCall['status'], IconName>> = {
@@ -55,7 +55,8 @@ interface Item {
 
 function what(item: Item): Child[] {
   const { call } = item;
-  const text = call.what || (call.status === 'failed' ? call.error : call.result);
+  if (call.status === 'failed' && call.error) return [line(call.error, 200)];
+  const text = call.what || call.result;
   const name = item.pending ? item.made : h('b', {}, line(item.made, 80));
   return [line(text, 200), ...(item.made && call.status !== 'failed' ? [text ? ' → ' : '→ ', name] : [])];
 }
@@ -141,12 +142,15 @@ export function steps(acts: Acts): Steps {
     element: pane,
     paint(view) {
       const { objects } = view.model;
+      const lists = together(view.objects);
       const chosen = view.calls.findIndex(call => call.id === view.chosen.call);
       const [from, to] = span(view.calls.length, chosen);
       rows(
         view.calls.slice(from, to).map(call => {
           const object = objects.get(call.object);
-          const item = { call, made: object?.name ?? '', pending: object?.role === 'pending' };
+          const names = lists.get(call.id)?.map(each => each.name) ?? (object ? [object.name] : []);
+          const made = names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
+          const item = { call, made, pending: object?.role === 'pending' };
           return { key: call.id, stamp: [call, item.made, item.pending], item };
         })
       );
