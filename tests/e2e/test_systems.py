@@ -87,7 +87,8 @@ model = Scripted([
 def test_calls_in_xml_are_calls_like_any_other_and_messages_show_them_as_written(
     page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "native.ipynb", [LOAD, fries_cell("--native --approve all"), "str(fries)"])
+    cell = fries_cell("--native --approve all")
+    open_notebook(page, lab, "native.ipynb", [LOAD, cell, "str(fries)"])
     run_all(page)
     view = panel(page, 1)
     expect_status(view, "Finished")
