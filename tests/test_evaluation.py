@@ -457,6 +457,23 @@ def test_a_wrong_option_is_told_before_anything_runs(
     assert said in err
 
 
+def test_a_providers_model_runs_nothing_unasked_when_it_is_given_as_an_object() -> None:
+    class Provided:
+        name = "anthropic:some"
+        asked = 0
+
+        def __call__(self, request: Request) -> Reply:
+            self.asked += 1
+            return Reply("done")
+
+    model = Provided()
+    with pytest.raises(UsageError, match="what anthropic:some asks for would run without"):
+        one(sum_task(), model=model)
+    assert model.asked == 0
+    assert not one(sum_task(), model=model, approve="read-only").solved
+    assert model.asked > 0
+
+
 def test_a_provider_without_a_key_is_not_solved_and_says_so(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,7 +100,7 @@ def _each(
 
 def _approval(models: Sequence[str | Model], approve: str) -> str:
     """A model of a provider may ask for anything, and nobody is there to look at it."""
-    met = [model for model in models if isinstance(model, str) and not model.startswith(OFFLINE)]
+    met = [_label(model) for model in models if not _is_offline(model)]
     if met and not approve:
         raise UsageError(
             f"what {met[0]} asks for would run without waiting for you: say --approve all to "
@@ -109,6 +109,12 @@ def _approval(models: Sequence[str | Model], approve: str) -> str:
     if approve not in ("", "all", "read-only"):
         raise UsageError(f"approve={approve!r}: nobody is there to ask; give all or read-only")
     return approve or "all"
+
+
+def _is_offline(model: str | Model) -> bool:
+    """A model that is a function of the caller's is taken for offline, a provider's is not."""
+    name = _label(model)
+    return name.startswith(OFFLINE) or (not isinstance(model, str) and ":" not in name)
 
 
 def _all_there(
