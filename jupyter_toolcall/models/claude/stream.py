@@ -18,18 +18,9 @@ from ...events import Call, Usage
 from ...request import Reply
 from ..retrying import Passing
 from ..strict import arguments
+from .ending import STOPS, kept, sendable, told
 
 Json = dict[str, Any]
-
-STOPS = {
-    "end_turn": "end",
-    "stop_sequence": "end",
-    "tool_use": "tools",
-    "max_tokens": "length",
-    "refusal": "refused",
-    "pause_turn": "paused",
-    "model_context_window_exceeded": "context",
-}
 
 AGAIN = "nothing of it ran, and running again goes on from here"
 
@@ -135,13 +126,13 @@ class _Draft:
         if self.stop not in STOPS:
             raise ModelError(f"the model stopped for an unknown reason: {self.stop[:80]}; {AGAIN}")
         stop = STOPS[self.stop]
-        sendable = [block for block in self.content if _sendable(block)]
-        content = sendable if stop == "tools" else _kept(sendable, stop)
+        sent = [block for block in self.content if sendable(block)]
+        content = sent if stop == "tools" else kept(sent, stop)
         calls = tuple(self._call(block) for block in content if block["type"] == "tool_use")
         if len({call.id for call in calls}) < len(calls):
             raise _garbled("two calls with one id")
         text = "".join(block["text"] for block in content if block["type"] == "text")
-        told = self._told(stop)
+        ending = self._told(stop)
         more: Json = {"bound": bound} if bound else {}
         more |= {"paused": True} if stop == "paused" else {}
         return Reply(
@@ -151,24 +142,12 @@ class _Draft:
             usage=self._usage(),
             raw={"anthropic": model, "content": content, **more},
             thought="\n\n".join(b["thinking"] for b in content if b["type"] == "thinking"),
-            said="\n\n".join(part for part in (text, told) if part) if told else None,
+            said="\n\n".join(part for part in (text, ending) if part) if ending else None,
         )
 
     def _told(self, stop: str) -> str:
-        """Return what a person has to know of how the reply ended, "" for nothing."""
         lost = [block["name"] for block in self.content if block["type"] == "tool_use"]
-        calls = f" Its calls did not run: {', '.join(lost)}." if lost else ""
-        match stop:
-            case "refused":
-                category = f" ({self.category})" if self.category else ""
-                return f"[The model refused{category}. {self.refusal}".strip() + f"{calls}]"
-            case "length":
-                return f"[The reply was longer than it may be, and ends here.{calls}]"
-            case "context":
-                return f"[The conversation is longer than the model can read.{calls}]"
-            case "end" if lost:
-                return f"[The model stopped.{calls}]"
-        return ""
+        return told(stop, lost, self.category, self.refusal)
 
     def _current(self, event: Mapping[str, Any]) -> bool:
         return self.open and event.get("index") == len(self.content) - 1
@@ -251,27 +230,6 @@ class _Draft:
         return Usage(input=whole, output=said, cached=cached, written=written)
 
 
-def _kept(content: Iterable[Json], stop: str) -> list[Json]:
-    """Return what can be sent back of a turn whose calls do not run.
-
-    The API takes no thinking at a turn's end, but where that is still to go on.
-    """
-    kept = [block for block in content if block["type"] != "tool_use"]
-    while stop != "paused" and kept and "thinking" in kept[-1]["type"]:
-        kept.pop()
-    return kept
-
-
-def _sendable(block: Json) -> bool:
-    # The API gives, but does not take, empty text; unsigned thinking was cut off.
-    match block["type"]:
-        case "text":
-            return bool(str(block.get("text")).strip())
-        case "thinking":
-            return bool(block.get("signature"))
-    return True
-
-
 def one_line(text: str) -> str:
     """Return the words of another program as the part of one line."""
     return " ".join(text.split())[:300]
@@ -282,11 +240,11 @@ def _no_constant(name: str) -> Any:
 
 
 def _broken_off(event: Mapping[str, Any]) -> ModelError:
-    told, kind = "without saying why", ""
+    why, kind = "without saying why", ""
     match event.get("error"):
         case {"type": str(kind), "message": str(message)}:
-            told = one_line(f"{kind}: {message}")
-    said = f"the API broke off its reply ({told}); {AGAIN}"
+            why = one_line(f"{kind}: {message}")
+    said = f"the API broke off its reply ({why}); {AGAIN}"
     return Passing(said) if kind in _PASSING else ModelError(said)
 
 
