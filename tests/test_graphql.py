@@ -519,6 +519,9 @@ def test_null_where_none_may_be_is_a_failure(box: Toolbox, server: Server) -> No
         (200, b'{"data": {"dough": {}}, "errors": [{"message": "half"}]}', "half"),
         (400, b'{"errors": [{"message": "bad"}, "worse", 3, 4]}', "bad; worse; 3; and 1 more"),
         (200, b'{"errors": [{}]}', "an error without a message"),
+        (200, b'{"data": {"dough": {"story": "rye"}}, "errors": "half"}', "half"),
+        (200, b'{"errors": [{"message": "no", "path": ["a\\nb"]}]}', "no (at a b)"),
+        (200, b'{"errors": [{"message": "no", "extensions": {"a\\nb": 1}}]}', "no (a b: 1)"),
     ],
 )
 def test_a_broken_answer_is_told_in_one_line(
@@ -545,6 +548,8 @@ def test_a_list_that_became_shorter_is_told(box: Toolbox, server: Server) -> Non
         ("loaf", "a 'loaf', which its schema does not tell of here"),
         ({"__typename": ["Bread"]}, "which its schema does not tell of here"),
         ({"__typename": "Bread"}, "a Bread without an id"),
+        ({"__typename": "Bread", "id_Bread": {"a": 1}}, "{'a': 1} as the id of a Bread"),
+        ({"__typename": "Bread", "id_Bread": True}, "True as the id of a Bread"),
     ],
 )
 def test_an_object_that_is_not_what_the_schema_says_is_refused(

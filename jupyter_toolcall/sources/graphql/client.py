@@ -145,8 +145,8 @@ def _data(status: int, text: str, place: str) -> Any:
     except (ValueError, RecursionError):
         body = None
     errors = body.get("errors") if isinstance(body, dict) else None
-    if isinstance(errors, list) and errors:
-        raise CallError("; ".join(_errors(errors)))
+    if errors:
+        raise CallError("; ".join(_errors(errors if isinstance(errors, list) else [errors])))
     if not 200 <= status < 300:
         raise CallError(f"{place} answered with status {status}: {_line(text, 300) or 'no text'}")
     if not isinstance(body, dict):
@@ -161,10 +161,11 @@ def _errors(errors: list[Any]) -> Iterator[str]:
     for error in errors[:SHOWN]:
         known = error if isinstance(error, dict) else {"message": str(error)}
         path = known.get("path")
-        at = [f"at {'.'.join(map(str, path))}"] if isinstance(path, list) and path else []
+        way = ".".join(map(str, path)) if isinstance(path, list) else ""
+        at = [f"at {_line(way, LONGEST)}"] if way else []
         more = known.get("extensions")
         told = sorted(more.items()) if isinstance(more, dict) else []
-        details = [*at, *(f"{key}: {_detail(value)}" for key, value in told)]
+        details = [*at, *(f"{_line(key, LONGEST)}: {_detail(value)}" for key, value in told)]
         message = _line(str(known.get("message") or "an error without a message"), LONGEST)
         yield f"{message} ({'; '.join(details)})" if details else message
     if len(errors) > SHOWN:

@@ -276,6 +276,8 @@ def _by_id(world: World, kind: str, found: Any) -> Path:
     known = loader(world.schema, kind)
     if known is None:
         raise CallError(f"the server has no way to find a {kind} by its id")
+    if type(found) not in (str, int):
+        raise CallError(f"the server gave {found!r:.60} as the id of a {kind}")
     return world.kinds[kind](None, Step(known.field, (("id", str(found)),), (), known.on, True))
 
 
