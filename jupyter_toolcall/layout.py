@@ -28,6 +28,8 @@ class Layout:
     """What stands about each whole column and lane."""
     lines: int = 0
     """Lines that begin with an input, so far."""
+    found: HashTrieMap[tuple[Place, int], float] = field(default_factory=HashTrieMap, compare=False)
+    """For each place that was wanted, and each way from there, the lane that was free last."""
 
 
 def main_use(uses: Sequence[tuple[str, bool, bool]], layout: Layout) -> str:
@@ -54,14 +56,14 @@ def place(layout: Layout, key: str, uses: Sequence[str], main: str) -> Layout:
     before = [use for use in uses if use == main or not use.startswith("input:")]
     column = 1 + max((layout.places[use][0] for use in before if use in layout.places), default=-1)
     lane = layout.places[main][1] if main else float(layout.lines)
-    layout = _put(layout, key, column, _free(layout, column, lane, 1))
+    layout = _put_near(layout, key, column, lane, 1)
     if not main:
         layout = replace(layout, lines=layout.lines + 1)
     # Above the first line, so that no input stands where a line is still to grow.
     lane = min(layout.places[key][1], 0.0)
     for use in uses:
         if use not in layout.places:
-            layout = _put(layout, use, column, _free(layout, column, lane - 1, -1))
+            layout = _put_near(layout, use, column, lane - 1, -1)
     return layout
 
 
@@ -72,7 +74,7 @@ def without(layout: Layout, key: str) -> Layout:
         return layout
     rest = tuple(each for each in layout.taken[_cell(spot)] if each != spot)
     taken = layout.taken.insert(_cell(spot), rest)
-    return replace(layout, places=layout.places.remove(key), taken=taken)
+    return Layout(layout.places.remove(key), taken, layout.lines)
 
 
 def standing(places: Mapping[str, Place], lines: int) -> Layout:
@@ -85,14 +87,18 @@ def standing(places: Mapping[str, Place], lines: int) -> Layout:
 
 def _begin(layout: Layout, key: str) -> Layout:
     """An input at the head of a line of its own."""
-    layout = _put(layout, key, 0, _free(layout, 0, float(layout.lines), 1))
+    layout = _put_near(layout, key, 0, float(layout.lines), 1)
     return replace(layout, lines=layout.lines + 1)
 
 
-def _free(layout: Layout, column: float, lane: float, step: int) -> float:
+def _put_near(layout: Layout, key: str, column: float, lane: float, step: int) -> Layout:
+    """Return the layout in which `key` has the next lane that is free, in this direction."""
+    wanted = (column, lane), step
+    lane = layout.found.get(wanted, lane)
     while _is_taken(layout, column, lane):
         lane += step
-    return lane
+    layout = _put(layout, key, column, lane)
+    return replace(layout, found=layout.found.insert(wanted, lane))
 
 
 def _is_taken(layout: Layout, column: float, lane: float) -> bool:

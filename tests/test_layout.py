@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall.layout import NEAR, Layout, place, standing, without
 
+from .test_linear import work
+
 spots = st.tuples(st.integers(0, 800), st.integers(-300, 300)).map(
     lambda s: (s[0] / 100, s[1] / 100)
 )
@@ -48,3 +50,22 @@ def test_a_place_that_was_given_up_is_free_again() -> None:
     again = place(without(layout, "b"), "c", ["a"], "a")
     assert again.places["c"] == layout.places["b"]
     assert without(again, "nothing") is again
+
+
+def test_places_that_were_given_up_together_are_free_again_from_the_first() -> None:
+    layout = place(Layout(), "a", [], "")
+    one = place(layout, "b", ["a"], "a")
+    two = place(one, "c", ["a"], "a")
+    again = place(without(without(two, "b"), "c"), "d", ["a"], "a")
+    assert again.places["d"] == one.places["b"]
+
+
+def test_a_thousand_objects_of_one_call_cost_each_what_one_costs() -> None:
+    def siblings(count: int) -> Layout:
+        layout = place(Layout(), "a", [], "")
+        for number in range(count):
+            layout = place(layout, f"n{number}", ["a"], "a")
+        return layout
+
+    assert work(lambda: siblings(1_000)) < 4.4 * work(lambda: siblings(250)) + 1_000
+    assert len(set(siblings(300).places.values())) == 301
