@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .content import plain_data
 from .deciding import answer
 from .errors import CallError, NotYourTurn, UsageError
 from .events import Data, Failed, Finished, Outcome
 from .loop import Cursor, hidden
 from .records import CallRecord, record
 from .request import Reply
-from .runner import in_words
+from .runner import as_changed, in_words
 from .state import CallState
 from .tools import Changed
 from .tools.references import references
@@ -92,8 +91,8 @@ def _outcome(cursor: Cursor, call: CallState, result: Any) -> Outcome:
     match result:
         case BaseException():
             return Failed(in_words(result))
-        case Changed(said, variables):
-            return Data(plain_data(said), plain_data(dict(variables)))
+        case Changed():
+            return as_changed(result)
     return answer(cursor, call, result)
 
 

@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .content import content_digest, is_frozen, plain_data, private, well_formed
-from .digest import digest
+from .content import LONGEST, content_digest, is_frozen, plain_data, private, well_formed
+from .digest import digest, encode
 from .errors import Absent, CallError
 from .events import Data, Failed, Finished, Interrupted, Made, Many, Outcome
 from .journal import Journal
@@ -280,7 +280,7 @@ def _outcome(result: Any, prepared: Prepared, lent: list[Loan], memory: Memory) 
         if _changed(original, copied):
             return _made(copied, made.kind, prepared, memory, 0)
     if isinstance(result, Changed):
-        return Data(plain_data(result.result), plain_data(dict(result.variables)))
+        return as_changed(result)
     if isinstance(result, (Iterator, AsyncIterator)) and type(result) not in memory.kinds:
         raise CallError(
             f"{prepared.tool.name} returned a {type(result).__name__}, which can be read only "
@@ -291,6 +291,18 @@ def _outcome(result: Any, prepared: Prepared, lent: list[Loan], memory: Memory) 
         return many
     kind = kind_of(result, memory.kinds)
     return Data(plain_data(result)) if kind is None else _made(result, kind, prepared, memory, 0)
+
+
+def as_changed(changed: Changed) -> Data:
+    """Return a result that sets variables as plain data. Raises CallError where they are too long.
+
+    Half a variable is none, so none is cut.
+    """
+    variables = {str(name): plain_data(value) for name, value in changed.variables.items()}
+    if len(encode(variables)) > LONGEST:
+        names = ", ".join(variables)
+        raise CallError(f"{names:.200}: longer than {LONGEST:,} characters, so not set")
+    return Data(plain_data(changed.result), variables)
 
 
 def _many(result: Any, prepared: Prepared, memory: Memory) -> Many | None:

@@ -998,3 +998,29 @@ def test_what_is_nested_too_deep_is_refused_in_one_line(depth: int) -> None:
     if depth < 1000:
         with pytest.raises(DefinitionError, match=r"variables\.v: is nested deeper"):
             from_definition(definition(), variables={"v": json.loads(deep)})
+
+
+def test_a_text_that_doubles_itself_ends_at_the_length_that_arguments_may_have() -> None:
+    twice = from_definition(
+        definition({"say": "@override {vars.say}{vars.say}"}, {"say": {}}, type="context"),
+        variables={"say": "x" * 100_000},
+    )
+    calls = session_of(twice, says=[[("f", {})] * 5]).calls
+    assert [call.status for call in calls] == ["succeeded"] * 3 + ["failed"] * 2
+    assert "longer than 1,000,000 characters" in calls[3].error
+
+
+@pytest.mark.parametrize("name", ["a\nb", "\x1b[31m", "\u202e", "n" * 3_000])
+def test_a_name_that_a_model_made_up_is_told_in_one_line_of_plain_text(name: str) -> None:
+    def plain(x: str) -> str:
+        return x
+
+    made = from_definition(definition(parameters={"x": {}}), action=echo)
+    calls = session_of(
+        Toolbox(plain)["plain"], made, says=[[("f", {name: 1}), ("plain", {name: 1})]]
+    )
+    for call in calls.calls:
+        assert call.status == "failed"
+        assert call.error.isprintable()
+        assert "there is no such argument" in call.error
+        assert len(call.error) < 500

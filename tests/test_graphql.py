@@ -358,7 +358,7 @@ def test_parameters_hold_enums_defaults_and_nested_objects(box: Toolbox) -> None
         ("Half_of", {}, "Half: there is no Half yet; make one first"),
         ("Dough_weight", {"Dough": 3}, "Dough: must be the name of an object, such as Dough#1"),
         ("Dough_knead", {"a\nb": 1}, "Dough_knead: 'a\\nb': there is no such argument"),
-        ("Dough_top", {"main": {"x" * 99: 1}}, f"main.'{'x' * 59}: there is no such"),
+        ("Dough_top", {"main": {"x" * 999: 1}}, f"'main.{'x' * 194}: there is no such"),
     ],
 )
 def test_wrong_arguments_are_named_with_what_is_allowed(

@@ -133,6 +133,23 @@ def test_two_tools_that_give_a_variable_two_values_are_refused() -> None:
         Toolbox(*BOX, other)
 
 
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_a_variable_that_is_too_long_to_be_kept_is_not_set_and_the_call_fails(
+    by_hand: bool,
+) -> None:
+    long = Changed("ok", {"language": "x" * 1_100_000})
+    made = Tool("make", parameters=TEXT, function=lambda text: long)
+    script = Scripted([("make", {"text": "a"}), ("greet", {"text": "hi"}), "done"])
+    session = Session(Toolbox(*BOX, made), script, scheme="flat", approve="all").ask("go").step()
+    said = "language: longer than 1,000,000 characters, so not set"
+    if by_hand:
+        with pytest.raises(CallError, match=said):
+            session.tool_call_result(session.tool_calls[0], long)
+    session.run()
+    assert session.calls[0].error == said
+    assert session.calls[1].result == "en: hi"
+
+
 # -- a request to a person ----------------------------------------------------------------
 
 REQUEST = Tool("book", "Book a room.", TEXT, for_person=True)

@@ -10,7 +10,7 @@ from ..events import Output
 from ..state import SAVE, State
 from ..tools import Tool
 from ..tools.references import NAME, pattern
-from ..tools.tool import Resolve
+from ..tools.tool import Resolve, in_a_line
 
 SCALARS: Mapping[str, str] = {
     "str": "string",
@@ -80,7 +80,7 @@ def _check(
         if said:
             wrong[name] = said
     if wrong:
-        lines = "; ".join(f"{name}: {said}" for name, said in wrong.items())
+        lines = "; ".join(f"{in_a_line(name)}: {said}" for name, said in wrong.items())
         raise CallError(f"Nothing was saved. {lines}", wrong)
     return dict(arguments)
 

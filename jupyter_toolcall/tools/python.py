@@ -36,7 +36,7 @@ from .kinds import (
     strict_dict,
 )
 from .references import NAME
-from .tool import Check, Resolve, Tool, hints_of, nearest
+from .tool import Check, Resolve, Tool, hints_of, misfits, nearest
 
 _Parameter = inspect.Parameter
 _BAD_SCHEMA = (PydanticSchemaGenerationError, PydanticUserError, TypeError, RecursionError)
@@ -379,8 +379,7 @@ def refusal(title: str, error: ValidationError, known: Collection[str]) -> CallE
                 said += f".{near}" if near else ""
         # A message that begins with an object's name begins as that is written.
         fields.setdefault(place, said if NAME.match(said) else said[:1].lower() + said[1:])
-    lines = "; ".join(f"{place}: {said}" for place, said in list(fields.items())[:8])
-    return CallError(f"{title}: {lines}"[:2000], fields)
+    return misfits(title, fields)
 
 
 def _caller(function: Callable[..., Any], parameters: list[_Parameter]) -> Callable[..., Any]:

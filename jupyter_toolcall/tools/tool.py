@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, TypeVar, overload
 
+from ..errors import CallError
+
 Resolve = Callable[[str, tuple[type, ...]], Any]
 """From an object's name, and the types that fit, to its value. Raises CallError."""
 Check = Callable[[Mapping[str, Any], Resolve], dict[str, Any]]
@@ -140,3 +142,14 @@ def nearest(name: str, known: Iterable[str]) -> str:
     names = list(known)
     close = get_close_matches(name, names, 1) or [n for n in names if n.lower() == name.lower()]
     return f" Did you mean {close[0]}?" if close else ""
+
+
+def misfits(title: str, fields: Mapping[str, str]) -> CallError:
+    """Return what is told, in one line, of arguments that do not fit; `fields` are by place."""
+    lines = "; ".join(f"{in_a_line(place)}: {said}" for place, said in [*fields.items()][:8])
+    return CallError(f"{title}: {lines}"[:2000], dict(fields))
+
+
+def in_a_line(name: str) -> str:
+    """Return a name that a model made up so that it fits into a line."""
+    return name if name.isprintable() and len(name) <= 200 else f"{name!r:.200}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...arguments import readable
 from ...tools.tool import Check, Resolve
 from .reading import Definition, known_names, texts_in
 from .schema import Checker, freed, without
@@ -33,7 +34,7 @@ class Filling:
         empty = {k: v for k, v in arguments.items() if k in names and v in EMPTY}
         said = self.asked()({k: v for k, v in arguments.items() if k not in empty})
         given = {key: empty[key] if key in empty else said[key] for key in arguments}
-        return applied(made.defaults, {**given, **made.fixed}, variables)
+        return readable(applied(made.defaults, {**given, **made.fixed}, variables))
 
 
 def filling(made: Definition) -> Filling:

@@ -11,8 +11,9 @@ from typing import Any
 
 from jsonschema_rs import Draft202012Validator, ValidationError
 
-from ...errors import CallError, DefinitionError
+from ...errors import DefinitionError
 from ...tools import nearest
+from ...tools.tool import misfits
 
 Schema = Mapping[str, Any]
 _WORDS = ("properties", "$defs", "patternProperties")
@@ -196,8 +197,7 @@ class Checker:
         if not is_open(self.schema):
             fields |= {key: self._unknown(key) for key in found if key not in self.known}
         if fields:
-            lines = "; ".join(f"{place}: {said}" for place, said in list(fields.items())[:8])
-            raise CallError(f"{self.title}: {lines}"[:2000], fields)
+            raise misfits(self.title, fields)
         return found
 
     def _unknown(self, key: str) -> str:

@@ -173,8 +173,7 @@ def checked(
         if name not in known:
             there = f"there {'is' if len(known) == 1 else 'are'} {', '.join(known) or 'none'}"
             said = f"there is no such argument; {there}.{nearest(name, known)}".rstrip(".")
-            shown = name if name.isidentifier() and len(name) <= 60 else f"{name!r:.60}"
-            raise Wrong(f"{place}{shown}", said)
+            raise Wrong(f"{place}{name}", said)
     pairs = []
     for name, each in known.items():
         value = given.get(name)

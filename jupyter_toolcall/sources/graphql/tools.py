@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ...digest import digest_text
 from ...errors import CallError
 from ...tools import Tool
-from ...tools.tool import Resolve
+from ...tools.tool import Resolve, misfits
 from .arguments import Lazy, Wrong, checked, offered, parameters
 from .client import Server
 from .paths import Path, Step, Value
@@ -102,8 +102,7 @@ class Function(NamedTuple):
         for name in rest:
             _noting(wrong, partial(checked, schema, taken, {name: rest[name]}, named))
         if wrong:
-            lines = "; ".join(f"{place}: {said}" for place, said in list(wrong.items())[:8])
-            raise CallError(f"{self.name}: {lines}"[:2000], wrong)
+            raise misfits(self.name, wrong)
         return {"of": of, "given": tuple(given)}
 
     def call(self, of: Path | None, given: tuple[tuple[str, Value], ...]) -> Any:
