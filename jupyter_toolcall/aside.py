@@ -125,7 +125,7 @@ def _result(cursor: Cursor) -> Any:
     if state.open:
         calls = [f"{call.id} ({call.tool})" for call in waiting(cursor)] or list(state.open)
         raise Unfinished(f"no result without you, for these wait: {', '.join(calls)}; {_GO_ON}")
-    if isinstance(cursor.due, AskModel) and not _spent(cursor):
+    if isinstance(cursor.due, AskModel) and not cursor.spent:
         raise Unfinished(f"the model has not answered yet; {_GO_ON}")
     saved, kind = outputs(cursor), state.opened.outputs[RESULT].kind
     cursor.write(_own(state))
@@ -136,11 +136,6 @@ def _result(cursor: Cursor) -> Any:
 
 
 _GO_ON = f'decide, session.run(), then session.outputs["{RESULT}"]'
-
-
-def _spent(cursor: Cursor) -> bool:
-    turns = cursor.desk.max_turns
-    return turns is not None and cursor.state.turns_since >= turns
 
 
 def _object(cursor: Cursor, obj: Any) -> _Named | None:

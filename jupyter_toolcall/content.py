@@ -175,6 +175,11 @@ def well_formed(data: Any) -> Any:
     return data
 
 
+def cut(text: str, limit: int) -> str:
+    """Return a text; of a longer one its beginning, and how long it is."""
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"
+
+
 def describe(value: object, limit: int) -> str:
     """Return a value's `repr`, cut; whatever its own class raises is told in its place."""
     try:

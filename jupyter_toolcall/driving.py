@@ -318,7 +318,7 @@ class Drive:
             return "done"
         if self._held:
             return "go"
-        if replying.spent(cursor):
+        if cursor.spent:
             turns = cursor.state.turns_since
             raise Unfinished(
                 f"stopped after {turns} replies of the model; a larger --max-turns goes on"

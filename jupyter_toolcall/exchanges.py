@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from .content import cut
 from .errors import UsageError
 from .events import Replied, Usage
 from .journal import Entry
@@ -54,22 +55,31 @@ def exchanges(cursor: Cursor) -> Iterator[Exchange]:
 def exchange(cursor: Cursor, entry: Entry, known: int = 0) -> Exchange:
     """Return the turn that an entry is the reply of."""
     assert isinstance(entry.event, Replied)
-    before = Cursor(cursor.desk, entry.parent or entry.id)
-    request, model, spent = before.request, model_of(cursor, entry), entry.event.usage
-    body = getattr(cursor.desk.model, "body", None)
+    request, model = _answered(cursor, entry), model_of(cursor, entry)
     return Exchange(
         turn=request.turn + 1,
         model=model,
         request=request,
         known=known,
         reply=entry.event,
-        usage=spent,
-        cost=cost(model, spent),
+        usage=entry.event.usage,
+        cost=cost(model, entry.event.usage),
         ms=entry.meta.get("ms", 0),
         attempts=attempts(entry),
         entry=entry.id,
-        body=body(request) if body is not None else None,
+        body=_body(cursor, request),
     )
+
+
+def _answered(cursor: Cursor, entry: Entry) -> Request:
+    """Return the request that a reply answers."""
+    return Cursor(cursor.desk, entry.parent or entry.id).request
+
+
+def _body(cursor: Cursor, request: Request) -> Any:
+    """Return the provider's own JSON of a request, None for a model that has none."""
+    body = getattr(cursor.desk.model, "body", None)
+    return None if body is None else body(request)
 
 
 LONGEST = 1_000_000
@@ -81,20 +91,12 @@ def exact(cursor: Cursor, turn: int) -> str:
 
     Raises UsageError for a turn that there is not.
     """
-    request = next((each for each in _requests(cursor) if each.turn + 1 == turn), None)
-    if request is None:
+    replies = [e for e in cursor.desk.journal.path(cursor.head) if isinstance(e.event, Replied)]
+    if not 1 <= turn <= len(replies) + 1:
         raise UsageError(f"there is no request {turn} on this branch")
-    body = getattr(cursor.desk.model, "body", None)
-    text = json.dumps(body(request) if body else plain(request), indent=2, ensure_ascii=False)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
-
-
-def _requests(cursor: Cursor) -> Iterator[Request]:
-    """Yield the requests of a branch, and the one that is next."""
-    for entry in cursor.desk.journal.path(cursor.head):
-        if isinstance(entry.event, Replied):
-            yield Cursor(cursor.desk, entry.parent or entry.id).request
-    yield cursor.request
+    request = _answered(cursor, replies[turn - 1]) if turn <= len(replies) else cursor.request
+    shown = _body(cursor, request) or plain(request)
+    return cut(json.dumps(shown, indent=2, ensure_ascii=False), LONGEST)
 
 
 def plain(request: Request) -> dict[str, Any]:

@@ -122,6 +122,12 @@ class Cursor:
         return next_step(self.state, self.offer.reminder)
 
     @property
+    def spent(self) -> bool:
+        """Whether the model has had all the turns that it may have for one prompt."""
+        most = self.desk.max_turns
+        return most is not None and self.state.turns_since >= most
+
+    @property
     def request(self) -> Request:
         """The request of the next turn."""
         told = self.desk.journal.fold(self.head, self.desk.tell, NOTHING)
@@ -153,7 +159,7 @@ class Cursor:
     def _take(self, step: Step, state: State) -> Entry | None:
         match step:
             case AskModel():
-                return self._ask_model(state)
+                return self._ask_model()
             case Remind(text):
                 return self.write(Asked(text, "session"), at=self.desk.clock())
             case Judge(call):
@@ -186,10 +192,10 @@ class Cursor:
             raise ModelError(f"the model returned {reply!r:.60}; a model returns a Reply or None")
         return reply
 
-    def _ask_model(self, state: State) -> Entry | None:
-        desk = self.desk
-        if desk.max_turns is not None and state.turns_since >= desk.max_turns:
+    def _ask_model(self) -> Entry | None:
+        if self.spent:
             return None
+        desk = self.desk
         request, began = self.request, desk.clock()
         reply = self._traced(request)
         if reply is None:
@@ -215,11 +221,7 @@ class Cursor:
         known = {"gen_ai.provider.name": provider or None, "gen_ai.request.model": model or None}
         with span("chat", model or "model", known) as note:
             reply = self.hear(request)
-            used = reply.usage if reply else None
-            note({"gen_ai.response.finish_reasons": [reply.stop] if reply else None})
-            note({"gen_ai.usage.input_tokens": used.input} if used else {})
-            note({"gen_ai.usage.output_tokens": used.output} if used else {})
-            note({"gen_ai.usage.cache_read.input_tokens": used.cached} if used else {})
+            note(_noted(reply))
             return reply
 
     def _new(self, request: Request, state: State) -> Mapping[str, str]:
@@ -446,6 +448,20 @@ def hidden(outcome: Outcome, hide: Hide) -> Outcome:
         case Failed(message):
             return Failed(hide(message))
     return outcome
+
+
+def _noted(reply: Reply | None) -> dict[str, Any]:
+    """Return what a span says of a reply."""
+    if reply is None:
+        return {}
+    reason: dict[str, Any] = {"gen_ai.response.finish_reasons": [reply.stop]}
+    if (used := reply.usage) is None:
+        return reason
+    return reason | {
+        "gen_ai.usage.input_tokens": used.input,
+        "gen_ai.usage.output_tokens": used.output,
+        "gen_ai.usage.cache_read.input_tokens": used.cached,
+    }
 
 
 def _same(used: Mapping[str, str], told: State, now: State) -> bool:

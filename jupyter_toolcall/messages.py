@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from .content import cut
 from .digest import encode
 from .events import Asked, Call, Decided, Finished, Replied, Usage
 from .exchanges import attempts, model_of
@@ -95,4 +96,4 @@ def _spoken(call: Call) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LIMIT else f"{text[:LIMIT]}… ({len(text):,} characters)"
+    return cut(text, LIMIT)

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .arguments import readable
-from .content import well_formed
+from .content import cut, well_formed
 from .errors import NotYourTurn, UsageError
 from .events import Call
 from .journal import Entry
 from .loop import Cursor
 from .models.person import Person
 from .places import waiting
-from .request import Assistant, Message, Reply, Results, User
+from .request import Assistant, Message, Reply, Results, User, call_id
 from .rows import Phase, Told, Written, YourTurn
 from .state import CallState
 from .steps import AskModel
@@ -38,13 +38,7 @@ def _why_not(cursor: Cursor) -> str:
     if not isinstance(cursor.due, AskModel):
         return "nobody has asked anything since the last reply"
     most = cursor.desk.max_turns
-    return f"it has replied {most} times; a larger max_turns goes on" if spent(cursor) else ""
-
-
-def spent(cursor: Cursor) -> bool:
-    """Return whether the model has had all the turns that it may have for one prompt."""
-    most = cursor.desk.max_turns
-    return most is not None and cursor.state.turns_since >= most
+    return f"it has replied {most} times; a larger max_turns goes on" if cursor.spent else ""
 
 
 def demand(cursor: Cursor) -> None:
@@ -72,7 +66,7 @@ def reply(cursor: Cursor, text: str, calls: Iterable[Pair]) -> Entry:
     that are no JSON.
     """
     demand(cursor)
-    made = tuple(_calls(cursor.state.turns + 1, list(calls)))
+    made = tuple(_calls(cursor.state.turns, list(calls)))
     if not text.strip() and not made:
         raise UsageError("the reply is empty; say something, or call a tool")
     if made and cursor.desk.scheme.read(Reply(text), cursor.state, cursor.desk.toolbox).calls:
@@ -82,11 +76,10 @@ def reply(cursor: Cursor, text: str, calls: Iterable[Pair]) -> Entry:
 
 
 def _calls(turn: int, calls: list[Pair]) -> Iterator[Call]:
-    for number, call in enumerate(calls, 1):
+    for index, call in enumerate(calls):
         match call:
             case (str() as tool, Mapping() as arguments):
-                call_id = f"call_{turn}" if len(calls) == 1 else f"call_{turn}_{number}"
-                yield Call(call_id, tool, readable(arguments))
+                yield Call(call_id(turn, index, len(calls)), tool, readable(arguments))
             case _:
                 raise UsageError(f"{call!r:.60} is no call; give a (tool, arguments) pair")
 
@@ -111,9 +104,9 @@ def your_turn(cursor: Cursor, calls: tuple[Written, ...] = ()) -> YourTurn | Non
     request, offer, prompt = cursor.request, cursor.offer, cursor.state.prompt
     return YourTurn(
         turn=request.turn + 1,
-        prompt=_cut(prompt),
+        prompt=cut(prompt, LONG),
         told=tuple(_told(cursor, _new(request.messages), prompt)),
-        system=_cut(request.system),
+        system=cut(request.system, LONG),
         tools=tuple(tool.name for tool in (*offer.own, *offer.tools)),
         calls=calls,
     )
@@ -133,14 +126,10 @@ def _told(cursor: Cursor, messages: Iterable[Message], prompt: str) -> Iterator[
     for message in messages:
         match message:
             case User(text) if text != prompt:
-                yield Told(_cut(text))
+                yield Told(cut(text, LONG))
             case Results(results, news):
                 for result in results:
                     call = cursor.state.calls[result.call_id]
-                    yield Told(_cut(result.content), call.tool, call.step, result.error)
+                    yield Told(cut(result.content, LONG), call.tool, call.step, result.error)
                 if news:
-                    yield Told(_cut(news))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONG else f"{text[:LONG]}… ({len(text):,} characters)"
+                    yield Told(cut(news, LONG))

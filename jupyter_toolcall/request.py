@@ -118,4 +118,9 @@ class Reply:
     """The requests before it that came to nothing."""
 
 
+def call_id(turn: int, index: int, count: int) -> str:
+    """Return the id of a call that has none: the `index`-th of `count` after `turn` replies."""
+    return f"call_{turn + 1}" if count == 1 else f"call_{turn + 1}_{index + 1}"
+
+
 Model = Callable[[Request], Reply | None]

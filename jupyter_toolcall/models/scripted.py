@@ -8,7 +8,7 @@ from typing import Any
 from ..digest import digest
 from ..errors import UsageError
 from ..events import Call
-from ..request import Reply, Request
+from ..request import Reply, Request, call_id
 
 Item = str | tuple[str, Mapping[str, Any]] | Sequence[Any]
 
@@ -34,7 +34,7 @@ class Scripted:
             return Reply()
         texts, calls = self.items[request.turn]
         made = tuple(
-            Call(_id(request.turn, index, len(calls)), tool, filled(arguments, request.newest))
+            Call(call_id(request.turn, index, len(calls)), tool, filled(arguments, request.newest))
             for index, (tool, arguments) in enumerate(calls)
         )
         return Reply("\n".join(texts), made, "tools" if made else "end")
@@ -62,10 +62,6 @@ def _turn(item: Item) -> _Turn:
         f"{item!r:.60} is no turn of a script: give a text, a (tool, arguments) pair, "
         "or a list of these"
     )
-
-
-def _id(turn: int, index: int, count: int) -> str:
-    return f"call_{turn + 1}" if count == 1 else f"call_{turn + 1}_{index + 1}"
 
 
 def filled(value: Any, newest: Mapping[str, str]) -> Any:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ...content import well_formed
 from ...errors import ModelError
 from ...events import Call, Usage
-from ...request import Reply
+from ...request import Reply, call_id
 from .. import strict
 
 _CALLS = re.compile(r"(?:^|\n)(?=\{)")
@@ -61,21 +61,17 @@ def _finished(whole: str, end: End, turn: int, calls: bool) -> Reply:
     if end.reason != "stop":
         return Reply(text, stop=end.reason, usage=end.usage)
     lines = [line for line in whole[len(text) :].split("\n") if line] if calls else []
-    made = tuple(_call(line, _id(turn, place, lines)) for place, line in enumerate(lines))
+    made = tuple(_call(line, call_id(turn, place, len(lines))) for place, line in enumerate(lines))
     return Reply(text.strip(), made, "tools" if made else "end", end.usage)
 
 
-def _id(turn: int, place: int, lines: list[str]) -> str:
-    return f"call_{turn + 1}" if len(lines) == 1 else f"call_{turn + 1}_{place + 1}"
-
-
-def _call(line: str, call_id: str) -> Call:
+def _call(line: str, name: str) -> Call:
     """Return the call that a line holds. What cannot be read is told to the model, not run."""
     try:
         found = strict.read(line)
     except ValueError as error:
-        return Call(call_id, UNREADABLE, {}, str(error))
+        return Call(name, UNREADABLE, {}, str(error))
     match found:
         case {"tool": str(tool), "arguments": dict(arguments)} if len(found) == 2:
-            return Call(call_id, tool, arguments)
-    return Call(call_id, UNREADABLE, {}, 'a call is {"tool":"NAME","arguments":{...}}')
+            return Call(name, tool, arguments)
+    return Call(name, UNREADABLE, {}, 'a call is {"tool":"NAME","arguments":{...}}')

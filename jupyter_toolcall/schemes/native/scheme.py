@@ -12,7 +12,7 @@ from typing import Any
 from ...arguments import sound
 from ...errors import CallError
 from ...events import Call
-from ...request import Assistant, Message, Reply, Result, Results, User
+from ...request import Assistant, Message, Reply, Result, Results, User, call_id
 from ...state import CallState, State
 from ...tools import Tool, Toolbox
 from ..scheme import Offer, Scheme
@@ -55,7 +55,7 @@ class Native:
         if reply.calls:
             reply = _written(reply, tools)
         elif said := spoken(reply.text):
-            ids = (_id(state.turns, index, len(said)) for index in range(len(said)))
+            ids = (call_id(state.turns, index, len(said)) for index in range(len(said)))
             made = tuple(_call(call_id, one, tools) for call_id, one in zip(ids, said, strict=True))
             stop = "tools" if reply.stop == "end" else reply.stop
             reply = replace(reply, calls=made, stop=stop, said=prose(reply.text, said))
@@ -94,10 +94,6 @@ def _written(reply: Reply, tools: Mapping[str, Tool]) -> Reply:
     parts = (reply.text, calls(made, tools.get))
     text = "\n\n".join(part for part in parts if part)
     return replace(reply, text=text, calls=made, said=reply.text, raw=None)
-
-
-def _id(turns: int, index: int, count: int) -> str:
-    return f"call_{turns + 1}" if count == 1 else f"call_{turns + 1}_{index + 1}"
 
 
 def _call(call_id: str, said: Spoken, tools: Mapping[str, Tool]) -> Call:
