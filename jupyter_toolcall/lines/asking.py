@@ -1,0 +1,82 @@
+"""Asking the person on the cell's own input line, where no panel can be heard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .. import replying
+from ..errors import ToolcallError
+from ..loop import Cursor
+from ..records import CallRecord
+from ..rows import YourTurn
+from ..session import Session
+from ..tools import Tool
+from .words import arguments, split
+
+
+def shown(call: CallRecord) -> str:
+    """Return a call as one line."""
+    said = ", ".join(f"{key}={value!r}" for key, value in call.arguments.items())
+    return f"{call.id} {call.tool}({said})"[:300]
+
+
+def ask_by_input(session: Session, call: CallRecord, ask: Callable[[str], str]) -> None:
+    """Ask about a call on the cell's own input line, and record the decision."""
+    said = ask(f"{shown(call)}\n[a]pprove, [e]dit NAME=VALUE, [r]eject REASON, [s]top? ").strip()
+    verdict, _, rest = said.partition(" ")
+    match verdict[:1].lower():
+        case "a" | "":
+            session.decide(call.id, "approve")
+        case "r":
+            session.decide(call.id, "reject", reason=rest)
+        case "e":
+            changed = {**call.arguments, **arguments(rest.split())}
+            session.decide(call.id, "edit", arguments=changed)
+        case "s":
+            raise KeyboardInterrupt
+        case _:
+            print("please answer a, e, r or s")
+
+
+def reply_by_input(session: Session, ask: Callable[[str], str]) -> None:
+    """Ask for the model's reply on the cell's own input line, and record it.
+
+    A line that begins with a tool of this turn, by name or number, is a call; else it is
+    what the model says.
+    """
+    turn = replying.your_turn(session.cursor)
+    assert turn is not None
+    print(asked(turn, session.cursor))
+    said = ask("TOOL NAME=VALUE…, or what you say: ").strip()
+    try:
+        found = _as_call(said, turn.tools)
+        if found is None:
+            session.reply(said)
+        else:
+            replying.check(session.cursor, *found)
+            session.reply("", found)
+    except ToolcallError as error:
+        print(error)
+
+
+def _as_call(said: str, tools: tuple[str, ...]) -> replying.Pair | None:
+    """Return the call that a line is; None where it is words."""
+    first, *rest = split(said) or [""]
+    numbers = {str(number): name for number, name in enumerate(tools, 1)}
+    tool = numbers.get(first, first)
+    if tool not in tools or not all("=" in word for word in rest):
+        return None
+    return tool, arguments(rest) if rest else {}
+
+
+def asked(turn: YourTurn, cursor: Cursor) -> str:
+    """Return a turn of the model as the text that its player reads."""
+    told = [f"{each.tool or 'told'}: {each.text}" for each in turn.told]
+    tools = (cursor.find(name) for name in turn.tools)
+    listed = [f"{number}. {_in_line(tool)}" for number, tool in enumerate(filter(None, tools), 1)]
+    return "\n".join([f"{replying.YOU}, turn {turn.turn}: {turn.prompt}", *told, *listed])
+
+
+def _in_line(tool: Tool) -> str:
+    names = ", ".join(tool.parameters.get("properties", {}))
+    return f"{tool.name}({names})  {tool.description}"

@@ -1,0 +1,68 @@
+"""What makes a session go on: decisions on calls, and replies in the model's place."""
+
+from __future__ import annotations
+
+from .. import replying
+from ..errors import UsageError
+from ..session import Session
+from .words import Commands, Result, arguments, call_and_rest, value
+
+
+def _next(session: Session, words: list[str]) -> Result:
+    return session.run()
+
+
+def _approve(session: Session, words: list[str]) -> Result:
+    call, _ = call_and_rest(session, words)
+    return session.decide(call, "approve").run()
+
+
+def _reject(session: Session, words: list[str]) -> Result:
+    call, rest = call_and_rest(session, words)
+    return session.decide(call, "reject", reason=" ".join(rest)).run()
+
+
+def _edit(session: Session, words: list[str]) -> Result:
+    call, rest = call_and_rest(session, words)
+    changes = arguments(rest)
+    if call not in session.state.open:
+        return session.edit(call, **changes).run()
+    before = session.cursor.as_it_runs(session.state.call(call))
+    return session.decide(call, "edit", arguments={**before, **changes}).run()
+
+
+def _answer(session: Session, words: list[str]) -> Result:
+    call, rest = call_and_rest(session, words)
+    return session.decide(call, "answer", result=value(" ".join(rest))).run()
+
+
+def _say(session: Session, words: list[str]) -> Result:
+    return session.reply(" ".join(words)).run()
+
+
+def _call_tool(session: Session, words: list[str]) -> Result:
+    if not words:
+        raise UsageError("call needs a tool, such as: %toolchat call Potato_slice shape=SLICES")
+    tool, given = words[0], arguments(words[1:]) if words[1:] else {}
+    replying.check(session.cursor, tool, given)
+    return session.reply("", (tool, given)).run()
+
+
+COMMANDS: Commands = {
+    "next": _next,
+    "approve": _approve,
+    "edit": _edit,
+    "reject": _reject,
+    "answer": _answer,
+    "say": _say,
+    "call": _call_tool,
+}
+HELP = """\
+  next                       go on without a prompt
+  approve [CALL]             let a call run
+  edit [CALL] NAME=VALUE     run it with other arguments; one that ran is replayed from there
+  reject [CALL] [REASON]     don't run it; the model is told why
+  answer [CALL] RESULT       give the result yourself
+  say TEXT                   reply as the model (-m person); without a call it ends the run
+  call TOOL NAME=VALUE       call a tool as the model
+"""

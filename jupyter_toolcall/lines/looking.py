@@ -1,0 +1,36 @@
+"""What there is: where a session stands, its tools, its objects. Nothing goes on here."""
+
+from __future__ import annotations
+
+from ..session import Session
+from .asking import shown
+from .words import Commands, Result
+
+
+def _status(session: Session, words: list[str]) -> Result:
+    print(session._repr_mimebundle_()["text/plain"])
+    for call in session.pending:
+        print(f"  waits: {shown(call)}")
+    return None
+
+
+def _tools(session: Session, words: list[str]) -> Result:
+    for tool in session.toolbox:
+        mark = "read-only  " if tool.read_only else "           "
+        print(f"{mark}{tool.name}: {tool.description.splitlines()[0] if tool.description else ''}")
+    return None
+
+
+def _objects(session: Session, words: list[str]) -> Result:
+    for name in session.objects:
+        made = ", ".join(session.deps(name))
+        print(f"{name}" + (f"  from {made}" if made else ""))
+    return None
+
+
+COMMANDS: Commands = {"status": _status, "tools": _tools, "objects": _objects}
+HELP = """\
+  status                     where the session stands, and what waits
+  tools, objects, sessions   what there is
+  models                     who can answer here, and why others cannot
+"""
