@@ -15,10 +15,11 @@ from .content import content_digest, plain_data, well_formed
 from .digest import encode
 from .errors import Unfinished, UsageError
 from .events import Asked, Made, Opened, Output
-from .loop import Cursor, Script
+from .loop import Cursor
 from .opening import SCALAR_TYPES
 from .places import waiting
 from .records import outputs
+from .script import Script
 from .state import SAVE, State
 from .steps import AskModel
 from .tools.kinds import kind_of

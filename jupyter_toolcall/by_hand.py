@@ -57,7 +57,7 @@ def _run(cursor: Cursor, call: CallState) -> None:
     else:
         if own and call.decided is None:
             ended = Data(ready.tool.function(**ready.arguments))
-        elif call.status != "approved" or call.bound != ready.bound:
+        elif not call.allows(ready.bound):
             cursor.write(call.approval(ready.bound), **said)
     cursor.overtake(call.id)
     if ended is None:

@@ -21,7 +21,7 @@ from .disk import Kept, journal_file, open_journal
 from .errors import UsageError
 from .events import Asked, Made, Opened
 from .journal import Entry, Journal
-from .loop import Cursor, Desk, Script
+from .loop import Cursor, Desk
 from .models.named import default, is_name, model_named
 from .models.person import Person
 from .models.recorded import Recorded, Recording, StandIn, file
@@ -29,6 +29,7 @@ from .opening import opening
 from .options import SET_UP, Options, merged
 from .request import Model
 from .schemes.outputs import SCALARS
+from .script import Script
 from .secrets import is_named_secret, secret_values
 from .session import Session
 from .tools import Tool, Toolbox, nearest

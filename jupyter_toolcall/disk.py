@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from .digest import digest
-from .journal import Journal
+from .journal import Journal, Seal
+from .seal import sealing
 
 NAME = "jupyter-toolcall"
 
@@ -49,21 +50,23 @@ def open_journal(path: Path) -> Kept:
     """
     from filelock import FileLock, Timeout
 
+    seal = sealing(home())
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(f"{path}.lock")
         lock.acquire(timeout=0)
-        return _opened(path, lock)
+        return _opened(path, lock, seal)
     except Timeout:
-        journal, _ = Journal.salvage(_readable(path))
+        journal, _ = Journal.salvage(_readable(path), seal=seal)
         return Kept(journal, "Another kernel writes this session: what happens here is not kept.")
     except OSError as error:
         return Kept(Journal(), f"The session is not kept on disk ({error.strerror}).")
 
 
-def _opened(path: Path, lock: Any) -> Kept:
+def _opened(path: Path, lock: Any, seal: Seal | None) -> Kept:
     text = _readable(path)
-    journal, torn = Journal.salvage(text)
+    journal, torn = Journal.salvage(text, seal=seal)
     whole = len(text[: len(text) - len(torn)].encode())
     note = ""
     if path.exists() and path.stat().st_size > whole:

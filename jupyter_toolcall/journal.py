@@ -19,6 +19,8 @@ from .events import Decided, Event, Started, from_json, to_json
 S = TypeVar("S")
 Write = Callable[[str, bool], None]
 """Takes a line, and whether it has to be on disk before anything else happens."""
+Seal = Callable[[str], str]
+"""Returns for a text what only this user's machine can return."""
 _BROKEN = (
     *(ValueError, KeyError, TypeError, AttributeError, RecursionError),
     *(BrokenJournal, UnknownEntry),
@@ -34,11 +36,19 @@ class Entry:
     parent: str | None
     event: Event
     meta: Mapping[str, Any] = field(default_factory=dict)
+    own: bool = True
+    """Whether this user's machine wrote it. Any other is history: it allows nothing."""
 
-    def line(self) -> str:
-        """Return the entry as a line of JSON."""
+    def line(self, seal: Seal | None = None) -> str:
+        """Return the entry as a line of JSON, sealed where it is this machine's own."""
         data = {"id": self.id, "parent": self.parent, "event": to_json(self.event)}
-        return encode(data | ({"meta": dict(self.meta)} if self.meta else {}))
+        data |= {"meta": dict(self.meta)} if self.meta else {}
+        return encode(data | ({"seal": seal(self.sealed)} if seal and self.own else {}))
+
+    @property
+    def sealed(self) -> str:
+        """The text that is sealed: the id, which holds parent and event, and the meta."""
+        return f"{self.id} {encode(dict(self.meta))}"
 
 
 def name(parent: str | None, event: Event) -> str:
@@ -49,12 +59,12 @@ def name(parent: str | None, event: Event) -> str:
 class Journal:
     """All branches of a session, and the texts that they share."""
 
-    def __init__(self, write: Write | None = None) -> None:
+    def __init__(self, write: Write | None = None, seal: Seal | None = None) -> None:
         self._entries: dict[str, Entry] = {}
         self._order: list[Entry] = []
         self._children: dict[str | None, list[str]] = {}
         self._folds: dict[Callable[[Any, Entry], Any], dict[str | None, Any]] = {}
-        self._write = write
+        self._write, self._seal = write, seal
         self.texts: dict[str, Any] = {}
         """Tool definitions and system texts, by digest."""
 
@@ -78,11 +88,16 @@ class Journal:
             raise UnknownEntry(f"this journal has no entry {entry_id!r}") from None
 
     def append(
-        self, parent: str | None, event: Event, meta: Mapping[str, Any] | None = None
+        self,
+        parent: str | None,
+        event: Event,
+        meta: Mapping[str, Any] | None = None,
+        own: bool = True,
     ) -> Entry:
         """Add an event after `parent` and return its entry.
 
-        Adding what is already there returns the entry that is there, with its own meta.
+        Adding what is already there returns the entry that is there, with its own meta;
+        but what another machine wrote becomes this one's own where this one says it too.
         Raises UnknownEntry for a parent that is not here, and what a fold raises that
         the entry does not fit: then nothing is added.
         """
@@ -91,8 +106,8 @@ class Journal:
         entry_id = name(parent, event)
         known = self._entries.get(entry_id)
         if known is not None:
-            return known
-        entry = Entry(entry_id, parent, event, meta or {})
+            return known if known.own or not own else self._adopt(known, meta or {})
+        entry = Entry(entry_id, parent, event, meta or {}, own)
         self._entries[entry_id] = entry
         try:
             self._take(entry)
@@ -104,13 +119,27 @@ class Journal:
         self._children.setdefault(parent, []).append(entry_id)
         return entry
 
+    def _adopt(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
+        """Say as this machine's own what another one wrote; what follows is folded anew."""
+        entry = Entry(known.id, known.parent, known.event, meta)
+        behind = [known.id]
+        for each in behind:
+            behind += self.children(each)
+            for states in self._folds.values():
+                states.pop(each, None)
+        if self._write is not None:
+            self._write(entry.line(self._seal), True)
+        self._entries[known.id] = entry
+        self._order.append(entry)
+        return entry
+
     def _take(self, entry: Entry) -> None:
         for evolve, states in self._folds.items():
             if entry.parent in states:
                 states[entry.id] = evolve(states[entry.parent], entry)
         if self._write is not None:
             # What allows an effect has to be on disk before the effect can happen.
-            self._write(entry.line(), isinstance(entry.event, (Decided, Started)))
+            self._write(entry.line(self._seal), isinstance(entry.event, (Decided, Started)))
 
     def _forget(self, entry_id: str) -> None:
         del self._entries[entry_id]
@@ -164,18 +193,19 @@ class Journal:
             state = known[entry.id] = evolve(state, entry)
         return state
 
-    def dumps(self) -> str:
-        """Return the journal as JSON Lines."""
+    def dumps(self, seal: Seal | None = None) -> str:
+        """Return the journal as JSON Lines, its own entries sealed."""
         texts = (encode({"text": key, "value": value}) for key, value in self.texts.items())
-        return "".join(f"{line}\n" for line in (*texts, *(e.line() for e in self)))
+        return "".join(f"{line}\n" for line in (*texts, *(e.line(seal) for e in self)))
 
     @classmethod
-    def loads(cls, text: str, write: Write | None = None) -> Journal:
+    def loads(cls, text: str, write: Write | None = None, seal: Seal | None = None) -> Journal:
         """Read a journal back; new lines go to `write`, those that are read do not.
 
-        Raises BrokenJournal, naming the line, where a line does not fit its digest.
+        An entry is this machine's own where its seal is the one that `seal` returns; without
+        that none is. Raises BrokenJournal, naming the line, where a line does not fit its digest.
         """
-        journal, bad = cls.salvage(text, write)
+        journal, bad = cls.salvage(text, write, seal)
         if bad:
             number = text[: len(text) - len(bad)].count("\n") + 1
             raise BrokenJournal(
@@ -185,9 +215,11 @@ class Journal:
         return journal
 
     @classmethod
-    def salvage(cls, text: str, write: Write | None = None) -> tuple[Journal, str]:
+    def salvage(
+        cls, text: str, write: Write | None = None, seal: Seal | None = None
+    ) -> tuple[Journal, str]:
         """Return the longest valid prefix of a journal, and the text that is left."""
-        journal, read = cls(), 0
+        journal, read = cls(seal=seal), 0
         for line in text.splitlines(keepends=True):
             try:
                 if not line.endswith("\n"):
@@ -207,4 +239,7 @@ class Journal:
         event = from_json(data["event"])
         if name(data["parent"], event) != data["id"]:
             raise BrokenJournal("an entry does not fit its digest")
-        self.append(data["parent"], event, data.get("meta"))
+        found = Entry(data["id"], data["parent"], event, data.get("meta") or {})
+        said = data.get("seal")
+        own = self._seal is not None and said is not None and self._seal(found.sealed) == said
+        self.append(found.parent, event, found.meta, own)

@@ -7,20 +7,16 @@ says again; what was run comes from memory where its inputs are the same.
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .approval import Policy
-from .arguments import sound
-from .content import well_formed
 from .conversation import NOTHING, Told, composed, teller
 from .errors import Absent, CallError, ModelError, UsageError
 from .events import (
     Asked,
-    Call,
     Data,
     Decided,
     Event,
@@ -33,21 +29,22 @@ from .events import (
 )
 from .invoke import invoke
 from .journal import Entry, Journal
+from .replies import noted, replied
 from .request import Model, Reply, Request
 from .retell import retell
 from .runner import Memory, Prepared, Ran, prepare, run
 from .schemes import Offer, Scheme
 from .schemes.scheme import unknown_tool
+from .script import Script, about, fits, same_objects, told_otherwise
 from .secrets import Hide
-from .state import CALL_ID, CallState, State, state_at
+from .state import CallState, State, state_at
 from .steps import AskModel, Clarify, Judge, Perform, Remind, Step, next_step, step_of
 from .tools import Tool, Toolbox
 from .tracing import content, span
 
 Clock = Callable[[], float]
-_NO_WORD = re.compile(r"[^A-Za-z0-9_-]")
-RUNS = ("end", "tools")
-"""The stop reasons with which the calls of a reply may run."""
+DEAR = 200.0
+"""Milliseconds from which on a result is kept, though it could be computed again."""
 
 
 @dataclass
@@ -68,26 +65,6 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.tell = teller(self.journal, self.scheme, self.toolbox)
-
-
-@dataclass
-class Script:
-    """Recorded entries to be said again, and how far that has come."""
-
-    entries: tuple[Entry, ...] = ()
-    at: int = 0
-    overtaken: set[str] = field(default_factory=set)
-    """The calls that were decided or run anew: what was recorded of them is over."""
-
-    def next(self, open_calls: Collection[str] = ()) -> Entry | None:
-        """Return the next entry that still holds, or that is about one of these calls."""
-        while self.at < len(self.entries):
-            entry = self.entries[self.at]
-            about = _about(entry.event)
-            if about not in self.overtaken or about in open_calls:
-                return entry
-            self.at += 1
-        return None
 
 
 @dataclass
@@ -133,9 +110,9 @@ class Cursor:
         told = self.desk.journal.fold(self.head, self.desk.tell, NOTHING)
         return composed(self.state, told, self.offer)
 
-    def write(self, event: Event, **meta: Any) -> Entry:
+    def write(self, event: Event, *, own: bool = True, **meta: Any) -> Entry:
         """Write down a fact that fits the state, and move on to it."""
-        entry = self.desk.journal.append(self.head, event, meta)
+        entry = self.desk.journal.append(self.head, event, meta, own)
         self.head = entry.id
         return entry
 
@@ -145,13 +122,13 @@ class Cursor:
         Raises ModelError, and KeyboardInterrupt once what it interrupted is written down.
         """
         while (said := self.script.next(self.state.open)) is not None:
-            state, about = self.state, _about(said.event)
-            if about in self.script.overtaken:
+            state, call_id = self.state, about(said.event)
+            if call_id in self.script.overtaken:
                 # What was recorded behind a call may go by what it comes to now.
-                return self._take(step_of(state.calls[about]), state)
-            if _fits(said.event, state):
+                return self._take(step_of(state.calls[call_id]), state)
+            if fits(said.event, state):
                 return self._follow(said, state)
-            if not about:
+            if not call_id:
                 break
             self.script.at += 1
         return self._take(self.due, self.state)
@@ -173,7 +150,7 @@ class Cursor:
     def _repeated(self, call: CallState, state: State) -> Prepared | None:
         """Return a call with an unknown outcome where it may run again: exactly as approved."""
         tool = self.find(call.tool)
-        if tool is None or not tool.idempotent:
+        if tool is None or not tool.idempotent or not call.own:
             return None
         try:
             ready = self.prepared(call, state)[0]
@@ -210,7 +187,7 @@ class Cursor:
         try:
             offered = self._new(request, state)
             read = desk.scheme.read(reply, state, desk.toolbox)
-            event = replace(_replied(read, state, offered), news=request.news)
+            event = replace(replied(read, state, offered), news=request.news)
             return self.write(event, **meta)
         except (TypeError, ValueError) as error:
             raise ModelError(f"the model's reply cannot be written down: {error}") from error
@@ -221,7 +198,7 @@ class Cursor:
         known = {"gen_ai.provider.name": provider or None, "gen_ai.request.model": model or None}
         with span("chat", model or "model", known) as note:
             reply = self.hear(request)
-            note(_noted(reply))
+            note(noted(reply))
             return reply
 
     def _new(self, request: Request, state: State) -> Mapping[str, str]:
@@ -317,7 +294,7 @@ class Cursor:
             ready = self._ready(call, state)
         except CallError as error:
             return self.write(Finished(call.id, Failed(str(error))))
-        if call.decided is None or ready.bound != call.decided.bound:
+        if not call.allows(ready.bound):
             return self._judge(call, state)
         started = self._start(call, ready)
         outcome = self.desk.memory.known(ready) if again else None
@@ -339,10 +316,11 @@ class Cursor:
         began, hide = clock(), self.desk.hide
         try:
             ran = self._ran(ready, state)
-            meta = {
-                "ms": _ms(began, clock()),
-                **({"prints": hide(ran.prints)} if ran.prints else {}),
-            }
+            took = _ms(began, clock())
+            if took >= DEAR or not ready.tool.repeatable:
+                # Before it is written down that there is a result, the result is kept.
+                self.desk.memory.shelve(ready, ran.outcome)
+            meta = {"ms": took, **({"prints": hide(ran.prints)} if ran.prints else {})}
             entry = self.write(Finished(ready.call_id, hidden(ran.outcome, hide)), **meta)
         finally:
             self.running = ""
@@ -376,13 +354,24 @@ class Cursor:
                 return self._take(step_of(state.calls[call_id]), state)
             case Started(call_id):
                 return self._start_again(state.calls[call_id], told, state)
-            case Finished(call_id, by="program", used=used) if not _same(used, told, state):
+            case Finished(call_id, by="program", used=used) if not same_objects(used, told, state):
                 return self._take(step_of(state.calls[call_id]), state)
             case Finished(call_id, by="session") as event:
                 self.script.at += 1
-                return self._finish_again(event, state.calls[call_id], state)
+                return self._finish_again(event, said.own, state.calls[call_id], state)
+            case Replied() as reply:
+                self.script.at += 1
+                return self._reply_again(reply, said, told, state)
         self.script.at += 1
-        return self.write(retell(said.event, told, state, self.find), **said.meta)
+        again = retell(said.event, told, state, self.find)
+        return self.write(again, own=said.own, **said.meta)
+
+    def _reply_again(self, reply: Replied, said: Entry, told: State, state: State) -> Entry:
+        """A reply is said again, and marked where it was to results that read otherwise now."""
+        again = retell(reply, told, state, self.find)
+        meta = {key: value for key, value in said.meta.items() if key != "stale"}
+        stale = said.meta.get("stale") or state.stale or told_otherwise(told, state)
+        return self.write(again, own=said.own, **meta, **({"stale": True} if stale else {}))
 
     def _decide_again(self, said: Entry, event: Decided, told: State, state: State) -> Entry | None:
         """An approval holds for exactly what it was given for; else it is asked for again."""
@@ -395,8 +384,7 @@ class Cursor:
             self.overtake(event.call_id)
             return self.write(Finished(event.call_id, Failed(str(error))))
         verdict, why = self.desk.policy(ready.tool, ready.arguments)
-        # What a policy allowed once is for the policy of today; a person's word holds.
-        said_so = ready.bound == event.bound and said.meta.get("by") != "policy"
+        said_so = self._holds(said, event, ready)
         if (own or said_so or verdict == "approve") and not ready.tool.for_person:
             self.script.at += 1
             entry = self.write(replace(again, bound=ready.bound), **said.meta)
@@ -406,6 +394,20 @@ class Cursor:
             self.overtake(event.call_id)
             return self.write(Decided(event.call_id, "reject", reason=why), by="policy")
         return None
+
+    def _holds(self, said: Entry, event: Decided, ready: Prepared) -> bool:
+        """Return whether a recorded approval still allows what would happen now.
+
+        What a policy allowed once is for the policy of today. A person's word holds for
+        exactly what it was given for, and for one effect: where the result is no longer at
+        hand it is asked for again, unless the tool may be repeated.
+        """
+        if ready.bound != event.bound or not said.own or said.meta.get("by") == "policy":
+            return False
+        outcome = self.script.came_to(event.call_id)
+        if self.fresh or ready.tool.repeatable or outcome is None:
+            return True
+        return self.desk.memory.has(ready, outcome)
 
     def _put_anew(self, said: Entry, told: State) -> bool:
         """Return whether a request to a person, as it was put, is another one here."""
@@ -424,14 +426,16 @@ class Cursor:
         self.overtake(call.id)
         return self._perform(call, state, again=not self.fresh)
 
-    def _finish_again(self, event: Finished, call: CallState, state: State) -> Entry | None:
+    def _finish_again(
+        self, event: Finished, own: bool, call: CallState, state: State
+    ) -> Entry | None:
         match call.status:
             case "proposed":
                 return self._judge(call, state)
             case "approved":
                 return self._perform(call, state, again=not self.fresh)
         ready = self.prepared(call, state)[0]
-        if self.desk.memory.has(ready, event.outcome):
+        if own and self.desk.memory.has(ready, event.outcome):
             return self.write(event)
         return self._run(ready, state)
 
@@ -448,68 +452,6 @@ def hidden(outcome: Outcome, hide: Hide) -> Outcome:
         case Failed(message):
             return Failed(hide(message))
     return outcome
-
-
-def _noted(reply: Reply | None) -> dict[str, Any]:
-    """Return what a span says of a reply."""
-    if reply is None:
-        return {}
-    reason: dict[str, Any] = {"gen_ai.response.finish_reasons": [reply.stop]}
-    if (used := reply.usage) is None:
-        return reason
-    return reason | {
-        "gen_ai.usage.input_tokens": used.input,
-        "gen_ai.usage.output_tokens": used.output,
-        "gen_ai.usage.cache_read.input_tokens": used.cached,
-    }
-
-
-def _same(used: Mapping[str, str], told: State, now: State) -> bool:
-    """Return whether the objects that a call names are now what they were when it ran."""
-    return all(told.made(maker) == now.made(maker) for maker in used.values())
-
-
-def _about(event: Event) -> str:
-    """Return the id of the call that an event is about; "" for what is about none."""
-    match event:
-        case Decided(call_id) | Started(call_id) | Finished(call_id):
-            return call_id
-    return ""
-
-
-def _fits(event: Event, state: State) -> bool:
-    match event:
-        case Decided(call_id, bound=bound):
-            known = state.calls.get(call_id)
-            again = known is not None and known.status == "approved" and known.bound == bound
-            return call_id in state.open and not again
-        case Started(call_id):
-            return call_id in state.open and state.calls[call_id].status == "approved"
-        case Finished(call_id):
-            return call_id in state.open
-    return not state.open
-
-
-def _replied(reply: Reply, state: State, offered: Mapping[str, str]) -> Replied:
-    """Return a reply as the fact that it is: calls that can be written down, each id once."""
-    calls = _unique(tuple(map(sound, reply.calls)), state) if reply.stop in RUNS else ()
-    raw = reply.raw if calls == tuple(reply.calls) else None
-    text = well_formed(reply.text)
-    said = well_formed(reply.said)
-    return Replied(text, calls, reply.stop, reply.usage, raw, offered, reply.thought, said)
-
-
-def _unique(calls: tuple[Call, ...], state: State) -> tuple[Call, ...]:
-    """A call id is a plain word, and used once in a session, whatever a model sends."""
-    taken: dict[str, Call] = {}
-    for call in calls:
-        plain = call.id if CALL_ID.fullmatch(call.id) else _NO_WORD.sub("_", call.id)[:100]
-        call_id, number = plain or "call", 1
-        while call_id in taken or call_id in state.calls:
-            number += 1
-            call_id = f"{(plain or 'call')[:100]}-{number}"
-        taken[call_id] = call if call_id == call.id else replace(call, id=call_id)
-    return tuple(taken.values())
 
 
 def _ms(began: float, ended: float) -> float:

@@ -10,8 +10,9 @@ from .digest import encode
 from .events import Asked, Call, Decided, Finished, Replied, Usage
 from .exchanges import attempts, model_of
 from .journal import Entry
-from .loop import RUNS, Cursor
+from .loop import Cursor
 from .models.prices import cost
+from .replies import RUNS
 from .rows import MessageRow, TurnRow
 from .state import CallState, state_at
 

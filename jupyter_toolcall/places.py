@@ -10,8 +10,9 @@ from .arguments import readable
 from .errors import Absent, CallError, NotYourTurn
 from .events import Decided, Finished
 from .journal import Entry
-from .loop import Cursor, Script
+from .loop import Cursor
 from .runner import Prepared
+from .script import Script
 from .state import CallState, State
 
 
@@ -119,7 +120,7 @@ def _waits(cursor: Cursor, call: CallState, state: State) -> bool:
         # What can't be prepared yet may wait for the call before it.
         return call.id != state.open[0] and call.status == "proposed"
     if call.status == "approved":
-        return ready.bound != call.bound and _asks(cursor, ready)
+        return not call.allows(ready.bound) and _asks(cursor, ready)
     return not own and _asks(cursor, ready)
 
 

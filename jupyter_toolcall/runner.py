@@ -10,7 +10,7 @@ import contextlib
 import io
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from .content import LONGEST, content_digest, is_frozen, plain_data, private, well_formed
 from .digest import digest, encode
@@ -43,6 +43,16 @@ class Prepared:
     """The session variables that it reads."""
 
 
+class Shelf(Protocol):
+    """Values by digest, beyond this kernel's life."""
+
+    def find(self, name: str) -> Any:
+        """Return a value, MISSING where it is not there."""
+
+    def put(self, name: str, value: Any) -> None:
+        """Keep a value, if that can be."""
+
+
 @dataclass
 class Memory:
     """The values of a session's objects, and what calls came to before."""
@@ -55,6 +65,8 @@ class Memory:
     """Pictures of the values, kept by those who draw them."""
     instances: dict[str, str] = field(default_factory=dict)
     """The stateful instances as they were given, by digest."""
+    shelf: Shelf | None = None
+    """Where values are kept that are dear, or that must not be made a second time."""
     _known: dict[tuple[str, str], Outcome] = field(default_factory=dict)
     _read: int = 0
 
@@ -80,7 +92,7 @@ class Memory:
         last = state.instances.get(name)
         given = dict(state.opened.instances).get(name) or self.instances.get(name, "")
         now = _after(last, state.calls[last].bound) if last else given
-        if now in self.values:
+        if self.holds(now):
             return now
         if last:
             raise Absent(
@@ -101,9 +113,8 @@ class Memory:
 
     def value(self, made: Made) -> Any:
         """Return an object's value. Raises Absent where it is not at hand."""
-        found = self.values.get(made.digest, MISSING)
-        if found is not MISSING:
-            return found
+        if self.holds(made.digest, made.content):
+            return self.values[made.digest]
         source, _, name = made.maker.partition(":")
         if source == "input":
             raise Absent(
@@ -115,12 +126,26 @@ class Memory:
             "session.replay().run() makes it again"
         )
 
+    def holds(self, name: str, content: str = "") -> bool:
+        """Return whether a value is at hand: here, or on the shelf with the same content."""
+        if name in self.values:
+            return True
+        found = MISSING if self.shelf is None else self.shelf.find(name)
+        if found is MISSING or (content and content_digest(found) != content):
+            return False
+        self.values[name] = found
+        return True
+
     def has(self, ready: Prepared, outcome: Outcome) -> bool:
         """Return whether all that a call came to is at hand."""
-        made = [each.digest for each in objects_of(outcome)]
-        if ready.tool.instance and not isinstance(outcome, (Failed, Interrupted)):
-            made.append(_after(ready.call_id, ready.bound))
-        return all(digest in self.values for digest in made)
+        return all(self.holds(name, content) for name, content in _results(ready, outcome))
+
+    def shelve(self, ready: Prepared, outcome: Outcome) -> None:
+        """Keep what a call came to beyond this kernel's life."""
+        if self.shelf is not None:
+            for name, _ in _results(ready, outcome):
+                if name in self.values:
+                    self.shelf.put(name, self.values[name])
 
     def known(self, ready: Prepared) -> Outcome | None:
         """Return what this very call came to before, on whatever branch."""
@@ -128,7 +153,7 @@ class Memory:
             self._read += 1
             if isinstance(entry.event, Finished):
                 call = state_at(self.journal, entry.id).call(entry.event.call_id)
-                if call.started is not None:
+                if call.started is not None and entry.own:
                     self._known[call.id, call.bound] = entry.event.outcome
         outcome = self._known.get((ready.call_id, ready.bound))
         return outcome if outcome is not None and self.has(ready, outcome) else None
@@ -164,6 +189,14 @@ def prepare(
     more = (dict(variables),) if variables else ()
     bound = digest("run", tool.name, tool.version(), named, before, *more)
     return Prepared(tool, call.id, arguments, used, bound, before, variables)
+
+
+def _results(ready: Prepared, outcome: Outcome) -> list[tuple[str, str]]:
+    """Return the digests, and contents, of all that a call made or changed."""
+    made = [(each.digest, each.content) for each in objects_of(outcome)]
+    if ready.tool.instance and not isinstance(outcome, (Failed, Interrupted)):
+        made.append((_after(ready.call_id, ready.bound), ""))
+    return made
 
 
 def _after(call_id: str, bound: str) -> str:

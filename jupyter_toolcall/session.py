@@ -15,18 +15,21 @@ from . import aside, by_hand, places, records, replying
 from .approval import Approve
 from .content import well_formed
 from .deciding import decision as decision_on
+from .disk import home
 from .errors import UsageError
 from .events import Asked, Decision, Usage
 from .exchanges import Exchange, exchanges
 from .journal import Journal
 from .lineage import Graph, lineage
-from .loop import Cursor, Script
+from .loop import Cursor
 from .opening import Described, opening, reopening
 from .records import CallRecord, record
 from .request import Model, Reply
 from .rows import SessionRow
 from .saving import bundle
 from .schemes import Scheme
+from .script import Script
+from .seal import sealing
 from .state import State
 from .tools import Toolbox
 from .watch import Watch
@@ -300,7 +303,7 @@ class Session:
 
     def save(self, path: str | Path) -> None:
         """Write the journal as JSON Lines."""
-        Path(path).write_text(self.journal.dumps(), encoding="utf-8")
+        Path(path).write_text(self.journal.dumps(sealing(home())), encoding="utf-8")
 
     @classmethod
     def load(
@@ -316,7 +319,7 @@ class Session:
 
         Raises BrokenJournal where the file does not fit its own digests.
         """
-        journal = Journal.loads(Path(path).read_text(encoding="utf-8"))
+        journal = Journal.loads(Path(path).read_text(encoding="utf-8"), seal=sealing(home()))
         desk = reopening(
             journal, toolbox, model, inputs=inputs or {}, approve=approve, where=str(path)
         )

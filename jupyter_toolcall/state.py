@@ -57,6 +57,10 @@ class CallState:
     decided: Decided | None = None
     started: Started | None = None
     outcome: Outcome | None = None
+    own: bool = True
+    """Whether this machine decided on it. Another's decision is history: it allows nothing."""
+    stale: bool = False
+    """Whether the model asked for it by results that read otherwise now."""
 
     @property
     def id(self) -> str:
@@ -107,11 +111,21 @@ class CallState:
         """The digest of what was approved; "" where nothing was."""
         return self.decided.bound if self.decided is not None else ""
 
+    def allows(self, bound: str) -> bool:
+        """Return whether exactly this may run, by the word of this machine."""
+        return self.own and self.status == "approved" and self.bound == bound
+
     def then(
-        self, decided: Decided | None, started: Started | None, outcome: Outcome | None = None
+        self,
+        decided: Decided | None,
+        started: Started | None,
+        outcome: Outcome | None = None,
+        own: bool | None = None,
     ) -> CallState:
         """Return this call as it stands after something more is known of it."""
-        return CallState(self.call, self.key, self.step, self.turn, decided, started, outcome)
+        own = self.own if own is None else own
+        here = self.call, self.key, self.step, self.turn
+        return CallState(*here, decided, started, outcome, own, self.stale)
 
     def approval(self, bound: str) -> Decided:
         """Return the decision that lets this call run as it stands: a person's edit stays."""
@@ -139,6 +153,8 @@ class State:
     turns: int = 0
     turns_since: int = 0
     """Replies since a person spoke last."""
+    stale: bool = False
+    """Whether the last reply was to results that read otherwise now."""
     calls_before: int = 0
     """Calls before a person spoke last."""
     reminded: bool = False
@@ -238,9 +254,9 @@ def evolve(state: State, entry: Entry) -> State:
         case Asked() as asked:
             return _ask(state, asked)
         case Replied() as reply:
-            return _reply(state, reply, entry.id)
+            return _reply(state, reply, entry)
         case Decided() as decided:
-            return _decide(state, decided)
+            return _decide(state, decided, entry.own)
         case Started() as started:
             known = _expect(state, started.call_id, "approved")
             return _put(state, known.then(known.decided, started))
@@ -308,17 +324,18 @@ def _ask(state: State, asked: Asked) -> State:
     )
 
 
-def _reply(state: State, reply: Replied, entry_id: str) -> State:
+def _reply(state: State, reply: Replied, entry: Entry) -> State:
     if state.open:
         raise NotYourTurn(f"call {state.open[0]} has no result yet: decide on it first")
     calls, order, turn = state.calls, state.order, state.turns + 1
+    stale = bool(entry.meta.get("stale"))
     for index, call in enumerate(reply.calls):
         if call.id in calls:
             raise NotYourTurn(f"the call id {call.id!r} was used before")
         if not CALL_ID.fullmatch(call.id):
             raise NotYourTurn(f"{call.id!r:.60} is no call id: letters, digits, _ and - alone")
-        key = f"{entry_id[:12]}.{index}"
-        calls = calls.insert(call.id, CallState(call, key, len(order) + 1, turn))
+        known = CallState(call, f"{entry.id[:12]}.{index}", len(order) + 1, turn, stale=stale)
+        calls = calls.insert(call.id, known)
         order = order.add(call.id)
     ids = tuple(call.id for call in reply.calls)
     return state.but(
@@ -330,6 +347,7 @@ def _reply(state: State, reply: Replied, entry_id: str) -> State:
         last=reply,
         turns=turn,
         turns_since=state.turns_since + 1,
+        stale=stale,
         usage=_sum(state.usage, reply.usage),
         said=(reply.text if reply.said is None else reply.said) or state.said,
     )
@@ -346,11 +364,11 @@ def _sum(spent: Usage, more: Usage | None) -> Usage:
     )
 
 
-def _decide(state: State, decided: Decided) -> State:
+def _decide(state: State, decided: Decided, own: bool) -> State:
     known = _expect(state, decided.call_id, "proposed", "approved", "unknown")
-    if known.status == "approved" and known.bound == decided.bound:
+    if known.allows(decided.bound):
         raise NotYourTurn(f"call {decided.call_id} was decided on already")
-    known = known.then(decided, None)
+    known = known.then(decided, None, own=own)
     match decided:
         case Decided(decision="reject", reason=reason):
             return _settle(state, known, Failed(reason))

@@ -52,7 +52,7 @@ Step = AskPerson | AskModel | Remind | Judge | Perform | Clarify
 def step_of(call: CallState) -> Step:
     """Return what an open call waits for."""
     match call.status:
-        case "approved":
+        case "approved" if call.own:
             return Perform(call)
         case "unknown":
             return Clarify(call)

@@ -202,7 +202,8 @@ class World:
         session = Session(
             self.box, self.model, scheme="flat", approve="all", inputs={"potato": Potato(1)}
         ).tell("go")
-        lines = session.journal.dumps().splitlines(keepends=True)
+        session.save(self.path)
+        lines = self.path.read_text().splitlines(keepends=True)
         last = next(i for i, line in enumerate(lines) if '"started"' in line)
         self.path.write_text("".join(lines[: last + 1]))
         self.ran = 0

@@ -78,6 +78,11 @@ class Tool:
     for_person: bool = False
     """A request to a person: it is answered or rejected, and never runs."""
 
+    @property
+    def repeatable(self) -> bool:
+        """Whether it may run again unasked where its result is no longer at hand."""
+        return self.read_only or self.idempotent
+
     def definition(self) -> dict[str, Any]:
         """Return what a model is told of it, JSON-ready."""
         return {

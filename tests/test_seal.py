@@ -1,0 +1,164 @@
+"""What another machine wrote is history: it is shown, and allows nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall.journal import Journal
+from jupyter_toolcall.seal import sealing
+
+
+@dataclass(frozen=True)
+class Letter:
+    text: str
+
+
+class Post:
+    """A tool with an effect, and its sessions."""
+
+    def __init__(self, idempotent: bool = False) -> None:
+        self.sent: list[str] = []
+
+        @tool(idempotent=idempotent)
+        def send(letter: Letter, to: str) -> str:
+            """Send a letter."""
+            self.sent.append(to)
+            return f"sent to {to}"
+
+        self.box = Toolbox(send)
+
+    def model(self) -> Scripted:
+        return Scripted([("send", {"letter": "$Letter", "to": "Ann"}), "done"])
+
+    def session(self, **options: Any) -> Session:
+        given = {"inputs": {"letter": Letter("hi")}, "scheme": "flat", **options}
+        return Session(self.box, self.model(), **given).ask("send it")
+
+    def load(self, path: Path, **options: Any) -> Session:
+        given = {"inputs": {"letter": Letter("hi")}, **options}
+        return Session.load(path, self.box, self.model(), **given)
+
+
+def lines_up_to(path: Path, kind: str) -> list[str]:
+    """Return the lines of a journal up to its last event of a kind."""
+    lines = path.read_text().splitlines(keepends=True)
+    last = max(n for n, line in enumerate(lines) if f'"{kind}"' in line)
+    return lines[: last + 1]
+
+
+def foreign(path: Path) -> None:
+    """Make a file into one that another machine wrote."""
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines:
+        line.pop("seal", None)
+    path.write_text("".join(f"{json.dumps(line, separators=(',', ':'))}\n" for line in lines))
+
+
+def approved(path: Path, post: Post) -> None:
+    """Leave the journal of a call that a person has approved and that has not run."""
+    session = post.session().run()
+    session.decide(session.pending[0].id)
+    session.save(path)
+
+
+def test_what_this_machine_approved_runs_after_a_load(tmp_path: Path) -> None:
+    post, path = Post(), tmp_path / "s.jsonl"
+    approved(path, post)
+    assert post.load(path).run().text == "done"
+    assert post.sent == ["Ann"]
+
+
+def test_what_another_machine_approved_is_asked_about_here(tmp_path: Path) -> None:
+    post, path = Post(), tmp_path / "s.jsonl"
+    approved(path, post)
+    foreign(path)
+    session = post.load(path).run()
+    assert [call.status for call in session.pending] == ["approved"]
+    assert post.sent == []
+    session.decide(session.pending[0].id).run()
+    assert (post.sent, session.text) == (["Ann"], "done")
+
+
+@pytest.mark.parametrize("change", ["seal", "meta"])
+def test_an_approval_whose_seal_does_not_fit_is_another_machines(
+    tmp_path: Path, change: str
+) -> None:
+    post, path = Post(), tmp_path / "s.jsonl"
+    approved(path, post)
+    *before, last = path.read_text().splitlines()
+    data = json.loads(last)
+    data |= {"seal": "0" * 32} if change == "seal" else {"meta": {"at": 1, "by": "person"}}
+    path.write_text("\n".join([*before, json.dumps(data, separators=(",", ":")), ""]))
+    assert len(post.load(path).run().pending) == 1
+    assert post.sent == []
+
+
+def test_what_started_elsewhere_never_runs_again_on_its_own(tmp_path: Path) -> None:
+    post, path = Post(idempotent=True), tmp_path / "s.jsonl"
+    post.session(approve="all").run().save(path)
+    path.write_text("".join(lines_up_to(path, "started")))
+    post.sent.clear()
+    mine = post.load(path).run()
+    assert (post.sent, mine.text) == (["Ann"], "done")
+    foreign(path)
+    post.sent.clear()
+    session = post.load(path).run()
+    assert ([call.status for call in session.pending], post.sent) == (["unknown"], [])
+
+
+def test_a_result_of_another_machine_is_shown_and_is_not_memory(tmp_path: Path) -> None:
+    post, path = Post(), tmp_path / "s.jsonl"
+    session = post.session(approve="all").run()
+    session.save(path)
+    foreign(path)
+    loaded = post.load(path, approve="ask")
+    assert [call.result for call in loaded.calls] == ["sent to Ann"]
+    post.sent.clear()
+    again = loaded.replay().run()
+    assert ([call.tool for call in again.pending], post.sent) == (["send"], [])
+    again.decide(again.pending[0].id).run()
+    assert (post.sent, again.head) == (["Ann"], session.head)
+    # It is this machine's own now, so that a second replay runs nothing.
+    assert again.replay().run().head == session.head
+    assert post.sent == ["Ann"]
+
+
+def test_an_approval_is_good_for_one_effect(tmp_path: Path) -> None:
+    post, path = Post(), tmp_path / "s.jsonl"
+    session = post.session().run()
+    session.decide(session.pending[0].id).run().save(path)
+    loaded = post.load(path)
+    for _ in range(2):
+        assert loaded.replay().run().text == "done"
+    assert post.sent == ["Ann"]
+
+
+def test_the_seal_of_a_folder_is_one_and_its_key_is_the_users_alone(tmp_path: Path) -> None:
+    one, two, other = sealing(tmp_path), sealing(tmp_path), sealing(tmp_path / "other")
+    assert one
+    assert two
+    assert other
+    assert one("x") == two("x") != other("x")
+    assert one("x") != one("y")
+    assert (tmp_path / "key").stat().st_mode & 0o077 == 0
+    assert os.listdir(tmp_path / "other") == ["key"]
+
+
+def test_without_a_place_for_a_key_nothing_is_sealed_and_all_still_works(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert sealing(tmp_path / "file") is None
+    session = Post().session()
+    assert '"seal"' not in session.journal.dumps(None)
+
+
+def test_a_journal_that_is_read_without_a_key_is_nobodys_own() -> None:
+    session = Post().session(approve="all").run()
+    assert all(entry.own for entry in session.journal)
+    assert not any(entry.own for entry in Journal.loads(session.journal.dumps()))
