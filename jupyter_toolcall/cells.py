@@ -113,6 +113,7 @@ class Cells:
     def _set_up_anew(self, known: Session, chosen: Options, variables: Variables) -> Session:
         """Changed options are a new `Opened` at this kernel's place."""
         desk, opened = self._desk(known.name, chosen, variables)
+        desk.stops = known.cursor.desk.stops
         self.options[known.name] = chosen
         before, head = known.state.opened, known.head
         inputs = _all_inputs(opened, known.state.by_maker, dict(before.inputs))

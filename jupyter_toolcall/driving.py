@@ -24,6 +24,7 @@ from .models.person import Person
 from .rows import (
     Approve,
     ApproveAll,
+    Break,
     Checkout,
     Command,
     Delta,
@@ -67,7 +68,7 @@ SAYS: dict[Phase, str] = {
 
 AS_PERSON = "As the model you asked for this call. Now decide on it as the person."
 NO_REPLY = "The model has no reply yet. Run asks it again."
-STAYS = (Hello, Tidy, Fork, Checkout, Draft)
+STAYS = (Hello, Tidy, Break, Fork, Checkout, Draft)
 """What is carried out, and does not mean to go on."""
 
 
@@ -144,6 +145,7 @@ class Drive:
             pending=tuple(call_key(c, seen) for c in places.waiting(self.session.cursor)),
             text=_words(last) if phase != "thinking" else "",
             stepping=self.stepping,
+            stops=tuple(sorted(self.session.cursor.desk.stops)),
             yours=replying.your_turn(self.session.cursor, self.draft) if waits else None,
         )
 
@@ -213,6 +215,9 @@ class Drive:
                 self.stepping, self._held = True, False
             case Tidy():
                 self._tidy()
+            case Break(tool, on):
+                self.session.cursor.desk.stop_at(tool, on)
+                self.publish(self._row.phase, self._row.says, self._row.detail)
             case ShowRequest(turn):
                 self.tell(Shown(turn, exact(self.session.cursor, turn)))
             case Draft():

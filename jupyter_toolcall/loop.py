@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .approval import Policy
+from .approval import Answer, Policy
 from .conversation import NOTHING, Told, composed, teller
 from .errors import Absent, CallError, ModelError, UsageError
 from .events import (
@@ -39,7 +39,7 @@ from .script import Script, about, fits, same_objects, told_otherwise
 from .secrets import Hide
 from .state import CallState, State, state_at
 from .steps import AskModel, Clarify, Judge, Perform, Remind, Step, next_step, step_of
-from .tools import Tool, Toolbox
+from .tools import Tool, Toolbox, nearest
 from .tracing import content, span
 
 Clock = Callable[[], float]
@@ -61,10 +61,25 @@ class Desk:
     max_turns: int | None = None
     hide: Hide = lambda data: data
     """Takes secrets out of what tools return, raise and print."""
+    stops: frozenset[str] = frozenset()
+    """The tools whose calls wait in any case: a person's breakpoints."""
     tell: Callable[[Told, Entry], Told] = field(init=False)
 
     def __post_init__(self) -> None:
         self.tell = teller(self.journal, self.scheme, self.toolbox)
+
+    def verdict(self, ready: Prepared) -> Answer:
+        """Return whether a call may run, and why: a breakpoint comes before the policy."""
+        if ready.tool.name in self.stops:
+            return "ask", "You set a breakpoint on this tool."
+        return self.policy(ready.tool, ready.arguments)
+
+    def stop_at(self, tool: str, on: bool = True) -> None:
+        """Set a breakpoint on a tool, or take it away. Raises UsageError for an unknown one."""
+        if tool not in self.toolbox:
+            known = list(self.toolbox.names)
+            raise UsageError(f"there is no tool {tool!r:.60} here.{nearest(tool, known)}")
+        self.stops = self.stops | {tool} if on else self.stops - {tool}
 
 
 @dataclass
@@ -262,7 +277,7 @@ class Cursor:
             return self.write(Finished(call.id, Failed(str(error))))
         if own:
             return self._own(call, ready)
-        verdict, why = self.desk.policy(ready.tool, ready.arguments)
+        verdict, why = self.desk.verdict(ready)
         match verdict:
             case "approve" if not ready.tool.for_person:
                 return self._approve(call, ready)
@@ -383,7 +398,7 @@ class Cursor:
         except CallError as error:
             self.overtake(event.call_id)
             return self.write(Finished(event.call_id, Failed(str(error))))
-        verdict, why = self.desk.policy(ready.tool, ready.arguments)
+        verdict, why = self.desk.verdict(ready)
         said_so = self._holds(said, event, ready)
         if (own or said_so or verdict == "approve") and not ready.tool.for_person:
             self.script.at += 1

@@ -125,5 +125,5 @@ def _waits(cursor: Cursor, call: CallState, state: State) -> bool:
 
 
 def _asks(cursor: Cursor, ready: Prepared) -> bool:
-    verdict = cursor.desk.policy(ready.tool, ready.arguments)[0]
+    verdict = cursor.desk.verdict(ready)[0]
     return verdict == "ask" or (verdict == "approve" and ready.tool.for_person)

@@ -241,6 +241,8 @@ class SessionRow:
     ran: int = 0
     remembered: int = 0
     stepping: bool = False
+    stops: tuple[str, ...] = ()
+    """The tools with a breakpoint: their calls wait in any case."""
     verified: bool = True
     """False: this record was not written on this machine."""
     yours: YourTurn | None = None
@@ -423,6 +425,15 @@ class Checkout:
 
 
 @dataclass(frozen=True, slots=True)
+class Break:
+    """Let all calls of a tool wait, or no longer."""
+
+    tool: str
+    on: bool = True
+    type: Literal["break"] = "break"
+
+
+@dataclass(frozen=True, slots=True)
 class ShowRequest:
     """Show the request of a turn exactly as it goes to the model."""
 
@@ -453,5 +464,6 @@ Command = (
     | Fork
     | Checkout
     | Tidy
+    | Break
     | ShowRequest
 )

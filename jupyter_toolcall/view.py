@@ -165,7 +165,7 @@ def _with_outcome(row: CallRow, call: CallState) -> CallRow:
 
 
 def _with_question(row: CallRow, seen: Seen, call: CallState, ready: Prepared) -> CallRow:
-    verdict, why = seen.cursor.desk.policy(ready.tool, ready.arguments)
+    verdict, why = seen.cursor.desk.verdict(ready)
     if ready.tool.for_person and verdict != "reject":
         verdict, why = "ask", FOR_PERSON
     if call.status == "unknown":

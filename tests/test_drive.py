@@ -141,3 +141,37 @@ def test_a_request_that_there_is_not_is_refused_in_one_line() -> None:
     obeyed(drive, {"type": "show_request", "turn": 7})
     (refused,) = [notice for notice in heard if isinstance(notice, Refused)]
     assert refused.reason == "there is no request 7 on this branch"
+
+
+def paused_between(approve: str) -> tuple[Drive, list[Notice]]:
+    """Return a drive in steps that has heard the first of two calls, and run nothing."""
+    session = Session(Toolbox(double), Scripted([TURN, "done"]), scheme="flat", approve=approve)
+    heard: list[Notice] = []
+    drive = Drive(session.ask("Go."), heard.append, stepping=True)
+    drive.drive_now()
+    return drive, heard
+
+
+def test_the_calls_of_a_tool_with_a_breakpoint_wait_whatever_the_policy() -> None:
+    drive, _ = paused_between("all")
+    obeyed(drive, {"type": "break", "tool": "double"}, {"type": "run"})
+    assert statuses(drive) == ["proposed", "proposed"]
+    row = drive.whole().session[0]
+    assert (row.phase, row.stops) == ("waiting", ("double",))
+    assert drive.whole().calls[0].why == "You set a breakpoint on this tool."
+
+
+def test_a_breakpoint_that_was_taken_away_stops_nothing() -> None:
+    drive, _ = paused_between("all")
+    on = {"type": "break", "tool": "double"}
+    obeyed(drive, on, on | {"on": False}, {"type": "run"})
+    assert statuses(drive) == ["succeeded", "succeeded"]
+    assert drive.whole().session[0].stops == ()
+
+
+def test_a_breakpoint_on_no_tool_is_refused_in_one_line() -> None:
+    drive, heard = paused_between("all")
+    obeyed(drive, {"type": "break", "tool": "duble"})
+    refused = [notice for notice in heard if isinstance(notice, Refused)]
+    assert "duble" in refused[0].reason
+    assert "double" in refused[0].reason

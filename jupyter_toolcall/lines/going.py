@@ -48,8 +48,18 @@ def _call_tool(session: Session, words: list[str]) -> Result:
     return session.reply("", (tool, given)).run()
 
 
+def _break(session: Session, words: list[str]) -> Result:
+    desk = session.cursor.desk
+    on = "--off" not in words
+    for tool in (word for word in words if word != "--off"):
+        desk.stop_at(tool, on)
+    print(f"breakpoints: {', '.join(sorted(desk.stops)) or 'none'}")
+    return None
+
+
 COMMANDS: Commands = {
     "next": _next,
+    "break": _break,
     "approve": _approve,
     "edit": _edit,
     "reject": _reject,
@@ -59,6 +69,7 @@ COMMANDS: Commands = {
 }
 HELP = """\
   next                       go on without a prompt
+  break TOOL... [--off]      let all calls of a tool wait, or no longer
   approve [CALL]             let a call run
   edit [CALL] NAME=VALUE     run it with other arguments; one that ran is replayed from there
   reject [CALL] [REASON]     don't run it; the model is told why

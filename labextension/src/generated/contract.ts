@@ -17,6 +17,7 @@ export type Command =
   | Fork
   | Checkout
   | Tidy
+  | Break
   | ShowRequest;
 
 export interface Contract {
@@ -24,6 +25,7 @@ export interface Contract {
   Approve?: Approve;
   ApproveAll?: ApproveAll;
   BranchRow?: BranchRow;
+  Break?: Break;
   CallRow?: CallRow;
   Checkout?: Checkout;
   Delta?: Delta;
@@ -89,6 +91,14 @@ export interface BranchRow {
   current?: boolean;
   calls?: number;
   from_step?: number;
+}
+/**
+ * Let all calls of a tool wait, or no longer.
+ */
+export interface Break {
+  tool: string;
+  on?: boolean;
+  type: 'break';
 }
 /**
  * A step. `id` is unique over all branches.
@@ -175,6 +185,7 @@ export interface SessionRow {
   ran?: number;
   remembered?: number;
   stepping?: boolean;
+  stops?: string[];
   verified?: boolean;
   yours?: YourTurn | null;
 }
@@ -405,6 +416,10 @@ export const DEFAULTS = {
     "calls": 0,
     "from_step": 0
   },
+  "Break": {
+    "on": true,
+    "type": "break"
+  },
   "CallRow": {
     "status": "proposed",
     "branch": "",
@@ -521,6 +536,7 @@ export const DEFAULTS = {
     "ran": 0,
     "remembered": 0,
     "stepping": false,
+    "stops": [],
     "verified": true,
     "yours": null
   },
