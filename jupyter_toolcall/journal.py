@@ -51,6 +51,19 @@ class Entry:
         return f"{self.id} {encode(dict(self.meta))}"
 
 
+@dataclass(frozen=True, slots=True)
+class Label:
+    """How a person calls a branch, and whether it is out of view: no fact, and in no digest."""
+
+    name: str = ""
+    hidden: bool = False
+
+    def line(self, entry_id: str) -> str:
+        """Return the label of the branch that an entry begins as a line of JSON."""
+        more = {"name": self.name} if self.name else {}
+        return encode({"branch": entry_id, **more, **({"hidden": True} if self.hidden else {})})
+
+
 def name(parent: str | None, event: Event) -> str:
     """Return the id of an entry: the digest of its parent and of its event's bytes."""
     return digest("entry", parent or "", to_json(event))
@@ -67,6 +80,8 @@ class Journal:
         self._write, self._seal = write, seal
         self.texts: dict[str, Any] = {}
         """Tool definitions and system texts, by digest."""
+        self.labels: dict[str, Label] = {}
+        """What branches are called, by the entry that each begins with; the latest holds."""
 
     def write_to(self, write: Write) -> None:
         """From now on give new lines to `write` too."""
@@ -159,6 +174,15 @@ class Journal:
             self.texts[known] = value
         return known
 
+    def label(self, entry_id: str, label: Label) -> None:
+        """Call the branch that begins with an entry so from now on. Raises UnknownEntry."""
+        begins = self[entry_id].id
+        if self.labels.get(begins, Label()) == label:
+            return
+        if self._write is not None:
+            self._write(label.line(begins), False)
+        self.labels[begins] = label
+
     def children(self, entry_id: str | None) -> tuple[str, ...]:
         """Return the ids of the entries that follow an entry, oldest first."""
         return tuple(self._children.get(entry_id, ()))
@@ -196,7 +220,8 @@ class Journal:
     def dumps(self, seal: Seal | None = None) -> str:
         """Return the journal as JSON Lines, its own entries sealed."""
         texts = (encode({"text": key, "value": value}) for key, value in self.texts.items())
-        return "".join(f"{line}\n" for line in (*texts, *(e.line(seal) for e in self)))
+        labels = (label.line(begins) for begins, label in self.labels.items())
+        return "".join(f"{line}\n" for line in (*texts, *(e.line(seal) for e in self), *labels))
 
     @classmethod
     def loads(cls, text: str, write: Write | None = None, seal: Seal | None = None) -> Journal:
@@ -235,6 +260,9 @@ class Journal:
         if "text" in data:
             if self.remember(data["value"]) != data["text"]:
                 raise BrokenJournal("a text does not fit its digest")
+            return
+        if "branch" in data:
+            self.label(data["branch"], Label(str(data.get("name", "")), bool(data.get("hidden"))))
             return
         event = from_json(data["event"])
         if name(data["parent"], event) != data["id"]:

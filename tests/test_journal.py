@@ -28,7 +28,7 @@ from jupyter_toolcall.events import (
     from_json,
     to_json,
 )
-from jupyter_toolcall.journal import Entry, Journal
+from jupyter_toolcall.journal import Entry, Journal, Label
 from jupyter_toolcall.trail import Trail
 
 texts = st.text(max_size=5)
@@ -214,3 +214,31 @@ def test_a_trail_never_changes_whatever_grows_from_it(steps: list[tuple[int, int
         assert trail[::-1] == items[::-1]
         with pytest.raises(IndexError):
             trail[len(items)]
+
+
+def test_what_a_branch_is_called_is_kept_beside_the_entries_and_is_part_of_no_digest() -> None:
+    lines: list[str] = []
+    journal = Journal(lambda line, sync: lines.append(line))
+    first = journal.append(None, Opened())
+    left, right = journal.append(first.id, Asked("a")), journal.append(first.id, Asked("b"))
+    ids, written = [entry.id for entry in journal], len(lines)
+    journal.label(right.id, Label("with skin"))
+    journal.label(right.id, Label("with skin"))
+    journal.label(left.id, Label("plain", hidden=True))
+    journal.label(left.id, Label("plain"))
+    assert len(lines) == written + 3, "what is so already is not written again"
+    assert [entry.id for entry in journal] == ids
+    for text in (journal.dumps(), "".join(f"{line}\n" for line in lines)):
+        again = Journal.loads(text)
+        assert again.labels == {right.id: Label("with skin"), left.id: Label("plain")}
+        assert Journal.loads(again.dumps()).dumps() == again.dumps()
+
+
+def test_a_label_of_an_entry_that_there_is_not_ends_what_can_be_read() -> None:
+    journal = Journal()
+    journal.append(None, Opened())
+    with pytest.raises(UnknownEntry):
+        journal.label("nowhere", Label("lost"))
+    for line in ('{"branch": "nowhere", "name": "lost"}', '{"branch": ["x"]}', '{"branch": null}'):
+        kept, left = Journal.salvage(f"{journal.dumps()}{line}\n")
+        assert (len(kept), left, kept.labels) == (1, f"{line}\n", {})
