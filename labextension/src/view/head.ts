@@ -1,8 +1,8 @@
 /** The head: how the session stands, and what sets it going. */
 import { h, once, reader, type Child } from './dom';
 import { button, icon, type IconName } from './icons';
-import type { Acts, Look } from './look';
-import type { FullSession } from './rows';
+import { firstWaiting, type Acts, type Look } from './look';
+import type { FullSession, Model } from './rows';
 import { block, count, line, many } from './text';
 
 const ICONS: Readonly<Record<FullSession['phase'], IconName>> = {
@@ -25,8 +25,13 @@ const SAYS: Readonly<Record<FullSession['phase'], string>> = {
   failed: 'Failed'
 };
 
+const UNCHECKED = 'Saved in this notebook, not checked on this machine: it shows what the file says.';
+
 const CAN_GO: readonly FullSession['phase'][] = ['ready', 'stopped', 'waiting', 'failed'];
 const CAN_STOP: readonly FullSession['phase'][] = ['thinking', 'running', 'waiting'];
+
+/** Whether a step can be taken. */
+export const canGo = (model: Model): boolean => CAN_GO.includes(model.session.phase);
 
 function meta(view: Look): Child[] {
   const { session } = view.model;
@@ -48,12 +53,14 @@ function foreign(): HTMLElement {
 
 export interface Head {
   readonly element: HTMLElement;
-  readonly bar: HTMLElement;
+  readonly bars: readonly HTMLElement[];
   paint(view: Look): void;
 }
 
-export function head(acts: Acts): Head {
-  const status = h('div', { class: 'tc-status', role: 'status', 'aria-label': 'Session status' });
+/** The head; `unchecked` says that nobody vouches for what is shown. */
+export function head(acts: Acts, unchecked: boolean): Head {
+  // What is worth saying is said once, by the herald.
+  const status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', 'aria-label': 'Session status' });
   const about = h('div', { class: 'tc-meta' });
   const step = button('Step', { icon: 'step', look: 'ghost', onclick: () => acts.send({ type: 'step' }) });
   const run = button('Run', { icon: 'run', look: 'ghost', onclick: () => acts.send({ type: 'run' }) });
@@ -61,6 +68,7 @@ export function head(acts: Acts): Head {
   const drive = h('div', { class: 'tc-drive' }, h('span', { class: 'tc-sep' }), step, run, stop);
   const element = h('div', { class: 'tc-head' }, status, about, drive);
   const bar = h('div', { class: 'tc-bar', hidden: true });
+  const origin = h('div', { class: 'tc-bar', hidden: !unchecked }, icon('info'), h('span', {}, UNCHECKED));
   let view: Look;
   let words = '';
 
@@ -78,12 +86,12 @@ export function head(acts: Acts): Head {
     const { session } = view.model;
     says();
     about.replaceChildren(
-      ...[session.verified ? null : foreign(), ...meta(view)].filter(
+      ...[session.verified || unchecked ? null : foreign(), ...meta(view)].filter(
         (one): one is HTMLElement => one instanceof HTMLElement
       )
     );
     drive.hidden = !view.live;
-    step.disabled = run.disabled = view.past || view.ui.sent || !CAN_GO.includes(session.phase);
+    step.disabled = run.disabled = view.past || view.ui.sent || !canGo(view.model);
     stop.disabled = view.past || !CAN_STOP.includes(session.phase);
     const detail = view.past ? '' : session.detail;
     bar.hidden = detail === '';
@@ -93,7 +101,7 @@ export function head(acts: Acts): Head {
 
   return {
     element,
-    bar,
+    bars: [origin, bar],
     paint(next) {
       view = next;
       draw(next.model.session, next.past, next.at, next.live, next.ui.sent, next.calls.length);
@@ -101,19 +109,31 @@ export function head(acts: Acts): Head {
   };
 }
 
-/** Says politely when a call, or the model's turn, begins to wait for the person. */
-export function herald(): { readonly element: HTMLElement; paint(view: Look): void } {
+const ENDS: readonly FullSession['phase'][] = ['finished', 'failed'];
+
+/** What there is to say of how it stands, and what it is about: the same is not said twice. */
+export function news(model: Model): { readonly about: string; readonly text: string } {
+  const { session } = model;
+  const call = firstWaiting(model);
+  if (call) return { about: `${call.id} ${call.bound}`, text: `${line(call.tool, 80)} waits for your decision.` };
+  const { yours } = session;
+  if (yours) return { about: `turn ${yours.turn}`, text: 'You are the model: it is your turn to reply.' };
+  const ended = ENDS.includes(session.phase);
+  return { about: ended ? session.phase : '', text: ended ? line(session.says || SAYS[session.phase], 120) : '' };
+}
+
+/** Says politely what is new to the person: a call that waits, their turn, the end. */
+export function herald(silent: boolean): { readonly element: HTMLElement; paint(view: Look): void } {
   const element = reader('');
-  element.setAttribute('aria-live', 'polite');
-  let last = '';
+  if (!silent) element.setAttribute('aria-live', 'polite');
+  let last: string | null = null;
   return {
     element,
-    paint({ waiting, yours }) {
-      const id = waiting?.id ?? (yours ? `turn ${yours.turn}` : '');
-      if (id === last) return;
-      last = id;
-      const turn = yours ? 'You are the model: it is your turn to reply.' : '';
-      element.textContent = waiting ? `${line(waiting.tool, 80)} waits for your decision.` : turn;
+    paint({ model, live }) {
+      const { about, text } = live && !silent ? news(model) : { about: '', text: '' };
+      if (about === last) return;
+      last = about;
+      element.textContent = text;
     }
   };
 }

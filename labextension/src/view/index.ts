@@ -7,14 +7,15 @@
 import type { Command, Notice } from '../generated/contract';
 import { card } from './card';
 import { compare } from './compare';
+import { isDecision } from './decide';
 import { dialog } from './dialog';
 import { h } from './dom';
 import type { Dialog } from './form';
 import { graph } from './graph';
-import { head, herald } from './head';
-import { firstWaiting, look, START, type Acts, type Look, type Tab } from './look';
+import { canGo, head, herald } from './head';
+import { choiceOf, firstWaiting, look, START, type Acts, type Look, type Tab, type Ui } from './look';
 import { messages } from './messages';
-import { EMPTY, fold, type Model } from './rows';
+import { EMPTY, fold, type FullCall, type Model } from './rows';
 import { said } from './said';
 import { steps } from './steps';
 import { branches, tabs } from './tabs';
@@ -27,10 +28,21 @@ export interface Host {
   live: boolean;
   /** The view stands in a side panel, where it is narrow and high. */
   side?: boolean;
+  /** What is shown was read from a file, and nobody vouches for it. */
+  unchecked?: boolean;
+  /** The host itself says to screen readers what waits, in one place for all its views. */
+  speaks?: boolean;
+  /** Asks whether all these calls may run; without it the button alone decides. */
+  confirm?(calls: readonly FullCall[]): Promise<boolean>;
 }
 
+/** What a shortcut of the host can do: as the button of that name, where there is one. */
+export type Act = 'approve' | 'reject' | 'edit' | 'step' | 'focus';
+
 export interface View {
-  update(notice: Notice): void;
+  /** `folded` is the model after the notice, where the host keeps one. */
+  update(notice: Notice, folded?: Model): void;
+  act(what: Act): void;
   dispose(): void;
 }
 
@@ -47,14 +59,26 @@ function keepKeys(event: KeyboardEvent): void {
 const asksFor = (model: Model): string | undefined =>
   firstWaiting(model)?.id ?? (model.session.yours ? `turn ${model.session.yours.turn}` : undefined);
 
-/** Puts the view into `el`. */
-export function mount(el: HTMLElement, host: Host): View {
-  let model = EMPTY;
+/** Puts the view into `el`; `known` is what the host has heard already. */
+export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
+  let model: Model = { ...known, refused: null };
+  let { refused: heard } = known;
   let ui = START;
   let painting = false;
   let painted = 0;
   let due: ReturnType<typeof setTimeout> | undefined;
   let open: { readonly view: Dialog; readonly back: Element | null } | null = null;
+
+  const seen = (): Look => look(model, ui, host.live && host.send !== undefined);
+
+  function send(command: Command): void {
+    if (ui.sent && command.type !== 'stop') return;
+    ui = { ...ui, sent: command.type !== 'stop' };
+    model = { ...model, refused: null };
+    host.send?.(command);
+    open?.view.busy(ui.sent);
+    paint();
+  }
 
   const acts: Acts = {
     set(patch) {
@@ -62,21 +86,19 @@ export function mount(el: HTMLElement, host: Host): View {
       paint();
     },
     send(command) {
-      if (ui.sent && command.type !== 'stop') return;
-      ui = { ...ui, sent: command.type !== 'stop' };
-      model = { ...model, refused: null };
-      host.send?.(command);
-      open?.view.busy(ui.sent);
-      paint();
+      if (command.type !== 'approve_all' || !host.confirm) return send(command);
+      const { turn } = model.calls.get(firstWaiting(model)?.id ?? '') ?? { turn: -1 };
+      const calls = [...model.calls.values()].filter(call => isDecision(call) && call.turn === turn);
+      void host.confirm(calls).then(yes => yes && send(command));
     },
-    edit: call => ask(dialog(look(model, ui, true), call, acts, close)),
-    write: tool => ask(write(look(model, ui, true), tool, acts, close))
+    edit: call => ask(dialog(seen(), call, acts, close)),
+    write: tool => ask(write(seen(), tool, acts, close))
   };
 
   const beside = branches(acts);
   const tab = tabs(acts, beside.element);
-  const top = head(acts);
-  const voice = herald();
+  const top = head(acts, host.unchecked ?? false);
+  const voice = herald(host.speaks ?? false);
   const drawing = graph(acts);
   const list = steps(acts);
   const details = card(acts);
@@ -91,7 +113,7 @@ export function mount(el: HTMLElement, host: Host): View {
     'div',
     { class: 'tc-page' },
     top.element,
-    top.bar,
+    ...top.bars,
     tab.element,
     ...panels,
     words.element,
@@ -138,7 +160,7 @@ export function mount(el: HTMLElement, host: Host): View {
       page.hidden = model.unreadable !== '';
       broken.hidden = !page.hidden;
       broken.textContent = model.unreadable;
-      if (!page.hidden) draw(look(model, ui, host.live && host.send !== undefined));
+      if (!page.hidden) draw(seen());
     } finally {
       painting = false;
       painted = performance.now();
@@ -182,12 +204,14 @@ export function mount(el: HTMLElement, host: Host): View {
     if (refused) open.view.refuse(refused.reason, refused.fields);
   }
 
-  function update(notice: Notice): void {
+  function update(notice: Notice, folded = fold(model, notice)): void {
     const wasSent = ui.sent;
     const before = asksFor(model);
     const whole = !model.gap;
     const { refused } = model;
-    model = fold(model, notice);
+    // A refusal that was heard before is no news, also where the host folds.
+    model = folded.refused === heard ? { ...folded, refused } : folded;
+    heard = folded.refused;
     if (model.gap && whole) host.send?.({ type: 'hello' });
     const waiting = asksFor(model);
     const anew = waiting !== undefined && waiting !== before && ui.at === null;
@@ -200,11 +224,35 @@ export function mount(el: HTMLElement, host: Host): View {
     paintSoon(notice);
   }
 
+  /** What waits is brought before the person first, in a tab that has its card. */
+  function face(patch: Partial<Ui>): void {
+    const tab = ui.tab === 'Graph' || ui.tab === 'Steps' ? ui.tab : 'Graph';
+    acts.set({ tab, at: null, ...patch });
+  }
+
+  function decide(what: Act, call: FullCall): void {
+    const answers = model.tools.get(call.tool)?.for_person ?? false;
+    if (what === 'approve' && !answers) acts.send({ type: 'approve', call: call.call, bound: call.bound });
+    else if (what === 'edit' && !answers) acts.edit(call);
+    else face({ chosen: choiceOf(call), form: { kind: what === 'reject' ? 'reject' : 'answer', call: call.id } });
+  }
+
+  function act(what: Act): void {
+    const { live, waiting, past } = seen();
+    if (what === 'step' && live && !past && canGo(model)) acts.send({ type: 'step' });
+    if (what === 'step') return;
+    const sees = !past && (ui.tab === 'Graph' || ui.tab === 'Steps') && seen().chosen.call === waiting?.id;
+    if (!sees || what === 'focus') face({ chosen: null, form: null });
+    if (what === 'focus' || !sees) details.element.focus();
+    else if (live && waiting) decide(what, waiting);
+  }
+
   const watch = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => drawing.resize());
   watch?.observe(drawing.element);
   paint();
   return {
     update,
+    act,
     dispose() {
       clearTimeout(due);
       watch?.disconnect();
