@@ -36,7 +36,7 @@ from .kinds import (
     strict_dict,
 )
 from .references import NAME
-from .tool import Check, Resolve, Tool, hints_of, misfits, nearest
+from .tool import Check, Origin, Resolve, Tool, hints_of, misfits, nearest
 
 _Parameter = inspect.Parameter
 _BAD_SCHEMA = (PydanticSchemaGenerationError, PydanticUserError, TypeError, RecursionError)
@@ -74,6 +74,7 @@ def from_function(
         returns=returned(types, kinds),
         makes=makes(types, kinds),
         version=functools.cache(lambda: fingerprint(function)),
+        origin=Origin(function),
     )
 
 
@@ -92,10 +93,11 @@ def from_class(cls: type, kinds: Kinds) -> Iterator[Tool]:
         if isinstance(member, (staticmethod, classmethod)):
             made = from_function(getattr(cls, name), kinds, name=title)
             bare = functools.partial(fingerprint, member.__func__)
-            made = replace(made, version=functools.cache(bare))
+            origin = Origin(getattr(cls, name), cls, name, static=True)
+            made = replace(made, version=functools.cache(bare), origin=origin)
         else:
             method = from_function(member, kinds, name=title, method=kind, receiver=(kind,))
-            made = _with_receiver(method, cls, kinds)
+            made = replace(_with_receiver(method, cls, kinds), origin=Origin(member, cls, name))
         yield replace(made, group=kind, about=about)
 
 
@@ -112,9 +114,11 @@ def from_instance(instance: object, kinds: Kinds) -> Iterator[Tool]:
         title = f"{group}_{hints_of(_bare(member)).name or name}"
         if isinstance(member, (staticmethod, classmethod)):
             made = from_function(getattr(instance, name), kinds, name=title)
+            made = replace(made, origin=Origin(getattr(instance, name), cls, name, static=True))
         else:
             made = from_function(member, kinds, name=title, method=group)
-            made = replace(made, instance=f"({group})", subject=instance)
+            origin = Origin(member, cls, name)
+            made = replace(made, instance=f"({group})", subject=instance, origin=origin)
         yield replace(made, group=group, about=about)
 
 

@@ -27,6 +27,17 @@ class Changed:
     variables: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The Python that a tool is: a function, or what a class has under a name."""
+
+    function: Callable[..., Any]
+    owner: type | None = None
+    name: str = ""
+    static: bool = False
+    """It is called on the class itself."""
+
+
 def as_asked(arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments as they are."""
     return dict(arguments)
@@ -77,6 +88,8 @@ class Tool:
     """What session variables are at the start."""
     for_person: bool = False
     """A request to a person: it is answered or rejected, and never runs."""
+    origin: Origin | None = field(default=None, repr=False, compare=False)
+    """None where it is no Python: a request to a server, or to a person."""
 
     @property
     def repeatable(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from ...digest import digest
 from ...errors import DefinitionError
 from ...tools import Tool, Toolbox
-from ...tools.tool import Resolve
+from ...tools.tool import Origin, Resolve
 from .reading import Definition, known_names
 from .schema import is_open, names_of
 
@@ -61,7 +61,7 @@ def _as_tool(made: Definition, action: Any) -> Tool:
             takes_any and is_open(made.parameters)
         ):
             return typed
-    return Tool(name=made.name, function=action)
+    return Tool(name=made.name, function=action, origin=Origin(action))
 
 
 def _comes(made: Definition) -> list[str]:
