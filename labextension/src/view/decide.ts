@@ -4,6 +4,7 @@ import { button, icon, type ButtonProps } from './icons';
 import { choiceOf, isOpen, type Acts, type Look } from './look';
 import type { FullCall } from './rows';
 import { line } from './text';
+import { beside, turnOf } from './turn';
 
 export const isDecision = (call: FullCall): boolean => isOpen(call) && call.branch === '';
 
@@ -57,10 +58,6 @@ function shortForm(kind: 'reject' | 'answer', call: FullCall, acts: Acts): Form 
   return { element, first: kind === 'answer' ? result : reason };
 }
 
-/** The calls that Approve all would let run: those of the same turn. */
-const alone = (view: Look, call: FullCall): boolean =>
-  !view.calls.some(one => one !== call && one.turn === call.turn && one.status === 'proposed');
-
 function decisions(view: Look, call: FullCall, acts: Acts): Child[] {
   const sent = view.ui.sent;
   const bound = { call: call.call, bound: call.bound };
@@ -78,7 +75,7 @@ function decisions(view: Look, call: FullCall, acts: Acts): Child[] {
     key: 'all',
     onclick: () => acts.send({ type: 'approve_all', ...bound })
   });
-  all.title = alone(view, call) ? 'No other call of this turn waits' : 'Approve this call and the others of its turn';
+  all.title = beside(view, call).length === 0 ? 'No other call of this turn waits' : 'Approve this call and the others of its turn';
   return [
     approve,
     act('Edit', () => acts.edit(call)),
@@ -150,7 +147,8 @@ export function actions(acts: Acts): Actions {
     if (open && opened?.call === call.id) return [formFor(call, opened.kind)];
     form = null;
     return [
-      h('div', { class: 'tc-row tc-act' }, ...(open ? decisions(view, call, acts) : afterwards(view, call, acts)))
+      h('div', { class: 'tc-row tc-act' }, ...(open ? decisions(view, call, acts) : afterwards(view, call, acts))),
+      open ? turnOf(view, call, acts) : null
     ];
   }
 
@@ -176,7 +174,7 @@ export function actions(acts: Acts): Actions {
     paint(next) {
       view = next;
       const call = next.model.calls.get(next.chosen.call);
-      draw(call, next.ui.sent, next.ui.form, next.past, next.live, next.waiting, next.model.refused, next.calls.length, next.yours !== null, next.follow);
+      draw(call, next.ui.sent, next.ui.form, next.past, next.live, next.waiting, next.model.refused, next.model.calls, next.calls.length, next.yours !== null, next.follow);
     }
   };
 }

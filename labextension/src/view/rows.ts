@@ -140,6 +140,7 @@ const fullSession = (row: Loose): FullSession =>
   ({
     ...complete(row, DEFAULTS.SessionRow),
     pending: texts(row.pending),
+    stops: texts(row.stops),
     yours: isRecord(row.yours) ? fullYours(row.yours) : null
   }) as FullSession;
 

@@ -4,6 +4,7 @@ import { icon, type IconName } from './icons';
 import { choiceOf, type Acts, type Look } from './look';
 import { together, type FullCall } from './rows';
 import { duration, line, many } from './text';
+import { tools } from './tools';
 
 const ICONS: Readonly<Record<FullCall['status'], IconName>> = {
   proposed: 'wait',
@@ -107,6 +108,8 @@ export function steps(acts: Acts): Steps {
   const further = h('p', { class: 'tc-later' });
   list.before(earlier);
   list.after(further);
+  const toolbox = tools(acts);
+  pane.append(toolbox.element);
   const rows = keyed(list, (item: Item) => element(item, call => acts.set({ chosen: choiceOf(call), form: null })));
   let current: Element | null = null;
 
@@ -164,6 +167,7 @@ export function steps(acts: Acts): Steps {
       later.hidden = hidden === 0;
       later.textContent = `${many(hidden, 'later step')} ${hidden === 1 ? 'is' : 'are'} hidden`;
       none.hidden = view.calls.length > 0;
+      toolbox.paint(view);
     }
   };
 }
