@@ -20,6 +20,8 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from .digest import LENGTH, encode
 
+_MADE_HERE = 1 << 9
+"""The flag of a class that a `class` statement made."""
 LONGEST = 1_000_000
 """Characters of JSON of one result that are kept; of more only the beginning is."""
 _SCALARS = (str, int, float, bool, bytes, complex, type(None))
@@ -75,6 +77,7 @@ def _parts(value: Any, known: dict[int, tuple[Any, bytes]]) -> Iterator[bytes]:
             yield _digest(getattr(value, field.name), known)
     elif _is_plain(cls):
         yield _digest(value.__getstate__(), known)
+        yield from (_digest(part, known) for part in _inherited(value))
     elif hasattr(cls, "savefig"):
         yield _picture(value)
     else:
@@ -84,9 +87,18 @@ def _parts(value: Any, known: dict[int, tuple[Any, bytes]]) -> Iterator[bytes]:
 def _is_plain(cls: type) -> bool:
     """Return whether instances are their attributes and nothing else."""
     ways = ("__reduce__", "__reduce_ex__", "__getstate__")
-    return cls.__flags__ & (1 << 9) != 0 and all(
+    return cls.__flags__ & _MADE_HERE != 0 and all(
         getattr(cls, way) is getattr(object, way) for way in ways
     )
+
+
+def _inherited(value: Any) -> Iterator[Any]:
+    """Yield what an instance is as the list, the text or the number that its class is one of."""
+    if all(base is object or base.__flags__ & _MADE_HERE for base in type(value).__mro__):
+        return
+    _, (_, *given), _, *more = value.__reduce_ex__(2)
+    items, pairs = (*more, None, None)[:2]
+    yield from (given, list(items or ()), dict(pairs or ()))
 
 
 def _picture(value: Any) -> bytes:

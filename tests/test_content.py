@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -31,6 +31,18 @@ class Branch:
 class Plain:
     def __init__(self, **fields: Any) -> None:
         self.__dict__.update(fields)
+
+
+class Words(list[str]): ...
+
+
+class Word(str):
+    pass
+
+
+class Pair(NamedTuple):
+    one: int
+    two: int
 
 
 class Way(Enum):
@@ -82,6 +94,10 @@ def test_whatever_a_value_is_its_data_is_json(value: Any) -> None:
         (Plain(a=1), Plain(b=1)),
         (Way.UP, Way.DOWN),
         (["ab"], ["a", "b"]),
+        (Words("ab"), Words("ba")),
+        (Word("a"), Word("b")),
+        (Pair(1, 2), Pair(2, 1)),
+        (Words("a"), ["a"]),
     ],
 )
 def test_values_that_differ_have_digests_that_differ(one: Any, other: Any) -> None:
