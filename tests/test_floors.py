@@ -22,6 +22,7 @@ FLOORS = (
     {"messages", "notebooks", "by_hand", "replying"},
     {"aside", "courses", "watch"},
     {"session"},
+    {"teaching"},
     {"commands", "cells", "evaluation"},
     {"driving", "lines", "cli"},
     {"panel"},

@@ -1,0 +1,260 @@
+"""A guess and its score: laws that hold for every call, and what counts alike."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from jupyter_toolcall import Session, Toolbox, from_definition
+from jupyter_toolcall.events import Call
+from jupyter_toolcall.kitchen import Fries, Oven, Potato, Sink
+from jupyter_toolcall.teaching.scoring import Guess, Judged, Points, in_words, judged
+
+
+class Size(enum.Enum):
+    SMALL = "small"
+    LARGE = "large"
+
+
+class Spot(BaseModel):
+    x: int
+    y: float = 0.5
+
+
+@dataclass(frozen=True)
+class Jar:
+    """Something to name."""
+
+    grams: int = 1
+
+    def pour(self, into: Jar, grams: int = 5, unit: Literal["g", "kg"] = "g") -> Jar:
+        """Pour it."""
+        return Jar(grams)
+
+
+def mix(
+    amount: Annotated[float, Field(ge=0)],
+    size: Size,
+    names: list[str],
+    spot: Spot | None = None,
+    jar: Jar | None = None,
+    note: str = "plain",
+) -> str:
+    """Mix it."""
+    return note
+
+
+def idle() -> str:
+    """Do nothing."""
+    return ""
+
+
+BOX = Toolbox(Jar, mix, idle)
+HERE = Session(BOX, scheme="flat", inputs={"one": Jar(1), "two": Jar(2)}).ask("Go on.").cursor
+
+JARS = st.sampled_from(["Jar#1", "Jar#2"])
+SPOTS = st.fixed_dictionaries({"x": st.integers(-9, 9)}, optional={"y": st.floats(0, 1)})
+POURS = st.fixed_dictionaries(
+    {"into": JARS},
+    optional={"Jar": JARS, "grams": st.integers(0, 9), "unit": st.sampled_from(["g", "kg"])},
+)
+MIXES = st.fixed_dictionaries(
+    {
+        "amount": st.floats(0, 9) | st.integers(0, 9),
+        "size": st.sampled_from(["small", "large"]),
+        "names": st.lists(st.text(max_size=3), max_size=3),
+    },
+    optional={"spot": st.none() | SPOTS, "jar": JARS | st.none(), "note": st.text(max_size=4)},
+)
+ANYTHING = st.dictionaries(
+    st.sampled_from(["into", "Jar", "grams", "amount", "odd"]),
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4) | st.lists(st.integers()),
+)
+CALLS = st.one_of(
+    st.tuples(st.just("Jar_pour"), POURS),
+    st.tuples(st.just("mix"), MIXES),
+    st.tuples(st.just("idle"), st.just({})),
+    st.tuples(st.sampled_from(["Jar_pour", "mix", "unheard_of"]), ANYTHING),
+).map(lambda pair: Call("call_1", *pair))
+GUESSES = st.one_of(CALLS.map(lambda call: Guess(call.tool, call.arguments)), st.just(Guess()))
+
+
+def beside(guess: Guess, *calls: Call) -> Judged:
+    return judged(HERE, guess, calls)
+
+
+# -- laws -----------------------------------------------------------------------------------
+
+
+@given(CALLS)
+def test_a_perfect_guess_has_all_points(call: Call) -> None:
+    one = beside(Guess(call.tool, call.arguments), call)
+    assert one.points.right == one.points.of >= 1
+
+
+@given(GUESSES, CALLS)
+def test_another_tool_has_no_point_and_a_right_one_at_least_one(guess: Guess, call: Call) -> None:
+    one = beside(guess, call)
+    assert (one.points.right == 0) == (guess.tool != call.tool)
+    assert 0 <= one.points.right <= one.points.of
+
+
+@given(GUESSES, CALLS, st.randoms(use_true_random=False))
+def test_the_order_of_arguments_does_not_matter(guess: Guess, call: Call, random: Any) -> None:
+    def mixed(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        items = list(arguments.items())
+        random.shuffle(items)
+        return dict(items)
+
+    other = beside(
+        Guess(guess.tool, mixed(guess.arguments)), Call(call.id, call.tool, mixed(call.arguments))
+    )
+    assert other.points == beside(guess, call).points
+
+
+@given(CALLS, st.data())
+def test_one_argument_more_that_is_right_is_one_point_more(call: Call, data: Any) -> None:
+    kept = {name: v for name, v in call.arguments.items() if data.draw(st.booleans())}
+    one = beside(Guess(call.tool, kept), call)
+    for name in call.arguments.keys() - kept.keys():
+        more = beside(Guess(call.tool, {**kept, name: call.arguments[name]}), call)
+        was = next(mark.right for mark in one.marks if mark.name == name)
+        assert more.points == Points(one.points.right + (not was), one.points.of)
+
+
+@given(st.lists(CALLS, max_size=3), GUESSES)
+def test_of_several_calls_the_nearest_counts(calls: list[Call], guess: Guess) -> None:
+    one = beside(guess, *calls)
+    each = [beside(guess, call).points for call in calls]
+    best = max((points.right / points.of for points in each), default=None)
+    if best is None:
+        assert one.points == Points(int(guess.tool == ""), 1)
+    else:
+        assert one.points.right / one.points.of == best
+
+
+@given(POURS, st.lists(st.sampled_from(["Jar", "grams", "unit"])))
+def test_what_is_said_and_what_stands_there_by_default_count_alike(
+    arguments: dict[str, Any], left: list[str]
+) -> None:
+    default = {"Jar": "Jar#2", "grams": 5, "unit": "g"}
+    full = {**default, **arguments}
+    less = {key: v for key, v in full.items() if not (key in left and v == default[key])}
+    for said, guessed in ((full, less), (less, full)):
+        one = beside(Guess("Jar_pour", guessed), Call("c", "Jar_pour", said))
+        assert one.points.right == one.points.of
+
+
+# -- what counts alike, and what does not -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("guessed", "came"),
+    [
+        ({"amount": "3"}, {"amount": 3.0}),
+        ({"amount": 3}, {"amount": 3.0}),
+        ({"spot": {"x": "1"}}, {"spot": {"y": 0.5, "x": 1}}),
+        ({"note": "plain"}, {}),
+        ({}, {"note": "plain"}),
+        ({"jar": None}, {}),
+    ],
+)
+def test_a_value_counts_as_the_tool_takes_it(guessed: Any, came: Any) -> None:
+    common = {"amount": 1, "size": "small", "names": ["a"]}
+    one = beside(Guess("mix", {**common, **guessed}), Call("c", "mix", {**common, **came}))
+    assert one.points.right == one.points.of
+
+
+@pytest.mark.parametrize(
+    "guessed",
+    [{"size": "SMALL"}, {"names": ["b", "a"]}, {"jar": "Jar#2"}, {"note": "Plain"}, {"amount": -1}],
+)
+def test_another_value_is_one_point_less_and_no_more(guessed: Any) -> None:
+    came = {"amount": 1, "size": "small", "names": ["a", "b"], "jar": "Jar#1", "note": "plain"}
+    one = beside(Guess("mix", {**came, **guessed}), Call("c", "mix", came))
+    assert one.points == Points(5, 6)
+    assert [mark.name for mark in one.marks if not mark.right] == [*guessed]
+
+
+def test_what_is_said_too_much_is_a_point_lost_unless_it_is_the_default() -> None:
+    call = Call("c", "Jar_pour", {"into": "Jar#1"})
+    assert beside(Guess("Jar_pour", {"into": "Jar#1", "grams": 5}), call).points == Points(3, 3)
+    assert beside(Guess("Jar_pour", {"into": "Jar#1", "grams": 6}), call).points == Points(3, 4)
+
+
+def test_an_equal_object_is_another_object() -> None:
+    same = Session(Toolbox(Jar), scheme="flat", inputs={"a": Jar(1), "b": Jar(1)}).ask("Go.").cursor
+    call = Call("c", "Jar_pour", {"into": "Jar#1"})
+    assert judged(same, Guess("Jar_pour", {"into": "Jar#2"}), [call]).points == Points(2, 3)
+
+
+def test_the_names_that_are_selected_have_no_order() -> None:
+    here = Session(BOX, inputs={"one": Jar()}).ask("Go.").cursor
+    call = Call("c", "selectTools", {"tools": ["mix", "idle"]})
+    assert judged(here, Guess("selectTools", {"tools": ["idle", "mix"]}), [call]).points.right == 2
+
+
+def test_in_the_scheme_current_a_name_of_ones_own_stands_for_its_object() -> None:
+    kitchen = {"potato": Potato(), "sink": Sink()}
+    session = Session(
+        Toolbox(Potato, Oven, Fries), "person", scheme="current", inputs=kitchen, approve="all"
+    )
+    session.ask("Rinse it.").run()
+    session.reply("", ("_use_Sink", {"id": "Sink#1"})).run().reply(
+        "", ("_saveAs", {"name": "basin"})
+    ).run()
+    session.reply("", ("_use_Potato", {"id": "Potato#1"})).run()
+    call = Call("c", "Potato_rinse", {"sink": "$basin"})
+    one = judged(session.cursor, Guess("Potato_rinse", {"sink": "Sink#1"}), [call])
+    assert one.points == Points(3, 3)
+
+
+def test_a_definition_fills_in_for_both_alike() -> None:
+    function = {
+        "name": "book",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "nights": {"type": "integer"}},
+        },
+    }
+    book = from_definition({"tool": {"function": function}, "defaults": {"nights": "@default 2"}})
+    here = Session(Toolbox(book), scheme="flat").ask("A room.").cursor
+    call = Call("c", "book", {"city": "Bronx"})
+    assert judged(here, Guess("book", {"city": "Bronx", "nights": 2}), [call]).points.of == 2
+
+
+# -- words ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("guess", "calls", "said"),
+    [
+        (Guess("idle"), [Call("c", "idle", {})], "Right: that is the call."),
+        (Guess(), [], "Right: it answered, and called nothing."),
+        (Guess("idle"), [], "Not this time: it answered."),
+        (Guess(), [Call("c", "idle", {})], "Not this time: it called idle."),
+        (
+            Guess("Jar_pour", {"into": "Jar#1"}),
+            [Call("c", "Jar_pour", {"into": "Jar#2"})],
+            "The right tool, and 1 of 2 arguments.",
+        ),
+        (
+            Guess("Potato_slice"),
+            [Call("c", "Jar_pour", {"into": "Jar#2"})],
+            "Not this time: it called Jar_pour.",
+        ),
+    ],
+)
+def test_the_words_are_short_and_kind(guess: Guess, calls: list[Call], said: str) -> None:
+    assert in_words(beside(guess, *calls)) == said
+
+
+def test_points_add_up() -> None:
+    assert str(Points(1, 3) + Points(1, 1)) == "2 of 4 points"
