@@ -8,7 +8,7 @@ from typing import Any
 import anywidget
 
 from .driving import Drive
-from .rows import Notice
+from .rows import VERSION, Notice
 from .saving import LIVE
 from .wire import packed
 
@@ -39,6 +39,6 @@ class Panel(anywidget.AnyWidget):
         view = {"version_major": 2, "version_minor": 1, "model_id": self.model_id}
         return {
             "application/vnd.jupyter.widget-view+json": view,
-            LIVE: view,
+            LIVE: {"model_id": self.model_id, "version": VERSION},
             "text/plain": "The live panel of a tool-calling session.",
         }

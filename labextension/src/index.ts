@@ -1,111 +1,143 @@
-/** The JupyterLab extension: the side panel and its commands, live slots, highlighting. */
+/** The JupyterLab extension: its plugins, and what each needs of its host. */
 import {
+  ILabShell,
   ILayoutRestorer,
   type JupyterFrontEnd,
   type JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { ICommandPalette } from '@jupyterlab/apputils';
-import { INotebookTracker, NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
+import { Dialog, ICommandPalette, showDialog } from '@jupyterlab/apputils';
+import { ILauncher } from '@jupyterlab/launcher';
+import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
-import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { IStatusBar } from '@jupyterlab/statusbar';
+import { ITranslator, nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
 import { highlight } from './highlight';
 import { keepSaved } from './keep';
-import { addLiveSlots } from './live';
-import { SidePanel } from './side';
+import { addCommands } from './lab/commands';
+import { ICore, type Core } from './lab/core';
+import { openFirst } from './lab/first';
+import { callsIcon } from './lab/icon';
+import { addLiveSlots, type Manners } from './lab/live';
+import { announce } from './lab/notices';
+import { openBySettings } from './lab/opening';
+import { showCell } from './lab/reveal';
+import { Everywhere } from './lab/sessions';
+import { Settings } from './lab/settings';
+import { SidePanel } from './lab/side';
+import { addStatus } from './lab/status';
+import { addTabs } from './lab/tab';
+import { line } from './view/text';
+import { speak } from './view/words';
 
-const SHOW = 'jupyter-toolcall:show-panel';
-const INSERT = 'jupyter-toolcall:insert-cell';
-const APPROVE = 'jupyter-toolcall:approve';
-const NO_ARGUMENTS = { args: { type: 'object', properties: {} } } as const;
+const FIRST = 'jupyter-toolcall:first-session';
 
-const slots: JupyterFrontEndPlugin<void> = {
-  id: 'jupyter-toolcall:slots',
-  description: 'Shows one view of a session per cell: the live panel or the saved session.',
-  autoStart: true,
-  requires: [INotebookTracker],
-  activate: (_app, notebooks: INotebookTracker) => {
-    const follow = (notebook: NotebookPanel): void => {
-      addLiveSlots(notebook);
-      keepSaved(notebook);
-    };
-    notebooks.forEach(follow);
-    notebooks.widgetAdded.connect((_, notebook) => follow(notebook));
-  }
-};
-
-const panel: JupyterFrontEndPlugin<void> = {
+/** Its id is that of the schema, by which the settings are found. */
+const panel: JupyterFrontEndPlugin<Core> = {
   id: 'jupyter-toolcall:plugin',
-  description: 'The side panel with the session of the current notebook, and its commands.',
+  description: 'The sessions of the open notebooks, live panels in their cells, and the side panel.',
   autoStart: true,
+  provides: ICore,
   requires: [INotebookTracker],
-  optional: [ILayoutRestorer, ICommandPalette, ISettingRegistry, ITranslator],
+  optional: [ILayoutRestorer, ISettingRegistry, ITranslator, ILabShell],
   activate: (
     app: JupyterFrontEnd,
     notebooks: INotebookTracker,
     restorer: ILayoutRestorer | null,
-    palette: ICommandPalette | null,
-    settings: ISettingRegistry | null,
-    translator: ITranslator | null
-  ) => {
+    registry: ISettingRegistry | null,
+    translator: ITranslator | null,
+    shell: ILabShell | null
+  ): Core => {
     const trans = (translator ?? nullTranslator).load('jupyter_toolcall');
-    const side = new SidePanel(trans);
+    speak(trans);
+    const settings = new Settings(registry, panel.id);
+    const open = new Everywhere(notebooks);
+    const manners = mannersOf(settings, trans);
+    const follow = (notebook: NotebookPanel): void => {
+      addLiveSlots(notebook, open, manners);
+      keepSaved(notebook);
+    };
+    notebooks.forEach(follow);
+    notebooks.widgetAdded.connect((_, notebook) => follow(notebook));
+    const side = new SidePanel(open, manners, trans, {
+      showCell: (notebook, { cell }) => void showCell({ app }, notebook, cell),
+      ...(shell && {
+        openTab: (notebook, { cell }) => {
+          void app.commands.execute('jupyter-toolcall:open-tab', { path: notebook.context.path, cell: cell.id });
+        }
+      })
+    });
     side.id = 'jupyter-toolcall-side';
-    side.title.label = trans.__('Tool calls');
+    side.title.icon = callsIcon;
     side.title.caption = trans.__('Tool calls of the current notebook');
     app.shell.add(side, 'right', { rank: 600 });
     restorer?.add(side, side.id);
     notebooks.currentChanged.connect((_, notebook) => side.follow(notebook));
     side.follow(notebooks.currentWidget);
-
-    app.commands.addCommand(SHOW, {
-      label: trans.__('Tool Calls'),
-      caption: trans.__('Show the tool calls of this notebook at the side'),
-      describedBy: NO_ARGUMENTS,
-      execute: () => app.shell.activateById(side.id)
-    });
-    app.commands.addCommand(INSERT, {
-      label: trans.__('Insert %1 Cell', '%%toolchat'),
-      caption: trans.__('Insert a cell that starts a tool-calling session'),
-      describedBy: NO_ARGUMENTS,
-      isEnabled: () => notebooks.currentWidget !== null,
-      execute: () => insertCell(notebooks)
-    });
-    app.commands.addCommand(APPROVE, {
-      label: trans.__('Approve the Waiting Call'),
-      caption: trans.__('Let the tool call run that waits for you in this notebook'),
-      describedBy: NO_ARGUMENTS,
-      isEnabled: () => approveButton(notebooks) !== undefined,
-      execute: () => approveButton(notebooks)?.click()
-    });
-    for (const command of [SHOW, INSERT, APPROVE])
-      palette?.addItem({ command, category: trans.__('Tool calling') });
-
-    void settings?.load(panel.id).then(async setting => {
-      await app.restored;
-      if (setting.get('openAtStart').composite) app.shell.activateById(side.id);
-    });
+    return { app, notebooks, open, settings, trans, manners, side, shell };
   }
 };
 
-/** The button of the live panel: what is approved is what a person can see there. */
-function approveButton(notebooks: INotebookTracker): HTMLButtonElement | undefined {
-  const live = notebooks.currentWidget?.node.querySelectorAll('.jtc-live:not(.jtc-lost) button');
-  return [...(live ?? [])]
-    .filter(button => button instanceof HTMLButtonElement)
-    .find(button => button.textContent?.trim() === 'Approve' && !button.disabled);
+const doors: JupyterFrontEndPlugin<void> = {
+  id: 'jupyter-toolcall:doors',
+  description: 'Commands for the tool-calling sessions, and tabs for them.',
+  autoStart: true,
+  requires: [ICore],
+  optional: [ICommandPalette, ILayoutRestorer],
+  activate: (_app, core: Core, palette: ICommandPalette | null, restorer: ILayoutRestorer | null) => {
+    const tabs = core.shell ? addTabs(core, restorer) : null;
+    const category = core.trans.__('Tool calling');
+    for (const command of addCommands(core, tabs)) palette?.addItem({ command, category });
+    void openBySettings(core);
+  }
+};
+
+const notices: JupyterFrontEndPlugin<void> = {
+  id: 'jupyter-toolcall:notices',
+  description: 'Says when a tool call waits: to screen readers, in a notification, in the status bar.',
+  autoStart: true,
+  requires: [ICore],
+  optional: [IStatusBar],
+  activate: (_app, core: Core, bar: IStatusBar | null) => {
+    announce(core);
+    if (bar) addStatus(core, bar);
+  }
+};
+
+const launcher: JupyterFrontEndPlugin<void> = {
+  id: 'jupyter-toolcall:launcher',
+  description: 'A card that opens a notebook with a first session that works offline.',
+  autoStart: true,
+  requires: [ICore],
+  optional: [ILauncher, ICommandPalette],
+  activate: (app, { trans }: Core, cards: ILauncher | null, palette: ICommandPalette | null) => {
+    const category = trans.__('Notebook');
+    app.commands.addCommand(FIRST, {
+      label: args => (args.isLauncher ? trans.__('Tool Calls') : trans.__('New Notebook with a First Session')),
+      caption: trans.__('Open a notebook with a tool-calling session that works offline'),
+      icon: callsIcon,
+      describedBy: { args: { type: 'object', properties: { cwd: { type: 'string' }, isLauncher: { type: 'boolean' } } } },
+      execute: args => openFirst(app, trans, typeof args.cwd === 'string' ? args.cwd : '')
+    });
+    cards?.add({ command: FIRST, args: { isLauncher: true }, category, rank: 20 });
+    palette?.addItem({ command: FIRST, category: trans.__('Tool calling') });
+  }
+};
+
+/** How the views of this page behave: what they ask before they do it, and that the page speaks for them. */
+function mannersOf(settings: Settings, trans: TranslationBundle): Manners {
+  return {
+    speaks: true,
+    async confirm(calls) {
+      if (!settings.now.confirmApproveAll) return true;
+      const body = calls.map(call => `${line(call.tool, 60)}(${line(call.what, 80)})`).join('\n');
+      const title = trans._n('Approve this call?', 'Approve all %1 calls?', calls.length);
+      const buttons = [
+        Dialog.cancelButton({ label: trans.__('Cancel') }),
+        Dialog.okButton({ label: trans.__('Approve all') })
+      ];
+      return (await showDialog({ title, body, buttons })).button.accept;
+    }
+  };
 }
 
-/** Below the active cell, with the cursor where the options go. */
-async function insertCell(notebooks: INotebookTracker): Promise<void> {
-  const notebook = notebooks.currentWidget?.content;
-  if (!notebook) return;
-  NotebookActions.insertBelow(notebook);
-  const [options, prompt] = ['%%toolchat -t ', '\n'];
-  const cell = notebook.activeCell;
-  cell?.model.sharedModel.setSource(options + prompt);
-  notebook.mode = 'edit';
-  await cell?.ready;
-  cell?.editor?.setCursorPosition({ line: 0, column: options.length });
-}
-
-export default [slots, panel, highlight];
+export default [panel, doors, notices, launcher, highlight];

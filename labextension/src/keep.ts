@@ -7,7 +7,7 @@ import type { ICodeCellModel } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { KernelMessage } from '@jupyterlab/services';
 import { JSONExt, type PartialJSONObject, type PartialJSONValue } from '@lumino/coreutils';
-import { LIVE } from './live';
+import { LIVE } from './lab/wire';
 import { SESSION } from './saved';
 
 type Outputs = ICodeCellModel['outputs'];

@@ -261,4 +261,4 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
   };
 }
 
-export { EMPTY, fold } from './rows';
+export { EMPTY, fold, type FullCall, type Model } from './rows';

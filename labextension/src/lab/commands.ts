@@ -1,0 +1,151 @@
+/** The commands: what the palette, the menus, the shortcuts and the context menu can do. */
+import { NotebookActions, type INotebookTracker } from '@jupyterlab/notebook';
+import type { CommandRegistry } from '@lumino/commands';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import { canGo } from '../view/head';
+import type { Act } from '../view';
+import { NEXT, OPEN_TAB, SHOW, type Core, type Place } from './core';
+import { newestIn, sessionOf } from './found';
+import { callsIcon } from './icon';
+import { showLive, showNext } from './reveal';
+import { asksInSight, atHand, waiting } from './sight';
+import type { At } from './tab';
+
+export const OPEN_SIDE = 'jupyter-toolcall:open-in-side';
+const INSERT = 'jupyter-toolcall:insert-cell';
+const FOCUS = 'jupyter-toolcall:focus-panel';
+const NO_ARGUMENTS = { args: { type: 'object', properties: {} } } as const;
+const PLACE = {
+  args: { type: 'object', properties: { path: { type: 'string' }, cell: { type: 'string' } } }
+} as const;
+
+type Command = Omit<CommandRegistry.ICommandOptions, 'describedBy' | 'execute'> & {
+  readonly execute: (args: ReadonlyPartialJSONObject) => unknown;
+};
+
+/** The session that a menu was opened on: that of the cell, else the newest of the notebook in front. */
+export function placeOf({ app, notebooks }: Core): Place | null {
+  const notebook = notebooks.currentWidget;
+  const model = notebook?.content.model;
+  if (!notebook || !model) return null;
+  const node = app.contextMenuHitTest(node => node.classList.contains('jp-Cell'));
+  const cell = notebook.content.widgets.find(widget => widget.node === node)?.model;
+  const found = (cell && sessionOf(cell)) ?? newestIn(model);
+  return found && { notebook, found };
+}
+
+/** Adds them all, and lists them in the palette. */
+export function addCommands(core: Core, tabs: { open(at: At): void } | null): readonly string[] {
+  const { app, notebooks, open, side, trans } = core;
+  const added: string[] = [];
+  const add = (id: string, command: Command, describedBy: CommandRegistry.ICommandOptions['describedBy'] = NO_ARGUMENTS): void => {
+    app.commands.addCommand(id, { ...command, describedBy });
+    added.push(id);
+  };
+  const waits = (): boolean => open.all().some(waiting);
+
+  add(SHOW, {
+    label: trans.__('Tool Calls'),
+    caption: trans.__('Show the tool calls of this notebook at the side'),
+    icon: args => (args.toolbar ? callsIcon : undefined),
+    execute: () => app.shell.activateById(side.id)
+  });
+  add(INSERT, {
+    label: trans.__('Insert %1 Cell', '%%toolchat'),
+    caption: trans.__('Insert a cell that starts a tool-calling session'),
+    isEnabled: () => notebooks.currentWidget !== null,
+    execute: () => insertCell(notebooks)
+  });
+  decide('approve', trans.__('Approve the Waiting Call'), trans.__('Let the tool call run that waits for you'));
+  decide('edit', trans.__('Edit the Waiting Call'), trans.__('Run other arguments in the place of the call that waits'));
+  decide('reject', trans.__('Reject the Waiting Call'), trans.__('Do not run the call that waits, and say why'));
+  add('jupyter-toolcall:step', {
+    label: trans.__('Go On by One Step'),
+    caption: trans.__('Take the next step of the session in sight'),
+    isEnabled: () => {
+      const view = atHand();
+      return view !== null && view.live.state === 'alive' && canGo(view.live.model);
+    },
+    execute: () => atHand()?.act('step')
+  });
+  add(NEXT, {
+    label: trans.__('Go to the Next Waiting Call'),
+    caption: trans.__('Go to the next call that waits for you, in any open notebook'),
+    isEnabled: waits,
+    execute: () => showNext(core)
+  });
+  add(FOCUS, {
+    label: trans.__('Focus the Tool Calls'),
+    caption: trans.__('Put the keyboard into the panel in sight'),
+    execute: () => focus(core)
+  });
+  addOpening(core, tabs, add);
+  return added;
+
+  /** What is decided is what the person can see: what is not in sight is shown first. */
+  function decide(what: Act, label: string, caption: string): void {
+    const execute = async (): Promise<void> => {
+      const view = atHand();
+      if (!view || !waiting(view.live)) await showNext(core);
+      else view.act(asksInSight(view) ? what : 'focus');
+    };
+    add(`jupyter-toolcall:${what}`, { label, caption, isEnabled: waits, execute });
+  }
+}
+
+type Add = (id: string, command: Command, describedBy?: CommandRegistry.ICommandOptions['describedBy']) => void;
+
+/** From a cell or a notebook: to its session at the side, or in a tab. */
+function addOpening(core: Core, tabs: { open(at: At): void } | null, add: Add): void {
+  const { app, side, trans } = core;
+  const isVisible = (): boolean => placeOf(core) !== null;
+  add(OPEN_SIDE, {
+    label: trans.__('Show Tool Calls at the Side'),
+    isVisible,
+    execute: () => {
+      const place = placeOf(core);
+      if (!place) return;
+      side.choose(place.found.cell.id);
+      app.shell.activateById(side.id);
+    }
+  });
+  if (!tabs) return;
+  add(
+    OPEN_TAB,
+    {
+      label: trans.__('Open Tool Calls in a Tab'),
+      isVisible,
+      execute: args => {
+        const place = typeof args.cell === 'string' ? null : placeOf(core);
+        const at = place ? { path: place.notebook.context.path, cell: place.found.cell.id } : args;
+        if (typeof at.path === 'string' && typeof at.cell === 'string') tabs.open({ path: at.path, cell: at.cell });
+      }
+    },
+    PLACE
+  );
+}
+
+/** To the view in sight; else to what waits, or to the side panel. */
+async function focus(core: Core): Promise<void> {
+  const view = atHand();
+  const [live] = core.open.all().filter(waiting);
+  if (view) view.act('focus');
+  else if (live) await showLive(core, live);
+  else {
+    core.app.shell.activateById(core.side.id);
+    core.side.focus();
+  }
+}
+
+/** Below the active cell, with the cursor where the options go. */
+async function insertCell(notebooks: INotebookTracker): Promise<void> {
+  const notebook = notebooks.currentWidget?.content;
+  if (!notebook) return;
+  NotebookActions.insertBelow(notebook);
+  const [options, prompt] = ['%%toolchat -t ', '\n'];
+  const cell = notebook.activeCell;
+  cell?.model.sharedModel.setSource(options + prompt);
+  notebook.mode = 'edit';
+  await cell?.ready;
+  cell?.editor?.setCursorPosition({ line: 0, column: options.length });
+}

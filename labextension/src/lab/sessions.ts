@@ -1,0 +1,152 @@
+/**
+ * The sessions that live in the kernels of the open notebooks, as this page hears them. Each is
+ * folded once, whoever looks at it; a session in a notebook that nobody looks at is heard too.
+ */
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import { KernelMessage, type Kernel } from '@jupyterlab/services';
+import { Signal } from '@lumino/signaling';
+import { VERSION, type Command, type Notice } from '../generated/contract';
+import { EMPTY, fold, type Model } from '../view';
+import { trans } from '../view/words';
+import { panelsIn } from './found';
+import { knows, noticeIn, panelIn, sendTo } from './wire';
+
+/** States of a kernel that end what lived in it. */
+const ENDS: readonly Kernel.Status[] = ['restarting', 'autorestarting', 'terminating', 'dead'];
+const BUSY: readonly string[] = ['running', 'thinking'];
+const OVER: readonly string[] = ['finished', 'failed', 'stopped'];
+/** Milliseconds between two greetings: at first, and at most. */
+const [FIRST, LONGEST] = [400, 10_000];
+const GONE: Notice = { type: 'whole', rows: {}, live: false, version: VERSION };
+
+/** One session, and the panel of its kernel that tells of it. */
+export class Live {
+  readonly heard = new Signal<this, Notice>(this);
+  model: Model = EMPTY;
+  state: 'unknown' | 'alive' | 'lost' = 'unknown';
+
+  constructor(
+    readonly panel: string,
+    readonly sessions: Sessions
+  ) {}
+
+  send(command: Command): void {
+    const { kernel } = this.sessions;
+    if (!kernel || this.state === 'lost') return;
+    // A kernel that runs a tool hears no message: its interrupt is what stops it at once.
+    if (command.type === 'stop' && BUSY.includes(this.model.session.phase)) void kernel.interrupt();
+    else sendTo(kernel, this.panel, command);
+  }
+
+  hear(notice: Notice): void {
+    const whole = !this.model.gap;
+    this.model = fold(this.model, notice);
+    this.state = 'alive';
+    if (this.model.gap && whole) this.send({ type: 'hello' });
+    this.heard.emit(notice);
+  }
+
+  /** Its kernel has ended: what was heard stays, and nothing can be done with it. */
+  lose(): void {
+    if (this.state === 'lost') return;
+    const { session } = this.model;
+    const ended = { ...session, phase: 'stopped' as const, pending: [], yours: null, says: trans.__('Its kernel has ended') };
+    this.model = { ...this.model, live: false, session: OVER.includes(session.phase) ? session : ended };
+    this.state = 'lost';
+    this.heard.emit(GONE);
+  }
+}
+
+/** The sessions of one notebook's kernel, by the id of their panel. */
+export class Sessions {
+  readonly changed = new Signal<this, Live>(this);
+  private readonly byPanel = new Map<string, Live>();
+
+  constructor(readonly notebook: NotebookPanel) {
+    const { sessionContext, context } = notebook;
+    sessionContext.iopubMessage.connect((_, message) => this.receive(message));
+    sessionContext.statusChanged.connect((_, status) => ENDS.includes(status) && this.lose());
+    sessionContext.kernelChanged.connect((_, { oldValue }) => oldValue && this.lose());
+    notebook.disposed.connect(() => this.lose());
+    void context.ready.then(() => this.look());
+  }
+
+  get kernel(): Kernel.IKernelConnection | null {
+    return this.notebook.isDisposed ? null : (this.notebook.sessionContext.session?.kernel ?? null);
+  }
+
+  all(): Live[] {
+    return [...this.byPanel.values()];
+  }
+
+  /** The session behind a panel; one that is new here is greeted until it answers. */
+  live(panel: string, sure = false): Live {
+    const known = this.byPanel.get(panel);
+    if (known) return known;
+    const live = new Live(panel, this);
+    this.byPanel.set(panel, live);
+    live.heard.connect(() => this.changed.emit(live));
+    void this.greet(live, sure);
+    return live;
+  }
+
+  /** The sessions that the notebook's outputs name, such as after the page was loaded anew. */
+  private look(): void {
+    const model = this.notebook.content.model;
+    for (const panel of model ? panelsIn(model) : []) this.live(panel);
+  }
+
+  private receive(message: KernelMessage.IMessage): void {
+    const found = noticeIn(message);
+    if (found) this.live(found.panel, true).hear(found.notice);
+    if (!KernelMessage.isDisplayDataMsg(message)) return;
+    const shown = panelIn(message.content.data);
+    if (shown) this.live(shown.panel, true);
+  }
+
+  /** `sure`: its kernel has just told of it. A word can get lost while a kernel is busy: it is said again. */
+  private async greet(live: Live, sure: boolean, wait = FIRST): Promise<void> {
+    const { kernel } = this;
+    if (live.state !== 'unknown' || this.notebook.isDisposed) return;
+    const there = kernel?.connectionStatus === 'connected';
+    if (there && (sure || kernel.status === 'busy')) live.send({ type: 'hello' });
+    else if (there && kernel.status === 'idle') {
+      if (!(await knows(kernel, live.panel).catch(() => false))) return this.drop(live);
+      live.send({ type: 'hello' });
+    }
+    setTimeout(() => void this.greet(live, sure, Math.min(2 * wait, LONGEST)), wait);
+  }
+
+  private drop(live: Live): void {
+    if (live.state === 'unknown') live.lose();
+  }
+
+  private lose(): void {
+    for (const live of this.byPanel.values()) live.lose();
+  }
+}
+
+/** The sessions of all notebooks that are open. */
+export class Everywhere {
+  readonly changed = new Signal<this, Live>(this);
+  private readonly known = new Map<NotebookPanel, Sessions>();
+
+  constructor(notebooks: INotebookTracker) {
+    notebooks.forEach(notebook => this.of(notebook));
+    notebooks.widgetAdded.connect((_, notebook) => this.of(notebook));
+  }
+
+  of(notebook: NotebookPanel): Sessions {
+    const known = this.known.get(notebook);
+    if (known) return known;
+    const sessions = new Sessions(notebook);
+    this.known.set(notebook, sessions);
+    sessions.changed.connect((_, live) => this.changed.emit(live));
+    notebook.disposed.connect(() => this.known.delete(notebook));
+    return sessions;
+  }
+
+  all(): Live[] {
+    return [...this.known.values()].flatMap(sessions => sessions.all());
+  }
+}

@@ -1,0 +1,50 @@
+/** What a person can set (schema/plugin.json), as it stands now. */
+import type { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { Signal } from '@lumino/signaling';
+
+export interface Preferences {
+  /** When the side panel opens by itself. */
+  readonly openSidePanel: 'never' | 'start' | 'session';
+  readonly notifyWhenWaiting: boolean;
+  readonly confirmApproveAll: boolean;
+  readonly showInStatusBar: boolean;
+}
+
+export const DEFAULTS: Preferences = {
+  openSidePanel: 'never',
+  notifyWhenWaiting: true,
+  confirmApproveAll: false,
+  showInStatusBar: true
+};
+
+/** A setting of the wrong type counts as not set. */
+export function preferences(composite: Readonly<Record<string, unknown>>): Preferences {
+  const right = Object.entries(DEFAULTS).map(([name, standard]) => {
+    const value = composite[name];
+    return [name, typeof value === typeof standard ? value : standard];
+  });
+  return Object.fromEntries(right) as unknown as Preferences;
+}
+
+/** The preferences, and when they change. Without a registry they are the defaults. */
+export class Settings {
+  readonly changed = new Signal<this, Preferences>(this);
+  now = DEFAULTS;
+  /** Resolves when they were read, or cannot be. */
+  readonly ready: Promise<void>;
+
+  constructor(registry: ISettingRegistry | null, id: string) {
+    this.ready = this.read(registry, id).catch(error => console.error(error));
+  }
+
+  private async read(registry: ISettingRegistry | null, id: string): Promise<void> {
+    const setting = await registry?.load(id);
+    if (!setting) return;
+    const take = (): void => {
+      this.now = preferences(setting.composite as Record<string, unknown>);
+      this.changed.emit(this.now);
+    };
+    setting.changed.connect(take);
+    take();
+  }
+}
