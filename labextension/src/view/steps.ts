@@ -57,9 +57,10 @@ interface Item {
 function what(item: Item): Child[] {
   const { call } = item;
   if (call.status === 'failed' && call.error) return [line(call.error, 200)];
-  const text = call.what || call.result;
-  const name = item.pending ? item.made : h('b', {}, line(item.made, 80));
-  return [line(text, 200), ...(item.made && call.status !== 'failed' ? [text ? ' → ' : '→ ', name] : [])];
+  const came = call.status === 'failed' ? '' : item.made || call.result;
+  const name = item.pending || !item.made ? line(came, 80) : h('b', {}, line(came, 80));
+  const arrow = call.what ? ' → ' : item.made ? '→ ' : '';
+  return [line(call.what, 200), ...(came ? [arrow, name] : [])];
 }
 
 function element(item: Item, open: (call: FullCall) => void): HTMLElement {
