@@ -12,7 +12,8 @@ from typing import Any
 from .deciding import answer
 from .errors import CallError, NotYourTurn, UsageError
 from .events import Data, Failed, Finished, Outcome
-from .loop import Cursor, hidden
+from .loop import Cursor
+from .performing import hidden
 from .records import CallRecord, record
 from .request import Reply
 from .runner import as_changed, in_words

@@ -22,17 +22,16 @@ from .events import (
     Event,
     Failed,
     Finished,
-    Interrupted,
-    Outcome,
     Replied,
     Started,
 )
-from .invoke import invoke
 from .journal import Entry, Journal
+from .memory import Memory, Prepared
+from .performing import milliseconds, performed
 from .replies import noted, replied
 from .request import Model, Reply, Request
 from .retell import retell
-from .runner import Memory, Prepared, Ran, prepare, run
+from .runner import prepare
 from .schemes import Offer, Scheme
 from .schemes.scheme import unknown_tool
 from .script import Script, about, fits, same_objects, told_otherwise
@@ -40,11 +39,9 @@ from .secrets import Hide
 from .state import CallState, State, state_at
 from .steps import AskModel, Clarify, Judge, Perform, Remind, Step, next_step, step_of
 from .tools import Tool, Toolbox, nearest
-from .tracing import content, span
+from .tracing import span
 
 Clock = Callable[[], float]
-DEAR = 200.0
-"""Milliseconds from which on a result is kept, though it could be computed again."""
 
 
 @dataclass
@@ -63,6 +60,9 @@ class Desk:
     """Takes secrets out of what tools return, raise and print."""
     stops: frozenset[str] = frozenset()
     """The tools whose calls wait in any case: a person's breakpoints."""
+    holds: Callable[[Cursor], bool] | None = None
+    """Whether the next reply is held back, before it is asked for or said again: a learner
+    guesses it. While there is such a thing, what other branches hold is not shown either."""
     tell: Callable[[Told, Entry], Told] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -120,6 +120,11 @@ class Cursor:
         return most is not None and self.state.turns_since >= most
 
     @property
+    def held(self) -> bool:
+        """Whether the next reply waits for somebody to guess it."""
+        return self.desk.holds is not None and self.desk.holds(self)
+
+    @property
     def request(self) -> Request:
         """The request of the next turn."""
         told = self.desk.journal.fold(self.head, self.desk.tell, NOTHING)
@@ -136,6 +141,8 @@ class Cursor:
 
         Raises ModelError, and KeyboardInterrupt once what it interrupted is written down.
         """
+        if self.held:
+            return None
         while (said := self.script.next(self.state.open)) is not None:
             state, call_id = self.state, about(said.event)
             if call_id in self.script.overtaken:
@@ -194,7 +201,7 @@ class Cursor:
             return None
         tried = [[attempt.said, attempt.waited] for attempt in reply.attempts]
         more = {"attempts": tried} if tried else {}
-        return self.record(reply, request, at=began, ms=_ms(began, desk.clock()), **more)
+        return self.record(reply, request, at=began, ms=milliseconds(began, desk.clock()), **more)
 
     def record(self, reply: Reply, request: Request, **meta: Any) -> Entry:
         """Write down what was replied to the request of this turn."""
@@ -327,34 +334,15 @@ class Cursor:
         return self.write(Started(call.id, arguments, ready.used))
 
     def _run(self, ready: Prepared, state: State) -> Entry:
-        clock, self.running = self.desk.clock, ready.call_id
-        began, hide = clock(), self.desk.hide
+        desk, self.running = self.desk, ready.call_id
         try:
-            ran = self._ran(ready, state)
-            took = _ms(began, clock())
-            if took >= DEAR or not ready.tool.repeatable:
-                # Before it is written down that there is a result, the result is kept.
-                self.desk.memory.shelve(ready, ran.outcome)
-            meta = {"ms": took, **({"prints": hide(ran.prints)} if ran.prints else {})}
-            entry = self.write(Finished(ready.call_id, hidden(ran.outcome, hide)), **meta)
+            ran = performed(ready, state, desk.memory, desk.hide, desk.clock)
+            entry = self.write(Finished(ready.call_id, ran.outcome), **ran.meta)
         finally:
             self.running = ""
         if ran.interrupted:
             raise KeyboardInterrupt
         return entry
-
-    def _ran(self, ready: Prepared, state: State) -> Ran:
-        hide = self.desk.hide
-        called = {"gen_ai.tool.name": ready.tool.name, "gen_ai.tool.call.id": ready.call_id}
-        asked = content("gen_ai.tool.call.arguments", dict(ready.arguments), hide)
-        with span("execute_tool", ready.tool.name, {**called, **asked}) as note:
-            ran = run(ready, state, self.desk.memory, invoke)
-            match ran.outcome:
-                case Data(data):
-                    note(content("gen_ai.tool.call.result", data, hide))
-                case Failed() | Interrupted():
-                    note({"error.type": "interrupted" if ran.interrupted else "failed"})
-            return ran
 
     # -- a recording ------------------------------------------------------------------
 
@@ -457,17 +445,3 @@ class Cursor:
     def overtake(self, call_id: str) -> None:
         """Drop what the script still says of a call that was decided or run anew."""
         self.script.overtaken.add(call_id)
-
-
-def hidden(outcome: Outcome, hide: Hide) -> Outcome:
-    """Return an outcome without secrets."""
-    match outcome:
-        case Data(data, variables):
-            return Data(hide(data), hide(variables))
-        case Failed(message):
-            return Failed(hide(message))
-    return outcome
-
-
-def _ms(began: float, ended: float) -> float:
-    return round((ended - began) * 1000, 1)

@@ -11,9 +11,9 @@ from .errors import BrokenJournal, DefinitionError, ToolcallError, UsageError
 from .events import Opened, Output
 from .journal import Journal
 from .loop import Desk
+from .memory import Memory
 from .models.named import model_named
 from .request import Model
-from .runner import Memory
 from .schemes import Native, Scheme, scheme_named
 from .schemes.outputs import SCALARS
 from .secrets import hiding

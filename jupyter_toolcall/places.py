@@ -11,7 +11,7 @@ from .errors import Absent, CallError, NotYourTurn
 from .events import Decided, Finished
 from .journal import Entry
 from .loop import Cursor
-from .runner import Prepared
+from .memory import Prepared
 from .script import Script
 from .state import CallState, State
 

@@ -1,7 +1,7 @@
 """Running a call: what it is bound to, what memory knows of it, and running it.
 
 A call is bound to the tool's source and to its inputs: that digest is what a person
-approves, and what memory answers by. Values live here and nowhere else.
+approves, and what memory answers by.
 """
 
 from __future__ import annotations
@@ -9,154 +9,21 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 from .content import LONGEST, content_digest, is_frozen, plain_data, private, well_formed
 from .digest import digest, encode
 from .errors import Absent, CallError
-from .events import Data, Failed, Finished, Interrupted, Made, Many, Outcome
-from .journal import Journal
-from .state import CallState, State, objects_of, state_at, variable_place
+from .events import Data, Failed, Interrupted, Made, Many, Outcome
+from .memory import Memory, Prepared, after
+from .state import CallState, State, variable_place
 from .tools import Changed, Tool
-from .tools.kinds import Kinds, kind_name, kind_of
+from .tools.kinds import kind_name, kind_of
 from .tools.references import walk
 
 PRINTS = 4_000
 """Characters of a tool's prints that are kept."""
-MISSING = object()
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A call that can run: its arguments as they will run, and all that they name."""
-
-    tool: Tool
-    call_id: str
-    arguments: Mapping[str, Any]
-    used: Mapping[str, str]
-    """For each place of an object in the arguments, the object's maker."""
-    bound: str
-    before: str = ""
-    """For a stateful instance: what it is before the call, by digest."""
-    variables: Mapping[str, Any] = field(default_factory=dict)
-    """The session variables that it reads."""
-
-
-class Shelf(Protocol):
-    """Values by digest, beyond this kernel's life."""
-
-    def find(self, name: str) -> Any:
-        """Return a value, MISSING where it is not there."""
-
-    def put(self, name: str, value: Any) -> None:
-        """Keep a value, if that can be."""
-
-
-@dataclass
-class Memory:
-    """The values of a session's objects, and what calls came to before."""
-
-    journal: Journal
-    kinds: Kinds
-    values: dict[str, Any] = field(default_factory=dict)
-    notes: dict[str, str] = field(default_factory=dict)
-    previews: dict[str, Any] = field(default_factory=dict)
-    """Pictures of the values, kept by those who draw them."""
-    instances: dict[str, str] = field(default_factory=dict)
-    """The stateful instances as they were given, by digest."""
-    shelf: Shelf | None = None
-    """Where values are kept that are dear, or that must not be made a second time."""
-    _known: dict[tuple[str, str], Outcome] = field(default_factory=dict)
-    _read: int = 0
-
-    def keep(self, name: str, value: Any, description: str = "") -> Made:
-        """Take in an object from outside; its digest is its content's."""
-        kind = kind_of(value, self.kinds) or type(value).__name__
-        content = content_digest(value)
-        made = Made(
-            kind, f"input:{name}", digest("input", name, kind, content), content, description
-        )
-        self.hold(made, value)
-        return made
-
-    def keep_instance(self, name: str, subject: Any) -> str:
-        """Take in a stateful instance as it is now; return the digest of that."""
-        given = digest("instance", name, content_digest(subject))
-        self.values[given] = private(subject)[0]
-        self.instances[name] = given
-        return given
-
-    def before(self, name: str, state: State) -> str:
-        """Return what an instance is now, by digest. Raises Absent where it is not at hand."""
-        last = state.instances.get(name)
-        given = dict(state.opened.instances).get(name) or self.instances.get(name, "")
-        now = _after(last, state.calls[last].bound) if last else given
-        if self.holds(now):
-            return now
-        if last:
-            raise Absent(
-                f"what {name} was after {last} is not in this kernel; "
-                "session.replay().run() makes it again"
-            )
-        raise Absent(
-            f"the instance {name} is not here as it was at the start; load the session with a "
-            "toolbox that holds it so"
-        )
-
-    def hold(self, made: Made, value: Any) -> None:
-        """Keep the value of an object: a copy of ours, since whoever made it may go on."""
-        self.values[made.digest], copied = private(value)
-        said = ["" if made.content else "not reproducible"]
-        said += ["" if copied else "can't be copied: passed as it is"]
-        self.notes[made.digest] = "; ".join(part for part in said if part)
-
-    def value(self, made: Made) -> Any:
-        """Return an object's value. Raises Absent where it is not at hand."""
-        if self.holds(made.digest, made.content):
-            return self.values[made.digest]
-        source, _, name = made.maker.partition(":")
-        if source == "input":
-            raise Absent(
-                f"the input {name!r} is not here with the content that it had; "
-                f"load the session with inputs={{{name!r}: ...}}"
-            )
-        raise Absent(
-            f"the {made.kind} that {made.maker} made is not in this kernel; "
-            "session.replay().run() makes it again"
-        )
-
-    def holds(self, name: str, content: str = "") -> bool:
-        """Return whether a value is at hand: here, or on the shelf with the same content."""
-        if name in self.values:
-            return True
-        found = MISSING if self.shelf is None else self.shelf.find(name)
-        if found is MISSING or (content and content_digest(found) != content):
-            return False
-        self.values[name] = found
-        return True
-
-    def has(self, ready: Prepared, outcome: Outcome) -> bool:
-        """Return whether all that a call came to is at hand."""
-        return all(self.holds(name, content) for name, content in _results(ready, outcome))
-
-    def shelve(self, ready: Prepared, outcome: Outcome) -> None:
-        """Keep what a call came to beyond this kernel's life."""
-        if self.shelf is not None:
-            for name, _ in _results(ready, outcome):
-                if name in self.values:
-                    self.shelf.put(name, self.values[name])
-
-    def known(self, ready: Prepared) -> Outcome | None:
-        """Return what this very call came to before, on whatever branch."""
-        for entry in self.journal.since(self._read):
-            self._read += 1
-            if isinstance(entry.event, Finished):
-                call = state_at(self.journal, entry.id).call(entry.event.call_id)
-                if call.started is not None and entry.own:
-                    self._known[call.id, call.bound] = entry.event.outcome
-        outcome = self._known.get((ready.call_id, ready.bound))
-        return outcome if outcome is not None and self.has(ready, outcome) else None
 
 
 def prepare(
@@ -189,18 +56,6 @@ def prepare(
     more = (dict(variables),) if variables else ()
     bound = digest("run", tool.name, tool.version(), named, before, *more)
     return Prepared(tool, call.id, arguments, used, bound, before, variables)
-
-
-def _results(ready: Prepared, outcome: Outcome) -> list[tuple[str, str]]:
-    """Return the digests, and contents, of all that a call made or changed."""
-    made = [(each.digest, each.content) for each in objects_of(outcome)]
-    if ready.tool.instance and not isinstance(outcome, (Failed, Interrupted)):
-        made.append((_after(ready.call_id, ready.bound), ""))
-    return made
-
-
-def _after(call_id: str, bound: str) -> str:
-    return digest("after", call_id, bound)
 
 
 def _fitting(state: State, memory: Memory, name: str, types: tuple[type, ...]) -> Any:
@@ -272,7 +127,7 @@ def _run(
         result = _invoked(prepared, subject, values, invoke)
     outcome = _outcome(result, prepared, list(lent.values()), memory)
     if subject:
-        memory.values[_after(prepared.call_id, prepared.bound)] = subject[0]
+        memory.values[after(prepared.call_id, prepared.bound)] = subject[0]
     return outcome
 
 

@@ -16,9 +16,9 @@ from .errors import Absent, CallError
 from .events import Data, Failed, Interrupted, Made
 from .layout import Layout, main_use, place
 from .loop import Cursor
+from .memory import Prepared
 from .preview import preview
 from .rows import CallRow, ObjectRow, Preview, ToolRow, Use
-from .runner import Prepared
 from .schemes.select import SELECT
 from .state import SAVE, CallState, State, objects_of
 from .tools import Tool

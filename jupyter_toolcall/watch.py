@@ -15,9 +15,9 @@ from .events import Decided, Finished, Replied, Started
 from .journal import Entry
 from .layout import Layout, without
 from .loop import Cursor
+from .memory import Prepared
 from .messages import entry_messages, turn_row
 from .rows import BranchRow, CallRow, ObjectRow, Rows, SessionRow, ToolRow
-from .runner import Prepared
 from .state import CallState, State, objects_of, state_at
 from .view import (
     Seen,
@@ -51,6 +51,8 @@ class Watch:
     """How many entries there were when rows were told last."""
     _ahead: bool = False
     """Whether the record went on from there."""
+    _veiled: bool = False
+    """Whether other branches were out of sight."""
     _branches: tuple[BranchRow, ...] = ()
     ran: int = 0
     remembered: int = 0
@@ -64,7 +66,7 @@ class Watch:
         path = journal.path(cursor.head)
         seen = Seen(cursor, cursor.state)
         rows = self._rows(seen, path, shared_with_older(journal, cursor.head))
-        known, shown = branches(journal, cursor.head), frozenset(entry.id for entry in path)
+        known, shown = _on_show(cursor), frozenset(entry.id for entry in path)
         beside = [branch for branch in known if _beside(cursor, branch)][-SHOWN:]
         pale = [self._pale(cursor, branch, shown) for branch in beside]
         # What stands where is known when all calls have their places, the pale ones too.
@@ -94,12 +96,15 @@ class Watch:
         journal = cursor.desk.journal
         self.head, self._told = cursor.head, len(journal)
         self._ahead = bool(journal.children(cursor.head))
+        self._veiled = cursor.desk.holds is not None
         self.saved = _saved(cursor.state)
 
     def _way(self, cursor: Cursor) -> tuple[Entry, ...] | None:
         """Return the entries since the last telling; None where another branch has changed."""
         journal = cursor.desk.journal
         if self.head not in journal or not _follows(cursor, self.head):
+            return None
+        if self._veiled != (cursor.desk.holds is not None):
             return None
         path = journal.path(cursor.head, after=self.head)
         ids = {entry.id for entry in path}
@@ -194,8 +199,9 @@ class Watch:
         return list(new)
 
     def _with_offer(self, rows: Rows, cursor: Cursor, session: SessionRow) -> Rows:
-        """Tell what may be called where the person is the model, as far as it is new."""
-        names = session.yours.tools if session.yours else ()
+        """Tell what may be called where the person is the model, or guesses: as far as new."""
+        turn = session.yours or session.guess
+        names = turn.tools if turn else ()
         all_rows = filter(None, (offered_row(cursor, name) for name in names))
         new = {row.id: row for row in all_rows if self.offered.get(row.id) != row}
         self.offered.update(new)
@@ -268,6 +274,12 @@ def _joined(first: Rows, more: Rows) -> Rows:
     return replace(
         first, calls=(*first.calls, *more.calls), objects=(*first.objects, *more.objects)
     )
+
+
+def _on_show(cursor: Cursor) -> tuple[Branch, ...]:
+    """The branches that are told: while replies are guessed others may hold them, so none."""
+    known = branches(cursor.desk.journal, cursor.head)
+    return tuple(each for each in known if each.current or cursor.desk.holds is None)
 
 
 def _beside(cursor: Cursor, branch: Branch) -> bool:
