@@ -15,21 +15,26 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from . import places, replying
+from . import places, predicting, replying
 from .commands import command, obey, refusal
 from .errors import ModelError, Stopped, ToolcallError, Unfinished
 from .events import Asked, Replied
 from .exchanges import exact
+from .layout import Layout
 from .models.person import Person
+from .predicting import Predicting
 from .rows import (
     Approve,
     ApproveAll,
     Break,
+    Check,
     Checkout,
     Command,
     Delta,
     Draft,
     Fork,
+    Guess,
+    GuessRow,
     Hello,
     Notice,
     Phase,
@@ -39,8 +44,10 @@ from .rows import (
     SessionRow,
     Shown,
     ShowRequest,
+    SkipGuess,
     Step,
     Stop,
+    Task,
     Tidy,
     Whole,
     Written,
@@ -49,6 +56,7 @@ from .session import Session
 from .state import CallState
 from .steps import AskModel, AskPerson, Perform
 from .steps import Step as NextStep
+from .teaching import scoring
 from .tidy import tidied
 from .view import Seen, call_key
 from .watch import Watch
@@ -68,7 +76,7 @@ SAYS: dict[Phase, str] = {
 
 AS_PERSON = "As the model you asked for this call. Now decide on it as the person."
 NO_REPLY = "The model has no reply yet. Run asks it again."
-STAYS = (Hello, Tidy, Break, Fork, Checkout, Draft)
+STAYS = (Hello, Tidy, Check, Break, Fork, Checkout, Draft)
 """What is carried out, and does not mean to go on."""
 
 
@@ -89,6 +97,12 @@ class Drive:
     busy: bool = False
     on_idle: Callable[[], None] = lambda: None
     """Called when a wish comes in and nothing drives."""
+    guesses: Predicting = field(default_factory=Predicting)
+    """What the person guessed of the model's replies, where they are guessed."""
+    task: Task | None = None
+    """The exercise that the session is for."""
+    check: Callable[[], Task | None] = lambda: None
+    """Returns how the exercise stands."""
     keep: Callable[[], None] = lambda: None
     """Leaves what there is now where it is saved."""
     _held: bool = False
@@ -99,6 +113,8 @@ class Drive:
     """How long the journal was when a replay began."""
     _draft: tuple[str, tuple[Written, ...]] = ("", ())
     """What the person has written in the model's place, and where in the journal."""
+    _told: int = 0
+    """How many guesses the panels were told of."""
     _number: int = 0
     _row: SessionRow = field(default_factory=SessionRow)
 
@@ -106,14 +122,26 @@ class Drive:
 
     def publish(self, phase: Phase, says: str = "", detail: str = "") -> None:
         """Tell the panels how the session stands, and what changed since the last time."""
+        self.guesses.settle(self.session.cursor)
+        if phase == "finished":
+            predicting.end(self.session)
         self._row = self._session_row(phase, says, detail)
         rows = self.watch.changes(self.session.cursor, self._row)
         if rows is None:
-            self.tell(Whole(self.watch.whole(self.session.cursor, self._row)))
-            self._number = 0
+            self._tell_whole()
         else:
             self._number += 1
-            self.tell(Delta(rows, self._number))
+            self.tell(Delta(replace(rows, guesses=self._guessed(self._told)), self._number))
+
+    def _guessed(self, since: int) -> tuple[GuessRow, ...]:
+        """Return the guesses behind the first ones; the panels are told of them now."""
+        self._told = len(self.guesses.rows)
+        return tuple(self.guesses.rows[since:])
+
+    def _tell_whole(self, layout: Layout | None = None) -> None:
+        self._number = 0
+        rows = self.watch.whole(self.session.cursor, self._row, layout)
+        self.tell(Whole(replace(rows, guesses=self._guessed(0))))
 
     def whole(self) -> Rows:
         """Return everything that there is to see, without telling anybody."""
@@ -147,6 +175,9 @@ class Drive:
             stepping=self.stepping,
             stops=tuple(sorted(self.session.cursor.desk.stops)),
             yours=replying.your_turn(self.session.cursor, self.draft) if waits else None,
+            guess=replying.to_guess(self.session.cursor) if waits else None,
+            score=self.guesses.score,
+            task=self.task,
         )
 
     @property
@@ -184,9 +215,8 @@ class Drive:
 
     def greet(self) -> None:
         """A panel has come, and is told everything."""
-        self.greeted, self._number = True, 0
-        layout = self.watch.layout if self.watch.head == self.session.head else None
-        self.tell(Whole(self.watch.whole(self.session.cursor, self._row, layout)))
+        self.greeted = True
+        self._tell_whole(self.watch.layout if self.watch.head == self.session.head else None)
 
     def _obey_all(self) -> bool:
         """Carry out what is in the inbox; return whether any of it means to go on."""
@@ -217,7 +247,12 @@ class Drive:
                 self._tidy()
             case Break(tool, on):
                 self.session.cursor.desk.stop_at(tool, on)
-                self.publish(self._row.phase, self._row.says, self._row.detail)
+                self._publish_again()
+            case Guess() | SkipGuess():
+                self._take_guess(wish)
+            case Check():
+                self.task = self.check()
+                self._publish_again()
             case ShowRequest(turn):
                 self.tell(Shown(turn, exact(self.session.cursor, turn)))
             case Draft():
@@ -235,6 +270,20 @@ class Drive:
             case _:
                 self.session = obey(self.session, wish)
 
+    def _publish_again(self) -> None:
+        self.publish(self._row.phase, self._row.says, self._row.detail)
+
+    def _take_guess(self, wish: Guess | SkipGuess) -> None:
+        """Take the guess of a reply, or none of it; then the reply is asked for."""
+        match wish:
+            case Guess(tool, arguments):
+                self.guesses.take(self.session.cursor, scoring.Guess(tool, arguments))
+            case SkipGuess(rest=True):
+                predicting.end(self.session)
+            case SkipGuess():
+                self.guesses.take(self.session.cursor, None)
+        self._held = False
+
     def _take_down(self, draft: Draft) -> None:
         """Keep what the person writes in the model's place, where it could run."""
         cursor, known = self.session.cursor, self.draft
@@ -247,9 +296,7 @@ class Drive:
     def _tidy(self) -> None:
         rows = self.watch.whole(self.session.cursor, self._row, self.watch.layout)
         edges = [(use.object, call.object) for call in rows.calls for use in call.uses]
-        layout = tidied(self.watch.layout, edges)
-        self._number = 0
-        self.tell(Whole(self.watch.whole(self.session.cursor, self._row, layout)))
+        self._tell_whole(tidied(self.watch.layout, edges))
 
     # -- going on -------------------------------------------------------------------------
 
@@ -321,6 +368,8 @@ class Drive:
             return "" if self._approved_by_turn(waiting[0]) else "decide"
         if isinstance(cursor.due, AskPerson) and cursor.script.next() is None:
             return "done"
+        if cursor.held:
+            return "guess"
         if self._held:
             return "go"
         if cursor.spent:
@@ -337,6 +386,8 @@ class Drive:
                 return "waiting", SAYS["waiting"], AS_PERSON if self._plays else ""
             case "reply":
                 return "waiting", replying.YOU, ""
+            case "guess":
+                return "waiting", replying.GUESS, ""
             case "model":
                 return "waiting", "Waiting for the model", NO_REPLY
         return "ready", "Ready for the next step", ""
@@ -359,6 +410,8 @@ class Drive:
     def _advanced(self) -> bool:
         """Take the next step, told first where it takes time; return whether there was one."""
         cursor = self.session.cursor
+        if cursor.held:
+            return False
         step = cursor.due
         cursor.running = step.call.id if isinstance(step, Perform) else ""
         if isinstance(step, Perform) or (isinstance(step, AskModel) and not self._plays):

@@ -19,6 +19,7 @@ from .state import CallState
 from .steps import AskModel
 
 YOU = "You are the model"
+GUESS = "Guess what the model does next"
 LONG = 4_000
 
 Pair = tuple[str, Mapping[str, Any]]
@@ -51,6 +52,8 @@ def stands(cursor: Cursor) -> tuple[Phase, str]:
     """Return how a session stands that nothing drives, and that in words."""
     if waiting(cursor):
         return "waiting", "Waiting for you"
+    if cursor.held:
+        return "waiting", GUESS
     if awaited(cursor):
         return "waiting", YOU
     if isinstance(cursor.due, AskModel) and cursor.state.calls:
@@ -99,8 +102,19 @@ def your_turn(cursor: Cursor, calls: tuple[Written, ...] = ()) -> YourTurn | Non
 
     `calls` are what they have written so far.
     """
-    if not awaited(cursor):
-        return None
+    return turn_of(cursor, calls) if awaited(cursor) else None
+
+
+def to_guess(cursor: Cursor) -> YourTurn | None:
+    """Return the turn as a learner sees it who guesses the reply; None where none is to be guessed.
+
+    It is made of what the model is sent, and so holds nothing of what it says.
+    """
+    return turn_of(cursor) if cursor.held else None
+
+
+def turn_of(cursor: Cursor, calls: tuple[Written, ...] = ()) -> YourTurn:
+    """Return the turn that comes next: what the model is sent, and may call."""
     request, offer, prompt = cursor.request, cursor.offer, cursor.state.prompt
     return YourTurn(
         turn=request.turn + 1,

@@ -220,6 +220,48 @@ class YourTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """An argument of a guess, and whether it was right."""
+
+    name: str
+    right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GuessRow:
+    """A guess of what the model does next, beside what it did. In a saved notebook is none."""
+
+    id: str
+    turn: int
+    says: str = ""
+    """How it came out, in words."""
+    guess: Written | None = None
+    """None where it was skipped; without a tool: no call."""
+    came: Written | None = None
+    """The call that it is compared with; None where the model made none."""
+    step: int = 0
+    """The number of that call."""
+    calls: int = 0
+    """How many calls the reply has."""
+    marks: tuple[Mark, ...] = ()
+    tool: bool = False
+    """The tool is right, or that there is none."""
+    right: int = 0
+    of: int = 0
+    """Points, and how many there were to have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """An exercise that the session is for: the panel offers to check it."""
+
+    title: str
+    says: str = ""
+    """What the last check came to, a line each; code stands between backticks."""
+    passed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SessionRow:
     """The session itself. There is one, with id `session`."""
 
@@ -247,9 +289,14 @@ class SessionRow:
     """False: this record was not written on this machine."""
     yours: YourTurn | None = None
     """Set while it is the model's turn, and the person is the model."""
+    guess: YourTurn | None = None
+    """Set while the person guesses what the model replies to this; nothing here tells it."""
+    score: str = ""
+    """What was guessed so far, in words."""
+    task: Task | None = None
 
 
-Row = ObjectRow | CallRow | ToolRow | MessageRow | TurnRow | BranchRow | SessionRow
+Row = ObjectRow | CallRow | ToolRow | MessageRow | TurnRow | BranchRow | GuessRow | SessionRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +310,7 @@ class Rows:
     messages: tuple[MessageRow, ...] = ()
     turns: tuple[TurnRow, ...] = ()
     branches: tuple[BranchRow, ...] = ()
+    guesses: tuple[GuessRow, ...] = ()
     drop: tuple[str, ...] = ()
     """`objects:ID` and the like."""
 
@@ -392,6 +440,30 @@ class Say:
 
 
 @dataclass(frozen=True, slots=True)
+class Guess:
+    """Guess what the model does next: a call of this tool, or with "" none."""
+
+    tool: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    type: Literal["guess"] = "guess"
+
+
+@dataclass(frozen=True, slots=True)
+class SkipGuess:
+    """Go on without a guess; `rest`: without any more of them."""
+
+    rest: bool = False
+    type: Literal["skip_guess"] = "skip_guess"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Check the exercise."""
+
+    type: Literal["check"] = "check"
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     type: Literal["step"] = "step"
 
@@ -457,6 +529,9 @@ Command = (
     | Answer
     | Draft
     | Say
+    | Guess
+    | SkipGuess
+    | Check
     | Step
     | Run
     | Stop

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .branches import is_prompt
@@ -17,7 +18,11 @@ LIVE = "application/vnd.jupyter-toolcall.live+json"
 
 
 def bundle(cursor: Cursor, rows: Rows, since: str | None) -> dict[str, Any]:
-    """Return the MIME bundle of a session; `since` is the entry before the cell's own."""
+    """Return the MIME bundle of a session; `since` is the entry before the cell's own.
+
+    What a learner guessed, and how an exercise stands, is no part of the session.
+    """
+    rows = replace(rows, guesses=(), session=tuple(replace(row, task=None) for row in rows.session))
     saved = Saved(rows, journal_part(cursor, since))
     return {MIME: packed(saved), "image/svg+xml": svg(rows), "text/plain": text(rows)}
 

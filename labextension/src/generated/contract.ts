@@ -10,6 +10,9 @@ export type Command =
   | Answer
   | Draft
   | Say
+  | Guess
+  | SkipGuess
+  | Check
   | Step
   | Run
   | Stop
@@ -27,12 +30,16 @@ export interface Contract {
   BranchRow?: BranchRow;
   Break?: Break;
   CallRow?: CallRow;
+  Check?: Check;
   Checkout?: Checkout;
   Delta?: Delta;
   Draft?: Draft;
   Edit?: Edit;
   Fork?: Fork;
+  Guess?: Guess;
+  GuessRow?: GuessRow;
   Hello?: Hello;
+  Mark?: Mark;
   MessageRow?: MessageRow;
   ObjectRow?: ObjectRow;
   Preview?: Preview;
@@ -46,8 +53,10 @@ export interface Contract {
   SessionRow?: SessionRow;
   ShowRequest?: ShowRequest;
   Shown?: Shown;
+  SkipGuess?: SkipGuess;
   Step?: Step;
   Stop?: Stop;
+  Task?: Task;
   Tidy?: Tidy;
   Told?: Told;
   ToolRow?: ToolRow;
@@ -142,6 +151,12 @@ export interface Use {
   object: string;
   receiver?: boolean;
 }
+/**
+ * Check the exercise.
+ */
+export interface Check {
+  type: 'check';
+}
 export interface Checkout {
   branch: string;
   type: 'checkout';
@@ -165,6 +180,7 @@ export interface Rows {
   messages?: MessageRow[];
   turns?: TurnRow[];
   branches?: BranchRow[];
+  guesses?: GuessRow[];
   drop?: string[];
 }
 /**
@@ -188,6 +204,9 @@ export interface SessionRow {
   stops?: string[];
   verified?: boolean;
   yours?: YourTurn | null;
+  guess?: YourTurn | null;
+  score?: string;
+  task?: Task | null;
 }
 /**
  * The person plays the model, and it is the model's turn: what a model would be sent.
@@ -217,6 +236,14 @@ export interface Written {
   arguments?: {
     [k: string]: unknown;
   };
+}
+/**
+ * An exercise that the session is for: the panel offers to check it.
+ */
+export interface Task {
+  title: string;
+  says?: string;
+  passed?: boolean;
 }
 /**
  * A node of the graph. `id` is unique over all branches, `name` in its branch only.
@@ -287,6 +314,29 @@ export interface TurnRow {
   attempts?: string[];
 }
 /**
+ * A guess of what the model does next, beside what it did. In a saved notebook is none.
+ */
+export interface GuessRow {
+  id: string;
+  turn: number;
+  says?: string;
+  guess?: Written | null;
+  came?: Written | null;
+  step?: number;
+  calls?: number;
+  marks?: Mark[];
+  tool?: boolean;
+  right?: number;
+  of?: number;
+}
+/**
+ * An argument of a guess, and whether it was right.
+ */
+export interface Mark {
+  name: string;
+  right: boolean;
+}
+/**
  * The calls that the person has written so far in the model's place.
  *
  * What is new among them is checked as it would run, but with `anyway`; nothing is recorded.
@@ -311,6 +361,16 @@ export interface Edit {
 export interface Fork {
   call: string;
   type: 'fork';
+}
+/**
+ * Guess what the model does next: a call of this tool, or with "" none.
+ */
+export interface Guess {
+  tool?: string;
+  arguments?: {
+    [k: string]: unknown;
+  };
+  type: 'guess';
 }
 /**
  * A panel is here, and wants everything.
@@ -374,6 +434,13 @@ export interface Shown {
   turn: number;
   text: string;
   type: 'shown';
+}
+/**
+ * Go on without a guess; `rest`: without any more of them.
+ */
+export interface SkipGuess {
+  rest?: boolean;
+  type: 'skip_guess';
 }
 export interface Step {
   type: 'step';
@@ -441,6 +508,9 @@ export const DEFAULTS = {
     "bound": "",
     "arguments": {}
   },
+  "Check": {
+    "type": "check"
+  },
   "Checkout": {
     "type": "checkout"
   },
@@ -458,6 +528,22 @@ export const DEFAULTS = {
   },
   "Fork": {
     "type": "fork"
+  },
+  "Guess": {
+    "tool": "",
+    "type": "guess",
+    "arguments": {}
+  },
+  "GuessRow": {
+    "says": "",
+    "guess": null,
+    "came": null,
+    "step": 0,
+    "calls": 0,
+    "marks": [],
+    "tool": false,
+    "right": 0,
+    "of": 0
   },
   "Hello": {
     "type": "hello"
@@ -508,6 +594,7 @@ export const DEFAULTS = {
     "messages": [],
     "turns": [],
     "branches": [],
+    "guesses": [],
     "drop": []
   },
   "Run": {
@@ -538,7 +625,10 @@ export const DEFAULTS = {
     "stepping": false,
     "stops": [],
     "verified": true,
-    "yours": null
+    "yours": null,
+    "guess": null,
+    "score": "",
+    "task": null
   },
   "ShowRequest": {
     "type": "show_request"
@@ -546,11 +636,19 @@ export const DEFAULTS = {
   "Shown": {
     "type": "shown"
   },
+  "SkipGuess": {
+    "rest": false,
+    "type": "skip_guess"
+  },
   "Step": {
     "type": "step"
   },
   "Stop": {
     "type": "stop"
+  },
+  "Task": {
+    "says": "",
+    "passed": false
   },
   "Tidy": {
     "type": "tidy"
