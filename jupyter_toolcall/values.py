@@ -72,8 +72,8 @@ class Store:
     folder: Path
     seal: Seal
     room: int
-    _taken: int | None = field(default=None, repr=False)
-    """Bytes that are taken, as far as this kernel knows; None before it has looked."""
+    _free: int = field(default=0, repr=False)
+    """Bytes that may be written before the folder is looked at again."""
 
     def find(self, name: str) -> Any:
         """Return a value, MISSING where it is not there, or not as this machine put it there."""
@@ -114,7 +114,7 @@ class Store:
 
     def clear(self) -> Held:
         """Remove all values of this user, and return what there was."""
-        held, self._taken = self.held(), None
+        held = self.held()
         for place in (self._names, self._contents):
             for path, stat in _files(place):
                 _removed(path, stat)
@@ -132,8 +132,9 @@ class Store:
         return self.seal(f"value {name} {content}")
 
     def _put(self, name: str, content: str, data: bytes) -> None:
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for place in (self._names, self._contents):
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            place.mkdir(exist_ok=True)
         path = self._contents / content
         # What is used again is as good as new, and whole: a torn file is as short as it is torn.
         if _size(path) == len(data):
@@ -146,10 +147,11 @@ class Store:
         _write(self._names / name, f"{content} {self._sealed(name, content)}".encode())
 
     def _make_room(self, more: int) -> None:
-        """Let what is about to be written fit, whatever other kernels have written meanwhile."""
-        if self._taken is None or self._taken + more > self.room:
-            self._taken = self._swept(self.room - more)
-        self._taken += more
+        """Let what is about to be written fit; other kernels write too, so look now and then."""
+        if self._free < more:
+            free = self.room - self._swept(self.room - more)
+            self._free = min(free, max(more, self.room // 8))
+        self._free -= more
 
     def _swept(self, most: int) -> int:
         """Remove what is over, and a tenth more; return how much is taken then.
@@ -222,9 +224,9 @@ def _removed(path: Path, stat: os.stat_result) -> int:
 
 def _files(place: Path) -> Iterator[tuple[Path, os.stat_result]]:
     """Yield the files of a folder; another kernel may remove one meanwhile."""
-    with contextlib.suppress(FileNotFoundError), os.scandir(place) as entries:
+    with contextlib.suppress(OSError), os.scandir(place) as entries:
         for entry in entries:
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):
                 yield Path(entry.path), entry.stat()
 
 
