@@ -17,7 +17,7 @@ from typing import Any
 from rpds import HashTrieMap
 
 from .content import well_formed
-from .disk import Kept, journal_file, open_journal
+from .disk import DISK, Files, Kept, home, journal_file, open_journal
 from .errors import UsageError
 from .events import Asked, Made, Opened
 from .journal import Entry, Journal
@@ -30,6 +30,7 @@ from .options import SET_UP, Options, merged
 from .request import Model
 from .schemes.outputs import SCALARS
 from .script import Script
+from .seal import sealing
 from .secrets import is_named_secret, secret_values
 from .session import Session
 from .tools import Tool, Toolbox, nearest
@@ -53,6 +54,7 @@ class Cells:
     last: str | None = None
     said: list[str] = field(default_factory=list)
     """What is to be said of recordings."""
+    files: Files = DISK
 
     @property
     def folder(self) -> Path:
@@ -62,9 +64,23 @@ class Cells:
     def journal(self, name: str) -> Journal:
         """Return the journal of a name, from disk where it was there before."""
         if name not in self.kept:
-            file = journal_file(self.notebook, name)
-            self.kept[name] = open_journal(file) if self.notebook else Kept(Journal())
+            self.kept[name] = self._opened(name)
         return self.kept[name].journal
+
+    def _opened(self, name: str) -> Kept:
+        if not self.notebook:
+            return Kept(Journal())
+        return open_journal(journal_file(self.notebook, name), sealing(home()), self.files)
+
+    def regain(self) -> None:
+        """Try again to write the journals that this kernel could not write so far."""
+        for name, kept in self.kept.items():
+            if kept.again is not None:
+                self.kept[name] = kept.again()
+
+    def late(self, name: str) -> str:
+        """Return one line for as long as something of a session is not on disk."""
+        return self.kept[name].late() if name in self.kept else ""
 
     def close(self) -> None:
         """Let go of all journals."""
@@ -72,8 +88,12 @@ class Cells:
             kept.close()
 
     def notes(self) -> list[str]:
-        """Return what is to be said about journals and recordings, each once."""
+        """Return what is to be said about journals and recordings, each once.
+
+        What is not on disk is said for as long as that is so.
+        """
         fresh = [kept.note for kept in self.kept.values() if kept.note] + self.said
+        fresh += filter(None, [kept.late() for kept in self.kept.values()])
         self.said = []
         self.kept = {name: replace(kept, note="") for name, kept in self.kept.items()}
         return fresh
@@ -90,6 +110,7 @@ class Cells:
 
     def session(self, chosen: Options, variables: Variables) -> Session:
         """Return the session that a cell speaks to: opened, gone on with, or set up anew."""
+        self.regain()
         name = chosen.session
         known = self.sessions.get(name or self.last or "")
         goes_on = known is not None and (bool(name) or not chosen.opens)

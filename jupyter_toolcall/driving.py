@@ -17,7 +17,7 @@ from typing import Any
 
 from . import places, predicting, replying
 from .commands import command, obey, refusal
-from .errors import ModelError, Stopped, ToolcallError, Unfinished
+from .errors import ModelError, NotKept, Stopped, ToolcallError, Unfinished
 from .events import Asked, Replied
 from .exchanges import exact
 from .layout import Layout
@@ -105,6 +105,8 @@ class Drive:
     """Returns how the exercise stands."""
     keep: Callable[[], None] = lambda: None
     """Leaves what there is now where it is saved."""
+    late: Callable[[], str] = lambda: ""
+    """Returns one line for as long as something of the session is not on disk."""
     _held: bool = False
     """Nothing goes on before the person says so: after a fork, in steps."""
     _approved: frozenset[str] = frozenset()
@@ -167,7 +169,7 @@ class Drive:
             name=self.session.name,
             phase=phase,
             says=says or SAYS[phase],
-            detail=detail,
+            detail="\n".join(filter(None, [detail, self.late()])),
             model=self.model,
             scheme=state.opened.scheme,
             pending=tuple(call_key(c, seen) for c in places.waiting(self.session.cursor)),
@@ -303,7 +305,8 @@ class Drive:
     async def drive(self, wait: bool = True) -> Session:
         """Go on to the end of the run, or with `wait` false to the first pause.
 
-        Raises Stopped where the person stops it, ModelError where the model can't answer.
+        Raises Stopped where the person stops it, ModelError where the model can't answer,
+        NotKept where what allows an effect can't be written down.
         """
         self.busy = True
         try:
@@ -312,7 +315,7 @@ class Drive:
             self.inbox.clear()
             self.publish("stopped", detail=_said(error))
             raise Stopped("interrupted; nothing is lost: %toolchat next goes on") from None
-        except (ModelError, Unfinished) as error:
+        except (ModelError, NotKept, Unfinished) as error:
             self.publish("failed", detail=str(error))
             raise
         finally:

@@ -11,6 +11,8 @@ what to do. In a notebook an error is its message alone, without a traceback.
   + NotYourTurn       a decision or a result came for a call that does not wait for it
   + UnknownEntry      a journal has no such entry
   + BrokenJournal     a journal does not fit its own digests
+    + NewerJournal    a newer version of this package wrote it
+  + NotKept           what allows an effect can't be written down, so nothing ran
   + ModelError        a model could not answer; the session can go on from there
   + Unfinished        a session stopped before it had what was asked of it
   + Stopped           a person stopped it; it can go on from there
@@ -57,6 +59,14 @@ class UnknownEntry(ToolcallError):
 
 class BrokenJournal(ToolcallError):
     """A journal does not fit its own digests."""
+
+
+class NewerJournal(BrokenJournal):
+    """A newer version of this package wrote a journal."""
+
+
+class NotKept(ToolcallError):
+    """What allows an effect can't be written down, so nothing ran; it can be tried again."""
 
 
 class ModelError(ToolcallError):

@@ -192,6 +192,10 @@ _CLASSES: dict[str, Callable[..., Any]] = {
 _PLAIN = (str, int, float, bool, type(None))
 _JSON = frozenset({"arguments", "data", "offered", "raw", "used", "variables"})
 """The fields that hold JSON already."""
+_PARTS = frozenset(
+    {"calls", "objects", "inputs", "outputs", "usage", "outcome", "result", "instances"}
+)
+"""The fields that hold parts with a type of their own, or pairs."""
 
 
 def _defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
@@ -242,7 +246,9 @@ def from_json(data: Any) -> Event:
 
 def _build(data: Mapping[str, Any]) -> Any:
     cls = _CLASSES[data["type"]]
-    return cls(**{key: _field(key, item) for key, item in data.items() if key != "type"})
+    read = {key: _field(key, item) if key in _PARTS else item for key, item in data.items()}
+    del read["type"]
+    return cls(**read)
 
 
 def _field(key: str, item: Any) -> Any:

@@ -7,66 +7,20 @@ its lines go is told by whoever makes it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from .digest import digest, encode
-from .errors import BrokenJournal, UnknownEntry
-from .events import Decided, Event, Started, from_json, to_json
+from . import entries
+from .digest import digest
+from .entries import BROKEN, HEADER, Entry, Label, Seal, When, name
+from .errors import BrokenJournal, NewerJournal, UnknownEntry
+from .events import Event
+
+__all__ = ["Entry", "Journal", "Label", "Seal", "When", "Write", "name"]
 
 S = TypeVar("S")
-Write = Callable[[str, bool], None]
-"""Takes a line, and whether it has to be on disk before anything else happens."""
-Seal = Callable[[str], str]
-"""Returns for a text what only this user's machine can return."""
-_BROKEN = (
-    *(ValueError, KeyError, TypeError, AttributeError, RecursionError),
-    *(BrokenJournal, UnknownEntry),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An event, and the entry that it follows. `meta` is not part of its name:
-    time, duration, prints, who decided."""
-
-    id: str
-    parent: str | None
-    event: Event
-    meta: Mapping[str, Any] = field(default_factory=dict)
-    own: bool = True
-    """Whether this user's machine wrote it. Any other is history: it allows nothing."""
-
-    def line(self, seal: Seal | None = None) -> str:
-        """Return the entry as a line of JSON, sealed where it is this machine's own."""
-        data = {"id": self.id, "parent": self.parent, "event": to_json(self.event)}
-        data |= {"meta": dict(self.meta)} if self.meta else {}
-        return encode(data | ({"seal": seal(self.sealed)} if seal and self.own else {}))
-
-    @property
-    def sealed(self) -> str:
-        """The text that is sealed: the id, which holds parent and event, and the meta."""
-        return f"{self.id} {encode(dict(self.meta))}"
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """How a person calls a branch, and whether it is out of view: no fact, and in no digest."""
-
-    name: str = ""
-    hidden: bool = False
-
-    def line(self, entry_id: str) -> str:
-        """Return the label of the branch that an entry begins as a line of JSON."""
-        more = {"name": self.name} if self.name else {}
-        return encode({"branch": entry_id, **more, **({"hidden": True} if self.hidden else {})})
-
-
-def name(parent: str | None, event: Event) -> str:
-    """Return the id of an entry: the digest of its parent and of its event's bytes."""
-    return digest("entry", parent or "", to_json(event))
+Write = Callable[[str, When], None]
+"""Takes a line, and how soon it has to be on disk."""
 
 
 class Journal:
@@ -82,10 +36,12 @@ class Journal:
         """Tool definitions and system texts, by digest."""
         self.labels: dict[str, Label] = {}
         """What branches are called, by the entry that each begins with; the latest holds."""
+        self.version = 0
+        """The format of the text that it was read from; 0 before formats were counted."""
 
-    def write_to(self, write: Write) -> None:
-        """From now on give new lines to `write` too."""
-        self._write = write
+    def write_to(self, write: Write, seal: Seal | None = None) -> None:
+        """From now on give new lines to `write` too, its own entries sealed."""
+        self._write, self._seal = write, seal
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -122,16 +78,18 @@ class Journal:
         known = self._entries.get(entry_id)
         if known is not None:
             return known if known.own or not own else self._adopt(known, meta or {})
-        entry = Entry(entry_id, parent, event, meta or {}, own)
-        self._entries[entry_id] = entry
+        return self._add(Entry(entry_id, parent, event, meta or {}, own))
+
+    def _add(self, entry: Entry) -> Entry:
+        self._entries[entry.id] = entry
         try:
             self._take(entry)
         # An entry that does not fit, or cannot be written down, was never here.
         except BaseException:
-            self._forget(entry_id)
+            self._forget(entry.id)
             raise
         self._order.append(entry)
-        self._children.setdefault(parent, []).append(entry_id)
+        self._children.setdefault(entry.parent, []).append(entry.id)
         return entry
 
     def _adopt(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
@@ -143,7 +101,7 @@ class Journal:
             for states in self._folds.values():
                 states.pop(each, None)
         if self._write is not None:
-            self._write(entry.line(self._seal), True)
+            self._write(entry.line(self._seal), entry.when)
         self._entries[known.id] = entry
         self._order.append(entry)
         return entry
@@ -153,8 +111,7 @@ class Journal:
             if entry.parent in states:
                 states[entry.id] = evolve(states[entry.parent], entry)
         if self._write is not None:
-            # What allows an effect has to be on disk before the effect can happen.
-            self._write(entry.line(self._seal), isinstance(entry.event, (Decided, Started)))
+            self._write(entry.line(self._seal), entry.when)
 
     def _forget(self, entry_id: str) -> None:
         del self._entries[entry_id]
@@ -170,7 +127,7 @@ class Journal:
         known = digest("text", value)
         if known not in self.texts:
             if self._write is not None:
-                self._write(encode({"text": known, "value": value}), False)
+                self._write(entries.text_line(known, value), "soon")
             self.texts[known] = value
         return known
 
@@ -180,7 +137,7 @@ class Journal:
         if self.labels.get(begins, Label()) == label:
             return
         if self._write is not None:
-            self._write(label.line(begins), False)
+            self._write(label.line(begins), "soon")
         self.labels[begins] = label
 
     def children(self, entry_id: str | None) -> tuple[str, ...]:
@@ -217,20 +174,51 @@ class Journal:
             state = known[entry.id] = evolve(state, entry)
         return state
 
+    # -- as text ------------------------------------------------------------------------
+
     def dumps(self, seal: Seal | None = None) -> str:
         """Return the journal as JSON Lines, its own entries sealed."""
-        texts = (encode({"text": key, "value": value}) for key, value in self.texts.items())
-        labels = (label.line(begins) for begins, label in self.labels.items())
-        return "".join(f"{line}\n" for line in (*texts, *(e.line(seal) for e in self), *labels))
+        return "".join(f"{line}\n" for line in (HEADER, *self.lines(seal)))
+
+    def lines(self, seal: Seal | None = None, known: Journal | None = None) -> Iterator[str]:
+        """Yield the lines of all that is here, and not in a journal that is known already."""
+        known = Journal() if known is None else known
+        yield from (
+            entries.text_line(key, value)
+            for key, value in self.texts.items()
+            if key not in known.texts
+        )
+        yield from (
+            entry.line(seal)
+            for entry in self
+            if entry.id not in known or (entry.own and not known[entry.id].own)
+        )
+        yield from (
+            label.line(begins)
+            for begins, label in self.labels.items()
+            if known.labels.get(begins) != label
+        )
+
+    def join(self, other: Journal) -> None:
+        """Take in all that another journal of this session has; nothing of it is written."""
+        write, self._write = self._write, None
+        try:
+            self.texts.update(other.texts)
+            for entry in other:
+                self.append(entry.parent, entry.event, entry.meta, entry.own)
+            self.labels.update(other.labels)
+        finally:
+            self._write = write
 
     @classmethod
-    def loads(cls, text: str, write: Write | None = None, seal: Seal | None = None) -> Journal:
-        """Read a journal back; new lines go to `write`, those that are read do not.
+    def loads(cls, text: str, seal: Seal | None = None) -> Journal:
+        """Read a journal back.
 
         An entry is this machine's own where its seal is the one that `seal` returns; without
-        that none is. Raises BrokenJournal, naming the line, where a line does not fit its digest.
+        that none is. Raises BrokenJournal, naming the line, where a line does not fit its sum
+        or digest, or a newer version wrote it.
         """
-        journal, bad = cls.salvage(text, write, seal)
+        journal, bad = cls.salvage(text, seal)
         if bad:
             number = text[: len(text) - len(bad)].count("\n") + 1
             raise BrokenJournal(
@@ -240,34 +228,39 @@ class Journal:
         return journal
 
     @classmethod
-    def salvage(
-        cls, text: str, write: Write | None = None, seal: Seal | None = None
-    ) -> tuple[Journal, str]:
-        """Return the longest valid prefix of a journal, and the text that is left."""
-        journal, read = cls(seal=seal), 0
-        for line in text.splitlines(keepends=True):
-            try:
-                if not line.endswith("\n"):
-                    raise BrokenJournal("torn")
-                journal._read(json.loads(line))
-            except _BROKEN:
-                break
-            read += len(line)
-        journal._write = write
-        return journal, text[read:]
+    def salvage(cls, text: str, seal: Seal | None = None) -> tuple[Journal, str]:
+        """Return the longest valid prefix of a journal, and the text that is left.
 
-    def _read(self, data: Mapping[str, Any]) -> None:
-        if "text" in data:
+        Raises NewerJournal where a newer version wrote it.
+        """
+        journal, at = cls(), 0
+        while (end := text.find("\n", at)) >= 0:
+            try:
+                journal._read(text[at:end], seal)
+            except NewerJournal:
+                raise
+            except (*BROKEN, UnknownEntry):
+                break
+            at = end + 1
+        return journal, text[at:]
+
+    def _read(self, line: str, seal: Seal | None) -> None:
+        data, own = entries.read(line, self.version, seal)
+        if "journal" in data:
+            self.version = data["journal"]
+        elif "text" in data:
             if self.remember(data["value"]) != data["text"]:
                 raise BrokenJournal("a text does not fit its digest")
-            return
-        if "branch" in data:
-            self.label(data["branch"], Label(str(data.get("name", "")), bool(data.get("hidden"))))
-            return
-        event = from_json(data["event"])
-        if name(data["parent"], event) != data["id"]:
-            raise BrokenJournal("an entry does not fit its digest")
-        found = Entry(data["id"], data["parent"], event, data.get("meta") or {})
-        said = data.get("seal")
-        own = self._seal is not None and said is not None and self._seal(found.sealed) == said
-        self.append(found.parent, event, found.meta, own)
+        elif "branch" in data:
+            self.label(data["branch"], entries.label(data))
+        else:
+            self._read_entry(entries.entry(data, own))
+
+    def _read_entry(self, entry: Entry) -> None:
+        if entry.parent is not None and entry.parent not in self._entries:
+            raise UnknownEntry(f"this journal has no entry {entry.parent!r}")
+        known = self._entries.get(entry.id)
+        if known is None:
+            self._add(entry)
+        elif entry.own and not known.own:
+            self._adopt(known, entry.meta)

@@ -116,7 +116,7 @@ def test_what_is_to_be_said_of_a_journal_is_said_once(
     ours.journal("x")
     theirs.journal("x")
     assert ours.notes() == []
-    assert [note.partition(":")[0] for note in theirs.notes()] == [
+    assert [note.partition(",")[0] for note in theirs.notes()] == [
         "Another kernel writes this session"
     ]
     assert theirs.notes() == []

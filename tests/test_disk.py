@@ -1,14 +1,35 @@
-"""Journals on disk: what is torn is cut, kept aside and said; nothing that was whole is lost."""
+"""Journals on disk: one writer, whole lines in their order, and nothing lost that was promised."""
 
 from __future__ import annotations
 
+import errno
+import os
+import signal
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from jupyter_toolcall.disk import Kept, open_journal
-from jupyter_toolcall.events import Asked, Opened
+from jupyter_toolcall.disk import DISK, File, Files, Kept, LocalFiles, open_journal, replace_file
+from jupyter_toolcall.entries import HEADER, line
+from jupyter_toolcall.errors import NotKept
+from jupyter_toolcall.events import Asked, Data, Decided, Finished, Opened, Replied, Started
 from jupyter_toolcall.journal import Journal
+from jupyter_toolcall.seal import sealing
+
+NO_LOCKS = [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.jsonl"
+
+
+def opened(path: Path, files: Files = DISK) -> Kept:
+    return open_journal(path, sealing(path.parent), files)
 
 
 def closed(kept: Kept) -> Journal:
@@ -17,49 +38,449 @@ def closed(kept: Kept) -> Journal:
 
 
 def written(path: Path) -> None:
-    journal = open_journal(path)
+    journal = opened(path)
     head = journal.journal.append(None, Opened()).id
     journal.journal.append(head, Asked("grüße\u2028 you"), {"note": "ü\u0085"})
     closed(journal)
 
 
+# -- what is damaged ------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("tear", [b'{"id": "x', b"\xff\xfe\n", b'{"id": "\xc3', b"null\nmore\n"])
 def test_what_is_torn_is_kept_aside_and_the_rest_is_the_file_that_it_was(
-    tmp_path: Path, tear: bytes
+    path: Path, tear: bytes
 ) -> None:
-    path = tmp_path / "a.jsonl"
     written(path)
     whole = path.read_bytes()
     path.write_bytes(whole + tear)
-    kept = open_journal(path)
-    assert "torn; 2 entries are whole" in kept.note
+    kept = opened(path)
+    assert "first 2 entries are whole" in kept.note
+    assert "a.torn" in kept.note
     assert path.read_bytes() == whole
     assert len(closed(kept)) == 2
     assert path.with_suffix(".torn").read_bytes().rstrip() == tear.rstrip()
-    again = open_journal(path)
+    again = opened(path)
     assert again.note == ""
     closed(again)
 
 
-def test_a_second_tear_leaves_the_first_where_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
+def test_a_second_tear_leaves_the_first_where_it_is(path: Path) -> None:
     written(path)
     for tear in ("first", "second"):
         with path.open("a") as file:
             file.write(tear)
-        closed(open_journal(path))
+        closed(opened(path))
     assert path.with_suffix(".torn").read_text() == "first\nsecond\n"
 
 
-def test_what_another_kernel_writes_is_read_and_not_written(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
+def test_what_is_damaged_in_the_middle_ends_what_is_read_and_is_never_skipped(path: Path) -> None:
     written(path)
-    mine = open_journal(path)
+    whole = path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:-1], lines[-1].replace(b'"note"', b'"nose"'), lines[-1]]))
+    kept = opened(path)
+    assert [type(entry.event) for entry in closed(kept)] == [Opened]
+    assert path.with_suffix(".torn").read_bytes().endswith(lines[-1])
+
+
+def test_a_newer_format_is_told_as_such_and_left_as_it_is(path: Path) -> None:
+    path.write_text(line({"journal": 2}) + '\n{"what": "nobody knows"}\n')
+    before = path.read_bytes()
+    kept = opened(path)
+    kept.journal.append(None, Opened())
+    assert "a newer version of jupyter-toolcall (format 2, and this one reads 1)" in kept.note
+    assert "\n" not in kept.note
+    assert (path.read_bytes(), sorted(os.listdir(path.parent))) == (
+        before,
+        ["a.jsonl", "a.jsonl.lock", "key"],
+    )
+
+
+def test_lines_from_before_formats_were_counted_are_read_and_gone_on_with(path: Path) -> None:
+    journal = Journal()
+    head = journal.append(None, Opened()).id
+    old = [text.rpartition(',"sum"')[0] + "}\n" for text in journal.lines()]
+    path.write_text("".join(old))
+    kept = opened(path)
+    assert (kept.note, len(kept.journal), kept.journal.version) == ("", 1, 0)
+    kept.journal.append(head, Asked("more"))
+    closed(kept)
+    assert path.read_text().splitlines()[1] == HEADER
+    assert len(closed(opened(path))) == 2
+
+
+# -- one writer -----------------------------------------------------------------------------
+
+
+def test_what_another_kernel_writes_is_read_and_not_written(path: Path) -> None:
+    written(path)
+    mine = opened(path)
     path.write_bytes(path.read_bytes() + b"\xff")
     before = path.read_bytes()
-    other = open_journal(path)
+    other = opened(path)
     other.journal.append(None, Opened(system="other"))
-    assert "Another kernel" in other.note
+    assert other.note.startswith("Another kernel writes this session")
     assert len(other.journal) == 3
     assert path.read_bytes() == before
     assert len(closed(mine)) == 2
+
+
+def test_what_another_kernel_may_act_on_allows_nothing_here(path: Path) -> None:
+    mine = opened(path)
+    head = mine.journal.append(None, Opened()).id
+    assert all(entry.own for entry in mine.journal)
+    other = opened(path)
+    assert [entry.own for entry in other.journal] == [False]
+    assert other.journal[head].event == Opened()
+    closed(mine)
+
+
+def test_the_next_kernel_takes_over_and_writes_what_happened_in_it(path: Path) -> None:
+    mine = opened(path)
+    root = mine.journal.append(None, Opened()).id
+    other = opened(path)
+    other.journal.remember("a text")
+    theirs = other.journal.append(root, Asked("theirs")).id
+    assert other.again is not None
+    still = other.again()
+    assert (still.note, still.journal is other.journal) == ("", True)
+    ours = mine.journal.append(root, Asked("ours")).id
+    closed(mine)
+    assert still.again is not None
+    taken = still.again()
+    assert "on disk again" in taken.note
+    assert taken.journal is other.journal
+    assert set(taken.journal.children(root)) == {ours, theirs}
+    last = taken.journal.append(theirs, Asked("more")).id
+    closed(taken)
+    loaded = closed(opened(path))
+    assert {entry.id for entry in loaded} == {root, ours, theirs, last}
+    assert all(entry.own for entry in loaded)
+    assert list(loaded.texts.values()) == ["a text"]
+
+
+def in_a_child(work: Callable[[], object]) -> int:
+    """Fork, do it in the child, and return its process id."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        finally:
+            os._exit(1)
+    return child
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.parametrize("locks", [True, False])
+def test_the_lock_of_a_kernel_that_was_killed_is_nobodys(
+    path: Path, locks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    if not locks:
+        monkeypatch.setattr(fcntl, "flock", no_locks(errno.ENOLCK))
+    reads, writes = os.pipe()
+
+    def hold() -> None:
+        kept = opened(path)
+        os.write(writes, b"x" if not kept.note else b"-")
+        signal.pause()
+
+    child = in_a_child(hold)
+    assert os.read(reads, 1) == b"x"
+    assert "Another kernel" in opened(path).note
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    kept = opened(path)
+    assert kept.note == ""
+    closed(kept)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_what_a_tool_forked_does_not_hold_the_journal_of_a_kernel_that_was_killed(
+    path: Path,
+) -> None:
+    reads, writes = os.pipe()
+
+    def live_on() -> None:
+        os.write(writes, os.getpid().to_bytes(4, "big"))
+        signal.pause()
+
+    def hold() -> None:
+        kept = opened(path)
+        assert kept.note == ""
+        in_a_child(live_on)
+        signal.pause()
+
+    child = in_a_child(hold)
+    orphan = int.from_bytes(os.read(reads, 4), "big")
+    try:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        kept = opened(path)
+        assert kept.note == ""
+        closed(kept)
+    finally:
+        os.kill(orphan, signal.SIGKILL)
+
+
+def no_locks(number: int) -> Callable[..., None]:
+    def flock(*given: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    return flock
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no flock here")
+@pytest.mark.parametrize("number", NO_LOCKS)
+def test_a_file_system_without_locks_has_one_writer_too(
+    path: Path, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    monkeypatch.setattr(fcntl, "flock", no_locks(number))
+    mine, other = opened(path), opened(path)
+    assert (mine.note, other.note.partition(",")[0]) == ("", "Another kernel writes this session")
+    closed(mine)
+    assert other.again is not None
+    taken = other.again()
+    assert "on disk again" in taken.note
+    closed(taken)
+
+
+# -- a disk that takes nothing -----------------------------------------------------------------
+
+
+@dataclass
+class Faulty(LocalFiles):
+    """This machine's files, on a disk that can be full or broken."""
+
+    fault: dict[str, OSError] = field(default_factory=dict)
+    """By act, what it raises from now on."""
+    room: int = 1 << 30
+
+    def raises(self, number: int, *acts: str) -> None:
+        self.fault = dict.fromkeys(acts, OSError(number, os.strerror(number)))
+
+    def act(self, name: str) -> None:
+        if name in self.fault:
+            raise self.fault[name]
+
+    def open(self, path: Path) -> File:
+        self.act("open")
+        return FaultyFile(super().open(path), self)
+
+    def lock(self, path: Path) -> Callable[[], None] | None:
+        self.act("lock")
+        return super().lock(path)
+
+    def read(self, path: Path) -> bytes | None:
+        self.act("read")
+        return super().read(path)
+
+
+@dataclass
+class FaultyFile:
+    file: File
+    disk: Faulty
+
+    def append(self, data: bytes) -> int:
+        self.disk.act("append")
+        if self.disk.room <= 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        went = self.file.append(data[: self.disk.room])
+        self.disk.room -= went
+        return went
+
+    def sync(self) -> None:
+        self.disk.act("sync")
+        self.file.sync()
+
+    def cut(self, size: int) -> None:
+        self.disk.act("cut")
+        self.file.cut(size)
+
+    def close(self) -> None:
+        self.file.close()
+
+
+@pytest.fixture
+def disk() -> Faulty:
+    return Faulty()
+
+
+@pytest.fixture
+def kept(path: Path, disk: Faulty) -> Iterator[Kept]:
+    kept = opened(path, disk)
+    head = kept.journal.append(None, Opened()).id
+    head = kept.journal.append(head, Asked("go")).id
+    kept.journal.append(head, Replied("x"))
+    yield kept
+    kept.close()
+
+
+def head(kept: Kept) -> str:
+    return kept.journal.leaves()[-1]
+
+
+def on_disk(path: Path) -> list[str]:
+    """Return the types of the events of a file, whatever its end is like."""
+    journal, _ = Journal.salvage(path.read_text())
+    return [type(entry.event).__name__ for entry in journal]
+
+
+@pytest.mark.parametrize("act", ["append", "sync"])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
+def test_before_a_tool_what_cannot_be_written_refuses_the_call(
+    path: Path, kept: Kept, disk: Faulty, act: str, number: int
+) -> None:
+    disk.raises(number, act)
+    before = on_disk(path)
+    for event in (Decided("c"), Started("c")):
+        with pytest.raises(NotKept, match="the call did not run") as refused:
+            kept.journal.append(head(kept), event)
+        assert "\n" not in str(refused.value)
+    assert on_disk(path) == before == [type(e.event).__name__ for e in kept.journal]
+    assert kept.late() == ""
+    disk.fault = {}
+    kept.journal.append(head(kept), Decided("c"))
+    assert on_disk(path) == [*before, "Decided"]
+
+
+@pytest.mark.parametrize("act", ["append", "sync"])
+def test_after_a_tool_its_result_stays_and_is_written_when_that_works_again(
+    path: Path, kept: Kept, disk: Faulty, act: str
+) -> None:
+    kept.journal.append(head(kept), Decided("c"))
+    kept.journal.append(head(kept), Started("c"))
+    before = on_disk(path)
+    disk.raises(errno.ENOSPC, act)
+    kept.journal.append(head(kept), Finished("c", Data(1)))
+    kept.journal.append(head(kept), Replied("done"))
+    assert kept.late().startswith("Not on disk since ")
+    assert "the disk is full" in kept.late()
+    assert "\n" not in kept.late()
+    with pytest.raises(NotKept):
+        kept.journal.append(head(kept), Decided("d"))
+    disk.fault = {}
+    kept.journal.append(head(kept), Asked("more"))
+    assert on_disk(path) == [*before, "Finished", "Replied", "Asked"]
+    assert kept.late() == ""
+
+
+def test_to_ask_what_is_not_on_disk_writes_it_where_that_works_again(
+    path: Path, kept: Kept, disk: Faulty
+) -> None:
+    disk.raises(errno.EIO, "append")
+    kept.journal.append(head(kept), Replied("more"))
+    assert "input/output error" in kept.late()
+    disk.fault = {}
+    assert kept.late() == ""
+    assert on_disk(path)[-1] == "Replied"
+
+
+@pytest.mark.parametrize("room", range(0, 400, 13))
+def test_a_line_that_went_in_half_is_cut_before_the_next_one(
+    path: Path, kept: Kept, disk: Faulty, room: int
+) -> None:
+    disk.room = room
+    for number in range(4):
+        kept.journal.append(head(kept), Asked(f"{number}"))
+    disk.room = 1 << 20
+    kept.journal.append(head(kept), Asked("last"))
+    assert closed(kept).dumps(sealing(path.parent)) == path.read_text()
+
+
+def test_a_sync_that_failed_is_no_sync_though_the_next_one_succeeds(
+    path: Path, kept: Kept, disk: Faulty
+) -> None:
+    """What a sync failed on may be gone from the cache: it is written anew."""
+    size = path.stat().st_size
+    disk.raises(errno.EIO, "sync")
+    kept.journal.append(head(kept), Replied("one"))
+    lost = path.read_bytes()[size:]
+    with path.open("rb+") as file:
+        file.seek(size)
+        file.write(b"\0" * len(lost))
+    disk.fault = {}
+    kept.journal.append(head(kept), Replied("two"))
+    assert path.read_bytes()[size:].startswith(lost)
+    assert len(closed(opened(path))) == len(kept.journal)
+
+
+@pytest.mark.parametrize("act", ["open", "lock", "read"])
+def test_a_disk_that_cannot_be_written_at_first_is_tried_again_by_the_next_cell(
+    path: Path, disk: Faulty, act: str
+) -> None:
+    written(path)
+    disk.raises(errno.EROFS, act)
+    kept = opened(path, disk)
+    assert kept.note == (
+        "This session is not kept on disk: the disk is read-only; make it writable, and run a cell."
+    )
+    root = kept.journal.append(None, Opened()).id
+    said = kept.journal.append(root, Asked("in between")).id
+    assert kept.again is not None
+    kept = kept.again()
+    assert kept.note == ""
+    disk.fault = {}
+    assert kept.again is not None
+    kept = kept.again()
+    assert "on disk again" in kept.note
+    assert said in closed(opened(path.with_name("other"))) or said in kept.journal
+    closed(kept)
+    assert said in closed(opened(path))
+
+
+def test_what_is_damaged_stays_where_it_is_while_it_cannot_be_set_aside(
+    path: Path, disk: Faulty
+) -> None:
+    written(path)
+    path.write_bytes(path.read_bytes() + b"torn")
+    before, disk.room = path.read_bytes(), 2
+    kept = opened(path, disk)
+    assert "the disk is full" in kept.note
+    assert len(kept.journal) == 2
+    assert path.read_bytes() == before
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_a_full_device_is_told_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.symlink_to("/dev/full")
+    file = DISK.open(path)
+    try:
+        with pytest.raises(OSError, match="No space left"):
+            file.append(b"x")
+    finally:
+        file.close()
+
+
+def test_a_folder_that_may_not_be_written_is_read(path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may write anywhere")
+    written(path)
+    path.parent.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        kept = opened(path)
+        assert "its folder may not be written" in kept.note
+        assert len(kept.journal) == 2
+    finally:
+        path.parent.chmod(stat.S_IRWXU)
+
+
+def test_without_a_key_what_happens_is_history_later_and_that_is_said(path: Path) -> None:
+    kept = open_journal(path, None)
+    assert "key" in kept.note
+    kept.journal.append(None, Opened())
+    closed(kept)
+    assert [entry.own for entry in closed(opened(path))] == [False]
+
+
+def test_a_file_is_replaced_whole_or_stays(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    replace_file(path, "one\n")
+    with pytest.raises(UnicodeEncodeError):
+        replace_file(path, "two\n" * 10_000 + "\ud800")
+    assert (path.read_text(), os.listdir(tmp_path)) == ("one\n", ["s.jsonl"])

@@ -28,7 +28,7 @@ from jupyter_toolcall.events import (
     from_json,
     to_json,
 )
-from jupyter_toolcall.journal import Entry, Journal, Label
+from jupyter_toolcall.journal import Entry, Journal, Label, When
 from jupyter_toolcall.trail import Trail
 
 texts = st.text(max_size=5)
@@ -105,8 +105,8 @@ def test_a_journal_that_was_torn_or_changed_keeps_what_is_whole(
         assert broken.endswith(left)
         ids = [entry.id for entry in journal]
         assert [entry.id for entry in kept] == ids[: len(kept)]
-        # All lines before the one that was hit are there.
-        assert len(kept) >= text[:at].count("\n")
+        # All lines before the one that was hit are there, and nothing of it: the first is no entry.
+        assert len(kept) == max(text[:at].count("\n") - 1, 0)
 
 
 def test_equal_histories_have_equal_names_and_a_fork_is_another_child() -> None:
@@ -127,7 +127,7 @@ def test_what_does_not_fit_a_fold_was_never_there() -> None:
         return count + 1
 
     lines: list[str] = []
-    journal = Journal(lambda line, sync: lines.append(line))
+    journal = Journal(lambda line, when: lines.append(line))
     first = journal.append(None, Opened())
     assert journal.fold(first.id, picky, 0) == 1
     with pytest.raises(NotYourTurn):
@@ -137,7 +137,7 @@ def test_what_does_not_fit_a_fold_was_never_there() -> None:
 
 
 def test_what_cannot_be_written_was_never_there() -> None:
-    def full(line: str, sync: bool) -> None:
+    def full(line: str, when: When) -> None:
         raise OSError("no space left")
 
     journal = Journal(full)
@@ -148,13 +148,24 @@ def test_what_cannot_be_written_was_never_there() -> None:
         Journal().append(None, Asked(float("nan")))  # type: ignore[arg-type]
 
 
-def test_only_what_allows_an_effect_has_to_be_on_disk_first() -> None:
-    synced: list[bool] = []
-    journal = Journal(lambda line, sync: synced.append(sync))
+def test_what_allows_an_effect_has_to_be_on_disk_first_and_what_was_said_and_done_now() -> None:
+    written: list[When] = []
+    journal = Journal(lambda line, when: written.append(when))
+    said: list[tuple[Event, str, When]] = [
+        (Opened(), "", "soon"),
+        (Asked("x"), "person", "soon"),
+        (Replied("x"), "", "now"),
+        (Decided("c"), "person", "first"),
+        (Decided("c", "edit"), "person", "first"),
+        (Decided("c", "reject"), "person", "now"),
+        (Decided("d"), "policy", "soon"),
+        (Started("d"), "", "first"),
+        (Finished("c", Data(1)), "", "now"),
+    ]
     head = None
-    for event in (Opened(), Asked("x"), Decided("c"), Started("c"), Finished("c", Data(1))):
-        head = journal.append(head, event).id
-    assert synced == [False, False, True, True, False]
+    for event, by, _ in said:
+        head = journal.append(head, event, {"by": by}).id
+    assert written == [when for *_, when in said]
 
 
 def test_each_prefix_is_folded_once() -> None:
@@ -183,7 +194,7 @@ def test_the_line_that_was_changed_is_named() -> None:
     journal.remember({"a": 1})
     head = journal.append(None, Opened()).id
     journal.append(head, Asked("hello"))
-    with pytest.raises(BrokenJournal, match=r"line 3 .* 1 entries before it are whole"):
+    with pytest.raises(BrokenJournal, match=r"line 4 .* 1 entries before it are whole"):
         Journal.loads(journal.dumps().replace("hello", "hullo"))
 
 
@@ -218,7 +229,7 @@ def test_a_trail_never_changes_whatever_grows_from_it(steps: list[tuple[int, int
 
 def test_what_a_branch_is_called_is_kept_beside_the_entries_and_is_part_of_no_digest() -> None:
     lines: list[str] = []
-    journal = Journal(lambda line, sync: lines.append(line))
+    journal = Journal(lambda line, when: lines.append(line))
     first = journal.append(None, Opened())
     left, right = journal.append(first.id, Asked("a")), journal.append(first.id, Asked("b"))
     ids, written = [entry.id for entry in journal], len(lines)

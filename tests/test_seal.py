@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall import Scripted, Session, Toolbox, entries, tool
 from jupyter_toolcall.journal import Journal
 from jupyter_toolcall.seal import sealing
 
@@ -55,10 +55,7 @@ def lines_up_to(path: Path, kind: str) -> list[str]:
 
 def foreign(path: Path) -> None:
     """Make a file into one that another machine wrote."""
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    for line in lines:
-        line.pop("seal", None)
-    path.write_text("".join(f"{json.dumps(line, separators=(',', ':'))}\n" for line in lines))
+    path.write_text(Journal.loads(path.read_text()).dumps())
 
 
 def approved(path: Path, post: Post) -> None:
@@ -94,8 +91,9 @@ def test_an_approval_whose_seal_does_not_fit_is_another_machines(
     approved(path, post)
     *before, last = path.read_text().splitlines()
     data = json.loads(last)
+    del data["sum"]
     data |= {"seal": "0" * 32} if change == "seal" else {"meta": {"at": 1, "by": "person"}}
-    path.write_text("\n".join([*before, json.dumps(data, separators=(",", ":")), ""]))
+    path.write_text("\n".join([*before, entries.line(data), ""]))
     assert len(post.load(path).run().pending) == 1
     assert post.sent == []
 
