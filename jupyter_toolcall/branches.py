@@ -6,11 +6,14 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from .events import Asked, Decided, Opened, Replied
-from .journal import Entry, Journal
+from .journal import Entry, Journal, Label
 from .state import state_at
 
 SHOWN = 4
 """So many other branches are drawn, the newest."""
+LONGEST = 60
+"""Characters of a name."""
+PLACE = "earlier place"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,12 @@ class Branch:
     name: str
     own: str | None
     current: bool = False
+    hidden: bool = False
+    """A person took it out of view; never the one that is current."""
+    begins: str = ""
+    """The entry that a name is given to: `own`, or the first of all."""
+    place: bool = False
+    """It is no end of its own, but a place on the way of another one."""
 
 
 def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
@@ -30,11 +39,31 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
     person said later belongs to a later cell.
     """
     found: list[Branch] = []
-    for each in _heads(journal, head):
+    heads = [*_heads(journal, head)]
+    given = {label.name for label in journal.labels.values()} - {""}
+    for each in heads:
         own = _own(journal, each) if found else None
-        name = _unused(_label(journal, own), {b.name for b in found}) if found else "main"
-        found.append(Branch(each, name, own, each == head))
+        begins = own or _beginning(journal, each)
+        place = each == head and any(b.begins == begins for b in found)
+        name = "main" if not found else PLACE if place else _label(journal, own)
+        label = Label() if place else journal.labels.get(begins, Label())
+        others = {b.name for b in found}
+        name = _unused(label.name, others) if label.name else _unused(name, given | others)
+        hidden = label.hidden and each != head
+        found.append(Branch(each, name[:LONGEST], own, each == head, hidden, begins, place))
     return tuple(found)
+
+
+def _beginning(journal: Journal, head: str) -> str:
+    return _own(journal, head) or journal.path(head)[0].id
+
+
+def left_by(journal: Journal, branch: Branch, known: Collection[Branch]) -> Branch | None:
+    """Return the branch that another one left, None for the oldest; `known` are all there are."""
+    before = branch.begins if branch.place else journal[branch.begins].parent
+    begins = _beginning(journal, before) if before else ""
+    others = (each for each in known if each.head != branch.head and not each.place)
+    return next((each for each in others if each.begins == begins), None)
 
 
 def _heads(journal: Journal, head: str) -> dict[str, None]:
@@ -78,7 +107,7 @@ def _own(journal: Journal, head: str) -> str | None:
 
 def _label(journal: Journal, own: str | None) -> str:
     if own is None:
-        return "earlier place"
+        return PLACE
     entry = journal[own]
     match entry.event:
         case Decided(decision="edit"):

@@ -38,7 +38,7 @@ def _first_line(line: str) -> Iterable[str]:
     from .options import parser
 
     if line.lstrip().startswith("%toolchat"):
-        return SUBCOMMANDS
+        return _branch_names(line) or SUBCOMMANDS
     actions = parser()._actions
     options = {name: action for action in actions for name in action.option_strings}
     words = line.split()
@@ -54,6 +54,17 @@ def _first_line(line: str) -> Iterable[str]:
         case "replay":
             return recordings(here().cells.folder)
     return [*_variables(action.dest), *options]
+
+
+def _branch_names(line: str) -> list[str]:
+    """The names of branches, behind a subcommand that takes one."""
+    from .notebook import here
+
+    command = line.split()[1:2]
+    session = here().cells.sessions.get(here().cells.last or "")
+    if session is None or command not in (["branch"], ["checkout"], ["diff"]):
+        return []
+    return [*session.branch_names] if line.endswith(" ") or len(line.split()) > 2 else []
 
 
 def _variables(dest: str) -> list[str]:

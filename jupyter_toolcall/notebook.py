@@ -19,8 +19,9 @@ from typing import Any
 from IPython import get_ipython
 from IPython.display import display
 
-from . import lines, replying
+from . import lines, predicting, replying
 from .cells import Cells, filled, model_name, say
+from .comparing import Comparison
 from .config import ToolChat, configured, project, take
 from .driving import TICK, Drive
 from .errors import Absent, ToolcallError, Unfinished
@@ -29,6 +30,7 @@ from .panel import Panel
 from .saving import bundle
 from .session import Session
 from .steps import AskModel
+from .teaching.showing import Page
 
 SUBCOMMANDS = lines.SUBCOMMANDS
 HELLO = 3.0
@@ -58,6 +60,7 @@ class Notebook:
         if chosen.quiet or not self.interactive:
             return self.cell_now(line, body)
         since, session = self._said(chosen, body)
+        self._guess(session, chosen, somebody=True)
         drive = self._drive(session, since, chosen, panel=True)
         try:
             if await self._heard(drive):
@@ -76,6 +79,7 @@ class Notebook:
             print(help_text())
             return None
         since, session = self._said(chosen, body)
+        self._guess(session, chosen, somebody=not chosen.wait and "predict" in chosen.said)
         drive = self._drive(session, since, chosen, panel=False)
         try:
             drive.drive_now()
@@ -94,8 +98,22 @@ class Notebook:
         session = say(session, filled(body.strip(), session, self.shell.user_ns), chosen.fresh)
         return since, self.cells.keep(session)
 
+    def _guess(self, session: Session, chosen: Options, somebody: bool) -> None:
+        """Where the cell says so, each reply is guessed from now on; else none is."""
+        why_not = predicting.why_not(session, somebody) if chosen.predict else ""
+        if why_not:
+            print(f"toolchat: {why_not}")
+        known = self.cells.guesses.pop(session.name, None)
+        predicting.end(session)
+        if chosen.predict and not why_not:
+            self.cells.guesses[session.name] = predicting.begin(session, known)
+
     def _drive(self, session: Session, since: str, chosen: Options, panel: bool) -> Drive:
         drive = Drive(session, lambda notice: None, stepping=chosen.step)
+        drive.guesses = self.cells.guesses.get(session.name, drive.guesses)
+        learner = lines.Learner(self.cells, self.shell.user_ns)
+        drive.task = learner.task(chosen.replay)
+        drive.check = lambda: learner.checked(chosen.replay, drive.session)
         model = session.cursor.desk.model
         drive.model = str(getattr(model, "name", None) or model_name(model))
         for name, listener in (("on_text", drive.stream), ("on_wait", drive.wait_for_model)):
@@ -154,6 +172,8 @@ class Notebook:
             session = drive.session
             if session.pending:
                 lines.ask_by_input(session, session.pending[0], input)
+            elif session.cursor.held:
+                lines.guess_by_input(session, input)
             elif replying.awaited(session.cursor):
                 lines.reply_by_input(session, input)
             else:
@@ -226,7 +246,10 @@ class Notebook:
                 return None
             options(text.partition("--cell")[2])
             raise Unfinished("the prompt is empty; write what is to be done below the first line")
-        session = lines.carry_out(words, self.cells, self.settings.settings())
+        settings, variables = self.settings.settings(), self.shell.user_ns
+        session = lines.carry_out(words, self.cells, settings, variables)
+        if isinstance(session, (Comparison, Page)):
+            display(session)
         if isinstance(session, Session):
             self.cells.keep(session)
             self._bind(session)

@@ -11,8 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from . import aside, by_hand, places, records, replying
+from . import aside, by_hand, comparing, naming, places, records, replying
 from .approval import Approve
+from .branches import branches
+from .comparing import Comparison
 from .content import well_formed
 from .deciding import decision as decision_on
 from .disk import home
@@ -165,14 +167,58 @@ class Session:
         return self.at(places.edited(self.cursor, _id(call_id), arguments))
 
     def checkout(self, head: str) -> Session:
-        """Move this session to another place of its journal."""
-        self.cursor = places.forked(self.cursor, head)
+        """Move this session to a branch, by name, or to another place: an entry, behind a call.
+
+        Raises UsageError for a name that there is not.
+        """
+        self.cursor = places.forked(self.cursor, self._branch(head))
         return self
+
+    def name_branch(self, name: str, of: str | None = None) -> Session:
+        """Call the branch of this session so, or the one that is called `of`.
+
+        Raises UsageError for a name that is taken, or can't be one.
+        """
+        naming.name_branch(self.journal, self.head, name, of)
+        return self
+
+    def hide_branch(self, name: str) -> Session:
+        """Take a branch out of view; nothing is deleted. Raises UsageError for the one on show."""
+        naming.hide_branch(self.journal, self.head, name)
+        return self
+
+    def show_branch(self, name: str) -> Session:
+        """Take a branch into view again."""
+        naming.hide_branch(self.journal, self.head, name, hidden=False)
+        return self
+
+    def diff(self, other: Session | str | None = None) -> Comparison:
+        """Compare this branch with another one, call by call and object by object.
+
+        `other` is a session, or the name or head of a branch; None is the branch that this
+        one left. What stands on the left is the other. Raises UsageError where there is none.
+        """
+        return comparing.diff(self.cursor, other.cursor if isinstance(other, Session) else other)
 
     @property
     def branches(self) -> tuple[str, ...]:
         """The heads of all branches, oldest first."""
         return self.cursor.desk.journal.leaves()
+
+    @property
+    def branch(self) -> str:
+        """The name of the branch that this session is on."""
+        return naming.current(self.journal, self.head).name
+
+    @property
+    def branch_names(self) -> Mapping[str, str]:
+        """The heads of the branches by name, oldest first, those that are hidden too."""
+        return {each.name: each.head for each in branches(self.journal, self.head)}
+
+    def _branch(self, at: str) -> str:
+        """Return the place that a text names: an entry or a call as it is, a branch's head."""
+        known = at in self.journal or at in self.state.calls
+        return at if known else naming.named(self.journal, self.head, at).head
 
     @property
     def head(self) -> str:

@@ -1,0 +1,9 @@
+"""Two branches of a journal, or two sessions, side by side: call by call, object by object."""
+
+from .choosing import diff
+from .comparison import Comparison
+from .differences import Difference
+from .pairing import compare
+from .values import difference
+
+__all__ = ["Comparison", "Difference", "compare", "diff", "difference"]

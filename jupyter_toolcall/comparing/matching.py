@@ -1,0 +1,47 @@
+"""Which items of two sequences belong together. Only pure functions on sequences live here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from typing import TypeVar
+
+T = TypeVar("T")
+Key = int | str
+Pair = tuple[T | None, T | None]
+"""What stands on the left and on the right; None where nothing does."""
+MANY = 400
+"""Of so many items the popular ones begin nothing: else they would be compared all with all."""
+
+
+def matches(left: Sequence[Key], right: Sequence[Key]) -> list[tuple[int, int, int]]:
+    """Return the runs that both have, in order, as (left, right, length).
+
+    The same runs come out when the sides are swapped.
+    """
+    turned = (len(left), [*map(str, left)]) > (len(right), [*map(str, right)])
+    first, second = (right, left) if turned else (left, right)
+    popular = max(len(left), len(right)) > MANY
+    found = SequenceMatcher(None, first, second, autojunk=popular).get_matching_blocks()
+    return [(b, a, size) if turned else (a, b, size) for a, b, size in found if size]
+
+
+def pairs(
+    left: Sequence[T], right: Sequence[T], keys: Sequence[Callable[[T], Key]]
+) -> Iterator[Pair[T]]:
+    """Yield the items side by side, in order.
+
+    Those with the same first key belong together, between them those with the same second
+    key, and so on; what is left over stands together as it comes.
+    """
+    if not left or not right or not keys:
+        yield from zip_longest(left, right)
+        return
+    key, *rest = keys
+    a = b = 0
+    ends = (len(left), len(right), 0)
+    for i, j, size in (*matches([*map(key, left)], [*map(key, right)]), ends):
+        yield from pairs(left[a:i], right[b:j], rest)
+        yield from zip(left[i : i + size], right[j : j + size], strict=True)
+        a, b = i + size, j + size

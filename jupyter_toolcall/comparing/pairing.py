@@ -1,0 +1,199 @@
+"""Two branches, call by call and object by object: what stands beside what, and how it differs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..errors import Absent
+from ..events import Made
+from ..loop import Cursor
+from ..secrets import Hide
+from ..state import SAVE, CallState, objects_of
+from .comparison import Comparison
+from .differences import Difference, Others, Same, Unknown
+from .facts import CallPair, Change, ObjectPair, What
+from .matching import Pair, pairs
+from .reading import Branch, branch, compared_call, inputs_of, is_shared, signatures, value_of
+from .values import difference, shown
+
+ASPECTS: tuple[What, ...] = ("status", "result", "error", "prints", "reason")
+Beside = dict[str, str]
+"""The names of objects on the left, and of those that stand beside them on the right."""
+
+
+def compare(left: Cursor, right: Cursor, names: tuple[str, str] = ("left", "right")) -> Comparison:
+    """Return how two branches differ; they may be of two sessions.
+
+    A call stands beside the one with its id, else beside one of the same tool on objects that
+    came about alike, else beside one of the same tool, else beside the next one.
+    """
+    a, b = branch(left, names[0]), branch(right, names[1])
+    names_of = a.state.by_maker, b.state.by_maker
+    both = [maker for maker in inputs_of(a.state) if maker in inputs_of(b.state)]
+    beside: Beside = {names_of[0][maker]: names_of[1][maker] for maker in both}
+    return Comparison(
+        a.side,
+        b.side,
+        inputs=tuple(_inputs(a, b)),
+        calls=tuple(_calls(a, b, beside)),
+        text=difference(a.state.said, b.state.said),
+    )
+
+
+def aligned(a: Branch, b: Branch) -> Iterator[Pair[CallState]]:
+    """Yield the calls of two branches as they stand beside each other, in order."""
+    known: dict[tuple[Any, ...], int] = {}
+    signed = {**signatures(known, a), **signatures(known, b)}
+    left, right = a.calls, b.calls
+    same = 0
+    while same < min(len(left), len(right)) and is_shared(left[same], right[same]):
+        same += 1
+    yield from zip(left[:same], right[:same], strict=True)
+    yield from pairs(
+        left[same:],
+        right[same:],
+        [
+            lambda call: f"{call.id} {call.tool}",
+            lambda call: signed[id(call)],
+            lambda call: call.tool,
+        ],
+    )
+
+
+def _inputs(a: Branch, b: Branch) -> Iterator[ObjectPair]:
+    left, right = inputs_of(a.state), inputs_of(b.state)
+    for maker in [*left, *(maker for maker in right if maker not in left)]:
+        yield object_pair(left.get(maker), right.get(maker), a, b)
+
+
+def _calls(a: Branch, b: Branch, beside: Beside) -> Iterator[CallPair]:
+    for left, right in aligned(a, b):
+        yield _call_pair(left, right, a, b, beside)
+
+
+def _call_pair(
+    left: CallState | None, right: CallState | None, a: Branch, b: Branch, beside: Beside
+) -> CallPair:
+    one = compared_call(left, a) if left else None
+    other = compared_call(right, b) if right else None
+    shared = left is not None and right is not None and is_shared(left, right)
+    objects = tuple(_objects(left, right, a, b, beside))
+    if left is None or right is None or shared:
+        return CallPair(one, other, shared, (), objects)
+    return CallPair(one, other, False, tuple(_changes(left, right, a, b, beside)), objects)
+
+
+def _objects(
+    left: CallState | None, right: CallState | None, a: Branch, b: Branch, beside: Beside
+) -> Iterator[ObjectPair]:
+    """What a call only returned is told where it was made; what was saved, once more."""
+    mine, theirs = _made(left, a), _made(right, b)
+    for one, other in pairs(mine, theirs, ()):
+        found = object_pair(one, other, a, b)
+        if found.left and found.right:
+            beside[found.left] = found.right
+        yield found
+
+
+def _made(call: CallState | None, of: Branch) -> list[Made]:
+    if call is not None and call.tool == SAVE and call.status == "succeeded":
+        named = (of.state.objects.get(str(value)) for value in call.arguments.values())
+        return [made for made in named if made is not None]
+    found = objects_of(call.outcome) if call else ()
+    return [made for made in found if call and made.maker.partition("[")[0] == call.id]
+
+
+def object_pair(left: Made | None, right: Made | None, a: Branch, b: Branch) -> ObjectPair:
+    """Return two objects side by side, and how their values differ."""
+    kind = (right or left or Made("", "", "")).kind
+    names = (
+        a.state.by_maker[left.maker] if left else "",
+        b.state.by_maker[right.maker] if right else "",
+    )
+    found = _difference(left, right, a, b)
+    return ObjectPair(*names, kind, veiled(veiled(found, _hide(a)), _hide(b)))
+
+
+def _hide(of: Branch) -> Hide:
+    return of.cursor.desk.hide
+
+
+def _difference(left: Made | None, right: Made | None, a: Branch, b: Branch) -> Difference:
+    try:
+        if left is None or right is None:
+            return Others(
+                shown(value_of(left, a)) if left else None,
+                shown(value_of(right, b)) if right else None,
+            )
+        return _values(left, right, a, b)
+    except Absent as error:
+        return Unknown(str(error))
+
+
+def _values(left: Made, right: Made, a: Branch, b: Branch) -> Difference:
+    alike = left.kind == right.kind
+    if alike and (left.digest == right.digest or (left.content and left.content == right.content)):
+        return Same()
+    found = difference(value_of(left, a), value_of(right, b))
+    known = bool(left.content and right.content)
+    return (
+        Unknown("they differ behind what is shown of them") if known and found == Same() else found
+    )
+
+
+def _changes(
+    left: CallState, right: CallState, a: Branch, b: Branch, beside: Beside
+) -> Iterator[Change]:
+    if left.tool != right.tool:
+        yield Change("tool", "", Others(left.tool, right.tool))
+    names = [*left.arguments, *(name for name in right.arguments if name not in left.arguments)]
+    names = names if [*left.arguments] == [*right.arguments] else sorted(names)
+    for name in names:
+        found = _argument(name, left.arguments, right.arguments, beside)
+        if not isinstance(found, Same):
+            yield Change("argument", name, found)
+    one, other = compared_call(left, a), compared_call(right, b)
+    if _with_names([*one.objects], beside) != [*other.objects]:
+        returned = [", ".join(each.objects) or None for each in (one, other)]
+        yield Change("result", "", Others(*returned))
+    for what in ASPECTS:
+        found = difference(getattr(one, what), getattr(other, what))
+        if not isinstance(found, Same):
+            yield Change(what, "", found)
+
+
+def _argument(
+    name: str, left: Mapping[str, Any], right: Mapping[str, Any], beside: Beside
+) -> Difference:
+    """Objects that stand beside each other are the same argument, whatever they are called."""
+    if name not in left or name not in right:
+        given = [shown(each[name]) if name in each else None for each in (left, right)]
+        return Others(*given)
+    if _with_names(left[name], beside) == right[name]:
+        return Same()
+    return difference(left[name], right[name])
+
+
+def _with_names(value: Any, names: Mapping[str, str]) -> Any:
+    match value:
+        case str():
+            return names.get(value, value)
+        case list():
+            return [_with_names(item, names) for item in value]
+        case dict():
+            return {key: _with_names(item, names) for key, item in value.items()}
+    return value
+
+
+def veiled(fact: Any, hide: Hide) -> Any:
+    """Return a difference, or a part of one, without the secrets in its texts."""
+    if isinstance(fact, str):
+        return hide(fact)
+    if isinstance(fact, tuple):
+        return tuple(veiled(item, hide) for item in fact)
+    if dataclasses.is_dataclass(fact) and not isinstance(fact, type):
+        parts = {f.name: veiled(getattr(fact, f.name), hide) for f in dataclasses.fields(fact)}
+        return dataclasses.replace(fact, **parts)
+    return fact

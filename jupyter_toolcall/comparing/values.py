@@ -1,0 +1,174 @@
+"""How two values differ, by their types. It never raises, and no tool of anybody runs.
+
+What is asked of a value's own class is its `repr`, as in every picture of it; equality is
+decided on plain data alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ..content import describe
+from . import frames, pictures, tables
+from .cells import PLAIN
+from .differences import Difference, Field, Fields, Numbers, Others, Same, Unknown
+from .texts import texts
+
+DEEP, MANY = 5, 40
+"""So deep values are taken apart, into so many parts that differ."""
+LONG, LINE = 400, 100
+"""So much of a value in words is shown; a longer text is compared line by line."""
+
+
+def difference(left: Any, right: Any) -> Difference:
+    """Return how two values differ."""
+    return _safe(left, right, 0)
+
+
+def _safe(left: Any, right: Any, deep: int) -> Difference:
+    try:
+        return _difference(left, right, deep)
+    # A value's own methods, and a library's, may raise anything.
+    except Exception as error:
+        a, b = describe(left, LONG), describe(right, LONG)
+        return Others(a, b) if a != b else Unknown(f"comparing them raised {type(error).__name__}")
+
+
+def _difference(left: Any, right: Any, deep: int) -> Difference:
+    if left is right:
+        return Same()
+    if type(left) in PLAIN and type(right) in PLAIN:
+        return _plain(left, right)
+    if pictures.is_picture(left) and pictures.is_picture(right):
+        return pictures.pictures(left, right)
+    if frames.have_labels(left, right):
+        return frames.frames(left, right)
+    grids = _grid(left), _grid(right)
+    if grids[0] is not None and grids[1] is not None:
+        return tables.compared(grids[0], grids[1])
+    if deep < DEEP and (parts := _parts(left, right)) is not None:
+        return _fields(*parts, deep)
+    if isinstance(left, (list, tuple, set, frozenset)) and type(left) is type(right):
+        return texts(_items(left), _items(right))
+    return _described(left, right)
+
+
+def _plain(left: Any, right: Any) -> Difference:
+    if isinstance(left, bytes) and isinstance(right, bytes) and pictures.is_picture(left):
+        return (
+            pictures.pictures(left, right)
+            if pictures.is_picture(right)
+            else _described(left, right)
+        )
+    if type(left) is type(right) and (left == right or (_is_nan(left) and _is_nan(right))):
+        return Same()
+    numbers = {type(left), type(right)} <= {int, float}
+    if numbers and left != right:
+        return Numbers(left, right)
+    if isinstance(left, str) and isinstance(right, str) and (_is_long(left) or _is_long(right)):
+        return texts(left.split("\n"), right.split("\n"))
+    return _described(left, right)
+
+
+def _is_long(text: str) -> bool:
+    return len(text) > LINE or "\n" in text
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _grid(value: Any) -> tables.Grid | None:
+    if tables.is_table(value):
+        return tables.grid(value)
+    if frames.is_frame(value):
+        return frames.frame_grid(value)
+    return frames.array_grid(value) if frames.is_array(value) else None
+
+
+def _parts(left: Any, right: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+    """Return two values of parts as parts by name; None where they have none in common."""
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return _named(left), _named(right)
+    if isinstance(left, (list, tuple)) and type(left) is type(right) and len(left) == len(right):
+        return tuple(  # type: ignore[return-value]
+            {f"[{n}]": item for n, item in enumerate(each)} for each in (left, right)
+        )
+    if type(left) is not type(right) or isinstance(left, (type, enum.Enum)):
+        return None
+    a, b = _attributes(left), _attributes(right)
+    return (a, b) if a or b else None
+
+
+def _named(value: Mapping[Any, Any]) -> dict[str, Any]:
+    return {key if type(key) is str else describe(key, 80): item for key, item in value.items()}
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    """Return what a plain object holds; what is computed when it is asked for is left alone."""
+    if dataclasses.is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value)]
+        held = {name: _held(value, name) for name in names}
+        return {name: item for name, item in held.items() if item is not _NOT_HELD}
+    found = getattr(value, "__dict__", {})
+    return dict(found) if isinstance(found, dict) else {}
+
+
+_NOT_HELD = object()
+
+
+def _held(value: Any, name: str) -> Any:
+    try:
+        return object.__getattribute__(value, name)
+    except AttributeError:
+        return _NOT_HELD
+
+
+def _fields(left: Mapping[str, Any], right: Mapping[str, Any], deep: int) -> Difference:
+    known = list(left) if list(left) == list(right) else sorted({*left, *right})
+    found = (Field(name[:80], _field(left, right, name, deep + 1)) for name in known)
+    unlike = [field for field in found if not isinstance(field.difference, Same)]
+    if not unlike:
+        return Same()
+    return Fields(tuple(unlike[:MANY]), max(0, len(unlike) - MANY), len(known) - len(unlike))
+
+
+def _field(left: Mapping[str, Any], right: Mapping[str, Any], name: str, deep: int) -> Difference:
+    if name in left and name in right:
+        return _safe(left[name], right[name], deep)
+    return Others(
+        shown(left[name]) if name in left else None, shown(right[name]) if name in right else None
+    )
+
+
+def _items(value: Any) -> list[str]:
+    items = [describe(item, LONG) for item in value]
+    return sorted(items) if isinstance(value, (set, frozenset)) else items
+
+
+def _described(left: Any, right: Any) -> Difference:
+    a, b = shown(left), shown(right)
+    if a != b:
+        return Others(a, b)
+    if type(left) is not type(right):
+        return Others(f"{a} ({type(left).__name__})", f"{b} ({type(right).__name__})")
+    whole = [
+        each if type(each) in (str, bytes) else describe(each, 20_000) for each in (left, right)
+    ]
+    return Same() if whole[0] == whole[1] else Unknown("they differ behind what is shown of them")
+
+
+def shown(value: Any) -> str:
+    """Return a value in words; plain data as JSON, which is what a model reads."""
+    if type(value) in (str, bool, type(None)):
+        return _cut(json.dumps(value, ensure_ascii=False))
+    return describe(value, LONG)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONG else f"{text[: LONG - 1]}…"

@@ -1,0 +1,530 @@
+"""Two branches side by side: what is the same, what differs, and that it reads from either side."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from html.parser import HTMLParser
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.comparing import Comparison, compare, difference
+from jupyter_toolcall.comparing.differences import (
+    Fields,
+    Images,
+    Numbers,
+    Others,
+    Same,
+    Tables,
+    Texts,
+    Unknown,
+    mirrored,
+)
+from jupyter_toolcall.comparing.saying import in_a_line
+from jupyter_toolcall.errors import UsageError
+from jupyter_toolcall.events import Usage
+from jupyter_toolcall.models import Reply, Request
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[31m"
+
+
+# -- values ---------------------------------------------------------------------------------
+
+
+@dataclass
+class Pot:
+    """A value of parts."""
+
+    size: int = 1
+    label: str = "red"
+    lid: Any = None
+
+
+class Plain:
+    """A value without a dataclass."""
+
+    def __init__(self, **parts: Any) -> None:
+        self.__dict__.update(parts)
+
+
+class Rude:
+    """A value whose own code raises, whatever it is asked."""
+
+    def __init__(self, part: int) -> None:
+        self.part = part
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("no")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def png(color: str, size: tuple[int, int] = (40, 30)) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", size, color).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+TABLE = pd.DataFrame({"n": [1, 2, 3], "of": ["a", "b", None]})
+
+
+def changed(frame: pd.DataFrame, row: int, column: str, value: Any) -> pd.DataFrame:
+    made = frame.copy()
+    made.loc[row, column] = value
+    return made
+
+
+RECORDS = [{"n": 1, "of": "a"}, {"n": 2, "of": "b"}]
+KINDS: list[tuple[Any, Any, type, str]] = [
+    (1, 3, Numbers, "1 → 3 (+2)"),
+    (1.5, 1, Numbers, "1.5 → 1 (-0.5)"),
+    (1, 1.0, Others, "1 → 1.0"),
+    ("red", "blue", Others, '"red" → "blue"'),
+    (None, 0, Others, "null → 0"),
+    ("a\nb\nc", "a\nx\nc", Texts, "1 line differs"),
+    ("a" * 500, "a" * 499 + "b", Texts, "1 line differs"),
+    ([1, 2, 3], [1, 3], Texts, "1 line differs"),
+    ({1, 2}, {2, 3}, Texts, "2 lines differ"),
+    ({"a": 1, "b": 2}, {"a": 1, "b": 3}, Fields, "b: 2 → 3 (+1)"),
+    ({"a": 1}, {"a": 1, "b": "new"}, Fields, 'b: nothing → "new"'),
+    (Pot(1), Pot(2), Fields, "size: 1 → 2 (+1)"),
+    (Pot(lid=Pot(1)), Pot(lid=Pot(2)), Fields, "lid.size: 1 → 2 (+1)"),
+    (Plain(a=1), Plain(a=2), Fields, "a: 1 → 2 (+1)"),
+    (Rude(1), Rude(2), Fields, "part: 1 → 2 (+1)"),
+    (RECORDS, [{"n": 1, "of": "a"}, {"n": 5, "of": "b"}], Tables, "1 cell differs"),
+    (RECORDS, RECORDS[:1], Tables, "2 × 2 → 1 × 2; 1 row only left"),
+    ({"n": [1, 2], "m": [3, 4]}, {"n": [1, 2], "m": [3, 5]}, Tables, "1 cell differs"),
+    (TABLE, changed(TABLE, 1, "n", 7), Tables, "1 cell differs"),
+    (TABLE, TABLE.assign(more=0), Tables, "3 × 2 → 3 × 3; only right: more"),
+    (TABLE, TABLE.iloc[[0, 2]], Tables, "3 × 2 → 2 × 2; 1 row only left"),
+    (TABLE["n"], changed(TABLE, 0, "n", 9)["n"], Tables, "1 cell differs"),
+    (TABLE.to_numpy(), changed(TABLE, 0, "n", 9).to_numpy(), Tables, "1 cell differs"),
+    (png("red"), png("blue"), Images, "about 100 % of the pixels differ"),
+    (png("red"), png("red", (10, 10)), Images, "40 × 30 → 10 × 10 pixels"),
+    (
+        Image.new("L", (9, 9)),
+        Image.new("L", (9, 9), 255),
+        Images,
+        "about 100 % of the pixels differ",
+    ),
+    (b"ab", b"ac", Others, "b'ab' → b'ac'"),
+]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "kind", "says"), KINDS, ids=lambda each: type(each).__name__
+)
+def test_values_are_compared_by_their_type(left: Any, right: Any, kind: type, says: str) -> None:
+    found = difference(left, right)
+    assert type(found) is kind
+    assert in_a_line(found) == says
+    assert difference(right, left) == mirrored(found)
+    assert difference(left, left) == difference(right, right) == Same()
+
+
+def test_equal_values_that_are_not_one_and_the_same_have_no_difference() -> None:
+    pairs = [
+        (float("nan"), float("nan")),
+        (TABLE, TABLE.copy()),
+        (png("red"), bytes(bytearray(png("red")))),
+        (Image.new("RGB", (9, 9)), Image.new("RGB", (9, 9))),
+        (Pot(lid={"a": [1]}), Pot(lid={"a": [1]})),
+        (RECORDS, [dict(row) for row in RECORDS]),
+    ]
+    assert [difference(*pair) for pair in pairs] == [Same()] * len(pairs)
+
+
+def test_a_change_deep_in_a_large_table_is_found_by_row_and_column() -> None:
+    large = pd.DataFrame({"n": range(200_000), "m": 0.5})
+    found = difference(large, changed(large, 150_000, "m", 1.5))
+    assert isinstance(found, Tables)
+    assert [(cell.row, cell.column, cell.left, cell.right) for cell in found.cells] == [
+        ("150000", "m", "0.5", "1.5")
+    ]
+    kept = difference(large, large[large["n"] % 2 == 0])
+    assert isinstance(kept, Tables)
+    assert (kept.changed, kept.alone) == (0, (100_000, 0))
+
+
+def test_a_row_that_went_does_not_make_all_rows_behind_it_differ() -> None:
+    numbered = [{"n": number} for number in range(50)]
+    found = difference(numbered, numbered[:20] + numbered[21:])
+    assert found == Tables((50, 1), (49, 1), rows=(("20",), ()), alone=(1, 0))
+
+
+def test_what_cannot_be_read_is_told_in_words() -> None:
+    opaque = object(), object()
+    assert isinstance(difference(*opaque), Others)
+    deep: Any = {}
+    deep["self"] = deep
+    assert difference(deep, {"self": 1}) != Same()
+
+    class Worse:
+        @property
+        def __dict__(self) -> Any:  # type: ignore[override]
+            raise RuntimeError("no")
+
+    assert isinstance(difference(Worse(), Worse()), Others)
+
+
+def test_of_a_large_value_only_a_part_is_kept() -> None:
+    lines = "\n".join(map(str, range(100_000)))
+    other = "\n".join(str(-number) for number in range(100_000))
+    wide = {str(n): HOSTILE * 100 for n in range(5_000)}
+    for left, right in (
+        (lines, other),
+        (wide, dict.fromkeys(wide, "x")),
+        ("y" * 10**6, "z" * 10**6),
+    ):
+        assert len(str(difference(left, right))) < 60_000
+
+
+def test_no_library_is_loaded_to_compare() -> None:
+    code = (
+        "import sys; from jupyter_toolcall.comparing import difference; "
+        f"difference({png('red')!r}, {png('blue')!r}); difference({RECORDS!r}, []);"
+        "print([name for name in ('pandas', 'numpy', 'PIL', 'matplotlib') if name in sys.modules])"
+    )
+    import subprocess
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.floats(-2, 2) | st.text("ab\n", max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("xy", max_size=1), inner),
+    max_leaves=8,
+)
+
+
+@given(plain, plain)
+def test_a_difference_reads_from_either_side(left: Any, right: Any) -> None:
+    found = difference(left, right)
+    assert difference(right, left) == mirrored(found)
+    assert mirrored(mirrored(found)) == found
+    assert difference(left, json.loads(json.dumps(left))) == Same()
+    if json.dumps(left, sort_keys=True) != json.dumps(right, sort_keys=True):
+        assert found != Same()
+
+
+# -- sessions -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Potato:
+    """A potato."""
+
+    peeled: bool = False
+    cut: str = ""
+
+    def peel(self) -> Potato:
+        """Peel it."""
+        print("peeled")
+        return Potato(True, self.cut)
+
+    def slice(self, shape: str) -> Potato:
+        """Slice it."""
+        if shape == "dust":
+            raise ValueError("too fine")
+        return Potato(self.peeled, shape)
+
+    def weigh(self, unit: str = "g") -> float:
+        """Weigh it."""
+        return 180.0 if self.cut == "sticks" else 170.0
+
+
+SCRIPT: list[Any] = [
+    ("Potato_peel", {"Potato": "Potato#1"}),
+    ("Potato_slice", {"Potato": "Potato#2", "shape": "sticks"}),
+    ("Potato_weigh", {"Potato": "Potato#3"}),
+    "Done.",
+]
+
+
+def session(script: Any = SCRIPT, journal: Any = None) -> Session:
+    made = Session(
+        Toolbox(Potato),
+        script if callable(script) else Scripted(script),
+        scheme="flat",
+        inputs={"potato": Potato()},
+        approve="all",
+        journal=journal,
+    )
+    return made.tell("Slice it.")
+
+
+def edited(of: Session, shape: str = "slices") -> Session:
+    return of.edit(of.calls[1], shape=shape).run()
+
+
+def test_a_branch_compared_with_itself_has_no_difference() -> None:
+    for each in (session(), edited(session())):
+        compared = each.diff(each)
+        assert compared.same
+        assert not compared.differing
+        assert all(pair.same for pair in compared.objects)
+        assert "no difference in 3 calls" in str(compared)
+
+
+def test_an_edit_differs_in_the_edited_call_and_in_what_came_of_it() -> None:
+    main = session()
+    compared = edited(main).diff(main)
+    assert (compared.left.name, compared.right.name) == ("main", "slices")
+    assert [(pair.tool, pair.same, pair.shared) for pair in compared.calls] == [
+        ("Potato_peel", True, True),
+        ("Potato_slice", False, False),
+        ("Potato_weigh", False, False),
+    ]
+    cut, weighed = compared.differing
+    assert [(each.what, each.name, in_a_line(each.difference)) for each in cut.changes] == [
+        ("argument", "shape", '"sticks" → "slices"')
+    ]
+    assert [in_a_line(made.difference) for made in cut.objects] == ['cut: "sticks" → "slices"']
+    assert [(each.what, each.difference) for each in weighed.changes] == [
+        ("result", Numbers(180.0, 170.0))
+    ]
+    assert (compared.left.took.ran, compared.right.took.ran) == (3, 2)
+    assert compared.right.took.remembered == 1
+
+
+def test_swapping_the_sides_mirrors_the_comparison() -> None:
+    main = session()
+    other = edited(main)
+    there, back = compare(main.cursor, other.cursor), compare(other.cursor, main.cursor)
+    assert back.mirrored.calls == there.calls
+    assert back.mirrored.inputs == there.inputs
+    assert back.mirrored.text == there.text
+
+
+scripts = st.lists(
+    st.one_of(
+        st.integers(1, 3).map(lambda n: ("Potato_peel", {"Potato": f"Potato#{n}"})),
+        st.tuples(st.integers(1, 3), st.sampled_from(["sticks", "dust", "slices"])).map(
+            lambda said: ("Potato_slice", {"Potato": f"Potato#{said[0]}", "shape": said[1]})
+        ),
+        st.just(("Potato_weigh", {"Potato": "Potato#1"})),
+    ),
+    max_size=6,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(scripts, scripts)
+def test_every_call_stands_once_in_a_comparison_in_the_order_of_its_branch(
+    left: list[Any], right: list[Any]
+) -> None:
+    a, b = session([*left, "Done."]), session([*right, "Done."])
+    compared = b.diff(a)
+    ours = [pair.left.id for pair in compared.calls if pair.left]
+    theirs = [pair.right.id for pair in compared.calls if pair.right]
+    assert ours == [call.id for call in a.calls]
+    assert theirs == [call.id for call in b.calls]
+    swapped = a.diff(b)
+    assert swapped.mirrored.calls == compared.calls
+    assert compared.same == (left == right)
+
+
+def with_ids(prefix: str, script: list[Any]) -> Any:
+    """A model whose calls have ids of their own, as a provider's have."""
+    told = Scripted(script)
+
+    def model(request: Request) -> Reply:
+        said = told(request)
+        calls = (replace(call, id=f"{prefix}{call.id}") for call in said.calls)
+        return replace(said, calls=tuple(calls))
+
+    return model
+
+
+def test_a_model_that_went_on_otherwise_is_aligned_by_tool_and_by_what_it_worked_on() -> None:
+    weigh = ("Potato_weigh", {"Potato": "Potato#1"})
+    a, b = session(with_ids("a", SCRIPT)), session(with_ids("b", [weigh, *SCRIPT]))
+    compared = b.diff(a)
+    assert [
+        (pair.left.tool if pair.left else "", pair.right.tool if pair.right else "")
+        for pair in compared.calls
+    ] == [
+        ("", "Potato_weigh"),
+        ("Potato_peel", "Potato_peel"),
+        ("Potato_slice", "Potato_slice"),
+        ("Potato_weigh", "Potato_weigh"),
+    ]
+    assert [pair.same for pair in compared.calls] == [False, True, True, True]
+
+
+def test_an_object_with_another_number_is_the_same_argument_where_it_stands_beside_it() -> None:
+    slices = ("Potato_slice", {"Potato": "Potato#2", "shape": "slices"})
+    peel = ("Potato_peel", {"Potato": "Potato#1"})
+    first = ("Potato_slice", {"Potato": "Potato#1", "shape": "cubes"})
+    later = ("Potato_slice", {"Potato": "Potato#3", "shape": "slices"})
+    a = session(with_ids("a", [peel, slices, "Done."]))
+    b = session(with_ids("b", [first, peel, later, "Done."]))
+    compared = b.diff(a)
+    assert [pair.same for pair in compared.calls] == [False, True, True]
+    last = compared.calls[-1]
+    assert last.left is not None
+    assert last.right is not None
+    assert (last.left.arguments["Potato"], last.right.arguments["Potato"]) == (
+        "Potato#2",
+        "Potato#3",
+    )
+
+
+def test_failures_prints_rejections_and_other_tools_are_told() -> None:
+    main = session()
+    dust = edited(main, "dust").diff(main)
+    aspects = {(pair.tool, change.what) for pair in dust.calls for change in pair.changes}
+    assert ("Potato_slice", "error") in aspects
+    assert ("Potato_slice", "status") in aspects
+    assert "too fine" in str(dust)
+    quiet = session([("Potato_slice", {"Potato": "Potato#1", "shape": "x"}), "Done."])
+    loud = session([("Potato_peel", {"Potato": "Potato#1"}), "Done."])
+    said = loud.diff(quiet)
+    assert {change.what for pair in said.calls for change in pair.changes} >= {"tool", "prints"}
+    assert "Potato_slice → Potato_peel" in str(said)
+
+
+def test_tokens_and_cost_are_those_of_requests_that_were_sent_for_a_branch() -> None:
+    script = Scripted(SCRIPT)
+
+    def model(request: Request) -> Reply:
+        return replace(script(request), usage=Usage(input=100, output=10))
+
+    model.name = "anthropic:claude-opus-5-5"  # type: ignore[attr-defined]
+    main = session(model)
+    compared = edited(main).diff(main)
+    assert (compared.left.took.tokens, compared.right.took.tokens) == (440, 0)
+    assert str(compared.left.cost) == "$0.0024"
+    assert compared.right.cost is None
+    assert [pair.left.tokens for pair in compared.calls if pair.left] == [110, 110, 110]
+
+
+def test_values_that_are_not_in_this_kernel_are_said_to_be_unknown(tmp_path: Any) -> None:
+    main = session()
+    edited(main).save(tmp_path / "s.jsonl")
+    again = Session.load(tmp_path / "s.jsonl", Toolbox(Potato), inputs={"potato": Potato()})
+    compared = again.diff("main")
+    unknown = [made for made in compared.objects if isinstance(made.difference, Unknown)]
+    assert [made.right for made in unknown] == ["Potato#3"]
+    assert "not in this kernel" in str(compared)
+
+
+def test_without_a_name_it_is_the_branch_that_this_one_left() -> None:
+    main = session()
+    slices = edited(main)
+    cubes = edited(slices, "cubes")
+    assert cubes.diff().left.name == "slices" or cubes.diff().left.name == "main"
+    assert slices.diff().left.name == "main"
+    with pytest.raises(UsageError, match="main left no other branch; name one: slices"):
+        main.diff()
+    with pytest.raises(UsageError, match="edit or fork a call to make one"):
+        session().diff()
+    with pytest.raises(UsageError, match="Did you mean slices"):
+        main.diff("slice")
+    assert main.diff("slices").left.head == slices.head
+
+
+# -- what a person sees ---------------------------------------------------------------------
+
+
+class Tags(HTMLParser):
+    """The tags and attributes of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, Mapping[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+@dataclass(frozen=True)
+class Note:
+    """A value that holds what a hostile tool would."""
+
+    text: str = ""
+    lines: str = ""
+    rows: tuple[Any, ...] = ()
+    picture: bytes = field(default=b"", repr=False)
+
+    def write(self, text: str) -> Note:
+        """Write it."""
+        print(text)
+        rows = ({"n": 1, HOSTILE: text}, {"n": 2, HOSTILE: "b"})
+        return Note(text, f"{text}\n{HOSTILE}\nend", rows, png("red" if len(text) % 2 else "blue"))
+
+
+def noted(text: str) -> Session:
+    box = Toolbox(Note)
+    script = Scripted([("Note_write", {"Note": "Note#1", "text": text}), f"Said {text}"])
+    made = Session(box, script, scheme="flat", inputs={"note": Note()}, approve="all")
+    return made.tell("Write it.")
+
+
+def test_a_page_holds_no_script_nothing_from_elsewhere_and_hostile_text_is_text() -> None:
+    one, other = noted(HOSTILE), noted(f"{HOSTILE}!")
+    one.name_branch("<b>one</b>")
+    compared = other.diff(one)
+    page = compared._repr_html_()
+    tags = Tags(page)
+    allowed = {"div", "p", "b", "table", "thead", "tbody", "tr", "th", "td", "code", "del", "ins"}
+    assert {tag for tag, _ in tags.found} <= allowed | {"span", "br", "img"}
+    for tag, attributes in tags.found:
+        assert not any(name.startswith("on") for name in attributes)
+        assert set(attributes) <= {"style", "scope", "colspan", "alt", "src"}
+        if tag == "img":
+            assert re.fullmatch(r"data:image/png;base64,[A-Za-z0-9+/=]+", attributes["src"] or "")
+    assert [tag for tag, _ in tags.found].count("img") == 2
+    assert "\u202e" not in page
+    assert "\x1b" not in page + str(compared)
+    assert "\u202e" not in str(compared)
+    assert "alert(1)" in page
+
+
+def test_a_comparison_shows_itself_as_a_page_and_as_text() -> None:
+    main = session()
+    compared = edited(main).diff(main)
+    bundle = compared._repr_mimebundle_()
+    assert set(bundle) == {"text/html", "text/plain"}
+    assert isinstance(compared, Comparison)
+    page = bundle["text/html"]
+    assert "<del" in page
+    assert re.search(r"<del[^>]*>&quot;sticks&quot;</del>", page)
+    assert re.search(r"<ins[^>]*>&quot;slices&quot;</ins>", page)
+    assert bundle["text/plain"].splitlines()[0] == "main → slices: 2 of 3 calls differ"
+
+
+def test_a_secret_of_the_environment_is_in_no_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_API_KEY", "sk-verysecretvalue")
+    one, other = noted("a"), noted("sk-verysecretvalue")
+    compared = other.diff(one)
+    made = next(pair for pair in compared.objects if not pair.same)
+    assert "sk-verysecretvalue" not in str(made)
+
+
+def test_a_long_comparison_is_capped() -> None:
+    many: list[Any] = [
+        ("Potato_slice", {"Potato": "Potato#1", "shape": f"a{n}"}) for n in range(400)
+    ]
+    other: list[Any] = [
+        ("Potato_slice", {"Potato": "Potato#1", "shape": f"b{n}"}) for n in range(400)
+    ]
+    compared = session([*other, "Done."]).diff(session([*many, "Done."]))
+    assert len(compared.differing) == 400
+    assert len(compared._repr_html_()) < 600_000
+    assert "and 200 more calls that differ" in str(compared)
