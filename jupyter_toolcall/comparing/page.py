@@ -11,7 +11,17 @@ from html import escape
 from itertools import groupby
 
 from ..render import shown
-from .differences import Difference, Images, Line, Others, Picture, Same, Tables, Texts
+from .differences import (
+    Difference,
+    Images,
+    Line,
+    Numbers,
+    Others,
+    Picture,
+    Same,
+    Tables,
+    Texts,
+)
 from .facts import CallPair, Compared, ComparedCall, ObjectPair
 from .saying import in_a_line, parts
 from .telling import (
@@ -30,22 +40,26 @@ RULE = "1px solid rgba(127,127,127,.35)"
 TINT = "background:rgba(33,118,210,.16);text-decoration-thickness:2px"
 FONT = "font:13px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif;max-width:960px"
 CODE = "font:12px/1.6 Menlo,Consolas,'DejaVu Sans Mono',monospace;white-space:pre-wrap"
-CELL = f"vertical-align:top;text-align:left;padding:6px 12px;border-top:{RULE}"
-STEP = f"{CELL};white-space:nowrap;width:1%"
+PLAIN = "font:inherit;vertical-align:top;text-align:left;padding:2px 12px;border:0"
+CELL = f"{PLAIN};padding:8px 12px 6px;border-top:{RULE}"
+"""Of a row that begins something; what belongs to it stands below, without a rule."""
+STEP = "white-space:nowrap;width:1%"
 QUIET = "opacity:.75"
 
 
 def page(compared: Compared) -> str:
     """Return a comparison as HTML."""
     sides = compared.left, compared.right
-    heads = "".join(f'<th scope="col" style="{CELL}">{_text(side.name)}</th>' for side in sides)
+    heads = "".join(
+        f'<th scope="col" style="{CELL}"><b>{_text(side.name)}</b></th>' for side in sides
+    )
     feet = "".join(f'<td style="{CELL}">{_quiet(took(side))}</td>' for side in sides)
     rows = "".join([*_inputs(compared), *_calls(compared), *_said(compared)])
     return (
         f'<div style="{FONT}"><p style="margin:0 0 8px"><b>{_text(headline(compared))}</b></p>'
-        '<table style="border-collapse:collapse;width:100%;table-layout:auto">'
-        f'<thead><tr><th scope="col" style="{STEP}">call</th>{heads}</tr></thead>'
-        f'<tbody>{rows}<tr><th style="{STEP}"></th>{feet}</tr></tbody></table></div>'
+        '<table style="font:inherit;border-collapse:collapse;width:100%">'
+        f'<thead><tr><th scope="col" style="{CELL};{STEP}">call</th>{heads}</tr></thead>'
+        f'<tbody>{rows}<tr><th style="{CELL};{STEP}"></th>{feet}</tr></tbody></table></div>'
     )
 
 
@@ -58,10 +72,11 @@ def _quiet(text: str) -> str:
 
 
 def _row(step: str, *cells: str) -> str:
-    """A row of both sides; a single cell goes across."""
+    """A row of both sides; a single cell goes across, and one without a step belongs above."""
+    look = CELL if step else PLAIN
     span = ' colspan="2"' if len(cells) == 1 else ""
-    shown_cells = "".join(f'<td{span} style="{CELL}">{cell}</td>' for cell in cells)
-    head = f'<th scope="row" style="{STEP};font-weight:400">{_text(step)}</th>'
+    shown_cells = "".join(f'<td{span} style="{look}">{cell}</td>' for cell in cells)
+    head = f'<th scope="row" style="{look};{STEP};font-weight:400">{_text(step)}</th>'
     return f'<tr style="background:none">{head}{shown_cells}</tr>'
 
 
@@ -71,7 +86,7 @@ def _row(step: str, *cells: str) -> str:
 def _inputs(compared: Compared) -> Iterator[str]:
     differing = [pair for pair in compared.inputs if not pair.same]
     if differing:
-        yield _row("", "began with other objects")
+        yield _row("–", "began with")
     for pair in differing:
         yield from _difference(object_name(pair), pair.difference)
 
@@ -87,7 +102,7 @@ def _calls(compared: Compared) -> Iterator[str]:
             yield from _pair(pair)
         told += len(found)
     if told > CALLS:
-        yield _row("", _quiet(f"and {told - CALLS:,} more calls that differ"))
+        yield _row("…", _quiet(f"and {told - CALLS:,} more calls that differ"))
 
 
 def _pair(pair: CallPair) -> Iterator[str]:
@@ -95,7 +110,7 @@ def _pair(pair: CallPair) -> Iterator[str]:
     for change in pair.changes:
         if change.what not in ("tool", "argument"):
             yield from _difference(change.what, change.difference)
-        elif not isinstance(change.difference, (Others, Same)):
+        elif not isinstance(change.difference, (Others, Numbers)):
             yield from _difference(change.name, change.difference)
     for made in pair.objects:
         if not made.same:
@@ -128,7 +143,7 @@ def _object(pair: ObjectPair) -> Iterator[str]:
 
 def _difference(name: str, difference: Difference) -> Iterator[str]:
     for place, part in parts(difference):
-        title = f"<b>{_text(name, 60)}</b> {_text(place, 80)}".strip()
+        title = f"{f'<b>{_text(name, 60)}</b>' if name else ''} {_text(place, 80)}".strip()
         match part:
             case Others(left, right):
                 yield _row("", *(_side(title, *each) for each in ((left, "del"), (right, "ins"))))
@@ -180,17 +195,17 @@ def _cells(found: Tables) -> str:
     )
     more = found.changed - min(CELLS, len(found.cells))
     rest = f"<br>{_quiet(f'and {more:,} more')}" if more > 0 else ""
-    heads = "".join(
-        f'<th style="{CELL};border:0">{each}</th>' for each in ("row", "column", "", "")
-    )
-    return f'<table style="border-collapse:collapse"><tr>{heads}</tr>{rows}</table>{rest}'
+    heads = "".join(f'<th style="{PLAIN}">{each}</th>' for each in ("row", "column", "", ""))
+    look = "font:inherit;border-collapse:collapse;margin:0 -12px"
+    return f'<table style="{look}"><tr>{heads}</tr>{rows}</table>{rest}'
 
 
 def _td(text: str, mark: str = "") -> str:
     shown_text = _marked(text, mark, 80) if mark else _text(text, 80)
-    return f'<td style="{CELL};padding:2px 12px"><code style="{CODE}">{shown_text}</code></td>'
+    return f'<td style="{PLAIN}"><code style="{CODE}">{shown_text}</code></td>'
 
 
 def _said(compared: Compared) -> Iterator[str]:
     if not isinstance(compared.text, Same):
-        yield from _difference("said last", compared.text)
+        yield _row("–", "said last")
+        yield from _difference("", compared.text)
