@@ -28,6 +28,7 @@ from .models.recorded import Recorded, Recording, StandIn, file
 from .opening import opening
 from .options import SET_UP, Options, merged
 from .request import Model
+from .resting import names, resting
 from .schemes.outputs import SCALARS
 from .script import Script
 from .seal import sealing
@@ -82,6 +83,16 @@ class Cells:
         """Return one line for as long as something of a session is not on disk."""
         return self.kept[name].late() if name in self.kept else ""
 
+    def resting(self, name: str = "") -> str:
+        """Say how a session stands that is on disk, and not in this kernel; else return "".
+
+        Without a name, and without any session in this kernel, all of them, a line each.
+        """
+        if name in self.sessions or (not name and self.last is not None):
+            return ""
+        found = [name] if name else names(self.notebook)
+        return "\n".join(filter(None, [resting(self.notebook, n, self.files) for n in found]))
+
     def close(self) -> None:
         """Let go of all journals."""
         for kept in self.kept.values():
@@ -102,6 +113,8 @@ class Cells:
         """Return a session of this kernel by name, or the last one. Raises UsageError."""
         wanted = name or self.last
         if wanted is None or wanted not in self.sessions:
+            if rests := self.resting(name):
+                raise UsageError(rests)
             known = ", ".join(filter(None, self.sessions)) or "none"
             raise UsageError(
                 f"no session {name!r} in this kernel; there are: {known}. %%toolchat opens one"

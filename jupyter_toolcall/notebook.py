@@ -69,6 +69,7 @@ class Notebook:
                 await self._by_input(drive)
         finally:
             self._leave(drive)
+            self._say_notes()
         self._check(drive, chosen)
         return _silent(drive.session)
 
@@ -85,6 +86,7 @@ class Notebook:
             drive.drive_now()
         finally:
             self._leave(drive)
+            self._say_notes()
         if chosen.wait:
             self._needs_nobody(drive)
         self._check(drive, chosen)
@@ -92,8 +94,7 @@ class Notebook:
 
     def _said(self, chosen: Options, body: str) -> tuple[str, Session]:
         session = self.cells.session(chosen, self.shell.user_ns)
-        for note in self.cells.notes():
-            print(f"toolchat: {note}")
+        self._say_notes()
         since = session.head
         session = say(session, filled(body.strip(), session, self.shell.user_ns), chosen.fresh)
         return since, self.cells.keep(session)
@@ -108,8 +109,13 @@ class Notebook:
         if chosen.predict and not why_not:
             self.cells.guesses[session.name] = predicting.begin(session, known)
 
+    def _say_notes(self) -> None:
+        for note in self.cells.notes():
+            print(f"toolchat: {note}")
+
     def _drive(self, session: Session, since: str, chosen: Options, panel: bool) -> Drive:
         drive = Drive(session, lambda notice: None, stepping=chosen.step)
+        drive.late = functools.partial(self.cells.late, session.name)
         drive.guesses = self.cells.guesses.get(session.name, drive.guesses)
         learner = lines.Learner(self.cells, self.shell.user_ns)
         drive.task = learner.task(chosen.replay)
@@ -247,7 +253,11 @@ class Notebook:
             options(text.partition("--cell")[2])
             raise Unfinished("the prompt is empty; write what is to be done below the first line")
         settings, variables = self.settings.settings(), self.shell.user_ns
-        session = lines.carry_out(words, self.cells, settings, variables)
+        self.cells.regain()
+        try:
+            session = lines.carry_out(words, self.cells, settings, variables)
+        finally:
+            self._say_notes()
         if isinstance(session, (Comparison, Page)):
             display(session)
         if isinstance(session, Session):

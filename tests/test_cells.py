@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +14,8 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session
 from jupyter_toolcall.cells import Cells, filled, say
-from jupyter_toolcall.errors import UsageError
+from jupyter_toolcall.disk import File, LocalFiles
+from jupyter_toolcall.errors import NotKept, UsageError
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.lines import carry_out, split
 from jupyter_toolcall.options import options
@@ -32,7 +36,7 @@ class Kernel:
 
     def line(self, text: str) -> Session | None:
         made = carry_out(split(text), self.cells, {})
-        return self.cells.keep(made) if made is not None else None
+        return self.cells.keep(made) if isinstance(made, Session) else None
 
 
 SCRIPT = [("Potato_rinse", {"sink": "$Sink"}), "one", ("Potato_peel", {}), "two", "three", "four"]
@@ -263,3 +267,102 @@ def test_a_torn_recording_is_said_to_be_torn_once(shelf: Kernel, tmp_path: Path)
         "the last line of one.jsonl is torn and is left out; 1 turn before it is whole"
     ]
     assert shelf.cells.notes() == []
+
+
+# -- a new kernel -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path))
+    return str(tmp_path / "a.ipynb")
+
+
+def test_a_new_kernel_goes_on_at_the_call_that_waits(kernel: Kernel, notebook: str) -> None:
+    kernel.cells = Cells(notebook)
+    waits = kernel.run(OPEN)
+    kernel.cells.close()
+    kernel.cells = Cells(notebook)
+    again = kernel.run(OPEN)
+    assert again.head == waits.head
+    assert [call.id for call in again.pending] == ["call_1"]
+    assert again.decide("call_1").run().text == "one"
+
+
+def test_a_session_that_rests_on_disk_is_told_before_its_cell_runs(
+    kernel: Kernel, notebook: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel.cells = Cells(notebook)
+    kernel.run(OPEN)
+    kernel.cells.close()
+    kernel.cells = Cells(notebook)
+    rests = (
+        "session 'a' is on disk: 1 calls, 2 objects, call_1 Potato_rinse(sink='Sink#1') is not "
+        "decided on. Its tools are not in this kernel: run its cell, and it goes on there"
+    )
+    for line in ("status -n a", "status", "sessions"):
+        assert kernel.line(line) is None
+        assert capsys.readouterr().out.strip() == rests
+    for line in ("approve -n a", "next -n a"):
+        with pytest.raises(UsageError, match=re.escape(rests)):
+            kernel.line(line)
+
+
+def test_a_disk_that_is_full_refuses_the_call_and_the_next_cell_goes_on(
+    kernel: Kernel, notebook: str
+) -> None:
+    full = Full()
+    kernel.cells = Cells(notebook, files=full)
+    session = kernel.run(OPEN)
+    full.room = 0
+    with pytest.raises(NotKept, match="the disk is full; the call did not run"):
+        session.decide("call_1")
+    assert [call.status for call in session.calls] == ["proposed"]
+    full.room = 1 << 20
+    assert kernel.cells.keep(session.decide("call_1").run()).calls[0].status == "succeeded"
+    assert kernel.cells.notes() == []
+
+
+def test_what_is_not_on_disk_is_said_for_as_long_as_it_is_so(kernel: Kernel, notebook: str) -> None:
+    full = Full()
+    kernel.cells = Cells(notebook, files=full)
+    session = kernel.run(OPEN)
+    full.room = 0
+    session.decide("call_1", "reject").run()
+    for _ in range(2):
+        assert [note[:16] for note in kernel.cells.notes()] == ["Not on disk sinc"]
+    full.room = 1 << 20
+    assert kernel.cells.notes() == []
+    kernel.cells.close()
+    kernel.cells = Cells(notebook)
+    assert kernel.run(OPEN).calls[0].status == "rejected"
+
+
+@dataclass
+class Full(LocalFiles):
+    """This machine's files, on a disk with so much room."""
+
+    room: int = 1 << 20
+
+    def open(self, path: Path) -> File:
+        return FullFile(super().open(path), self)
+
+
+@dataclass
+class FullFile:
+    file: File
+    disk: Full
+
+    def append(self, data: bytes) -> int:
+        if not self.disk.room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return self.file.append(data)
+
+    def sync(self) -> None:
+        self.file.sync()
+
+    def cut(self, size: int) -> None:
+        self.file.cut(size)
+
+    def close(self) -> None:
+        self.file.close()

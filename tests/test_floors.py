@@ -19,7 +19,7 @@ FLOORS = (
     {"naming", "tally", "conversation", "options", "tidy", "script", "replies", "runner", "values"},
     {"performing"},
     {"loop"},
-    {"places", "opening", "deciding", "exchanges", "view", "saving", "records"},
+    {"places", "opening", "deciding", "exchanges", "view", "saving", "records", "resting"},
     {"messages", "comparing", "notebooks", "by_hand", "replying"},
     {"aside", "courses", "watch"},
     {"session"},

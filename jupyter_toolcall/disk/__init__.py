@@ -5,7 +5,7 @@ or as soon as the disk takes it. What is damaged is set aside beside the file, n
 """
 
 from .files import DISK, File, Files, LocalFiles, replace_file
-from .keeping import Kept, home, journal_file, open_journal
+from .keeping import Kept, home, journal_file, journal_names, open_journal, read_journal
 from .writing import Writer
 
 __all__ = [
@@ -17,6 +17,8 @@ __all__ = [
     "Writer",
     "home",
     "journal_file",
+    "journal_names",
     "open_journal",
+    "read_journal",
     "replace_file",
 ]

@@ -21,6 +21,7 @@ from .files import DISK, File, Files
 from .writing import Writer, append, in_words
 
 NAME = "jupyter-toolcall"
+UNNAMED = "cells"
 ELSEWHERE = (
     "Another kernel writes this session, so what happens here is in this kernel alone; "
     "when that one has closed, the next cell here writes it."
@@ -69,7 +70,20 @@ def home() -> Path:
 
 def journal_file(notebook: str, session: str) -> Path:
     """Return the file of a session of a notebook."""
-    return home() / "sessions" / digest("notebook", notebook) / f"{session or 'cells'}.jsonl"
+    return home() / "sessions" / digest("notebook", notebook) / f"{session or UNNAMED}.jsonl"
+
+
+def journal_names(notebook: str) -> tuple[str, ...]:
+    """Return the names of a notebook's sessions that are on disk; "" is the unnamed one."""
+    found = sorted(path.stem for path in journal_file(notebook, "").parent.glob("*.jsonl"))
+    return tuple("" if name == UNNAMED else name for name in found)
+
+
+def read_journal(path: Path, files: Files = DISK) -> Journal:
+    """Return what a file holds as far as it can be read; nothing of it is this kernel's own."""
+    with contextlib.suppress(OSError, ToolcallError):
+        return Journal.salvage(_text(files.read(path)))[0]
+    return Journal()
 
 
 def open_journal(path: Path, seal: Seal | None, files: Files = DISK) -> Kept:
@@ -92,16 +106,9 @@ def _kept(place: Place, known: Journal | None = None, said: str = "") -> Kept:
         note = f"What happens here is in this kernel alone: {error}."
     except OSError as error:
         note = "This session is not kept on disk: {}; {}, and run a cell.".format(*in_words(error))
-    journal = _history(place) if known is None else known
+    journal = read_journal(place.path, place.files) if known is None else known
     again = functools.partial(_kept, place, journal, note)
     return Kept(journal, "" if note == said else note, again=again)
-
-
-def _history(place: Place) -> Journal:
-    """Return what a file holds as far as it can be read; nothing of it is this kernel's own."""
-    with contextlib.suppress(OSError, ToolcallError):
-        return Journal.salvage(_text(place.files.read(place.path)))[0]
-    return Journal()
 
 
 def _written(place: Place, known: Journal | None) -> Kept | None:

@@ -36,6 +36,9 @@ def carry_out(words: list[str], cells: Cells, settings: Mapping[str, Any]) -> Re
     if command == "sessions":
         _sessions(cells)
         return None
+    if command == "status" and (rests := cells.resting(name)):
+        print(rests)
+        return None
     if command == "models":
         chosen = settings.get("model") or default(os.environ)
         print(table(models(os.environ, cells.folder), chosen))
@@ -53,7 +56,7 @@ def _sessions(cells: Cells) -> None:
         mark = "*" if name == cells.last else " "
         print(f"{mark} {name or '(unnamed)'}: {session!r}")
     if not cells.sessions:
-        print("no session yet; a %%toolchat cell opens one")
+        print(cells.resting() or "no session yet; a %%toolchat cell opens one")
 
 
 def help_text() -> str:
