@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from jupyter_toolcall.rows import CallRow, ObjectRow, Preview, Rows, Saved, SessionRow, Use
+from jupyter_toolcall.rows import (
+    CallRow,
+    CallStatus,
+    ObjectRow,
+    Phase,
+    Preview,
+    Rows,
+    Saved,
+    SessionRow,
+    Use,
+    Whole,
+)
 from jupyter_toolcall.wire import packed
 
 SESSION = "application/vnd.jupyter-toolcall.session+json"
@@ -46,30 +57,38 @@ def bundle(data: object) -> dict[str, Any]:
     return {SESSION: data, "text/plain": "the text of the session"}
 
 
+def told(says: str, waits: bool) -> dict[str, Any]:
+    """What a kernel tells a panel that asks: a session of one call, which waits, or is done."""
+    status: CallStatus = "proposed" if waits else "succeeded"
+    call = CallRow("c1", "call_1", "Potato_peel", step=1, turn=1, status=status, bound="b")
+    phase: Phase = "waiting" if waits else "finished"
+    row = SessionRow(phase=phase, says=says, pending=("c1",) if waits else ())
+    found: dict[str, Any] = packed(Whole(Rows(session=(row,), calls=(call,))))
+    return found
+
+
 FAKE_PANEL = f"""
-import anywidget
 from IPython.display import display
+from jupyter_toolcall.panel import Panel
 
-class Fake(anywidget.AnyWidget):
-    _esm = '''export default {{ render({{ el }}) {{
-        el.setAttribute("role", "region");
-        el.setAttribute("aria-label", "Live stand-in");
-        const approve = document.createElement("button");
-        approve.textContent = "Approve";
-        approve.onclick = () => approve.replaceWith("approved");
-        el.append("I am live ", approve);
-    }} }}'''
+class Stub:
+    def hear(self, command):
+        if command["type"] == "hello":
+            fake.send({told("I am live", True)!r})
+        elif command["type"] == "approve":
+            fake.send({told("I am live, approved", False)!r})
 
-    def _repr_mimebundle_(self, **options):
-        data, metadata = super()._repr_mimebundle_(**options)
-        return {{**data, {LIVE!r}: {{"model_id": self.model_id}}}}, metadata
+fake = Panel()
+fake.drive = Stub()
+display(fake.bundle(), raw=True)
 """
+"""A panel whose kernel tells it of one call that waits, until it is approved."""
 
 
 def pair(saved: dict[str, Any], between: str = "") -> str:
     """The source of a cell that publishes what a session does: its panel, then what is saved."""
     shown = f"handle = display({saved!r}, raw=True, display_id=fake.model_id)"
-    return f"{FAKE_PANEL}\nfake = Fake()\ndisplay(fake)\n{between}\n{shown}"
+    return f"{FAKE_PANEL}\n{between}\n{shown}"
 
 
 def wait_for_file(name: str) -> str:

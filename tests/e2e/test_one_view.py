@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.rig import (
     Place,
@@ -27,15 +27,24 @@ CELL = pair(session())
 
 
 def expect_live(page: Page) -> None:
-    expect(outputs(page, 0).get_by_role("region", name="Live stand-in")).to_be_visible()
-    expect(outputs(page, 0).get_by_role("region", name="Tool calls")).to_be_hidden()
+    expect(live(page)).to_be_visible()
+    expect(live(page)).to_contain_text("I am live")
+    expect(outputs(page, 0).locator(".jtc-saved")).to_be_hidden()
     expect_one_output(page)
 
 
 def expect_saved(page: Page) -> None:
-    expect(outputs(page, 0).get_by_role("region", name="Tool calls")).to_be_visible()
-    expect(outputs(page, 0).get_by_role("region", name="Live stand-in")).to_be_hidden()
+    expect(saved_view(page)).to_be_visible()
+    expect(live(page)).to_be_hidden()
     expect_one_output(page)
+
+
+def live(page: Page) -> Locator:
+    return outputs(page, 0).locator(".jtc-live").get_by_role("region", name="Tool calls")
+
+
+def saved_view(page: Page) -> Locator:
+    return outputs(page, 0).locator(".jtc-saved").get_by_role("region", name="Tool calls")
 
 
 def expect_one_output(page: Page) -> None:
@@ -132,10 +141,12 @@ def test_a_page_that_is_loaded_anew_while_the_cell_waits_keeps_what_is_saved_lat
 
 
 def test_a_panel_whose_kernel_died_before_the_end_stays_as_it_was(page: Page, lab: Place) -> None:
-    open_notebook(page, lab, "died.ipynb", [f"{FAKE_PANEL}\nfake = Fake()\nfake"])
+    open_notebook(page, lab, "died.ipynb", [FAKE_PANEL])
     run_all(page)
+    expect_live(page)
     wait_idle(page)
     restart_kernel(page)
-    expect(outputs(page, 0).get_by_role("region", name="Live stand-in")).to_be_visible()
+    expect(live(page)).to_contain_text("Its kernel has ended")
+    expect(live(page).get_by_role("button", name="Approve", exact=True)).to_have_count(0)
     expect_one_output(page)
     wait_ready(page)

@@ -67,9 +67,10 @@ def test_it_shows_the_live_panel_while_its_kernel_lives(page: Page, lab: Place) 
     side = show_side_panel(page)
     run_all(page)
     wait_idle(page)
-    expect(side.get_by_role("region", name="Live stand-in")).to_be_visible()
-    expect(side.get_by_role("region", name="Tool calls")).to_be_hidden()
-    expect(outputs(page, 0).get_by_role("region", name="Live stand-in")).to_be_visible()
+    live = side.locator(".jtc-live").get_by_role("region", name="Tool calls")
+    expect(live).to_contain_text("I am live")
+    expect(side.locator(".jtc-saved")).to_be_hidden()
+    expect(outputs(page, 0).locator(".jtc-live")).to_contain_text("I am live")
 
 
 def test_the_toolbar_button_the_menu_and_the_palette_know_it(page: Page, lab: Place) -> None:
@@ -101,9 +102,9 @@ def test_the_command_approves_what_waits_in_the_panel_and_nothing_where_none_wai
     enabled = "window.jupyterapp.commands.isEnabled('jupyter-toolcall:approve')"
     assert page.evaluate(enabled) is False
     run_all(page)
-    expect(outputs(page, 0).get_by_role("button", name="Approve")).to_be_visible()
+    expect(outputs(page, 0).get_by_role("button", name="Approve", exact=True)).to_be_visible()
     run_command(page, "jupyter-toolcall:approve")
-    expect(outputs(page, 0)).to_contain_text("I am live approved")
+    expect(outputs(page, 0)).to_contain_text("I am live, approved")
     assert page.evaluate(enabled) is False
 
 

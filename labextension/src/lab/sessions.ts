@@ -17,7 +17,11 @@ const BUSY: readonly string[] = ['running', 'thinking'];
 const OVER: readonly string[] = ['finished', 'failed', 'stopped'];
 /** Milliseconds between two greetings: at first, and at most. */
 const [FIRST, LONGEST] = [400, 10_000];
+/** A kernel that runs a cell answers later than that, and may well know what it is asked for. */
+const PATIENCE = 1000;
 const GONE: Notice = { type: 'whole', rows: {}, live: false, version: VERSION };
+
+const later = (wait: number): Promise<true> => new Promise(resolve => setTimeout(() => resolve(true), wait));
 
 /** One session, and the panel of its kernel that tells of it. */
 export class Live {
@@ -80,13 +84,13 @@ export class Sessions {
   }
 
   /** The session behind a panel; one that is new here is greeted until it answers. */
-  live(panel: string, sure = false): Live {
+  live(panel: string): Live {
     const known = this.byPanel.get(panel);
     if (known) return known;
     const live = new Live(panel, this);
     this.byPanel.set(panel, live);
     live.heard.connect(() => this.changed.emit(live));
-    void this.greet(live, sure);
+    void this.greet(live);
     return live;
   }
 
@@ -98,27 +102,23 @@ export class Sessions {
 
   private receive(message: KernelMessage.IMessage): void {
     const found = noticeIn(message);
-    if (found) this.live(found.panel, true).hear(found.notice);
-    if (!KernelMessage.isDisplayDataMsg(message)) return;
-    const shown = panelIn(message.content.data);
-    if (shown) this.live(shown.panel, true);
+    if (found) this.live(found.panel).hear(found.notice);
+    const shown = KernelMessage.isDisplayDataMsg(message) ? panelIn(message.content.data) : null;
+    // Its kernel has just shown it, and need not be asked for it.
+    if (shown) this.live(shown.panel).send({ type: 'hello' });
   }
 
-  /** `sure`: its kernel has just told of it. A word can get lost while a kernel is busy: it is said again. */
-  private async greet(live: Live, sure: boolean, wait = FIRST): Promise<void> {
+  /** A word can get lost while a kernel is busy: it is said again, ever more seldom. */
+  private async greet(live: Live, wait = FIRST): Promise<void> {
     const { kernel } = this;
-    if (live.state !== 'unknown' || this.notebook.isDisposed) return;
-    const there = kernel?.connectionStatus === 'connected';
-    if (there && (sure || kernel.status === 'busy')) live.send({ type: 'hello' });
-    else if (there && kernel.status === 'idle') {
-      if (!(await knows(kernel, live.panel).catch(() => false))) return this.drop(live);
+    if (kernel?.connectionStatus === 'connected') {
+      const there = await Promise.race([knows(kernel, live.panel), later(PATIENCE)]).catch(() => true);
+      if (live.state !== 'unknown') return;
+      if (!there) return live.lose();
       live.send({ type: 'hello' });
     }
-    setTimeout(() => void this.greet(live, sure, Math.min(2 * wait, LONGEST)), wait);
-  }
-
-  private drop(live: Live): void {
-    if (live.state === 'unknown') live.lose();
+    await later(wait);
+    if (live.state === 'unknown' && !this.notebook.isDisposed) void this.greet(live, Math.min(2 * wait, LONGEST));
   }
 
   private lose(): void {

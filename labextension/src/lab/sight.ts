@@ -11,7 +11,8 @@ export function inSight(element: Element | null | undefined): boolean {
   if (!element?.isConnected || document.visibilityState === 'hidden') return false;
   let { top, bottom, left, right } = element.getBoundingClientRect();
   const enough = Math.min(ENOUGH, bottom - top);
-  for (let around = element.parentElement; around; around = around.parentElement) {
+  // What the body hides is what the window hides: its own box may be empty.
+  for (let around = element.parentElement; around && around !== document.body; around = around.parentElement) {
     if (getComputedStyle(around).overflowY === 'visible') continue;
     const box = around.getBoundingClientRect();
     [top, bottom] = [Math.max(top, box.top), Math.min(bottom, box.bottom)];

@@ -48,7 +48,7 @@ export function sendTo(kernel: Kernel.IKernelConnection, panel: string, command:
   kernel.sendShellMessage(message, false).dispose();
 }
 
-/** Whether a kernel has this panel; it is asked only while it is idle, and so answers at once. */
+/** Whether a kernel has this panel; it answers when it runs no cell. */
 export async function knows(kernel: Kernel.IKernelConnection, panel: string): Promise<boolean> {
   const { content } = await kernel.requestCommInfo({});
   return content.status === 'ok' && panel in content.comms;
