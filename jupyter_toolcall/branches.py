@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from .events import Asked, Decided, Opened, Replied
@@ -154,8 +154,3 @@ def shared_with_older(journal: Journal, head: str) -> frozenset[str]:
     path = journal.path(head)
     left = [n for n, e in enumerate(path) if e.parent and journal.children(e.parent)[0] != e.id]
     return frozenset(entry.id for entry in path[: left[0]]) if left else frozenset()
-
-
-def own_entries(journal: Journal, head: str, shown: frozenset[str]) -> Iterator[Entry]:
-    """Yield the entries of a branch that are not on the one that is shown."""
-    return (entry for entry in journal.path(head) if entry.id not in shown)

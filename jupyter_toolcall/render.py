@@ -75,8 +75,9 @@ def summary(rows: Rows) -> str:
     session = next(iter(rows.session), SessionRow())
     count = len([row for row in rows.calls if not row.branch])
     parts = [session.says or "Session", f"{count} call{'' if count == 1 else 's'}"]
-    if len(rows.branches) > 1:
-        parts.append(f"{len(rows.branches)} branches")
+    shown_branches = [row for row in rows.branches if not row.hidden]
+    if len(shown_branches) > 1:
+        parts.append(f"{len(shown_branches)} branches")
     if session.remembered:
         parts.append(f"{session.ran} ran, {session.remembered} from memory")
     parts += [f"saved {row.name} as {row.saved}" for row in _saved(rows)]
@@ -287,9 +288,10 @@ def _labels(rows: Rows, spots: dict[str, Spot]) -> Iterator[str]:
     if len(rows.branches) < 2:
         return
     current = next((branch.name for branch in rows.branches if branch.current), "")
+    names = {branch.id: branch.name for branch in rows.branches}
     ends: dict[str, Spot] = {}
     for spot in spots.values():
-        name = spot.row.branch or current
+        name = names.get(spot.row.branch, current)
         if spot.row.role == "made" and (name not in ends or ends[name].x < spot.x):
             ends[name] = spot
     for name, spot in ends.items():

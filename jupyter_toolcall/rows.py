@@ -70,6 +70,8 @@ class ObjectRow:
     """The name of the output that it was saved as."""
     equals: str = ""
     """The name of an earlier object with the same content."""
+    content: str = ""
+    """The beginning of the content's digest: two objects of a kind with the same are alike."""
     description: str = ""
     note: str = ""
     """Such as: not reproducible; passed as it is, since it can't be copied."""
@@ -180,9 +182,77 @@ class BranchRow:
     id: str
     name: str
     current: bool = False
-    calls: int = 0
+    hidden: bool = False
+    """A person took it out of view: nothing else is told of it."""
+    left: str = ""
+    """The branch that it left: an id, or `current`; "" for the oldest."""
+    shares: str = ""
+    """The branch whose rows before `from_step` are its own too: an id, or `current`; "" on the
+    branch that is shown, and where its rows are not told."""
     from_step: int = 0
-    """The first step that is its own."""
+    """The first step that it has rows of its own for."""
+    calls: int = 0
+    last: str = ""
+    """The tool of its last call."""
+    ran: int = 0
+    remembered: int = 0
+    ms: float = 0
+    """In tools that ran on it."""
+    tokens: int = 0
+    """Of requests that were sent for it."""
+    cost: str = ""
+    """Theirs; "" where it is not known."""
+    text: str = ""
+    """What the model said last; not on the branch that is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinePair:
+    """A line of two texts side by side; `sign` says which side has it, or whether it changed."""
+
+    sign: Literal["same", "changed", "left", "right"] = "same"
+    left: str = ""
+    right: str = ""
+    left_at: int = 0
+    """The number of the line, from 1."""
+    right_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CellPair:
+    """A cell in which two tables differ."""
+
+    row: str
+    column: str
+    left: str = ""
+    right: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PartRow:
+    """A part of two values that differs: in words, or as texts, lines, cells, pictures."""
+
+    name: str = ""
+    """`lid.size`; "" for the whole value."""
+    says: str = ""
+    left: str | None = None
+    right: str | None = None
+    """The part in words, None where it is told otherwise, or is not there."""
+    lines: tuple[LinePair, ...] = ()
+    cells: tuple[CellPair, ...] = ()
+    images: tuple[str, ...] = ()
+    """Of the left and of the right: `data:image/…;base64,` addresses, or ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceRow:
+    """How the values of two objects differ. `id` is their rows' ids: `LEFT RIGHT`."""
+
+    id: str
+    same: bool = False
+    unknown: str = ""
+    """Why nobody can tell, where that is so."""
+    parts: tuple[PartRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +366,17 @@ class SessionRow:
     task: Task | None = None
 
 
-Row = ObjectRow | CallRow | ToolRow | MessageRow | TurnRow | BranchRow | GuessRow | SessionRow
+Row = (
+    ObjectRow
+    | CallRow
+    | ToolRow
+    | MessageRow
+    | TurnRow
+    | BranchRow
+    | DifferenceRow
+    | GuessRow
+    | SessionRow
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +390,7 @@ class Rows:
     messages: tuple[MessageRow, ...] = ()
     turns: tuple[TurnRow, ...] = ()
     branches: tuple[BranchRow, ...] = ()
+    differences: tuple[DifferenceRow, ...] = ()
     guesses: tuple[GuessRow, ...] = ()
     drop: tuple[str, ...] = ()
     """`objects:ID` and the like."""
@@ -497,6 +578,33 @@ class Checkout:
 
 
 @dataclass(frozen=True, slots=True)
+class NameBranch:
+    """Call a branch so."""
+
+    branch: str
+    name: str
+    type: Literal["name_branch"] = "name_branch"
+
+
+@dataclass(frozen=True, slots=True)
+class HideBranch:
+    """Take a branch out of view, or with `hidden` false back into it. Nothing is deleted."""
+
+    branch: str
+    hidden: bool = True
+    type: Literal["hide_branch"] = "hide_branch"
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Tell the rows of two branches, and how the values of their objects differ."""
+
+    left: str
+    right: str
+    type: Literal["compare"] = "compare"
+
+
+@dataclass(frozen=True, slots=True)
 class Break:
     """Let all calls of a tool wait, or no longer."""
 
@@ -538,6 +646,9 @@ Command = (
     | Replay
     | Fork
     | Checkout
+    | NameBranch
+    | HideBranch
+    | Compare
     | Tidy
     | Break
     | ShowRequest

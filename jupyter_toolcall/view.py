@@ -7,7 +7,7 @@ object's is its call's, an input's is its name.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from .digest import encode
@@ -37,14 +37,16 @@ class Seen:
     cursor: Cursor
     state: State
     branch: str = ""
-    """Empty on the branch that is shown."""
-    forked: frozenset[str] = frozenset()
-    """The calls that the shown branch has too, but that came to something else here."""
+    """Its head; empty on the branch that is shown."""
+    forked: Mapping[str, str] = field(default_factory=dict)
+    """The calls that the shown branch has too, but that came to something else here: by id,
+    the branch that tells of it."""
 
 
 def call_key(call: CallState, seen: Seen) -> str:
     """Return the id of a call's row."""
-    return f"{call.key}~{seen.branch}" if call.id in seen.forked else call.key
+    told = seen.forked.get(call.id)
+    return call.key if told is None else f"{call.key}~{told}"
 
 
 def key_of(maker: str, seen: Seen) -> str:
@@ -238,6 +240,7 @@ def object_row(seen: Seen, name: str, layout: Layout) -> ObjectRow:
         used=key in layout.places,
         saved=_saved(name, state),
         equals=equal_to(name, state),
+        content=made.content[:12],
         description=made.description[:200],
         note=seen.cursor.desk.memory.notes.get(made.digest, ""),
         preview=_preview(seen, made),

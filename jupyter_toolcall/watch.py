@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from .branches import SHOWN, Branch, branches, goes_on, own_entries, shared_with_older
-from .ends import End, Ends
-from .events import Decided, Finished, Replied, Started
-from .journal import Entry
+from . import replying
+from .beside import Counting, Pale, branch_rows, drawn, pales, touched_by, with_took
+from .branches import Branch, branches, goes_on, shared_with_older
+from .ends import End
+from .journal import Entry, Label
 from .layout import Layout, without
 from .loop import Cursor
 from .memory import Prepared
 from .messages import entry_messages, turn_row
 from .rows import BranchRow, CallRow, ObjectRow, Rows, SessionRow, ToolRow
-from .state import CallState, State, objects_of, state_at
+from .state import CallState, State, objects_of
+from .tally import Tally
 from .view import (
     Seen,
     call_row,
@@ -46,34 +48,40 @@ class Watch:
     """The object rows of calls that wait, as last told."""
     saved: tuple[str, ...] = ()
     """The objects that were told as saved."""
-    ends: Ends | None = None
+    counting: Counting | None = None
+    wanted: frozenset[str] = frozenset()
+    """Branches that are drawn though others are newer."""
+    seen: dict[str, Seen] = field(default_factory=dict)
+    """The branches whose rows were told, by their heads; "" is the one that is shown."""
     _told: int = 0
     """How many entries there were when rows were told last."""
     _ahead: bool = False
     """Whether the record went on from there."""
     _veiled: bool = False
     """Whether other branches were out of sight."""
+    _labels: dict[str, Label] = field(default_factory=dict)
+    """What branches were called."""
     _branches: tuple[BranchRow, ...] = ()
-    ran: int = 0
-    remembered: int = 0
+    took: Tally = field(default_factory=Tally)
 
     def whole(self, cursor: Cursor, session: SessionRow, layout: Layout | None = None) -> Rows:
         """Return all rows; what has a place in `layout` keeps it."""
         self.layout, self.tools, self.offered = layout or Layout(), set(), {}
-        self.ran = self.remembered = 0
+        self.took = Tally()
         self.pending = self.sockets = ()
         journal = cursor.desk.journal
         path = journal.path(cursor.head)
         seen = Seen(cursor, cursor.state)
         rows = self._rows(seen, path, shared_with_older(journal, cursor.head))
-        known, shown = _on_show(cursor), frozenset(entry.id for entry in path)
-        beside = [branch for branch in known if _beside(cursor, branch)][-SHOWN:]
-        pale = [self._pale(cursor, branch, shown) for branch in beside]
+        known = _on_show(cursor)
+        beside = pales(cursor, drawn(cursor, known, self.wanted), path)
+        pale = [self._pale(each) for each in beside]
         # What stands where is known when all calls have their places, the pale ones too.
         rows = self._with_objects(rows, seen, tuple(seen.state.names))
         for more in pale:
             rows = _joined(rows, more)
-        self._branches = _branch_rows(cursor, known)
+        self.seen = {"": seen, **{each.branch.head: each.seen for each in beside}}
+        self._branches = branch_rows(cursor, known, beside, self._counting(cursor))
         self._at(cursor)
         rows = self._with_offer(rows, cursor, session)
         return replace(rows, session=(self._session(cursor, session),), branches=self._branches)
@@ -97,6 +105,7 @@ class Watch:
         self.head, self._told = cursor.head, len(journal)
         self._ahead = bool(journal.children(cursor.head))
         self._veiled = cursor.desk.holds is not None
+        self._labels = dict(journal.labels)
         self.saved = _saved(cursor.state)
 
     def _way(self, cursor: Cursor) -> tuple[Entry, ...] | None:
@@ -104,7 +113,7 @@ class Watch:
         journal = cursor.desk.journal
         if self.head not in journal or not _follows(cursor, self.head):
             return None
-        if self._veiled != (cursor.desk.holds is not None):
+        if self._veiled != (cursor.desk.holds is not None) or self._labels != journal.labels:
             return None
         path = journal.path(cursor.head, after=self.head)
         ids = {entry.id for entry in path}
@@ -118,7 +127,7 @@ class Watch:
     def _with_branch(self, rows: Rows, cursor: Cursor) -> Rows:
         """Tell where the shown branch has come to: a branch's row is known by its head."""
         told = next(row for row in self._branches if row.current)
-        now = replace(told, id=cursor.head, calls=len(cursor.state.order))
+        now = with_took(replace(told, id=cursor.head), cursor.state, self.took)
         if now == told:
             return rows
         self._branches = tuple(now if row is told else row for row in self._branches)
@@ -132,7 +141,7 @@ class Watch:
         entries = list(path)
         state = seen.state
         ends = self._ends_of(seen, entries, shared)
-        calls = [state.calls[call_id] for call_id in _touched(state, entries)]
+        calls = [state.calls[call_id] for call_id in touched_by(state, entries)]
         rows = tuple(self._call(seen, call, ends.get(call.id)) for call in calls)
         waiting = tuple(self._waiting(seen, rows))
         sockets = output_rows(state)
@@ -208,31 +217,25 @@ class Watch:
         self.tools.update(new)
         return replace(rows, tools=(*rows.tools, *new.values()))
 
+    def _counting(self, cursor: Cursor) -> Counting:
+        if self.counting is None or self.counting.ends.journal is not cursor.desk.journal:
+            self.counting = Counting.of(cursor)
+        return self.counting
+
     def _ends_of(self, seen: Seen, entries: list[Entry], shared: frozenset[str]) -> dict[str, End]:
-        journal = seen.cursor.desk.journal
-        if self.ends is None or self.ends.journal is not journal:
-            self.ends = Ends(journal)
-        ends = self.ends.of(entries, shared)
-        for entry in entries if not seen.branch else ():
-            if isinstance(entry.event, Finished):
-                memory = ends[entry.event.call_id].memory
-                self.remembered += memory
-                self.ran += not memory
+        counting = self._counting(seen.cursor)
+        ends = counting.ends.of(entries, shared)
+        if not seen.branch:
+            self.took += counting.replies.took(entries, ends, shared)
         return ends
 
     # -- other branches, the session ------------------------------------------------------
 
-    def _pale(self, cursor: Cursor, branch: Branch, shown: frozenset[str]) -> Rows:
+    def _pale(self, pale: Pale) -> Rows:
         """Return what is a branch's own, to be drawn beside the one that is shown."""
-        journal = cursor.desk.journal
-        entries = list(own_entries(journal, branch.head, shown))
-        state = state_at(journal, branch.head)
-        replied = {e.id[:12] for e in entries if isinstance(e.event, Replied)}
-        touched = _touched(state, entries)
-        forked = frozenset(c for c in touched if state.calls[c].key.split(".")[0] not in replied)
-        seen = Seen(Cursor(cursor.desk, branch.head), state, branch.name, forked)
-        ends = self._ends_of(seen, entries, frozenset())
-        mine = [state.calls[call_id] for call_id in touched]
+        seen = pale.seen
+        ends = self._ends_of(seen, [*pale.entries], frozenset())
+        mine = [seen.state.calls[call_id] for call_id in pale.touched]
         rows = tuple(self._call(seen, call, ends.get(call.id)) for call in mine)
         names = [name for call in mine for name in _made_by(call, seen)]
         return Rows(
@@ -240,23 +243,22 @@ class Watch:
         )
 
     def _session(self, cursor: Cursor, session: SessionRow) -> SessionRow:
-        state = cursor.state
+        state, took = cursor.state, self.took
         return replace(
-            session, turn=state.turns, tokens=state.tokens, ran=self.ran, remembered=self.remembered
+            session,
+            turn=state.turns,
+            tokens=state.tokens,
+            ran=took.ran,
+            remembered=took.remembered,
         )
 
 
-def _touched(state: State, entries: list[Entry]) -> list[str]:
-    """The calls that these entries are about, and those that are open, in call order."""
-    found: dict[str, None] = {}
-    for entry in entries:
-        match entry.event:
-            case Replied(calls=calls):
-                found.update(dict.fromkeys(call.id for call in calls))
-            case Decided(call_id) | Started(call_id) | Finished(call_id):
-                found[call_id] = None
-    found.update(dict.fromkeys(state.open))
-    return sorted(found, key=lambda call_id: state.calls[call_id].step)
+def standing(cursor: Cursor, name: str) -> Rows:
+    """Return all rows of a session that nothing drives."""
+    phase, says = replying.stands(cursor)
+    yours = replying.your_turn(cursor)
+    row = SessionRow(name=name, phase=phase, says=says, text=cursor.state.said, yours=yours)
+    return Watch().whole(cursor, row)
 
 
 def _made_by(call: CallState, seen: Seen) -> list[str]:
@@ -282,12 +284,6 @@ def _on_show(cursor: Cursor) -> tuple[Branch, ...]:
     return tuple(each for each in known if each.current or cursor.desk.holds is None)
 
 
-def _beside(cursor: Cursor, branch: Branch) -> bool:
-    """Whether a branch goes another way; what a record has ahead of here is not drawn."""
-    path = cursor.desk.journal.path(branch.head)
-    return all(entry.id != cursor.head for entry in path)
-
-
 def _follows(cursor: Cursor, head: str) -> bool:
     """Return whether the cursor's place is behind one that is not far back."""
     here: str | None = cursor.head
@@ -296,11 +292,3 @@ def _follows(cursor: Cursor, head: str) -> bool:
             return True
         here = cursor.desk.journal[here].parent if here else None
     return False
-
-
-def _branch_rows(cursor: Cursor, known: tuple[Branch, ...]) -> tuple[BranchRow, ...]:
-    rows = []
-    for branch in known:
-        state = state_at(cursor.desk.journal, branch.head)
-        rows.append(BranchRow(branch.head, branch.name, branch.current, len(state.order)))
-    return tuple(rows)

@@ -19,6 +19,9 @@ export type Command =
   | Replay
   | Fork
   | Checkout
+  | NameBranch
+  | HideBranch
+  | Compare
   | Tidy
   | Break
   | ShowRequest;
@@ -30,18 +33,25 @@ export interface Contract {
   BranchRow?: BranchRow;
   Break?: Break;
   CallRow?: CallRow;
+  CellPair?: CellPair;
   Check?: Check;
   Checkout?: Checkout;
+  Compare?: Compare;
   Delta?: Delta;
+  DifferenceRow?: DifferenceRow;
   Draft?: Draft;
   Edit?: Edit;
   Fork?: Fork;
   Guess?: Guess;
   GuessRow?: GuessRow;
   Hello?: Hello;
+  HideBranch?: HideBranch;
+  LinePair?: LinePair;
   Mark?: Mark;
   MessageRow?: MessageRow;
+  NameBranch?: NameBranch;
   ObjectRow?: ObjectRow;
+  PartRow?: PartRow;
   Preview?: Preview;
   Refused?: Refused;
   Reject?: Reject;
@@ -98,8 +108,18 @@ export interface BranchRow {
   id: string;
   name: string;
   current?: boolean;
-  calls?: number;
+  hidden?: boolean;
+  left?: string;
+  shares?: string;
   from_step?: number;
+  calls?: number;
+  last?: string;
+  ran?: number;
+  remembered?: number;
+  ms?: number;
+  tokens?: number;
+  cost?: string;
+  text?: string;
 }
 /**
  * Let all calls of a tool wait, or no longer.
@@ -152,6 +172,15 @@ export interface Use {
   receiver?: boolean;
 }
 /**
+ * A cell in which two tables differ.
+ */
+export interface CellPair {
+  row: string;
+  column: string;
+  left?: string;
+  right?: string;
+}
+/**
  * Check the exercise.
  */
 export interface Check {
@@ -160,6 +189,14 @@ export interface Check {
 export interface Checkout {
   branch: string;
   type: 'checkout';
+}
+/**
+ * Tell the rows of two branches, and how the values of their objects differ.
+ */
+export interface Compare {
+  left: string;
+  right: string;
+  type: 'compare';
 }
 /**
  * What changed since the last message; `number` counts them, a gap asks anew.
@@ -180,6 +217,7 @@ export interface Rows {
   messages?: MessageRow[];
   turns?: TurnRow[];
   branches?: BranchRow[];
+  differences?: DifferenceRow[];
   guesses?: GuessRow[];
   drop?: string[];
 }
@@ -261,6 +299,7 @@ export interface ObjectRow {
   used?: boolean;
   saved?: string;
   equals?: string;
+  content?: string;
   description?: string;
   note?: string;
   preview?: Preview;
@@ -312,6 +351,37 @@ export interface TurnRow {
   cost?: string;
   ms?: number;
   attempts?: string[];
+}
+/**
+ * How the values of two objects differ. `id` is their rows' ids: `LEFT RIGHT`.
+ */
+export interface DifferenceRow {
+  id: string;
+  same?: boolean;
+  unknown?: string;
+  parts?: PartRow[];
+}
+/**
+ * A part of two values that differs: in words, or as texts, lines, cells, pictures.
+ */
+export interface PartRow {
+  name?: string;
+  says?: string;
+  left?: string | null;
+  right?: string | null;
+  lines?: LinePair[];
+  cells?: CellPair[];
+  images?: string[];
+}
+/**
+ * A line of two texts side by side; `sign` says which side has it, or whether it changed.
+ */
+export interface LinePair {
+  sign?: 'same' | 'changed' | 'left' | 'right';
+  left?: string;
+  right?: string;
+  left_at?: number;
+  right_at?: number;
 }
 /**
  * A guess of what the model does next, beside what it did. In a saved notebook is none.
@@ -377,6 +447,22 @@ export interface Guess {
  */
 export interface Hello {
   type: 'hello';
+}
+/**
+ * Take a branch out of view, or with `hidden` false back into it. Nothing is deleted.
+ */
+export interface HideBranch {
+  branch: string;
+  hidden?: boolean;
+  type: 'hide_branch';
+}
+/**
+ * Call a branch so.
+ */
+export interface NameBranch {
+  branch: string;
+  name: string;
+  type: 'name_branch';
 }
 /**
  * A command was not carried out; `fields` says which arguments are wrong, and how.
@@ -480,8 +566,18 @@ export const DEFAULTS = {
   },
   "BranchRow": {
     "current": false,
+    "hidden": false,
+    "left": "",
+    "shares": "",
+    "from_step": 0,
     "calls": 0,
-    "from_step": 0
+    "last": "",
+    "ran": 0,
+    "remembered": 0,
+    "ms": 0,
+    "tokens": 0,
+    "cost": "",
+    "text": ""
   },
   "Break": {
     "on": true,
@@ -508,14 +604,26 @@ export const DEFAULTS = {
     "bound": "",
     "arguments": {}
   },
+  "CellPair": {
+    "left": "",
+    "right": ""
+  },
   "Check": {
     "type": "check"
   },
   "Checkout": {
     "type": "checkout"
   },
+  "Compare": {
+    "type": "compare"
+  },
   "Delta": {
     "type": "delta"
+  },
+  "DifferenceRow": {
+    "same": false,
+    "unknown": "",
+    "parts": []
   },
   "Draft": {
     "anyway": false,
@@ -548,9 +656,23 @@ export const DEFAULTS = {
   "Hello": {
     "type": "hello"
   },
+  "HideBranch": {
+    "hidden": true,
+    "type": "hide_branch"
+  },
+  "LinePair": {
+    "sign": "same",
+    "left": "",
+    "right": "",
+    "left_at": 0,
+    "right_at": 0
+  },
   "MessageRow": {
     "text": "",
     "step": 0
+  },
+  "NameBranch": {
+    "type": "name_branch"
   },
   "ObjectRow": {
     "role": "made",
@@ -562,8 +684,18 @@ export const DEFAULTS = {
     "used": false,
     "saved": "",
     "equals": "",
+    "content": "",
     "description": "",
     "note": ""
+  },
+  "PartRow": {
+    "name": "",
+    "says": "",
+    "left": null,
+    "right": null,
+    "lines": [],
+    "cells": [],
+    "images": []
   },
   "Preview": {
     "caption": "",
@@ -594,6 +726,7 @@ export const DEFAULTS = {
     "messages": [],
     "turns": [],
     "branches": [],
+    "differences": [],
     "guesses": [],
     "drop": []
   },
