@@ -8,12 +8,12 @@ it was first sent; what it says since then is told once, after the results.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from rpds import HashTrieMap, HashTrieSet
 
-from .events import Asked, Replied, Started
+from .events import Asked, Decided, Replied, Started
 from .journal import Entry, Journal
 from .request import Assistant, Message, Request, Results, Sent, User
 from .schemes import Offer, Scheme
@@ -38,7 +38,8 @@ class Told:
 
     def add(self, message: Message) -> Told:
         """Return what was told with one more message."""
-        return replace(self, messages=self.messages.add(message))
+        messages = self.messages.add(message)
+        return Told(messages, self.first, self.known, self.lines, self.turns)
 
 
 NOTHING = Told(Trail(), Trail(), HashTrieMap(), HashTrieSet())
@@ -54,7 +55,7 @@ def teller(journal: Journal, scheme: Scheme, toolbox: Toolbox) -> Callable[[Told
             case Replied(text, calls, raw=raw) as reply:
                 heard = _heard(told, reply, journal.texts)
                 return heard.add(scheme.speak(Assistant(text, calls, raw)))
-            case Started():
+            case Started() | Decided(decision="approve" | "edit"):
                 return told
         after = state_at(journal, entry.id)
         before = state_at(journal, entry.parent)

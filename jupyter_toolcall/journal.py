@@ -7,6 +7,7 @@ its lines go is told by whoever makes it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -29,8 +30,10 @@ class Journal:
     def __init__(self, write: Write | None = None, seal: Seal | None = None) -> None:
         self._entries: dict[str, Entry] = {}
         self._order: list[Entry] = []
-        self._children: dict[str | None, list[str]] = {}
-        self._folds: dict[Callable[[Any, Entry], Any], dict[str | None, Any]] = {}
+        self._children: dict[str | None, tuple[str, ...]] = {}
+        self._folds: defaultdict[Callable[[Any, Entry], Any], dict[str | None, Any]]
+        self._folds = defaultdict(dict)
+        self._checks: dict[Callable[[Any, Entry], Any], None] = {}
         self._write, self._seal = write, seal
         self.texts: dict[str, Any] = {}
         """Tool definitions and system texts, by digest."""
@@ -70,7 +73,7 @@ class Journal:
         Adding what is already there returns the entry that is there, with its own meta;
         but what another machine wrote becomes this one's own where this one says it too.
         Raises UnknownEntry for a parent that is not here, and what a fold raises that
-        the entry does not fit: then nothing is added.
+        checks it: then nothing is added.
         """
         if parent is not None and parent not in self._entries:
             raise UnknownEntry(f"this journal has no entry {parent!r}")
@@ -89,7 +92,7 @@ class Journal:
             self._forget(entry.id)
             raise
         self._order.append(entry)
-        self._children.setdefault(entry.parent, []).append(entry.id)
+        self._children[entry.parent] = (*self.children(entry.parent), entry.id)
         return entry
 
     def _adopt(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
@@ -107,7 +110,8 @@ class Journal:
         return entry
 
     def _take(self, entry: Entry) -> None:
-        for evolve, states in self._folds.items():
+        for evolve in self._checks:
+            states = self._folds[evolve]
             if entry.parent in states:
                 states[entry.id] = evolve(states[entry.parent], entry)
         if self._write is not None:
@@ -142,7 +146,7 @@ class Journal:
 
     def children(self, entry_id: str | None) -> tuple[str, ...]:
         """Return the ids of the entries that follow an entry, oldest first."""
-        return tuple(self._children.get(entry_id, ()))
+        return self._children.get(entry_id, ())
 
     def leaves(self) -> tuple[str, ...]:
         """Return the ids of the entries that nothing follows, oldest first."""
@@ -162,7 +166,7 @@ class Journal:
         `evolve` is the key under which prefixes are kept, so it has to be one lasting
         function, and to go with one `start`.
         """
-        known: dict[str | None, S] = self._folds.setdefault(evolve, {})
+        known: dict[str | None, S] = self._folds[evolve]
         if head in known:
             return known[head]
         ahead = []
@@ -173,6 +177,11 @@ class Journal:
         for entry in reversed(ahead):
             state = known[entry.id] = evolve(state, entry)
         return state
+
+    def checked(self, head: str | None, evolve: Callable[[S, Entry], S], start: S) -> S:
+        """Return what `fold` does; from now on what `evolve` raises for is never added."""
+        self._checks[evolve] = None
+        return self.fold(head, evolve, start)
 
     # -- as text ------------------------------------------------------------------------
 

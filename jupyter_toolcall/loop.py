@@ -94,7 +94,8 @@ class Cursor:
     running: str = ""
     """The id of the call that runs right now."""
     _offered: tuple[int, Offer] | None = None
-    _approved: tuple[str, Prepared] | None = None
+    _prepared: tuple[str, Prepared] | None = None
+    """The call that was approved or started last, and by which entry."""
 
     @property
     def state(self) -> State:
@@ -209,8 +210,7 @@ class Cursor:
         try:
             offered = self._new(request, state)
             read = desk.scheme.read(reply, state, desk.toolbox)
-            event = replace(replied(read, state, offered), news=request.news)
-            return self.write(event, **meta)
+            return self.write(replied(read, state, offered, request.news), **meta)
         except (TypeError, ValueError) as error:
             raise ModelError(f"the model's reply cannot be written down: {error}") from error
 
@@ -233,8 +233,8 @@ class Cursor:
             return sent is not None and bool(sent["parameters"] == tool.parameters)
 
         new = {t.name: remember(t.definition()) for t in request.tools if not known(t)}
-        system = remember(request.system)
-        return new if state.sent.get("") == system else {**new, "": system}
+        same = texts.get(state.sent.get("") or "") == request.system
+        return new if same else {**new, "": remember(request.system)}
 
     # -- a call ---------------------------------------------------------------------
 
@@ -300,12 +300,12 @@ class Cursor:
 
     def _approve(self, call: CallState, ready: Prepared) -> Entry:
         entry = self.write(call.approval(ready.bound), by="policy")
-        self._approved = entry.id, ready
+        self._prepared = entry.id, ready
         return entry
 
     def _ready(self, call: CallState, state: State) -> Prepared:
-        """Return an approved call as it would run here; it may have been prepared just now."""
-        known = self._approved
+        """Return a call as it would run here; it may have been prepared just now."""
+        known = self._prepared
         if known is not None and known[0] == self.head and known[1].call_id == call.id:
             return known[1]
         return self.prepared(call, state)[0]
@@ -318,7 +318,7 @@ class Cursor:
             return self.write(Finished(call.id, Failed(str(error))))
         if not call.allows(ready.bound):
             return self._judge(call, state)
-        started = self._start(call, ready)
+        started = self.write(_start(call, ready))
         outcome = self.desk.memory.known(ready) if again else None
         if outcome is not None:
             return self.write(Finished(call.id, outcome))
@@ -328,10 +328,6 @@ class Cursor:
         """Run an approved call now, whatever its turn."""
         state = self.state
         return self._perform(state.calls[call_id], state)
-
-    def _start(self, call: CallState, ready: Prepared) -> Entry:
-        arguments = None if ready.arguments == call.asked else ready.arguments
-        return self.write(Started(call.id, arguments, ready.used))
 
     def _run(self, ready: Prepared, state: State) -> Entry:
         desk, self.running = self.desk, ready.call_id
@@ -356,25 +352,33 @@ class Cursor:
                 self.overtake(call_id)
                 return self._take(step_of(state.calls[call_id]), state)
             case Started(call_id):
-                return self._start_again(state.calls[call_id], told, state)
+                return self._start_again(said, state.calls[call_id], told, state)
             case Finished(call_id, by="program", used=used) if not same_objects(used, told, state):
                 return self._take(step_of(state.calls[call_id]), state)
             case Finished(call_id, by="session") as event:
                 self.script.at += 1
-                return self._finish_again(event, said.own, state.calls[call_id], state)
+                return self._finish_again(said, event, state.calls[call_id], state)
             case Replied() as reply:
                 self.script.at += 1
                 return self._reply_again(reply, said, told, state)
         self.script.at += 1
         again = retell(said.event, told, state, self.find)
-        return self.write(again, own=said.own, **said.meta)
+        return self._write_again(again, said, own=said.own, **said.meta)
+
+    def _write_again(self, event: Event, said: Entry, **meta: Any) -> Entry:
+        """Write down what was recorded; where nothing before it changed, it is that very entry."""
+        if said.parent == self.head and said.own and event == said.event:
+            self.head = said.id
+            return said
+        return self.write(event, **meta)
 
     def _reply_again(self, reply: Replied, said: Entry, told: State, state: State) -> Entry:
         """A reply is said again, and marked where it was to results that read otherwise now."""
         again = retell(reply, told, state, self.find)
         meta = {key: value for key, value in said.meta.items() if key != "stale"}
         stale = said.meta.get("stale") or state.stale or told_otherwise(told, state)
-        return self.write(again, own=said.own, **meta, **({"stale": True} if stale else {}))
+        marked = {"stale": True} if stale else {}
+        return self._write_again(again, said, own=said.own, **meta, **marked)
 
     def _decide_again(self, said: Entry, event: Decided, told: State, state: State) -> Entry | None:
         """An approval holds for exactly what it was given for; else it is asked for again."""
@@ -390,8 +394,8 @@ class Cursor:
         said_so = self._holds(said, event, ready)
         if (own or said_so or verdict == "approve") and not ready.tool.for_person:
             self.script.at += 1
-            entry = self.write(replace(again, bound=ready.bound), **said.meta)
-            self._approved = entry.id, ready
+            entry = self._write_again(replace(again, bound=ready.bound), said, **said.meta)
+            self._prepared = entry.id, ready
             return entry
         if verdict == "reject":
             self.overtake(event.call_id)
@@ -419,29 +423,36 @@ class Cursor:
         call = self.state.calls[again.call_id]
         return self.as_it_runs(call) != again.arguments
 
-    def _start_again(self, call: CallState, told: State, state: State) -> Entry | None:
+    def _start_again(self, said: Entry, call: CallState, told: State, state: State) -> Entry | None:
         """What started for the same reason goes on as it did; all else runs anew."""
         if call.bound == told.calls[call.id].bound and not self.fresh:
             ready = self._ready(call, state)
             if ready.bound == call.bound:
                 self.script.at += 1
-                return self._start(call, ready)
+                entry = self._write_again(_start(call, ready), said)
+                self._prepared = entry.id, ready
+                return entry
         self.overtake(call.id)
         return self._perform(call, state, again=not self.fresh)
 
     def _finish_again(
-        self, event: Finished, own: bool, call: CallState, state: State
+        self, said: Entry, event: Finished, call: CallState, state: State
     ) -> Entry | None:
         match call.status:
             case "proposed":
                 return self._judge(call, state)
             case "approved":
                 return self._perform(call, state, again=not self.fresh)
-        ready = self.prepared(call, state)[0]
-        if own and self.desk.memory.has(ready, event.outcome):
-            return self.write(event)
+        ready = self._ready(call, state)
+        if said.own and self.desk.memory.has(ready, event.outcome):
+            return self._write_again(event, said)
         return self._run(ready, state)
 
     def overtake(self, call_id: str) -> None:
         """Drop what the script still says of a call that was decided or run anew."""
         self.script.overtaken.add(call_id)
+
+
+def _start(call: CallState, ready: Prepared) -> Started:
+    arguments = None if ready.arguments == call.asked else ready.arguments
+    return Started(call.id, arguments, ready.used)

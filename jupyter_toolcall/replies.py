@@ -18,13 +18,14 @@ RUNS = ("end", "tools")
 _NO_WORD = re.compile(r"[^A-Za-z0-9_-]")
 
 
-def replied(reply: Reply, state: State, offered: Mapping[str, str]) -> Replied:
+def replied(reply: Reply, state: State, offered: Mapping[str, str], news: str = "") -> Replied:
     """Return a reply as the fact that it is: calls that can be written down, each id once."""
     calls = _unique(tuple(map(sound, reply.calls)), state) if reply.stop in RUNS else ()
     raw = reply.raw if calls == tuple(reply.calls) else None
     text = well_formed(reply.text)
     said = well_formed(reply.said)
-    return Replied(text, calls, reply.stop, reply.usage, raw, offered, reply.thought, said)
+    thought = reply.thought
+    return Replied(text, calls, reply.stop, reply.usage, raw, offered, thought, said, news)
 
 
 def _unique(calls: tuple[Call, ...], state: State) -> tuple[Call, ...]:

@@ -21,6 +21,8 @@ Find = Callable[[str], Tool | None]
 
 def retell(event: Event, told: State, now: State, find: Find) -> Event:
     """Return an event of a branch that came to `told`, as it reads at `now`."""
+    if told is now:
+        return event
     match event:
         case Replied(calls=calls) if calls:
             again = tuple(_call(call, told, now, find(call.tool)) for call in calls)
@@ -33,7 +35,8 @@ def retell(event: Event, told: State, now: State, find: Find) -> Event:
 
 
 def _call(call: Call, told: State, now: State, tool: Tool | None) -> Call:
-    return replace(call, arguments=_arguments(call.arguments, told, now, tool))
+    arguments = _arguments(call.arguments, told, now, tool)
+    return call if arguments == call.arguments else replace(call, arguments=arguments)
 
 
 def _arguments(

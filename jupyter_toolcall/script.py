@@ -34,8 +34,8 @@ class Script:
 
     def came_to(self, call_id: str) -> Outcome | None:
         """Return what a call is about to come to, as it is recorded."""
-        for entry in self.entries[self.at :]:
-            match entry.event:
+        for index in range(self.at, len(self.entries)):
+            match self.entries[index].event:
                 case Finished(each, outcome) if each == call_id:
                     return outcome
         return None
@@ -72,6 +72,8 @@ def told_otherwise(told: State, now: State) -> bool:
 
     What the model said to them may be stale: it read a number or an error, and carried it on.
     """
+    if told is now:
+        return False
     ids = [each for each in told.latest if each in now.calls]
     return any(_read(told.calls[each], told) != _read(now.calls[each], now) for each in ids)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from .digest import encode
@@ -21,13 +21,19 @@ Note = Callable[[Mapping[str, Any]], None]
 """Takes what becomes known of a span while it lasts; what is None is left out."""
 
 
-@contextmanager
-def span(operation: str, subject: str, attributes: Mapping[str, Any]) -> Iterator[Note]:
+def span(
+    operation: str, subject: str, attributes: Mapping[str, Any]
+) -> AbstractContextManager[Note]:
     """Keep a span open: `chat MODEL` or `execute_tool NAME`; what is raised in it is noted."""
     api = sys.modules.get("opentelemetry.trace")
-    if api is None:
-        yield lambda known: None
-        return
+    return _UNTRACED if api is None else _span(api, operation, subject, attributes)
+
+
+_UNTRACED: AbstractContextManager[Note] = nullcontext(lambda known: None)
+
+
+@contextmanager
+def _span(api: Any, operation: str, subject: str, attributes: Mapping[str, Any]) -> Iterator[Note]:
     tracer = api.get_tracer("jupyter_toolcall")
     kind = api.SpanKind.CLIENT if operation == "chat" else api.SpanKind.INTERNAL
     given = {"gen_ai.operation.name": operation, **_known(attributes)}
@@ -39,6 +45,8 @@ def span(operation: str, subject: str, attributes: Mapping[str, Any]) -> Iterato
 
 def content(name: str, value: Any, hide: Hide) -> Mapping[str, Any]:
     """Return an attribute of what was said, where that is asked for; {} where not."""
+    if "opentelemetry.trace" not in sys.modules:
+        return {}
     wanted = os.environ.get(SWITCH, "").lower() in ("true", "1", "span_only", "span_and_event")
     return {name: encode(hide(value))} if wanted else {}
 

@@ -8,6 +8,7 @@ objects itself, the pattern takes such a name too: `^(Potato#...|$NAME)$`.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -35,7 +36,12 @@ def pattern(kinds: tuple[str, ...]) -> str:
 
 def kinds_of(schema: Schema) -> tuple[str, ...]:
     """Return the types that a string schema names objects of; () where it names none."""
-    found = _PATTERN.fullmatch(str(schema.get("pattern", "")))
+    return _kinds(str(schema["pattern"])) if "pattern" in schema else ()
+
+
+@functools.lru_cache(1_000)
+def _kinds(text: str) -> tuple[str, ...]:
+    found = _PATTERN.fullmatch(text)
     return tuple((found[2] or found[3]).split("|")) if found else ()
 
 
@@ -87,7 +93,7 @@ _Seek = Callable[[Schema, _Place, str], str | None]
 
 
 def _walk(schema: Any, value: Any, defs: Schema, place: _Place, seek: _Seek) -> Any:
-    if not isinstance(schema, Mapping):
+    if not (isinstance(value, (str, list, dict)) and isinstance(schema, (dict, Mapping))):
         return value
     if "$ref" in schema:
         schema = defs.get(str(schema["$ref"]).rpartition("/")[2], {})
@@ -101,9 +107,7 @@ def _walk(schema: Any, value: Any, defs: Schema, place: _Place, seek: _Seek) -> 
                 key: _walk(_property(schema, key), item, defs, (*place, key), seek)
                 for key, item in value.items()
             }
-        case str() | list() | dict():
-            return _branches(schema, value, defs, place, seek)
-    return value
+    return _branches(schema, value, defs, place, seek)
 
 
 def _branches(schema: Schema, value: Any, defs: Schema, place: _Place, seek: _Seek) -> Any:
@@ -143,9 +147,10 @@ def _property(schema: Schema, key: str) -> Any:
 
 def fits(schema: Schema, value: str) -> bool:
     """Return whether a text is a name, and of a type that the schema takes."""
-    return NAME.fullmatch(value) is not None and value.partition("#")[0] in kinds_of(schema)
+    kinds = kinds_of(schema)
+    return bool(kinds) and NAME.fullmatch(value) is not None and value.partition("#")[0] in kinds
 
 
 def own_name_fits(schema: Schema, value: str) -> bool:
     """Return whether a text is a `$name`, where the schema takes an object."""
-    return OWN_NAME.fullmatch(value) is not None and bool(kinds_of(schema))
+    return bool(kinds_of(schema)) and OWN_NAME.fullmatch(value) is not None
