@@ -22,11 +22,13 @@ from .errors import UsageError
 from .events import Asked, Made, Opened
 from .journal import Entry, Journal
 from .loop import Cursor, Desk
+from .memory import Memory
 from .models.named import default, is_name, model_named
 from .models.person import Person
 from .models.recorded import Recorded, Recording, StandIn, file
 from .opening import opening
 from .options import SET_UP, Options, merged
+from .predicting import Predicting
 from .request import Model
 from .resting import names, resting
 from .schemes.outputs import SCALARS
@@ -34,10 +36,14 @@ from .script import Script
 from .seal import sealing
 from .secrets import is_named_secret, secret_values
 from .session import Session
+from .teaching import lessons, planting
+from .teaching.lessons import Lessons
 from .tools import Tool, Toolbox, nearest
+from .values import shelf
 
 Variables = Mapping[str, Any]
 RECORDED = "recorded:"
+EXERCISE = ".md"
 _NAMED = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 
@@ -48,13 +54,16 @@ class Cells:
     notebook: str = ""
     """The path of the notebook, "" where it is not known: then nothing goes to disk."""
     kept: dict[str, Kept] = field(default_factory=dict)
-    values: dict[str, dict[str, Any]] = field(default_factory=dict)
+    memories: dict[str, Memory] = field(default_factory=dict)
     sessions: dict[str, Session] = field(default_factory=dict)
     options: dict[str, Options] = field(default_factory=dict)
     """What each session was set up with."""
     last: str | None = None
     said: list[str] = field(default_factory=list)
     """What is to be said of recordings."""
+    guesses: dict[str, Predicting] = field(default_factory=dict)
+    """What was guessed in the last cell of each session, where it was guessed."""
+    lessons: Lessons = field(default_factory=Lessons)
     files: Files = DISK
 
     @property
@@ -156,8 +165,9 @@ class Cells:
         return self.keep(Session.here(Cursor(desk, head), known.name))
 
     def _desk(self, name: str, chosen: Options, variables: Variables) -> tuple[Desk, Opened]:
-        journal, values = self.journal(name), self.values.setdefault(name, {})
-        desk, opened = desk_for(chosen, variables, journal, values, self.folder)
+        desk, opened = desk_for(chosen, variables, self.journal(name), self.folder)
+        desk.memory.share(self.memories.setdefault(name, desk.memory))
+        desk.memory.shelf = shelf() if self.notebook else None
         self.said += filter(None, [getattr(desk.model, "note", "")])
         return desk, opened
 
@@ -236,7 +246,6 @@ def desk_for(
     chosen: Options,
     variables: Variables,
     journal: Journal,
-    values: dict[str, Any],
     folder: Path,
 ) -> tuple[Desk, Opened]:
     """Return what a cell's options set up. Raises UsageError and DefinitionError."""
@@ -258,8 +267,6 @@ def desk_for(
         breaks=chosen.breaks,
         max_turns=chosen.max_turns,
     )
-    values.update(desk.memory.values)
-    desk.memory.values = values
     return desk, replace(opened, model=model_name(desk.model))
 
 
@@ -284,8 +291,11 @@ def speaker(chosen: Options, variables: Variables, folder: Path) -> Model | None
 
     Files are named from `folder`. Raises UsageError.
     """
-    if chosen.replay:
-        found: Model | None = Recorded(folder / chosen.replay, name=chosen.replay)
+    if chosen.replay.endswith(EXERCISE):
+        at, name = folder / chosen.replay, chosen.replay
+        found: Model | None = planting.recording(lessons.read(at, name), at, name)
+    elif chosen.replay:
+        found = Recorded(folder / chosen.replay, name=chosen.replay)
     else:
         found = model(chosen.model or chosen.default_model, variables, folder)
     if not chosen.record or found is None or isinstance(found, StandIn):

@@ -134,4 +134,6 @@ def _object(cursor: Cursor, call: CallState, result: Any, index: int) -> Made | 
     content = content_digest(result)
     made = Made(kind, "", digest("answered", cursor.head, call.id, content, index), content)
     memory.hold(made, result)
+    # No replay could make again what a person gave.
+    memory.put((made.digest,))
     return made

@@ -67,6 +67,16 @@ class Memory:
     """The values that came of what this machine did: only these are looked for on the shelf."""
     _read: int = 0
 
+    def share(self, other: Memory) -> None:
+        """Know from now on what another memory of the same session knows, and the other way."""
+        for mine, theirs in (
+            (self.values, other.values),
+            (self.notes, other.notes),
+            (self.previews, other.previews),
+        ):
+            theirs.update(mine)
+        self.values, self.notes, self.previews = other.values, other.notes, other.previews
+
     def keep(self, name: str, value: Any, description: str = "") -> Made:
         """Take in an object from outside; its digest is its content's."""
         kind = kind_of(value, self.kinds) or type(value).__name__

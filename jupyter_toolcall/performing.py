@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .events import Data, Failed, Interrupted, Outcome
+from .events import Data, Decided, Failed, Finished, Interrupted, Outcome
 from .invoke import invoke
-from .memory import Memory, Prepared
+from .memory import Memory, Prepared, results_of
 from .runner import Ran, run
 from .secrets import Hide
-from .state import State
-from .tools import Tool
+from .state import State, state_at
+from .tools import Tool, Toolbox
 from .tracing import content, span
 
 DEAR = 200.0
@@ -48,6 +48,17 @@ def performed(
 def worth_keeping(tool: Tool, ms: float) -> bool:
     """Return whether a result is kept beyond the kernel: it was dear, or must not be made twice."""
     return ms >= DEAR or not tool.repeatable
+
+
+def keep_all(memory: Memory, toolbox: Toolbox) -> None:
+    """Keep beyond the kernel what runs would have kept, had there been a shelf."""
+    for entry in memory.journal:
+        match entry.event:
+            case Finished(call_id) | Decided(call_id, "answer") if entry.own:
+                call = state_at(memory.journal, entry.id).call(call_id)
+                tool = toolbox.get(call.tool)
+                if tool is None or worth_keeping(tool, entry.meta.get("ms", 0)):
+                    memory.put(results_of(call))
 
 
 def _traced(ready: Prepared, state: State, memory: Memory, hide: Hide) -> Ran:

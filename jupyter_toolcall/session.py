@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +26,17 @@ from .journal import Journal
 from .lineage import Graph, lineage
 from .loop import Cursor
 from .opening import Described, opening, reopening
+from .performing import keep_all
 from .records import CallRecord, record
 from .request import Model, Reply
-from .rows import SessionRow
 from .saving import bundle
 from .schemes import Scheme
 from .script import Script
 from .seal import sealing
 from .state import State
 from .tools import Toolbox
-from .watch import Watch
+from .values import shelf
+from .watch import standing
 
 
 class Session:
@@ -348,8 +350,14 @@ class Session:
     # -- keeping ----------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write the journal as JSON Lines."""
+        """Write the journal as JSON Lines.
+
+        The values of what was dear, or must not run a second time, are kept on this machine.
+        """
         Path(path).write_text(self.journal.dumps(sealing(home())), encoding="utf-8")
+        memory = self.cursor.desk.memory
+        memory.shelf = memory.shelf or shelf()
+        keep_all(memory, self.toolbox)
 
     @classmethod
     def load(
@@ -361,23 +369,32 @@ class Session:
         inputs: Mapping[str, Described] | None = None,
         approve: Approve = "ask",
     ) -> Session:
-        """Return the session that was saved, at its newest entry; `replay` rebuilds values.
+        """Return the session that was saved, at its newest entry.
 
+        Values come from this machine, where it has kept them; `replay` rebuilds the others.
         Raises BrokenJournal where the file does not fit its own digests.
         """
         journal = Journal.loads(Path(path).read_text(encoding="utf-8"), seal=sealing(home()))
         desk = reopening(
             journal, toolbox, model, inputs=inputs or {}, approve=approve, where=str(path)
         )
+        desk.memory.shelf = shelf()
         return Session.here(Cursor(desk, journal.leaves()[-1]), "")
+
+    def export(self, path: str | Path, to: str | None = None, *, force: bool = False) -> Path:
+        """Write this branch to a file, and return its path.
+
+        `to` is py, ipynb, html, dot, svg, json or messages; without it the file's ending says
+        which. A file that is there is overwritten where an export made it and nobody changed
+        it since, or with `force`. Raises UsageError.
+        """
+        home = import_module(".export", __package__)
+        done: Path = home.export(home.take(self.cursor, self.name), path, to, force)
+        return done
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Show the session as a notebook keeps it."""
-        phase, says = replying.stands(self.cursor)
-        yours = replying.your_turn(self.cursor)
-        row = SessionRow(name=self.name, phase=phase, says=says, text=self.text, yours=yours)
-        rows = Watch().whole(self.cursor, row)
-        return bundle(self.cursor, rows, None)
+        return bundle(self.cursor, standing(self.cursor, self.name), None)
 
     def shown(self) -> Session:
         """Return this session as one that is on show: displaying it shows nothing more."""

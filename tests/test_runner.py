@@ -11,6 +11,7 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.errors import Absent
 from jupyter_toolcall.journal import Journal
+from jupyter_toolcall.values import SETTING
 
 
 class Dough:
@@ -187,7 +188,10 @@ def kept(path: Path) -> Path:
     return path / "s.jsonl"
 
 
-def test_an_instance_that_is_not_here_is_no_failure_of_the_tool(tmp_path: Path) -> None:
+def test_an_instance_that_is_not_here_is_no_failure_of_the_tool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SETTING, "0")
     script = Scripted([("Counter_up", {"by": 1}), ("Counter_up", {"by": 2}), "done"])
     session = Session.load(kept(tmp_path), Toolbox(Counter()), script)
     before = session.head

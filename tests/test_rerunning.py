@@ -1,0 +1,236 @@
+"""Restart & Run All: what ran in a kernel that is gone runs no second time, and nobody is asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall.cells import Cells, filled, say
+from jupyter_toolcall.errors import Absent
+from jupyter_toolcall.options import options
+from jupyter_toolcall.values import SETTING
+
+RAN: list[str] = []
+"""What ran, in all kernels."""
+
+
+@dataclass
+class Letter:
+    text: str
+    stamps: list[str] = field(default_factory=list)
+
+    def stamp(self, by: str) -> Letter:
+        """Put a stamp on it."""
+        RAN.append("stamp")
+        self.stamps.append(by)
+        return self
+
+
+class Post:
+    """An office that counts what it sends."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+
+    def send(self, letter: Letter) -> int:
+        """Send a letter."""
+        RAN.append("send")
+        self.sent.append(letter.text)
+        return len(self.sent)
+
+
+class Door:
+    """What cannot be pickled."""
+
+    def __init__(self) -> None:
+        self.opens: Callable[[], int] = lambda: 1
+
+
+def write(text: str) -> Letter:
+    """Write a letter."""
+    RAN.append("write")
+    return Letter(text)
+
+
+def build() -> Door:
+    """Build a door."""
+    RAN.append("build")
+    return Door()
+
+
+@tool(read_only=True)
+def read(letter: Letter) -> str:
+    """Read a letter."""
+    RAN.append("read")
+    return letter.text
+
+
+@dataclass
+class Kernel:
+    """A kernel in which the notebook's variables have just been made."""
+
+    path: Path
+    variables: dict[str, Any]
+    cells: Cells = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.cells = Cells(str(self.path))
+
+    def cell(self, line: str, text: str = "Go.", *decisions: Any) -> Session:
+        """Run a cell, in which a person decides so on the calls that wait."""
+        chosen = options(line)
+        session = self.cells.session(chosen, self.variables)
+        session = say(session, filled(text, session, self.variables), chosen.fresh).run()
+        for decision in decisions:
+            session.decide(session.pending[0], **decision).run()
+        return self.cells.keep(session)
+
+    def ends(self) -> None:
+        self.cells.close()
+
+
+YES = {"decision": "approve"}
+SCRIPT = [
+    ("write", {"text": "hi"}),
+    ("Letter_stamp", {"by": "me"}),
+    ("Post_send", {"letter": "$Letter"}),
+    "one",
+    ("Post_send", {"letter": "Letter#2"}),
+    "two",
+]
+LINE = "-m model -t write read Letter post --scheme flat"
+
+
+@pytest.fixture
+def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Kernel]]:
+    monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "data"))
+    RAN.clear()
+    begun: list[Kernel] = []
+
+    def begin(script: list[Any] = SCRIPT) -> Kernel:
+        known = {"write": write, "read": read, "Letter": Letter, "post": Post(), "build": build}
+        begun.append(Kernel(tmp_path / "a.ipynb", {**known, "model": Scripted(script)}))
+        return begun[-1]
+
+    yield begin
+    for each in begun:
+        each.ends()
+
+
+Begin = Callable[..., Kernel]
+
+
+def test_a_notebook_that_runs_again_asks_nobody_and_runs_nothing(kernel: Begin) -> None:
+    first = kernel()
+    first.cell(LINE, "Send it.", YES, YES, YES)
+    done = first.cell("", "Again.", YES)
+    first.ends()
+    assert RAN == ["write", "stamp", "send", "send"]
+    second = kernel()
+    again = [second.cell(LINE, "Send it."), second.cell("", "Again.")]
+    assert RAN == ["write", "stamp", "send", "send"]
+    assert again[-1].head == done.head
+    assert len(again[-1].journal) == len(done.journal)
+    assert [call.result for call in again[-1].calls] == ["Letter#1", "Letter#2", 1, 2]
+    assert again[-1]["Letter#2"] == Letter("hi", ["me"])
+
+
+def test_it_goes_on_with_what_was_made_in_the_kernel_before(kernel: Begin) -> None:
+    first = kernel()
+    first.cell(LINE, "Send it.", YES, YES, YES)
+    first.ends()
+    second = kernel()
+    second.cell(LINE, "Send it.")
+    after = second.cell("", "Again.", YES)
+    assert RAN == ["write", "stamp", "send", "send"]
+    # The office goes on counting where it was.
+    assert after.calls[-1].result == 2
+
+
+def test_without_the_values_a_person_is_asked_again_before_anything_happens(
+    kernel: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = kernel()
+    first.cell(LINE, "Send it.", YES, YES, YES)
+    first.ends()
+    monkeypatch.setenv(SETTING, "0")
+    second = kernel().cell(LINE, "Send it.")
+    assert [call.tool for call in second.pending] == ["write"]
+    assert RAN == ["write", "stamp", "send"]
+
+
+def test_an_edit_in_a_new_kernel_runs_what_depends_on_it_and_the_rest_is_there(
+    kernel: Begin,
+) -> None:
+    first = kernel()
+    first.cell(LINE, "Send it.", YES, YES, YES)
+    first.ends()
+    second = kernel().cell(LINE, "Send it.")
+    edited = second.edit("call_2", by="you").run()
+    assert RAN == ["write", "stamp", "send", "stamp"]
+    assert [call.tool for call in edited.pending] == ["Post_send"]
+    assert edited["Letter#2"] == Letter("hi", ["you"])
+
+
+def test_a_journal_of_another_machine_finds_no_value_here(kernel: Begin, tmp_path: Path) -> None:
+    first = kernel()
+    done = first.cell(LINE, "Send it.", YES, YES, YES)
+    done.save(tmp_path / "s.jsonl")
+    box = Toolbox(write, read, Letter, Post())
+    ours = Session.load(tmp_path / "s.jsonl", box, Scripted(SCRIPT))
+    assert ours["Letter#2"] == Letter("hi", ["me"])
+    lines = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
+    for line in lines:
+        line.pop("seal", None)
+        line.pop("sum", None)
+        line.pop("journal", None)
+    unsealed = "".join(f"{json.dumps(line, separators=(',', ':'))}\n" for line in lines if line)
+    (tmp_path / "theirs.jsonl").write_text(unsealed)
+    theirs = Session.load(tmp_path / "theirs.jsonl", box, Scripted(SCRIPT))
+    assert [call.result for call in theirs.calls] == ["Letter#1", "Letter#2", 1]
+    with pytest.raises(Absent):
+        theirs["Letter#2"]
+    assert [call.tool for call in theirs.replay().run().pending] == ["write"]
+    assert RAN == ["write", "stamp", "send"]
+
+
+def test_what_cannot_be_pickled_is_made_again_and_the_step_says_so(kernel: Begin) -> None:
+    first = kernel([("build", {}), "built"])
+    done = first.cell("-m model -t build --scheme flat", "Build.", YES)
+    ends = [e.meta for e in done.journal if "notes" in e.meta]
+    assert [meta["notes"] for meta in ends] == [["gone when the kernel ends: it can't be pickled"]]
+    first.ends()
+    second = kernel([("build", {}), "built"]).cell("-m model -t build --scheme flat", "Build.")
+    assert [call.tool for call in second.pending] == ["build"]
+    assert RAN == ["build"]
+
+
+def test_an_object_that_a_person_gave_is_there_in_the_next_kernel(kernel: Begin) -> None:
+    first = kernel()
+    given = {"decision": "answer", "result": Letter("mine")}
+    first.cell(LINE, "Send it.", given, YES, YES)
+    first.ends()
+    second = kernel().cell(LINE, "Send it.")
+    assert second["Letter#1"] == Letter("mine")
+    assert (second["Letter#2"], second.pending) == (Letter("mine", ["me"]), ())
+
+
+def test_a_saved_session_finds_its_values_where_it_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "data"))
+    RAN.clear()
+    box = Toolbox(write, read, Letter, Post())
+    session = Session(box, Scripted(SCRIPT), scheme="flat", approve="all").tell("Send it.")
+    assert not (tmp_path / "data" / "values").exists()
+    session.save(tmp_path / "s.jsonl")
+    loaded = Session.load(tmp_path / "s.jsonl", Toolbox(write, read, Letter, Post()), approve="all")
+    assert loaded["Letter#2"] == session["Letter#2"]
+    assert loaded.replay().run().head == session.head
+    assert RAN == ["write", "stamp", "send"]
