@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from traitlets import Int, TraitError, Unicode
+from traitlets import Bool, Int, TraitError, Unicode
 from traitlets.config import Configurable
 
 from .errors import UsageError
@@ -25,6 +25,7 @@ class ToolChat(Configurable):
     scheme = Unicode("select", help="How tools are shown to the model.").tag(config=True)
     approve = Unicode("ask", help="Which calls wait for you.").tag(config=True)
     max_turns = Int(50, help="Replies of the model before a run stops.").tag(config=True)
+    predict = Bool(False, help="Guess each reply of the model first.").tag(config=True)
 
     def settings(self) -> dict[str, Any]:
         """Return the settings by name."""

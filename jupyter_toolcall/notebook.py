@@ -27,7 +27,7 @@ from .driving import TICK, Drive
 from .errors import Absent, ToolcallError, Unfinished
 from .options import Options, help_text, options
 from .panel import Panel
-from .saving import bundle
+from .saving import MIME, bundle
 from .session import Session
 from .steps import AskModel
 from .teaching.showing import Page
@@ -127,7 +127,7 @@ class Notebook:
                 setattr(model, name, listener)
         if panel:
             self._show(drive)
-        drive.keep = self._keeper(drive, since)
+        drive.keep = self._keeper(drive, since, {MIME: {"quiet": True}} if chosen.quiet else {})
         self.drives[session.name] = drive
         return drive
 
@@ -208,16 +208,20 @@ class Notebook:
         drive.keep()
         self._bind(session)
 
-    def _keeper(self, drive: Drive, since: str) -> Callable[[], None]:
-        """Return what shows a drive's result in this cell, and later brings it up to date."""
+    def _keeper(self, drive: Drive, since: str, about: dict[str, Any]) -> Callable[[], None]:
+        """Return what shows a drive's result in this cell, and later brings it up to date.
+
+        `about` is the metadata of that output.
+        """
         handles: list[Any] = []
 
         def keep() -> None:
             data = bundle(drive.session.cursor, drive.whole(), since)
             if handles:
-                handles[0].update(data, raw=True)
+                handles[0].update(data, raw=True, metadata=about)
             else:
-                handles.append(display(data, raw=True, display_id=drive.panel or True))
+                name = drive.panel or True
+                handles.append(display(data, raw=True, metadata=about, display_id=name))
 
         return keep
 
@@ -270,6 +274,12 @@ class Notebook:
             # The cell above keeps what came of it; what came of this line stands here.
             display(session)
         return None
+
+    def _renew(self) -> None:
+        """Bring panels and what is saved up to date where a branch was named, or hidden."""
+        for drive in self.drives.values():
+            if drive.renew():
+                drive.keep()
 
 
 def _silent(session: Session) -> Session:

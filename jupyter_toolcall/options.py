@@ -41,6 +41,8 @@ class Options:
     """The file in which the model's turns are recorded."""
     replay: str = ""
     """The recording that is the model."""
+    predict: bool = False
+    """Each reply of the model is guessed before it is shown."""
     quiet: bool = False
     help: bool = False
     said: frozenset[str] = frozenset()
@@ -125,6 +127,8 @@ _TABLE: tuple[_Row, ...] = (
     _text(
         "--replay", "FILE|NOTEBOOK", "say again what was recorded there, in the place of a model"
     ),
+    _mark("--predict", "guess what the model does next, before each of its replies"),
+    _mark("--no-predict", "guess nothing", dest="predict", action="store_false"),
     _mark("--quiet", "no panel, only the result"),
     _mark("--help", "this text"),
 )
@@ -176,6 +180,7 @@ def options(line: str, settings: Mapping[str, Any] | None = None) -> Options:
         max_turns=found.max_turns,
         record=found.record,
         replay=found.replay,
+        predict=found.predict,
         quiet=found.quiet,
         help=found.help,
         said=_said(reader, words),

@@ -17,12 +17,13 @@ FLOORS = (
     {"journal", "arguments", "request", "approval", "preview"},
     {"state", "seal", "models", "tracing"},
     {"disk", "lineage", "steps", "retell", "branches", "ends", "schemes", "memory", "kitchen", "sources"},
-    {"naming", "tally", "conversation", "options", "tidy", "script", "replies", "runner", "values"},
+    {"naming", "tally", "conversation", "options", "tidy", "script", "replies", "lending", "values"},
+    {"runner"},
     {"performing"},
     {"loop"},
     {"places", "opening", "deciding", "exchanges", "view", "saving", "records", "resting"},
     {"messages", "beside", "comparing", "notebooks", "by_hand", "replying"},
-    {"aside", "courses", "watch"},
+    {"aside", "courses", "differing", "watch"},
     {"export"},
     {"session"},
     {"teaching"},
@@ -31,7 +32,7 @@ FLOORS = (
     {"driving", "lines", "cli"},
     {"panel"},
     {"notebook"},
-    {"completing"},
+    {"completing", "inspecting"},
     {"magics"},
     {"__init__"},
 )
@@ -53,7 +54,7 @@ HEAVY = {
     "xllamacpp": "models/local/runtime.py",
 }
 """What one file alone may import."""
-DOORS = {"completing.py", "magics.py", "notebook.py", "panel.py"}
+DOORS = {"completing.py", "inspecting.py", "magics.py", "notebook.py", "panel.py"}
 """Where IPython and its widgets are known."""
 
 

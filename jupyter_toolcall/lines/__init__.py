@@ -4,15 +4,18 @@ A group of subcommands has a file, which says at its end what they are called (`
 and what they do (`HELP`).
 """
 
-from .asking import ask_by_input, asked, reply_by_input, shown
+from .asking import ask_by_input, asked, guess_by_input, reply_by_input, shown
 from .carrying import SUBCOMMANDS, carry_out, help_text
+from .learning import Learner
 from .words import split
 
 __all__ = [
     "SUBCOMMANDS",
+    "Learner",
     "ask_by_input",
     "asked",
     "carry_out",
+    "guess_by_input",
     "help_text",
     "reply_by_input",
     "shown",

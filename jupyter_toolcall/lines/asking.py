@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .. import replying
+from .. import predicting, replying
 from ..errors import ToolcallError
 from ..loop import Cursor
 from ..records import CallRecord
 from ..rows import YourTurn
 from ..session import Session
 from ..tools import Tool
-from .words import arguments, split
+from .words import SKIP, arguments, guess_in, split
 
 
 def shown(call: CallRecord) -> str:
@@ -69,12 +69,26 @@ def _as_call(said: str, tools: tuple[str, ...]) -> replying.Pair | None:
     return tool, arguments(rest) if rest else {}
 
 
-def asked(turn: YourTurn, cursor: Cursor) -> str:
-    """Return a turn of the model as the text that its player reads."""
+def guess_by_input(session: Session, ask: Callable[[str], str]) -> None:
+    """Ask for a guess of the model's reply on the cell's own input line; it is not recorded."""
+    turn = replying.to_guess(session.cursor)
+    assert turn is not None
+    known = predicting.of(session)
+    print(asked(turn, session.cursor, replying.GUESS))
+    words = split(ask("TOOL NAME=VALUE…, none (it answers), or skip: ").strip()) or [SKIP]
+    numbers = {str(number): name for number, name in enumerate(turn.tools, 1)}
+    try:
+        known.take(session.cursor, guess_in([numbers.get(words[0], words[0]), *words[1:]]))
+    except ToolcallError as error:
+        print(error)
+
+
+def asked(turn: YourTurn, cursor: Cursor, who: str = replying.YOU) -> str:
+    """Return a turn of the model as the text that its player, or who guesses it, reads."""
     told = [f"{each.tool or 'told'}: {each.text}" for each in turn.told]
     tools = (cursor.find(name) for name in turn.tools)
     listed = [f"{number}. {_in_line(tool)}" for number, tool in enumerate(filter(None, tools), 1)]
-    return "\n".join([f"{replying.YOU}, turn {turn.turn}: {turn.prompt}", *told, *listed])
+    return "\n".join([f"{who}, turn {turn.turn}: {turn.prompt}", *told, *listed])
 
 
 def _in_line(tool: Tool) -> str:

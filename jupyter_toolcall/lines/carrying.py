@@ -11,19 +11,26 @@ from ..errors import UsageError
 from ..models.listing import models, table
 from ..models.named import default
 from ..tools import nearest
-from . import branching, going, looking
+from . import branching, going, learning, looking
 from .words import Commands, Result, without_name
 
-GROUPS = (looking, going, branching)
+GROUPS = (looking, going, branching, learning)
 """The files that hold the subcommands of a session, as the help lists them."""
 _COMMANDS: Commands = {name: do for group in GROUPS for name, do in group.COMMANDS.items()}
-SUBCOMMANDS = (*_COMMANDS, "sessions", "models", "config", "help")
+_NOTHING: Mapping[str, Any] = {}
+SUBCOMMANDS = (*_COMMANDS, *learning.LESSONS, "sessions", "models", "config", "help")
 
 
-def carry_out(words: list[str], cells: Cells, settings: Mapping[str, Any]) -> Result:
+def carry_out(
+    words: list[str],
+    cells: Cells,
+    settings: Mapping[str, Any],
+    variables: Mapping[str, Any] = _NOTHING,
+) -> Result:
     """Carry a subcommand out on a session; return the session where it went on.
 
-    `-n NAME` names the session, the last one without. Raises UsageError.
+    `-n NAME` names the session, the last one without. What an exercise asks for is looked
+    for among the notebook's variables too. Raises UsageError.
     """
     words, name = without_name(words)
     command, *rest = words or ["status"]
@@ -43,6 +50,8 @@ def carry_out(words: list[str], cells: Cells, settings: Mapping[str, Any]) -> Re
         chosen = settings.get("model") or default(os.environ)
         print(table(models(os.environ, cells.folder), chosen))
         return None
+    if command in learning.LESSONS:
+        return learning.LESSONS[command](learning.Learner(cells, variables), rest)
     if command not in _COMMANDS:
         raise UsageError(
             f"no subcommand {command!r}; there are {', '.join(SUBCOMMANDS)}."

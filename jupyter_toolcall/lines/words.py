@@ -9,11 +9,16 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..comparing import Comparison
 from ..errors import UsageError
 from ..session import Session
+from ..teaching.scoring import Guess
+from ..teaching.showing import Page
 
-Result = Session | None
-"""The session where a line went on with one, else None: what it answers is printed."""
+Result = Session | Comparison | Page | None
+"""The session where a line went on with one; a comparison is shown, all else is printed."""
+NONE, SKIP = "none", "skip"
+"""A guess that no tool is called, and no guess at all."""
 Commands = Mapping[str, Callable[[Session, list[str]], Result]]
 
 _JSON = re.compile(r"(?<!\S)(?:[A-Za-z_]\w*=)?(?=[\[{])")
@@ -86,3 +91,11 @@ def value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def guess_in(words: list[str]) -> Guess | None:
+    """Return the guess that a line is, None where it skips. Raises UsageError."""
+    first, *rest = words
+    if not rest and first in (NONE, SKIP):
+        return Guess() if first == NONE else None
+    return Guess(first, arguments(rest) if rest else {})

@@ -103,8 +103,8 @@ def _demand_value(wanted: Saved | IsA | Equals | Holds | ComesFrom | Says, scene
             found = type(value_of(path, scene)).__name__
             otherwise(found == kind, f"it is a `{found}`")
         case Equals(path, expected) if path == ANSWER:
-            said = scene.opened.text.strip()
-            otherwise(said.casefold() == str(expected).strip().casefold(), f"it is {shown(said)}")
+            said = scene.opened.text
+            otherwise(_sentence(said) == _sentence(str(expected)), f"it is {shown(said)}")
         case Equals(path, expected):
             there = value_of(path, scene)
             otherwise(equal(there, expected), f"it is {shown(there)}")
@@ -118,6 +118,10 @@ def _demand_value(wanted: Saved | IsA | Equals | Holds | ComesFrom | Says, scene
         case Says(text):
             said = scene.opened.text
             otherwise(text.casefold() in said.casefold(), f"it says {shown(said)}")
+
+
+def _sentence(text: str) -> str:
+    return text.strip().rstrip(".").casefold()
 
 
 def _parts(value: object) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..digest import digest
-from ..errors import ModelError, UsageError
+from ..errors import UsageError
 from ..events import Call
 from ..models.recorded import Recorded
 from ..models.recorded.replaying import speak
@@ -52,13 +52,16 @@ class Planted:
         return f"<{self.name}>"
 
     def __call__(self, request: Request) -> Reply:
-        """Return what was recorded for this turn. Raises ModelError where there is nothing."""
+        """Return what was recorded for this turn; behind the last one it says nothing.
+
+        Raises ModelError where something else is asked than was recorded.
+        """
         number = request.turn + 1
         if number <= self.first:
             self.recorded(request)
         turn = self.course.turn(number)
         if turn is None:
-            raise ModelError(f"{self.name} has no turn {number}")
+            return Reply()
         return speak(self.replies.get(number, turn.reply), self.on_text)
 
 

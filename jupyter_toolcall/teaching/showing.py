@@ -2,48 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from ..rows import Task
 from .checking import Verdict
+from .conditions import forms
 from .reading import Check, Exercise
 
 MIME = "application/vnd.jupyter-toolcall.check+json"
 
-Bundle = dict[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Markdown that is shown; `data` is what a program reads of it."""
+
+    markdown: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return {**self.data, "text/markdown": self.markdown, "text/plain": str(self)}
+
+    def __str__(self) -> str:
+        return self.markdown.replace("**", "").replace("### ", "")
 
 
-def as_task(exercise: Exercise, name: str) -> Bundle:
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A hint, and which of how many it is."""
+
+    number: int
+    of: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"Hint {self.number} of {self.of}: {self.text}"
+
+
+def task(exercise: Exercise, name: str) -> Page:
     """Return what a learner is asked to do; nothing of how it is checked or solved."""
-    how = f"Check yourself with `%toolchat check {name}`; each further check gives a hint."
-    return _bundle(f"### {exercise.title}\n\n{exercise.text}\n\n{how}")
+    how = f"Check yourself with `%toolchat check {name}`: each further check gives a hint."
+    return Page(f"### {exercise.title}\n\n{exercise.text}\n\n{how}")
 
 
-def as_solution(exercise: Exercise) -> Bundle:
+def solution(exercise: Exercise) -> Page:
     """Return the solution."""
-    solution = exercise.solution or "It has no solution written down."
-    return _bundle(f"### {exercise.title}: a solution\n\n{solution}")
+    told = exercise.solution or "It has no solution written down."
+    return Page(f"### {exercise.title}: a solution\n\n{told}")
 
 
-def as_verdict(verdict: Verdict, name: str, hint: tuple[int, int, str] | None) -> Bundle:
-    """Return how an exercise stands; `hint` is a number, of how many, and its text."""
-    count, of = len(verdict.held), len(verdict.exercise.checks)
-    data = {"exercise": name, "passed": verdict.passed, "held": count, "of": of}
-    return {**_bundle("\n".join(_lines(verdict, name, hint))), MIME: data}
+def conditions() -> Page:
+    """Return all that can be checked, as it is written."""
+    return Page("\n".join(f"- {form}" for form in forms().splitlines()))
 
 
-def _lines(verdict: Verdict, name: str, hint: tuple[int, int, str] | None) -> Iterator[str]:
-    title = verdict.exercise.title
-    yield f"**{'Passed' if verdict.passed else 'Not yet'}: {title}**\n"
-    yield from (f"- ✓ {check.words}" for check in verdict.held)
-    if verdict.fails is None:
-        return
-    yield f"- ✗ {_so_far(verdict.fails, verdict.found)}\n"
-    if hint is not None:
-        number, of, text = hint
-        yield f"Hint {number} of {of}: {text}"
-    elif verdict.exercise.solution:
-        yield f"No more hints. `%toolchat solution {name}` shows a solution."
+def outcome(verdict: Verdict, hint: Hint | None, name: str) -> Page:
+    """Return how an exercise stands, with the next hint."""
+    held, of = len(verdict.held), len(verdict.exercise.checks)
+    data = {"exercise": name, "passed": verdict.passed, "held": held, "of": of}
+    word = "Passed" if verdict.passed else "Not yet"
+    items = [f"- {line}" for line in _marked(verdict)]
+    after = ["", _after(verdict, hint, name)] if verdict.fails else []
+    return Page(
+        "\n".join([f"**{word}: {verdict.exercise.title}**", "", *items, *after]), {MIME: data}
+    )
+
+
+def on_panel(verdict: Verdict, hint: Hint | None, name: str) -> Task:
+    """Return how an exercise stands as the panel shows it."""
+    lines = [*_marked(verdict), *([_after(verdict, hint, name)] if verdict.fails else [])]
+    return Task(verdict.exercise.title, "\n".join(lines), verdict.passed)
+
+
+def _marked(verdict: Verdict) -> Iterator[str]:
+    yield from (f"✓ {check.words}" for check in verdict.held)
+    if verdict.fails is not None:
+        yield f"✗ {_so_far(verdict.fails, verdict.found)}"
 
 
 def _so_far(check: Check, found: str) -> str:
@@ -51,6 +86,8 @@ def _so_far(check: Check, found: str) -> str:
     return f"{words}: {found}" if found else words
 
 
-def _bundle(markdown: str) -> Bundle:
-    plain = markdown.replace("**", "").replace("### ", "")
-    return {"text/markdown": markdown, "text/plain": plain}
+def _after(verdict: Verdict, hint: Hint | None, name: str) -> str:
+    if hint is not None:
+        return str(hint)
+    more = f" `%toolchat solution {name}` shows a solution." if verdict.exercise.solution else ""
+    return f"There are no more hints.{more}"

@@ -33,7 +33,8 @@ def demand_tool(wanted: Asked, scene: Scene) -> None:
         case Described(name):
             _demand_words(_tool(name, scene)[0])
         case Gives(name, given, expected):
-            _demand_result(*_tool(name, scene), given, expected, scene)
+            tool, box = _tool(name, scene)
+            _demand_result(tool, _with_type(box, name, expected, scene), given, expected, scene)
 
 
 def _tool(name: str, scene: Scene) -> tuple[Tool, Toolbox]:
@@ -50,6 +51,14 @@ def _tool(name: str, scene: Scene) -> tuple[Tool, Toolbox]:
         return scene.session.toolbox[name], scene.session.toolbox
     functions = [each for each, value in scene.variables.items() if callable(value)]
     raise Otherwise(f"there is no tool `{name}` yet.{nearest(name, functions)}")
+
+
+def _with_type(box: Toolbox, name: str, expected: Any, scene: Scene) -> Toolbox:
+    """Return a toolbox that knows the type of what is expected, where it is one."""
+    found = scene.variables.get(expected.text) if isinstance(expected, Word) else None
+    if name not in scene.variables or not isinstance(found, type):
+        return box
+    return Toolbox(scene.variables[name], found)
 
 
 def _parameters(tool: Tool) -> Mapping[str, Any]:

@@ -1,0 +1,414 @@
+"""Predict: a learner guesses each reply before it is shown, and nothing of it is known before."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_toolcall import Scripted, Session, Toolbox, lines, predicting
+from jupyter_toolcall.cells import Cells, say
+from jupyter_toolcall.driving import Drive
+from jupyter_toolcall.errors import UsageError
+from jupyter_toolcall.kitchen import Potato, Sink
+from jupyter_toolcall.notebooks import execute
+from jupyter_toolcall.options import options
+from jupyter_toolcall.predicting import Predicting
+from jupyter_toolcall.rows import Delta, GuessRow, Notice, Refused, Whole, Written, YourTurn
+from jupyter_toolcall.saving import MIME, bundle
+
+BOX = Toolbox(Potato)
+SCRIPT = Scripted(
+    [
+        ["First the dirt.", ("Potato_rinse", {"sink": "Sink#1"})],
+        [("Potato_peel", {}), ("Potato_slice", {"shape": "STICKS"})],
+        "Sticks, at your service.",
+    ]
+)
+RINSE = {"type": "guess", "tool": "Potato_rinse", "arguments": {"sink": "Sink#1"}}
+SLICE = {"type": "guess", "tool": "Potato_slice", "arguments": {"shape": "SLICES"}}
+ANSWER = {"type": "guess"}
+SKIP = {"type": "skip_guess"}
+
+
+def asked(model: Any = SCRIPT, **more: Any) -> Session:
+    settings = {"scheme": "flat", "approve": "all", "inputs": {"potato": Potato(), "sink": Sink()}}
+    return Session(BOX, model, **{**settings, **more}).ask("Sticks, please.")
+
+
+@dataclass
+class Seat:
+    """Somebody in front of a panel who guesses, and what the panel was told."""
+
+    drive: Drive
+    heard: list[Notice] = field(default_factory=list)
+
+    @property
+    def turn(self) -> YourTurn | None:
+        (row,) = self.drive.whole().session
+        return row.guess
+
+    @property
+    def at(self) -> int:
+        """The turn that is to be guessed, 0 for none."""
+        return self.turn.turn if self.turn is not None else 0
+
+    @property
+    def rows(self) -> list[GuessRow]:
+        return self.drive.guesses.rows
+
+    @property
+    def score(self) -> str:
+        return self.drive.whole().session[0].score
+
+    def send(self, *messages: Any) -> Seat:
+        for message in messages:
+            self.drive.hear(message)
+        asyncio.run(self.drive.resume())
+        return self
+
+    def refused(self) -> Refused:
+        (refusal,) = (notice for notice in self.heard if isinstance(notice, Refused))
+        return refusal
+
+    def told(self) -> str:
+        """Everything that the panels were told, and what a panel that comes now would be."""
+        self.drive.greet()
+        return json.dumps([asdict(notice) for notice in self.heard])
+
+
+def seated(session: Session | None = None, before: Predicting | None = None, **more: Any) -> Seat:
+    heard: list[Notice] = []
+    session = asked(**more) if session is None else session
+    drive = Drive(session, heard.append, guesses=predicting.begin(session, before))
+    drive.drive_now()
+    return Seat(drive, heard)
+
+
+# -- before the guess ----------------------------------------------------------------------
+
+
+def test_the_learner_sees_what_the_model_is_sent_and_may_call() -> None:
+    seat = seated()
+    assert seat.turn is not None
+    request = seat.drive.session.cursor.request
+    assert (seat.turn.turn, seat.turn.prompt) == (1, "Sticks, please.")
+    assert seat.turn.tools == tuple(tool.name for tool in request.tools)
+    assert {row.id for row in seat.drive.whole().tools} >= set(seat.turn.tools)
+    assert seat.drive.whole().session[0].says == "Guess what the model does next"
+
+
+def test_the_model_is_not_asked_before_the_guess() -> None:
+    turns: list[int] = []
+
+    def model(request: Any) -> Any:
+        turns.append(request.turn)
+        return SCRIPT(request)
+
+    seat = seated(model=model)
+    assert turns == []
+    seat.send(RINSE)
+    assert turns == [0]
+
+
+WORDS = st.text("abcdefghij", min_size=6, max_size=6)
+TURNS = st.lists(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=2), min_size=2, max_size=4)
+
+
+def note(words: str) -> str:
+    """Write something down."""
+    return f"noted {words}"
+
+
+@given(TURNS, st.sampled_from(["new", "walked", "fresh", "forked", "beside"]))
+def test_nothing_of_a_reply_is_told_before_its_guess(
+    turns: list[list[tuple[str, str]]], how: str
+) -> None:
+    marked = [
+        [(f"says-{n}-{a}", f"writes-{n}-{b}") for a, b in turn] for n, turn in enumerate(turns)
+    ]
+    items = [
+        [part for says, words in turn for part in (says, ("note", {"words": words}))]
+        for turn in marked
+    ]
+    script = Scripted([*items, "The end."])
+    session = Session(Toolbox(note), script, scheme="flat", approve="all")
+    seat = seated(_as_it_comes(session, how))
+    for turn in range(len(marked)):
+        assert seat.at == turn + 1
+        told = seat.told()
+        for n, pairs in enumerate(marked):
+            for pair in pairs:
+                assert all((word in told) == (n < turn) for word in pair)
+        seat.send({"type": "hello"}, {"type": "guess", "tool": "note"})
+    assert seat.send(ANSWER).at == 0
+
+
+def _as_it_comes(session: Session, how: str) -> Session:
+    """A session that nobody ran; one that is said again; one beside a branch that is known."""
+    if how == "new":
+        return session.ask("Go.")
+    start = session.head
+    session.ask("Go.").run()
+    again = session.fork(start)
+    match how:
+        case "walked":
+            return say(again, "Go.", fresh=False)
+        case "fresh":
+            return say(again, "Go.", fresh=True)
+        case "beside":
+            session.edit(session.calls[0], words="something else").run()
+    return session.fork(session.journal.children(start)[0])
+
+
+def test_what_is_said_again_is_guessed_as_if_it_were_new_and_adds_nothing() -> None:
+    session = asked().run()
+    entries, start = len(session.journal), session.journal.path(session.head)[0].id
+    seat = seated(say(session.fork(start), "Sticks, please.", fresh=False))
+    seat.send(RINSE).send(SLICE).send(ANSWER)
+    assert len(seat.drive.session.journal) == entries
+    assert seat.drive.session.head == session.head
+    assert [(row.right, row.of) for row in seat.rows] == [(3, 3), (2, 3), (1, 1)]
+
+
+def test_a_guess_is_no_fact_of_the_session() -> None:
+    plain = asked().run()
+    seat = seated().send(RINSE).send(SKIP).send(ANSWER)
+    ids = [entry.id for entry in seat.drive.session.journal]
+    assert ids == [entry.id for entry in plain.journal]
+
+
+# -- after it ---------------------------------------------------------------------------------
+
+
+def test_the_call_stands_beside_the_guess_with_what_was_right() -> None:
+    seat = seated().send(RINSE)
+    (row,) = seat.rows
+    assert (row.right, row.of, row.says, row.step) == (3, 3, "Right, all of it.", 1)
+    seat.send(SLICE)
+    row = seat.rows[-1]
+    assert row.came == Written("Potato_slice", {"shape": "STICKS"})
+    assert row.guess == Written("Potato_slice", {"shape": "SLICES"})
+    assert (row.calls, row.step) == (2, 3)
+    assert [(mark.name, mark.right) for mark in row.marks] == [("Potato", True), ("shape", False)]
+    assert seat.score == "5 of 6 points"
+    seat.send(ANSWER)
+    assert (seat.rows[-1].came, seat.rows[-1].tool, seat.score) == (None, True, "6 of 7 points")
+
+
+def test_a_skipped_reply_counts_for_nothing_and_the_rest_can_be_skipped_too() -> None:
+    seat = seated().send(SKIP)
+    assert (seat.rows[0].guess, seat.rows[0].of, seat.score) == (None, 0, "")
+    assert seat.rows[0].says == "Skipped: it called Potato_rinse."
+    seat.send({"type": "skip_guess", "rest": True})
+    assert (len(seat.rows), seat.turn, seat.drive.session.text) == (1, None, SCRIPT.items[2][0][0])
+
+
+def test_panels_are_told_of_each_guess_once_and_in_the_end_of_all() -> None:
+    seat = seated().send(RINSE).send(SLICE)
+    deltas = [each.rows for each in seat.heard if isinstance(each, Delta)]
+    assert [row.turn for rows in deltas for row in rows.guesses] == [1, 2]
+    last = seat.send(ANSWER).heard[-1]
+    assert isinstance(last, Whole)
+    assert [row.turn for row in last.rows.guesses] == [1, 2, 3]
+
+
+def test_other_branches_come_into_view_when_all_is_guessed() -> None:
+    session = asked().run()
+    session.edit(session.calls[0], sink="Sink#1").run()
+    prompt = session.journal.path(session.head)[1].id
+    seat = seated(session.fork(prompt))
+    assert len(seat.drive.whole().branches) == 1
+    seat.send(SKIP).send(SKIP).send(SKIP)
+    assert len(seat.drive.whole().branches) == 2
+    last = seat.heard[-1]
+    assert isinstance(last, Whole)
+    assert len(last.rows.branches) == 2
+
+
+def test_the_score_of_a_session_goes_on_from_cell_to_cell() -> None:
+    first = seated(model=Scripted(["one", "two"]))
+    first.send(ANSWER)
+    second = seated(first.drive.session.ask("Again."), first.drive.guesses)
+    assert second.at == 2
+    second.send(RINSE)
+    assert second.score == "0 of 1 point, 1 of 2 points in this session"
+
+
+def test_a_decision_is_asked_for_between_the_guesses_and_an_edit_asks_for_no_guess_again() -> None:
+    seat = seated(approve="ask").send(RINSE)
+    assert seat.turn is None
+    call = seat.drive.session.pending[0].id
+    seat.send({"type": "edit", "call": call, "arguments": {"sink": "Sink#1"}})
+    assert seat.at == 2
+    seat.send({"type": "replay", "call": call})
+    assert seat.at == 2, "what was guessed is not asked again"
+    assert len(seat.rows) == 1
+
+
+def test_in_steps_a_guess_is_the_step() -> None:
+    heard: list[Notice] = []
+    session = asked()
+    drive = Drive(session, heard.append, stepping=True, guesses=predicting.begin(session))
+    drive.drive_now()
+    seat = Seat(drive, heard)
+    for _ in range(2):
+        if seat.turn is None:
+            seat.send({"type": "step"})
+    assert seat.turn is not None
+    seat.send(RINSE)
+    assert (len(seat.rows), seat.drive.whole().session[0].phase) == (1, "ready")
+
+
+# -- what is no guess ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("guess", "said"),
+    [
+        ({"tool": "Potato_bake"}, "none of the tools of this turn"),
+        ({"tool": "Potato_slice", "arguments": {"shap": "STICKS"}}, "Did you mean shape"),
+        ({"tool": "Potato_slice", "arguments": {"shape": "CUBES"}}, "STICKS"),
+        ({"tool": "Potato_peel", "arguments": {"Potato": "Potato#9"}}, "no object Potato#9"),
+    ],
+)
+def test_a_guess_that_could_not_be_called_is_no_guess_and_costs_nothing(
+    guess: dict[str, Any], said: str
+) -> None:
+    seat = seated().send({"type": "guess", **guess})
+    assert said in seat.refused().reason
+    assert seat.turn is not None
+    assert seat.rows == []
+    seat.send(RINSE)
+    assert seat.score == "3 of 3 points"
+
+
+def test_what_a_guess_leaves_out_is_no_fault_but_a_point_less() -> None:
+    seat = seated().send({"type": "guess", "tool": "Potato_rinse"})
+    assert (seat.rows[0].right, seat.rows[0].of) == (2, 3)
+
+
+def test_a_guess_out_of_turn_is_refused() -> None:
+    seat = seated(approve="ask").send(RINSE).send(RINSE)
+    assert "nothing is to be guessed now" in seat.refused().reason
+
+
+def test_a_question_beside_the_session_is_not_guessed() -> None:
+    fresh = Session(BOX, Scripted([("save", {"result": "yes"})]), inputs={"potato": Potato()})
+    predicting.begin(fresh)
+    assert fresh.query("Potato#1", "Is it raw?") == "yes"
+
+
+# -- without a panel ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kernel() -> Cells:
+    variables = {"Potato": Potato, "potato": Potato(), "sink": Sink(), "m": SCRIPT}
+    cells = Cells()
+    line = "-m m -t Potato -i potato sink --scheme flat --approve all --predict"
+    session = cells.session(options(line), variables)
+    cells.guesses[""] = predicting.begin(session.ask("Sticks."))
+    cells.keep(session.run())
+    return cells
+
+
+def test_by_line_the_learner_guesses_skips_and_hears_the_score(
+    kernel: Cells, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines.carry_out(["guess"], kernel, {})
+    shown = capsys.readouterr().out
+    assert "Guess what the model does next, turn 1: Sticks." in shown
+    assert "Potato_slice(Potato, shape)" in shown
+    lines.carry_out(["guess", "Potato_rinse", "sink=Sink#1"], kernel, {})
+    shown = capsys.readouterr().out
+    assert shown.splitlines()[0] == "turn 1: Right, all of it."
+    assert "Score: 3 of 3 points" in shown
+    lines.carry_out(["guess", "skip"], kernel, {})
+    assert "Skipped: it called Potato_peel." in capsys.readouterr().out
+    lines.carry_out(["guess", "none"], kernel, {})
+    assert "Score: 4 of 4 points" in capsys.readouterr().out
+    with pytest.raises(UsageError, match="nothing is to be guessed now"):
+        lines.carry_out(["guess", "none"], kernel, {})
+
+
+def test_going_on_does_not_go_past_a_guess(kernel: Cells) -> None:
+    lines.carry_out(["next"], kernel, {})
+    assert kernel.current().calls == ()
+    lines.carry_out(["guess", "skip", "rest"], kernel, {})
+    assert len(kernel.current().calls) == 3
+
+
+def test_a_session_in_which_nothing_is_guessed_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    cells = Cells()
+    cells.keep(asked())
+    with pytest.raises(UsageError, match="--predict asks for a guess before each reply"):
+        lines.carry_out(["guess", "none"], cells, {})
+
+
+def typed(*words: str) -> Callable[[str], str]:
+    given = iter(words)
+    return lambda prompt: next(given)
+
+
+def test_on_an_input_line_a_guess_is_a_tool_by_name_or_number(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    seat = seated()
+    session = seat.drive.session
+    lines.guess_by_input(session, typed("Potato_bake"))
+    assert "none of the tools" in capsys.readouterr().out
+    number = BOX.names.index("Potato_rinse") + 1
+    lines.guess_by_input(session, typed(f"{number} sink=Sink#1"))
+    seat.drive.drive_now()
+    assert seat.rows[0].says == "Right, all of it."
+    lines.guess_by_input(session, typed(""))
+    seat.drive.drive_now()
+    assert seat.rows[1].guess is None
+
+
+def run(tmp_path: Path, *sources: str) -> Any:
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in sources])
+    nbformat.write(made, tmp_path / "a.ipynb")
+    return execute(tmp_path / "a.ipynb")
+
+
+LOAD = """%load_ext jupyter_toolcall
+from jupyter_toolcall.kitchen import *
+potato, sink, oven, plate = Potato(), Sink(), Oven(), Plate()"""
+KITCHEN = "-m scripted:kitchen -t Potato Oven Fries -i potato sink oven plate -o fries:Plate"
+
+
+@pytest.mark.parametrize("ask", ["--predict", ""])
+def test_where_nobody_is_there_it_is_off_and_said_in_one_line(tmp_path: Path, ask: str) -> None:
+    config = "" if ask else "%config ToolChat.predict = True"
+    cell = f"%%toolchat {KITCHEN} --approve all {ask}\nFries, please."
+    done = run(tmp_path, LOAD, config, cell, "fries.food", "%toolchat status")
+    outputs = done.notebook.cells[2].outputs
+    printed = [output.text for output in outputs if output.output_type == "stream"]
+    assert printed == ["toolchat: predict is off: nobody is here to guess\n"]
+    assert "saved Plate#2 as fries" in done.sessions[0].text
+
+
+def test_a_cell_that_does_not_wait_leaves_the_guesses_to_lines(tmp_path: Path) -> None:
+    cell = f"%%toolchat {KITCHEN} --approve all --predict --no-wait\nFries, please."
+    done = run(tmp_path, LOAD, cell, "%toolchat guess none", "%toolchat guess skip rest")
+    assert "Not this time: it called selectTools." in done.notebook.cells[2].outputs[0].text
+    first, last = done.sessions[0], done.sessions[-1]
+    assert first.text.startswith("Guess what the model does next")
+    assert "saved Plate#2 as fries" in last.text
+
+
+def test_a_saved_notebook_has_the_score_in_one_line_and_no_guess() -> None:
+    seat = seated().send(RINSE).send(SLICE).send(ANSWER)
+    kept = json.dumps(bundle(seat.drive.session.cursor, seat.drive.whole(), None)[MIME])
+    assert kept.count("5 of 6 points") + kept.count("6 of 7 points") == 1
+    assert '"guess' not in kept
