@@ -1,0 +1,142 @@
+"""How Python calls a tool: what stands before the parenthesis, and which arguments have names."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from ..tools import Tool
+from ..tools.tool import Origin
+from .code import Code, Unwritable, call
+from .homes import reference
+
+Gives = Literal["value", "nothing", "unsure"]
+_Parameter = inspect.Parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """A function, or a method where `head` is what has it."""
+
+    head: Code | None
+    """None for a method of an object that is an argument."""
+    method: str = ""
+    first: tuple[str, ...] = ()
+    """Arguments that have no name in the call, in their order."""
+    many: str = ""
+    named: str = ""
+    awaited: bool = False
+    gives: Gives = "value"
+    """Whether it returns something; what returns nothing changed the object that it is of."""
+
+    def called(self, arguments: Mapping[str, Code], subject: Code | None = None) -> Code:
+        """Return the call with these arguments, on an object where it is a method of one."""
+        rest = dict(arguments)
+        first = [rest.pop(name) for name in self.first if name in rest]
+        first += _opened("*", rest.pop(self.many, None))
+        more = list(_opened("**", rest.pop(self.named, None)))
+        head = self.head or subject
+        if head is None:
+            raise Unwritable(f"{self.method} of nothing")
+        at = head.then(f".{self.method}") if self.method else head
+        return call(at, first, rest, more)
+
+
+def _opened(stars: str, part: Code | None) -> Iterator[Code]:
+    if part is not None and part.text not in ("[]", "{}"):
+        yield Code(f"{stars}{part.text}", part.needs)
+
+
+# -- from what is here ----------------------------------------------------------------------
+
+
+def callee_of(tool: Tool, instance: Code | None) -> Callee:
+    """Return how a tool of this process is called. Raises Unwritable where it is no Python."""
+    origin = tool.origin or Origin(tool.function)
+    shape = shaped(_signature(origin), _is_async(origin.function))
+    if origin.owner is None:
+        return replace(shape, head=reference(origin.function))
+    if tool.instance:
+        return replace(_without_first(shape), head=instance, method=origin.name)
+    if origin.static:
+        return replace(shape, head=reference(origin.owner), method=origin.name)
+    return replace(_without_first(shape), method=origin.name)
+
+
+def _signature(origin: Origin) -> inspect.Signature:
+    try:
+        return inspect.signature(origin.function)
+    except (TypeError, ValueError):
+        raise Unwritable("a function whose signature cannot be read") from None
+
+
+def _is_async(function: Any) -> bool:
+    return inspect.iscoroutinefunction(inspect.unwrap(function))
+
+
+def _without_first(shape: Callee) -> Callee:
+    """A method's first parameter is the object before the dot."""
+    return replace(shape, first=shape.first[1:] if shape.first else ())
+
+
+def shaped(signature: inspect.Signature, awaited: bool) -> Callee:
+    """Return how what has a signature is called, all but its name."""
+    parameters = [*signature.parameters.values()]
+    many = next((p.name for p in parameters if p.kind is _Parameter.VAR_POSITIONAL), "")
+    named = next((p.name for p in parameters if p.kind is _Parameter.VAR_KEYWORD), "")
+    kinds = (_Parameter.POSITIONAL_ONLY, *([_Parameter.POSITIONAL_OR_KEYWORD] if many else []))
+    first = tuple(p.name for p in parameters if p.kind in kinds)
+    return Callee(None, "", first, many, named, awaited, _gives(signature.return_annotation))
+
+
+def _gives(annotation: Any) -> Gives:
+    if annotation is inspect.Signature.empty:
+        return "unsure"
+    said = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    if said in ("None", "NoneType"):
+        return "nothing"
+    return "unsure" if "None" in said or "Optional" in said or said == "Any" else "value"
+
+
+# -- from text ------------------------------------------------------------------------------
+
+
+def shaped_by(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Callee:
+    """Return how a function that is only read is called, all but its name."""
+    signature = inspect.Signature([*_parameters(node.args)])
+    said = ast.unparse(node.returns).strip("'\"") if node.returns else inspect.Signature.empty
+    shape = shaped(signature, isinstance(node, ast.AsyncFunctionDef))
+    return replace(shape, gives=_gives(said))
+
+
+def _parameters(args: ast.arguments) -> Iterator[inspect.Parameter]:
+    kinds: tuple[tuple[Iterable[ast.arg | None], Any], ...] = (
+        (args.posonlyargs, _Parameter.POSITIONAL_ONLY),
+        (args.args, _Parameter.POSITIONAL_OR_KEYWORD),
+        ([args.vararg], _Parameter.VAR_POSITIONAL),
+        (args.kwonlyargs, _Parameter.KEYWORD_ONLY),
+        ([args.kwarg], _Parameter.VAR_KEYWORD),
+    )
+    for named, kind in kinds:
+        yield from (_Parameter(each.arg, kind) for each in named if each is not None)
+
+
+def method_of(node: ast.ClassDef, name: str, receiver: bool) -> Callee:
+    """Return how a method of a class that is only read is called, all but what has it.
+
+    Raises Unwritable where the class has none of that name.
+    """
+    for each in node.body:
+        if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) and each.name == name:
+            shape = shaped_by(each)
+            marks = {ast.unparse(mark) for mark in each.decorator_list}
+            return replace(shape if "staticmethod" in marks else _bound(shape, each), method=name)
+    raise Unwritable(f"{node.name}.{name}, which stands in no cell")
+
+
+def _bound(shape: Callee, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Callee:
+    here = [*node.args.posonlyargs, *node.args.args]
+    return _without_first(shape) if here and here[0].arg in shape.first else shape

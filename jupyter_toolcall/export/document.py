@@ -1,0 +1,151 @@
+"""One branch of a session as data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+
+from ..branches import branches
+from ..conversation import NOTHING
+from ..ends import End, Ends
+from ..events import Asked, Data, Replied
+from ..exchanges import model_of
+from ..journal import Entry
+from ..lineage import Graph, lineage
+from ..loop import Cursor
+from ..request import Assistant, Message, Results, User
+from ..rows import Rows
+from ..state import CallState, State, objects_of, state_at
+from .structure import (
+    BranchPart,
+    CallPart,
+    Document,
+    MessagePart,
+    ObjectPart,
+    OutputPart,
+    SessionPart,
+    TurnPart,
+)
+
+
+def document(cursor: Cursor, name: str) -> Document:
+    """Return one branch of a session."""
+    journal, state = cursor.desk.journal, cursor.state
+    path = journal.path(cursor.head)
+    ends = Ends(journal).of(path, frozenset())
+    by = {getattr(e.event, "call_id", ""): e.meta.get("by", "") for e in path if "by" in e.meta}
+    graph = lineage(state)
+    return Document(
+        session=_session(cursor, name, path),
+        calls=tuple(_call(each, state, ends.get(each.id), by) for each in state.each()),
+        objects=tuple(_object(each, state, graph) for each in state.names),
+        messages=tuple(_messages(cursor)),
+        turns=tuple(_turns(cursor, path)),
+        branches=tuple(
+            BranchPart(b.name, b.head, b.current, len(state_at(journal, b.head).order))
+            for b in branches(journal, cursor.head)
+        ),
+        usage=state.usage,
+    )
+
+
+def as_json(cursor: Cursor, rows: Rows) -> str:
+    """Return one branch of a session as JSON."""
+    name = next((row.name for row in rows.session), "")
+    return json.dumps(asdict(document(cursor, name)), indent=1, ensure_ascii=False) + "\n"
+
+
+def _session(cursor: Cursor, name: str, path: tuple[Entry, ...]) -> SessionPart:
+    state = cursor.state
+    opened = state.opened
+    asked = (e.event for e in path if isinstance(e.event, Asked))
+    outputs = (
+        OutputPart(key, out.kind, out.description, state.outputs.get(key))
+        for key, out in opened.outputs.items()
+    )
+    return SessionPart(
+        name=name,
+        head=cursor.head,
+        scheme=opened.scheme,
+        model=opened.model or str(getattr(cursor.desk.model, "name", "")),
+        system=opened.system,
+        prompts=tuple(each.text for each in asked if each.by == "person"),
+        text=state.said,
+        outputs=tuple(outputs),
+    )
+
+
+def _call(call: CallState, state: State, end: End | None, by: Mapping[str, str]) -> CallPart:
+    used = call.started.used if call.started else {}
+    named = {place: state.by_maker.get(maker) for place, maker in used.items()}
+    match call.outcome:
+        case Data(data):
+            result = data
+        case _:
+            result = None
+    return CallPart(
+        id=call.id,
+        step=call.step,
+        turn=call.turn,
+        tool=call.tool,
+        status=call.status,
+        arguments=dict(call.arguments),
+        asked=dict(call.call.arguments),
+        decision=call.decided.decision if call.decided else "",
+        decided_by=by.get(call.id, ""),
+        reason=call.decided.reason if call.decided else "",
+        used={place: name for place, name in named.items() if name},
+        objects=tuple(state.by_maker[made.maker] for made in objects_of(call.outcome)),
+        result=result,
+        error=str(getattr(call.outcome, "message", "")),
+        from_memory=end is not None and end.memory,
+        prints=str(end.meta.get("prints", "")) if end else "",
+        ms=float(end.meta.get("ms", 0)) if end else 0,
+    )
+
+
+def _object(name: str, state: State, graph: Graph) -> ObjectPart:
+    made = state.objects[name]
+    first = state.contents.get(f"{made.kind}:{made.content}") if made.content else None
+    return ObjectPart(
+        name=name,
+        type=made.kind,
+        made_by=made.maker,
+        content=made.content,
+        description=made.description,
+        made_from=graph.deps(name),
+        saved_as=next((key for key, said in state.outputs.items() if said == name), ""),
+        equals=first if first and first != name else "",
+    )
+
+
+def _messages(cursor: Cursor) -> Iterator[MessagePart]:
+    told = cursor.desk.journal.fold(cursor.head, cursor.desk.tell, NOTHING)
+    for message in told.messages:
+        yield from _parts(message)
+
+
+def _parts(message: Message) -> Iterator[MessagePart]:
+    match message:
+        case User(text):
+            yield MessagePart("user", text)
+        case Assistant(text, calls):
+            if text:
+                yield MessagePart("assistant", text)
+            for each in calls:
+                said = json.dumps(dict(each.arguments), ensure_ascii=False)
+                yield MessagePart("call", f"{each.tool}({said})", each.id)
+        case Results(results, news):
+            for result in results:
+                yield MessagePart("tool", result.content, result.call_id, result.error)
+            if news:
+                yield MessagePart("session", news)
+
+
+def _turns(cursor: Cursor, path: tuple[Entry, ...]) -> Iterator[TurnPart]:
+    for entry in path:
+        if isinstance(entry.event, Replied):
+            turn = state_at(cursor.desk.journal, entry.id).turns
+            ms = float(entry.meta.get("ms", 0))
+            yield TurnPart(turn, model_of(cursor, entry), entry.event.usage, ms)

@@ -1,0 +1,75 @@
+"""The formats in which a session goes home: one row each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import UsageError
+from ..secrets import hiding
+from ..tools import nearest
+from . import cells, document, marks, page, picture, python, turns
+from .take import Take
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format: the endings of its files, what it is in a few words, and what writes it."""
+
+    name: str
+    endings: tuple[str, ...]
+    what: str
+    text: Callable[[Take], str]
+
+
+_ROWS = (
+    Format(
+        "py", (".py",), "a plain script, one statement a call", lambda t: python.python(t.script())
+    ),
+    Format(
+        "ipynb",
+        (".ipynb",),
+        "a plain notebook, one cell a call",
+        lambda t: cells.notebook(t.script(awaits=True)),
+    ),
+    Format("html", (".html", ".htm"), "one page to click through, offline", page.page),
+    Format("dot", (".dot", ".gv"), "the graph, for Graphviz", lambda t: picture.graph(t.cursor)),
+    Format("svg", (".svg",), "the picture that the cell keeps", lambda t: picture.picture(t.rows)),
+    Format("json", (".json",), "all of it as data", lambda t: document.as_json(t.cursor, t.rows)),
+    Format(
+        "messages",
+        (".messages.json",),
+        "each request and reply, as the model saw them",
+        lambda t: turns.messages(t.cursor, t.exact),
+    ),
+)
+FORMATS: Mapping[str, Format] = {each.name: each for each in _ROWS}
+
+
+def format_named(path: Path, to: str | None) -> Format:
+    """Return a format, by its name or by the ending of a file. Raises UsageError."""
+    known = ", ".join(FORMATS)
+    if to is not None:
+        if to not in FORMATS:
+            raise UsageError(f"no format {to!r:.60}; there are {known}.{nearest(to, FORMATS)}")
+        return FORMATS[to]
+    name = path.name.lower()
+    fitting = [(end, each) for each in _ROWS for end in each.endings if name.endswith(end)]
+    if not fitting:
+        said = f"ends in {path.suffix}" if path.suffix else "has no ending"
+        raise UsageError(f"{path} {said}, which names no format; say to= (--to) one of {known}")
+    return max(fitting, key=lambda pair: len(pair[0]))[1]
+
+
+def export(take: Take, path: str | Path, to: str | None = None, force: bool = False) -> Path:
+    """Write a session to a file, and return its path.
+
+    A file that is there is overwritten where an export made it and nobody changed it since,
+    or with `force`. Raises UsageError.
+    """
+    at = Path(path).expanduser()
+    text = format_named(at, to).text(take)
+    marks.write(at, str(hiding(os.environ)(text)), force)
+    return at

@@ -1,0 +1,80 @@
+"""Lines for what no statement makes: inputs, instances, and results that were handed in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ..errors import Absent
+from ..events import Data, Failed, Made, Opened
+from ..render import shown
+from ..state import CallState, objects_of
+from .code import Code, Need, Unwritable
+from .draft import Draft, assigned
+from .homes import MAIN
+from .script import Line
+from .values import written
+from .wording import LONG, SHORT, about, line_of, undone
+
+FILL, CHECK = "FILL IN: ", "CHECK: "
+
+
+def beginning(draft: Draft, opened: Opened) -> Iterator[Line]:
+    """Yield what is at hand from an opening on, as far as it is new."""
+    for maker, made in opened.inputs:
+        whole = replace(made, maker=made.maker or maker)
+        if whole.maker not in draft.there and draft.wants(whole.maker):
+            yield given(draft, whole, draft.world.variable(whole.maker))
+    for place, digest in opened.instances:
+        if draft.at.get(place) != digest and draft.wants(place):
+            draft.at[place] = digest
+            yield _instance(draft, place, digest)
+
+
+def given(draft: Draft, made: Made, variable: str = "") -> Line:
+    """Return the line that gives an object: its value, or what the person has to fill in."""
+    draft.there.add(made.maker)
+    to = draft.name_of(made.maker)
+    try:
+        code = written(draft.world.value(made))
+    except (Absent, Unwritable) as error:
+        said = f"{draft.state.by_maker[made.maker]} was {about(made)}"
+        return _unwritten(draft, to, said, error, variable)
+    behind = shown(made.description, SHORT) if made.description else ""
+    return Line(assigned([to], code), behind=behind)
+
+
+def _instance(draft: Draft, place: str, digest: str) -> Line:
+    to = draft.instance(place)
+    try:
+        return Line(assigned([to], written(draft.world.instance(place, digest))))
+    except (Absent, Unwritable) as error:
+        said = f"{place.strip('()')} was an instance with a state of its own"
+        return _unwritten(draft, to, said, error, draft.world.variable(place))
+
+
+def _unwritten(draft: Draft, to: str, said: str, error: Exception, variable: str) -> Line:
+    """What the notebook's cells say of a variable may be what it was; a person has to check."""
+    text = draft.world.texts(MAIN) if variable else None
+    if text is not None and text.binding(variable):
+        note = f"{CHECK}{said}; this is what the notebook's own cells say of {variable}."
+        code = Code(variable, frozenset({Need(MAIN, variable)}))
+        return Line(assigned([to], code), (shown(note, LONG),))
+    why = f"it is {error}" if isinstance(error, Unwritable) else "its value is not at hand"
+    note = f"{FILL}{said}; {why}, so no literal says it."
+    return Line(assigned([to], Code("...")), (shown(note, LONG),), open=True)
+
+
+def handed(draft: Draft, call: CallState, how: str) -> Iterator[Line]:
+    """Yield what a call came to that does not run here: its result, as it was recorded."""
+    above = (shown(f"{line_of(call)} does not run here: {how}.", LONG),)
+    match call.outcome:
+        case Data(data):
+            yield Line(assigned([draft.result(call)], written(data)), above)
+        case Failed():
+            yield Line(above=(undone(call),))
+        case outcome:
+            new = [made for made in objects_of(outcome) if made.maker not in draft.there]
+            first, *rest = [given(draft, made) for made in new] or [Line()]
+            yield replace(first, above=(*above, *first.above))
+            yield from rest

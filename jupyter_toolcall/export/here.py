@@ -1,0 +1,131 @@
+"""A session's tools and values where it runs: in this process."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..content import is_frozen
+from ..errors import Absent, CallError
+from ..events import Made
+from ..loop import Cursor
+from ..state import CallState
+from ..tools import Tool
+from ..tools.references import references
+from .by_schema import by_schema
+from .callees import Callee, callee_of
+from .code import Code, Unwritable
+from .definitions import here
+from .homes import MAIN
+from .script import Lent
+from .texts import Texts
+from .values import written
+
+COPIED = "can't be copied"
+
+
+class _StandIn:
+    """Takes the place of an object whose value is not at hand."""
+
+
+@dataclass(frozen=True)
+class Here:
+    """A branch of a session of this process."""
+
+    cursor: Cursor
+    texts: Texts = field(default_factory=lambda: functools.cache(here))
+
+    def is_tool(self, name: str) -> bool:
+        return name in self.cursor.desk.toolbox
+
+    def callee(self, call: CallState, instance: Code | None) -> Callee:
+        tool = self._tool(call)
+        if tool.for_person:
+            raise Unwritable("a request to a person")
+        if tool.origin is None and "<" in getattr(tool.function, "__qualname__", "<"):
+            raise Unwritable("no Python function, but what a definition or a server does")
+        return callee_of(tool, instance)
+
+    def _tool(self, call: CallState) -> Tool:
+        found = self.cursor.desk.toolbox.get(call.tool)
+        if found is None:
+            raise Unwritable(f"a tool that is not here, {call.tool}")
+        return found
+
+    def receiver(self, call: CallState) -> str:
+        return self._tool(call).receiver
+
+    def arguments(self, call: CallState, lent: Lent) -> dict[str, Code]:
+        tool = self._tool(call)
+        named = dict(references(tool.parameters, call.arguments))
+        try:
+            values, names, kept = self._checked(tool, call.arguments)
+        except CallError:
+            plain = by_schema(tool.parameters, dict(call.arguments), lent)
+            return {key: plain(key) for key in call.arguments}
+
+        def held(value: Any) -> Code | None:
+            name = names.get(id(value))
+            return lent(name) if name is not None else None
+
+        found = {
+            key: lent(named[key]) if key in named else written(value, held)
+            for key, value in values.items()
+        }
+        # What was lent is known by where it is, and has to be there until now.
+        del kept
+        return found
+
+    def _checked(
+        self, tool: Tool, arguments: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[int, str], list[Any]]:
+        """Return the values that reach the function, and the objects in them by where they are."""
+        names, kept, state = dict[int, str](), list[Any](), self.cursor.state
+
+        def lend(name: str, types: tuple[type, ...]) -> Any:
+            value = self._value_or_other(state.resolve(name))
+            kept.append(value)
+            names.setdefault(id(value), name)
+            return value
+
+        values = tool.check(arguments, lend)
+        if tool.origin is not None and set(values) == {"arguments"} != set(arguments):
+            values = values["arguments"]
+        return values, names, kept
+
+    def _value_or_other(self, made: Made) -> Any:
+        try:
+            return self.cursor.desk.memory.value(made)
+        except Absent:
+            return _StandIn()
+
+    def value(self, made: Made) -> Any:
+        return self.cursor.desk.memory.value(made)
+
+    def instance(self, place: str, given: str) -> Any:
+        values = self.cursor.desk.memory.values
+        if given not in values:
+            raise Absent(f"the instance {place} is not here as it was given")
+        return values[given]
+
+    def is_shared(self, made: Made) -> bool:
+        memory = self.cursor.desk.memory
+        if COPIED in memory.notes.get(made.digest, ""):
+            return True
+        return made.digest in memory.values and is_frozen(memory.values[made.digest])
+
+    def variable(self, maker: str) -> str:
+        source, _, name = maker.partition(":")
+        return name.partition("~")[0] if source == "input" else self._held(maker)
+
+    def _held(self, place: str) -> str:
+        """An instance may be a variable of the notebook."""
+        tools = (tool for tool in self.cursor.desk.toolbox if tool.instance == place)
+        subject = next((tool.subject for tool in tools), None)
+        text = self.texts(MAIN)
+        main = vars(sys.modules[MAIN])
+        names = [name for each in (text.statements if text else ()) for name in each.binds]
+        return next((name for name in names if main.get(name) is subject is not None), "")

@@ -1,0 +1,139 @@
+"""The structure of a session as JSON, which stays: `docs/session.schema.json` is its schema.
+
+A field that is added later has a default; what is here keeps its name and its meaning
+within one version. Only these dataclasses live here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..events import Usage
+from ..state import Status
+from .marks import MARK
+
+FORMAT: Literal["jupyter-toolcall/session"] = "jupyter-toolcall/session"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputPart:
+    """What was to be made: `value` names an object, or is plain data; null until it is saved."""
+
+    name: str
+    type: str
+    description: str = ""
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPart:
+    """The session, at one place of one branch."""
+
+    name: str
+    head: str
+    """The id of the journal's entry that it stands at."""
+    scheme: str
+    model: str
+    system: str
+    prompts: tuple[str, ...]
+    """What a person said."""
+    text: str
+    """What the model said last."""
+    outputs: tuple[OutputPart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallPart:
+    """A call, as it stands; in call order."""
+
+    id: str
+    step: int
+    turn: int
+    tool: str
+    status: Status
+    arguments: Mapping[str, Any]
+    """As they ran, or as they were asked for."""
+    asked: Mapping[str, Any]
+    """As the model asked for them."""
+    decision: str = ""
+    """approve, edit, reject or answer; "" where nobody had to decide."""
+    decided_by: str = ""
+    """person, policy or program."""
+    reason: str = ""
+    used: Mapping[str, str] = field(default_factory=dict)
+    """For each argument that names an object, that object."""
+    objects: tuple[str, ...] = ()
+    """What it came to, where that is objects."""
+    result: Any = None
+    """What it came to, where that is plain data."""
+    error: str = ""
+    from_memory: bool = False
+    prints: str = ""
+    ms: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectPart:
+    """An object, oldest first."""
+
+    name: str
+    type: str
+    made_by: str
+    """The id of the call, or `input:NAME`."""
+    content: str = ""
+    """The digest of its value; "" where it has none."""
+    description: str = ""
+    made_from: tuple[str, ...] = ()
+    saved_as: str = ""
+    equals: str = ""
+    """The oldest object with the same content, where that is another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePart:
+    """A part of the conversation, in order."""
+
+    role: Literal["user", "assistant", "call", "tool", "session"]
+    text: str = ""
+    call: str = ""
+    """The id of the call that it is, or that it is the result of."""
+    error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPart:
+    """What one request to the model took."""
+
+    turn: int
+    model: str
+    usage: Usage | None = None
+    ms: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BranchPart:
+    """A branch of the session; the one that this document tells of is `current`."""
+
+    name: str
+    head: str
+    current: bool
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A session, whole."""
+
+    session: SessionPart
+    calls: tuple[CallPart, ...] = ()
+    objects: tuple[ObjectPart, ...] = ()
+    messages: tuple[MessagePart, ...] = ()
+    turns: tuple[TurnPart, ...] = ()
+    branches: tuple[BranchPart, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    format: Literal["jupyter-toolcall/session"] = FORMAT
+    version: Literal[1] = 1
+    made: str = MARK
+    """A digest of this document, by which export knows its own."""

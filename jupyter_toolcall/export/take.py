@@ -1,0 +1,50 @@
+"""A session on its way home: where it stands, and where its tools and values are found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..events import Asked
+from ..loop import Cursor
+from ..render import shown
+from ..rows import Rows
+from ..watch import standing
+from .here import Here
+from .script import Script, World
+from .writer import Writer
+
+NOWHERE = "A tool-calling session"
+
+
+@dataclass(frozen=True)
+class Take:
+    """One branch of a session, up to a place."""
+
+    cursor: Cursor
+    world: World
+    rows: Rows
+    exact: bool = True
+    """Requests are what the model got; else they are what a file still knows of them."""
+
+    @property
+    def title(self) -> str:
+        """The first line that a person said."""
+        path = self.cursor.desk.journal.path(self.cursor.head)
+        said = (e.event.text for e in path if isinstance(e.event, Asked))
+        lines = next(said, "").strip().splitlines()
+        return shown(lines[0], 80) if lines else self.name or NOWHERE
+
+    @property
+    def name(self) -> str:
+        return next((row.name for row in self.rows.session), "")
+
+    def script(self, awaits: bool = False) -> Script:
+        """Return the session as code."""
+        cursor = self.cursor
+        writer = Writer(cursor.desk.journal, cursor.head, self.world, awaits=awaits)
+        return writer.script(self.title)
+
+
+def take(cursor: Cursor, name: str) -> Take:
+    """Return a session of this process."""
+    return Take(cursor, Here(cursor), standing(cursor, name))

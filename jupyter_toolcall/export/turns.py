@@ -1,0 +1,42 @@
+"""The requests of a session as the model got them, and what it replied, turn by turn."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from ..events import to_json
+from ..exchanges import Exchange, exchanges, plain
+from ..loop import Cursor
+from ..progress import bar
+from .marks import MARK
+
+FORMAT = "jupyter-toolcall/messages"
+
+
+def messages(cursor: Cursor, exact: bool) -> str:
+    """Return all turns as JSON.
+
+    `request` is the body that went to the provider, or what a model that is a function is
+    given. Headers, and so keys, are in neither.
+    """
+    turns = []
+    with bar(cursor.state.turns, "messages", "turn") as moved:
+        for each in exchanges(cursor):
+            turns.append(_turn(each))
+            moved.update()
+    whole = {"format": FORMAT, "version": 1, "made": MARK, "exact": exact, "turns": turns}
+    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+
+
+def _turn(each: Exchange) -> dict[str, Any]:
+    reply = to_json(each.reply)
+    return {
+        "turn": each.turn,
+        "model": each.model,
+        "request": plain(each.request) if each.body is None else each.body,
+        "reply": {key: item for key, item in reply.items() if key not in ("type", "offered")},
+        "usage": None if each.usage is None else asdict(each.usage),
+        "ms": each.ms,
+    }

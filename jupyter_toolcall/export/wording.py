@@ -1,0 +1,66 @@
+"""Words about calls and objects, each one line in which nothing is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ..content import cut
+from ..events import Data, Failed, Interrupted, Made
+from ..render import shown
+from ..state import CallState, State
+
+SHORT = 60
+"""Characters of a result that stand behind its statement."""
+LONG = 300
+"""Characters of a line that tells of a call which made nothing."""
+_WAS = {"failed": "failed", "rejected": "was rejected", "answered": "was answered"}
+
+
+def line_of(call: CallState) -> str:
+    """Return a call as one line."""
+    arguments = ", ".join(f"{key}={value!r:.80}" for key, value in call.arguments.items())
+    return shown(cut(f"{call.step} {call.tool}({arguments})", 200))
+
+
+def undone(call: CallState) -> str:
+    """Return why a call made nothing here."""
+    match call.outcome:
+        case Failed(message):
+            why = f": {message}" if message else ""
+            return shown(f"{line_of(call)} {_WAS[call.status]}{why}", LONG)
+        case Interrupted():
+            return shown(f"{line_of(call)} was interrupted", LONG)
+    return shown(f"{line_of(call)} has no result", LONG)
+
+
+def about(made: Made) -> str:
+    """Return what an object is: its type, its description, its content."""
+    content = f"content {made.content}" if made.content else "a content that has no digest"
+    said = f" ({made.description})" if made.description else ""
+    return f"a {made.kind}{said} with {content}"
+
+
+def edited(call: CallState) -> tuple[str, ...]:
+    """Return what a person changed in a call, as one line; () where it runs as it was asked for."""
+    if not call.edited:
+        return ()
+    before, reason = call.call.arguments, call.decided.reason if call.decided else ""
+    now = {k: v for k, v in call.asked.items() if k not in before or before[k] != v}
+    parts = [
+        f"{key} was {before[key]!r:.80}" if key in before else f"{key} is yours" for key in now
+    ]
+    parts += [f"{key} was {value!r:.80}" for key, value in before.items() if key not in call.asked]
+    said = "; ".join(parts) or "as the model asked"
+    return (shown(f"{call.step} You changed this call: {said}{f' ({reason})' if reason else ''}"),)
+
+
+def behind(call: CallState, own: Collection[Made], state: State) -> str:
+    """Return what stands behind a statement: its plain result, or which object it gave back."""
+    match call.outcome:
+        case Data(None):
+            return ""
+        case Data(data):
+            return shown(f"{data!r}", SHORT)
+        case Made(maker=maker) if not own:
+            return shown(f"{state.by_maker[maker]} itself", SHORT)
+    return ""

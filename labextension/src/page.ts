@@ -1,0 +1,27 @@
+/**
+ * The view in a page of its own, over the rows that stand in that page: no kernel, no network.
+ *
+ * What cannot be shown leaves the picture and the text that stand there without a script.
+ */
+import type { Rows } from './generated/contract';
+import { mount } from './view';
+
+const VERSION = 1;
+
+function show(place: HTMLElement, still: HTMLElement, text: string): void {
+  const { rows, version } = JSON.parse(text) as { rows: Rows; version: number };
+  if (version !== VERSION) return;
+  const view = mount(place, { live: false });
+  view.update({ type: 'whole', rows, live: false, version: VERSION });
+  still.hidden = true;
+}
+
+const [place, still, data] = ['session', 'still', 'rows'].map(id => document.getElementById(id));
+if (place && still && data) {
+  try {
+    show(place, still, data.textContent ?? '');
+  } catch (error) {
+    console.error(error);
+    place.replaceChildren();
+  }
+}
