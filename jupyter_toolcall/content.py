@@ -5,11 +5,13 @@ Its digest is beside (`canonical`); a value without one ("") is not reproducible
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import enum
 import math
 import numbers
+import pickle
 from typing import Any, overload
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
@@ -44,11 +46,22 @@ def private(value: Any) -> tuple[Any, bool]:
     """Return a copy of a value that nobody else holds, and whether that was possible."""
     if is_frozen(value):
         return value, True
+    # What copying raises is up to the value's own class.
+    if _holds_objects(value):
+        with contextlib.suppress(Exception):
+            return pickle.loads(pickle.dumps(value, protocol=5)), True
     try:
         return copy.deepcopy(value), True
-    # What copying raises is up to the value's own class.
     except Exception:
         return value, False
+
+
+def _holds_objects(value: Any) -> bool:
+    """Return whether a value is a pandas table with objects in its cells: a copy shares these."""
+    if type(value).__module__.partition(".")[0] != "pandas":
+        return False
+    found = getattr(value, "dtypes", getattr(value, "dtype", ()))
+    return any(str(each) == "object" for each in (found if hasattr(found, "items") else [found]))
 
 
 def plain_data(value: object) -> Any:

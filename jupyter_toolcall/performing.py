@@ -37,11 +37,12 @@ def performed(
     took = milliseconds(began, clock())
     # Before it is written down that there is a result, the result is kept.
     kept = memory.shelve(ready, ran.outcome) if worth_keeping(ready.tool, took) else ()
+    notes = [*ran.notes, *kept]
     meta: dict[str, Any] = {"ms": took}
     if ran.prints:
         meta["prints"] = hide(ran.prints)
-    if kept:
-        meta["notes"] = [*kept]
+    if notes:
+        meta["notes"] = notes
     return Performed(hidden(ran.outcome, hide), meta, ran.interrupted)
 
 

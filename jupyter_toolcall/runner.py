@@ -12,10 +12,11 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .content import LONGEST, content_digest, is_frozen, plain_data, private, well_formed
+from .content import LONGEST, content_digest, plain_data, private, well_formed
 from .digest import digest, encode
 from .errors import Absent, CallError
 from .events import Data, Failed, Interrupted, Made, Many, Outcome
+from .lending import Lending, Loan
 from .memory import Memory, Prepared, after
 from .state import CallState, State, variable_place
 from .tools import Changed, Tool
@@ -78,14 +79,12 @@ class Ran:
     outcome: Outcome
     prints: str = ""
     interrupted: bool = False
+    notes: tuple[str, ...] = ()
+    """What the person is told of the inputs that it changed."""
 
 
 Invoke = Callable[[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
 """Calls a tool's function: async functions are dealt with there."""
-
-
-Loan = tuple[Made, Any, Any]
-"""An object, its value, and the copy that a tool got of it."""
 
 
 def run(prepared: Prepared, state: State, memory: Memory, invoke: Invoke) -> Ran:
@@ -93,42 +92,36 @@ def run(prepared: Prepared, state: State, memory: Memory, invoke: Invoke) -> Ran
 
     Raises Absent where a value of ours is not at hand: that is no fault of the tool's.
     """
-    printed = _Capped()
+    printed, lending = _Capped(), Lending(state, memory)
     try:
-        outcome = _run(prepared, state, memory, invoke, printed)
+        outcome, result = _run(prepared, lending, memory, invoke, printed)
     except KeyboardInterrupt:
-        return Ran(Interrupted(), printed.text(), interrupted=True)
+        return Ran(Interrupted(), printed.text(), True, lending.notes(None))
     except Absent:
         raise
     # A tool may raise anything, SystemExit too: all of it is told, none of it ends us.
     except BaseException as error:
-        return Ran(Failed(in_words(error)), printed.text())
-    return Ran(outcome, printed.text())
+        return Ran(Failed(in_words(error)), printed.text(), False, lending.notes(None))
+    return Ran(outcome, printed.text(), False, lending.notes(result, outcome))
 
 
 def _run(
-    prepared: Prepared, state: State, memory: Memory, invoke: Invoke, printed: _Capped
-) -> Outcome:
-    """Tools get private copies, so that nothing that has a name ever changes."""
-    lent: dict[int, Loan] = {}
+    prepared: Prepared, lending: Lending, memory: Memory, invoke: Invoke, printed: _Capped
+) -> tuple[Outcome, Any]:
+    """Return what a call came to, and what its function returned.
 
-    def lend(name: str, types: tuple[type, ...]) -> Any:
-        made = state.resolve(name)
-        value = memory.value(made)
-        if id(value) not in lent:
-            lent[id(value)] = made, value, private(value)[0]
-        return lent[id(value)][2]
-
-    values = prepared.tool.check(prepared.arguments, lend)
+    Tools get private copies, so that nothing that has a name ever changes.
+    """
+    values = prepared.tool.check(prepared.arguments, lending.lend)
     if prepared.tool.reads:
         values = {**values, "variables": dict(prepared.variables)}
     subject = _subject(prepared, memory)
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         result = _invoked(prepared, subject, values, invoke)
-    outcome = _outcome(result, prepared, list(lent.values()), memory)
+    outcome = _outcome(result, prepared, lending, memory)
     if subject:
         memory.values[after(prepared.call_id, prepared.bound)] = subject[0]
-    return outcome
+    return outcome, result
 
 
 def _invoked(
@@ -159,14 +152,14 @@ def _subject(prepared: Prepared, memory: Memory) -> tuple[Any, ...]:
     return (private(memory.values[prepared.before])[0],)
 
 
-def _outcome(result: Any, prepared: Prepared, lent: list[Loan], memory: Memory) -> Outcome:
-    for made, original, copied in lent:
-        if result is copied and not _changed(original, copied):
-            return made
-    if result is None and prepared.tool.receiver and lent:
-        made, original, copied = _receiver(prepared, lent)
-        if _changed(original, copied):
-            return _made(copied, made.kind, prepared, memory, 0)
+def _outcome(result: Any, prepared: Prepared, lending: Lending, memory: Memory) -> Outcome:
+    for loan in lending:
+        if result is loan.lent and not _is_another(loan):
+            return loan.made
+    if result is None and prepared.tool.receiver:
+        mine = lending.of(prepared.used.get(prepared.tool.receiver))
+        if mine is not None and _is_another(mine):
+            return _made(mine.lent, mine.made.kind, prepared, memory, 0)
     if isinstance(result, Changed):
         return as_changed(result)
     if isinstance(result, (Iterator, AsyncIterator)) and type(result) not in memory.kinds:
@@ -204,16 +197,9 @@ def _many(result: Any, prepared: Prepared, memory: Memory) -> Many | None:
     return Many(tuple(_made(item, str(kind), prepared, memory, i) for i, (item, kind) in pairs))
 
 
-def _receiver(prepared: Prepared, lent: list[Loan]) -> Loan:
-    maker = prepared.used.get(prepared.tool.receiver)
-    return next((item for item in lent if item[0].maker == maker), lent[0])
-
-
-def _changed(original: Any, copied: Any) -> bool:
-    if original is copied or is_frozen(original):
-        return False
-    before, after = content_digest(original), content_digest(copied)
-    return not before or before != after
+def _is_another(loan: Loan) -> bool:
+    """Return whether what a tool had is another object by now; what nobody can tell may be."""
+    return loan.copied and loan.changed is not False
 
 
 def _made(value: Any, kind: str, prepared: Prepared, memory: Memory, index: int) -> Made:
