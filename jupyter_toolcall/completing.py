@@ -19,7 +19,8 @@ def matcher(context: CompletionContext) -> dict[str, Any]:
         return {"completions": []}
     line = context.line_with_cursor[: context.cursor_position]
     fragment = _fragment(line)
-    words = _first_line(line) if context.cursor_line == 0 else _below()
+    rest = context.line_with_cursor[context.cursor_position :]
+    words = _first_line(line) if context.cursor_line == 0 else _below(line, rest)
     found = [
         SimpleCompletion(text=word, type="toolchat") for word in words if word.startswith(fragment)
     ]
@@ -53,7 +54,23 @@ def _first_line(line: str) -> Iterable[str]:
             return completions(here().cells.folder)
         case "replay":
             return recordings(here().cells.folder)
+        case "session":
+            return [name for name in here().cells.sessions if name]
+    name, typed, _ = _fragment(line).partition(":")
+    if action.dest == "output" and typed:
+        return [f"{name}:{kind}" for kind in _types()]
     return [*_variables(action.dest), *options]
+
+
+def _types() -> list[str]:
+    """The types that an output can have: classes of the notebook, and scalars."""
+    from IPython import get_ipython
+
+    from .schemes.outputs import SCALARS
+
+    held: dict[str, Any] = get_ipython().user_ns
+    classes = (n for n, value in held.items() if isinstance(value, type) and n[:1] != "_")
+    return [*classes, *SCALARS]
 
 
 def _branch_names(line: str) -> list[str]:
@@ -82,10 +99,12 @@ def _module(value: Any) -> bool:
     return isinstance(value, type(sys))
 
 
-def _below() -> list[str]:
+def _below(line: str, rest: str) -> list[str]:
     """Objects and tools of the last session, and the variables that a prompt may name."""
     from .notebook import here
 
+    if line[: len(line) - len(_fragment(line))].endswith("{"):
+        return [name + "}" * (not rest.startswith("}")) for name in _variables("input")]
     sessions = here().cells.sessions
     last = sessions.get(here().cells.last or "")
     known = [*last.objects[::-1], *last.toolbox.names] if last else []

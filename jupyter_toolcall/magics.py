@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 _CELL = re.compile(r"^get_ipython\(\)\.run_cell_magic\('toolchat', (.*)\)\s*$", re.S)
-_EMPTY = re.compile(r"^\s*%%toolchat\b([^\n]*)\n?\s*$")
+_EMPTY = re.compile(r"^\s*%%toolchat\b(?!\?)([^\n]*)\n?\s*$")
 RUN = "__toolchat__"
 _running: list[bool] = []
 """Not empty while a cell runs: what is transformed then is inside another magic."""
@@ -31,6 +32,8 @@ def load(shell: Any) -> None:
     completer = getattr(shell, "Completer", None)
     if completer is not None:
         completer.custom_matchers.append(_matcher())
+    if getattr(shell, "kernel", None) is not None:
+        shell.kernel.do_inspect = _inspecting(shell.kernel)
 
 
 def unload(shell: Any) -> None:
@@ -46,7 +49,23 @@ def unload(shell: Any) -> None:
         matchers[:] = [
             m for m in matchers if getattr(m, "__module__", "") != f"{__package__}.completing"
         ]
+    # What stands there is ours: the kernel's own is its class's.
+    if hasattr(shell, "kernel"):
+        vars(shell.kernel).pop("do_inspect", None)
     shell.user_ns.pop(RUN, None)
+
+
+def _inspecting(kernel: Any) -> Callable[..., Any]:
+    """Return what answers Shift-Tab: our help in our cells, the kernel's own elsewhere."""
+    own = kernel.do_inspect
+
+    def do_inspect(code: str, cursor_pos: int, *more: Any, **named: Any) -> Any:
+        if code.lstrip().startswith("%%toolchat"):
+            found = import_module(f"{__package__}.inspecting").help_at(code, cursor_pos)
+            return {"status": "ok", "found": bool(found), "data": found, "metadata": {}}
+        return own(code, cursor_pos, *more, **named)
+
+    return do_inspect
 
 
 def _begin(info: Any) -> None:
@@ -93,6 +112,8 @@ def _line(line: str) -> Any:
     return _notebook().line(line)
 
 
+# What `%%toolchat?` says.
+_cell.getdoc = lambda: import_module(f"{__package__}.options").help_text()  # type: ignore[attr-defined]
 # IPython would read {...} as Python: here it is JSON.
 _line._ipython_magic_no_var_expand = True  # type: ignore[attr-defined]
 

@@ -262,6 +262,7 @@ class Notebook:
             session = lines.carry_out(words, self.cells, settings, variables)
         finally:
             self._say_notes()
+        self._renew()
         if isinstance(session, (Comparison, Page)):
             display(session)
         if isinstance(session, Session):

@@ -9,6 +9,7 @@ import { KernelMessage } from '@jupyterlab/services';
 import { JSONExt, type PartialJSONObject, type PartialJSONValue } from '@lumino/coreutils';
 import { LIVE } from './lab/wire';
 import { SESSION } from './saved';
+import { takeNote } from './told';
 
 type Outputs = ICodeCellModel['outputs'];
 
@@ -17,7 +18,9 @@ export function keepSaved(notebook: NotebookPanel): void {
   notebook.sessionContext.iopubMessage.connect((_, message) => {
     if (!KernelMessage.isDisplayDataMsg(message) && !KernelMessage.isUpdateDisplayDataMsg(message)) return;
     const { data, metadata, transient } = message.content;
-    if (data[SESSION] === undefined || !transient?.display_id) return;
+    if (data[SESSION] === undefined) return;
+    takeNote(data[SESSION]);
+    if (!transient?.display_id) return;
     const outputs = outputsWith(notebook, transient.display_id);
     if (outputs) keep(outputs, { data, metadata });
   });

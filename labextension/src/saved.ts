@@ -4,11 +4,14 @@
  */
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { Widget } from '@lumino/widgets';
-import type { Rows, Saved } from './generated/contract';
-import { mount } from './view';
+import { VERSION, type Rows, type Saved } from './generated/contract';
+import { isTold, told } from './told';
+import { EMPTY, fold, mount } from './view';
+import { h } from './view/dom';
+import { block } from './view/text';
+import { trans } from './view/words';
 
 export const SESSION = 'application/vnd.jupyter-toolcall.session+json';
-const VERSION = 1;
 const TABLES = ['session', 'calls', 'objects', 'tools', 'messages', 'branches'];
 
 type View = ReturnType<typeof mount>;
@@ -18,25 +21,33 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
   private readonly seen = new ResizeObserver(() => this.draw());
   private data: unknown;
   private view: View | null = null;
+  private quiet = false;
+  /** Nobody vouches for what is on show. */
+  private unchecked = false;
 
   constructor(private readonly side = false) {
     super();
     this.addClass('jtc-saved');
     this.seen.observe(this.node);
+    told.connect(this.recheck, this);
   }
 
   /** Resolves when the session of an output is on show, or waits to be seen. */
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
-    this.showData(model.data[SESSION]);
+    const about = model.metadata[SESSION];
+    this.showData(model.data[SESSION], isRecord(about) && about.quiet === true);
   }
 
-  showData(data: unknown): void {
-    this.data = data;
+  /** With `quiet` the result is shown alone, and the session where it is asked for. */
+  showData(data: unknown, quiet = false): void {
+    [this.data, this.quiet] = [data, quiet];
     this.clear();
     this.draw();
   }
 
   dispose(): void {
+    if (this.isDisposed) return;
+    told.disconnect(this.recheck, this);
     this.seen.disconnect();
     this.clear();
     super.dispose();
@@ -52,12 +63,28 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
     if (this.node.hasChildNodes() || this.data === undefined || !this.node.clientWidth) return;
     const saved = readSaved(this.data);
     if (typeof saved === 'string') this.say(saved);
+    else if (this.quiet) this.answer(saved);
     else this.mount(saved);
+  }
+
+  /** A kernel tells what it saves after the output is there. */
+  private recheck(): void {
+    if (!this.view || !this.unchecked || !isTold(this.data)) return;
+    this.clear();
+    this.draw();
+  }
+
+  private answer({ rows }: Saved): void {
+    const { text, says } = fold(EMPTY, { type: 'whole', rows, live: false, version: VERSION }).session;
+    const show = (): void => this.showData(this.data);
+    const more = h('button', { type: 'button', class: 'jtc-way', onclick: show }, trans.__('Show the session'));
+    this.node.append(h('p', { class: 'jtc-answer' }, block(text || says)), more);
   }
 
   private mount({ rows, version }: Saved): void {
     try {
-      this.view = mount(this.node, { live: false, side: this.side });
+      this.unchecked = !isTold(this.data);
+      this.view = mount(this.node, { live: false, side: this.side, unchecked: this.unchecked });
       this.view.update({ type: 'whole', rows, live: false, version });
     } catch (error) {
       console.error(error);
