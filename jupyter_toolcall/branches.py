@@ -48,9 +48,10 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
         name = "main" if not found else PLACE if place else _label(journal, own)
         label = Label() if place else journal.labels.get(begins, Label())
         others = {b.name for b in found}
-        name = _unused(label.name, others) if label.name else _unused(name, given | others)
+        called = label.name[:LONGEST]
+        name = _unused(called, others) if called else _unused(name, given | others)
         hidden = label.hidden and each != head
-        found.append(Branch(each, name[:LONGEST], own, each == head, hidden, begins, place))
+        found.append(Branch(each, name, own, each == head, hidden, begins, place))
     return tuple(found)
 
 

@@ -17,7 +17,20 @@ from .deciding import answered
 from .errors import NotYourTurn, UsageError
 from .events import Decided
 from .loop import Cursor
-from .rows import Answer, Approve, Checkout, Command, Edit, Fork, Refused, Reject, Replay, Say
+from .rows import (
+    Answer,
+    Approve,
+    Checkout,
+    Command,
+    Edit,
+    Fork,
+    HideBranch,
+    NameBranch,
+    Refused,
+    Reject,
+    Replay,
+    Say,
+)
 from .session import Session
 
 _COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
@@ -35,7 +48,7 @@ def command(data: Any) -> Command:
 def obey(session: Session, wish: Command) -> Session:
     """Return the session in which a command was carried out; it is recorded, nothing has run.
 
-    Raises what `decide`, `reply`, `edit`, `fork`, `replay` and `checkout` raise.
+    Raises what `decide`, `reply`, `edit`, `fork`, `replay` and `name_branch` raise.
     """
     match wish:
         case Approve(call, bound):
@@ -54,9 +67,20 @@ def obey(session: Session, wish: Command) -> Session:
             return session.fork(call)
         case Checkout(branch):
             return session.fork(branch)
+        case NameBranch(branch, name):
+            return session.name_branch(name, _head(session, branch))
+        case HideBranch(branch, hidden):
+            head = _head(session, branch)
+            return session.hide_branch(head) if hidden else session.show_branch(head)
         case Say(text, calls):
             return session.reply(text, *((call.tool, call.arguments) for call in calls))
     raise UsageError(f"{wish.type!r} is for the one who runs the session")
+
+
+def _head(session: Session, branch: str) -> str:
+    """Return the head of a branch that a panel names: that of the shown one may have moved on."""
+    on_show = any(entry.id == branch for entry in session.journal.path(session.head))
+    return session.head if on_show else branch
 
 
 def _open(session: Session, call: str) -> bool:

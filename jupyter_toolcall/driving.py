@@ -13,11 +13,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any
 
 from . import places, predicting, replying
 from .commands import command, obey, refusal
-from .errors import ModelError, NotKept, Stopped, ToolcallError, Unfinished
+from .comparing import Difference
+from .differing import difference_rows, with_differences
+from .errors import ModelError, NotKept, Stopped, ToolcallError, Unfinished, UsageError
 from .events import Asked, Replied
 from .exchanges import exact
 from .layout import Layout
@@ -30,12 +33,17 @@ from .rows import (
     Check,
     Checkout,
     Command,
+    Compare,
     Delta,
     Draft,
+    Export,
+    Exported,
     Fork,
     Guess,
     GuessRow,
     Hello,
+    HideBranch,
+    NameBranch,
     Notice,
     Phase,
     Replay,
@@ -76,7 +84,10 @@ SAYS: dict[Phase, str] = {
 
 AS_PERSON = "As the model you asked for this call. Now decide on it as the person."
 NO_REPLY = "The model has no reply yet. Run asks it again."
-STAYS = (Hello, Tidy, Check, Break, Fork, Checkout, Draft)
+STAYS = (
+    *(Hello, Tidy, Check, Break, Fork, Checkout, Draft),
+    *(NameBranch, HideBranch, Compare, ShowRequest, Export),
+)
 """What is carried out, and does not mean to go on."""
 
 
@@ -115,6 +126,8 @@ class Drive:
     """How long the journal was when a replay began."""
     _draft: tuple[str, tuple[Written, ...]] = ("", ())
     """What the person has written in the model's place, and where in the journal."""
+    _compared: dict[tuple[str, str], Difference] = field(default_factory=dict)
+    """How values differ, by the digests of both."""
     _told: int = 0
     """How many guesses the panels were told of."""
     _number: int = 0
@@ -147,7 +160,16 @@ class Drive:
 
     def whole(self) -> Rows:
         """Return everything that there is to see, without telling anybody."""
-        return Watch().whole(self.session.cursor, self._row)
+        watch = Watch()
+        rows = watch.whole(self.session.cursor, self._row)
+        return with_differences(rows, watch.seen, self._compared)
+
+    def renew(self) -> bool:
+        """Tell the panels where a branch got a name or was hidden; return whether one did."""
+        named = self.watch.is_named_anew(self.session.cursor)
+        if named:
+            self._publish_again()
+        return named
 
     def stream(self, text: str) -> None:
         """Tell what the model has said so far of its reply."""
@@ -250,6 +272,11 @@ class Drive:
             case Break(tool, on):
                 self.session.cursor.desk.stop_at(tool, on)
                 self._publish_again()
+            case NameBranch() | HideBranch():
+                self.session = obey(self.session, wish)
+                self._publish_again()
+            case Compare(left, right):
+                self._compare(left, right)
             case Guess() | SkipGuess():
                 self._take_guess(wish)
             case Check():
@@ -257,6 +284,10 @@ class Drive:
                 self._publish_again()
             case ShowRequest(turn):
                 self.tell(Shown(turn, exact(self.session.cursor, turn)))
+            case Export(to):
+                home = import_module(".export", __package__)
+                told = home.text(home.take(self.session.cursor, self.session.name), to)
+                self.tell(Exported(to, told))
             case Draft():
                 self._take_down(wish)
             case ApproveAll(call, bound):
@@ -274,6 +305,26 @@ class Drive:
 
     def _publish_again(self) -> None:
         self.publish(self._row.phase, self._row.says, self._row.detail)
+
+    def _compare(self, left: str, right: str) -> None:
+        """Tell two branches, and how the values of their objects differ."""
+        sides = [self._seen(left), self._seen(right)]
+        if any(side not in self.watch.seen for side in sides):
+            self.watch.wanted |= {side for side in sides if side}
+            self._tell_whole(self.watch.layout)
+        cursor = self.session.cursor
+        seen = {**self.watch.seen, "": Seen(cursor, cursor.state)}
+        found = [seen[side] for side in sides if side in seen]
+        if len(found) != 2:
+            raise UsageError("that branch can't be compared: it is out of view, or lies ahead")
+        self._number += 1
+        rows = Rows(differences=tuple(difference_rows(found[0], found[1], self._compared)))
+        self.tell(Delta(rows, self._number))
+
+    def _seen(self, head: str) -> str:
+        """Return what the rows call a branch: "" is the one that is shown, wherever it is."""
+        path = self.session.journal.path(self.session.head)
+        return "" if any(entry.id == head for entry in path) else head
 
     def _take_guess(self, wish: Guess | SkipGuess) -> None:
         """Take the guess of a reply, or none of it; then the reply is asked for."""

@@ -100,6 +100,10 @@ class Watch:
         rows = self._with_offer(rows, cursor, session)
         return replace(rows, session=(self._session(cursor, session),))
 
+    def is_named_anew(self, cursor: Cursor) -> bool:
+        """Return whether a branch was named or hidden since the last telling."""
+        return bool(self.head) and self._labels != cursor.desk.journal.labels
+
     def _at(self, cursor: Cursor) -> None:
         journal = cursor.desk.journal
         self.head, self._told = cursor.head, len(journal)
@@ -256,8 +260,10 @@ class Watch:
 def standing(cursor: Cursor, name: str) -> Rows:
     """Return all rows of a session that nothing drives."""
     phase, says = replying.stands(cursor)
-    yours = replying.your_turn(cursor)
-    row = SessionRow(name=name, phase=phase, says=says, text=cursor.state.said, yours=yours)
+    yours, guess = replying.your_turn(cursor), replying.to_guess(cursor)
+    row = SessionRow(
+        name=name, phase=phase, says=says, text=cursor.state.said, yours=yours, guess=guess
+    )
     return Watch().whole(cursor, row)
 
 

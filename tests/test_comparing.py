@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -413,9 +414,12 @@ def test_tokens_and_cost_are_those_of_requests_that_were_sent_for_a_branch() -> 
     assert [pair.left.tokens for pair in compared.calls if pair.left] == [110, 110, 110]
 
 
-def test_values_that_are_not_in_this_kernel_are_said_to_be_unknown(tmp_path: Any) -> None:
+def test_values_that_are_not_at_hand_are_said_to_be_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     main = session()
     edited(main).save(tmp_path / "s.jsonl")
+    monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "another machine"))
     again = Session.load(tmp_path / "s.jsonl", Toolbox(Potato), inputs={"potato": Potato()})
     compared = again.diff("main")
     unknown = [made for made in compared.objects if isinstance(made.difference, Unknown)]

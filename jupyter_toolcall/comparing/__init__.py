@@ -3,7 +3,18 @@
 from .choosing import diff
 from .comparison import Comparison
 from .differences import Difference
-from .pairing import compare
+from .pairing import compare, unlike, values
+from .saying import in_a_line, parts
 from .values import difference
 
-__all__ = ["Comparison", "Difference", "compare", "diff", "difference"]
+__all__ = [
+    "Comparison",
+    "Difference",
+    "compare",
+    "diff",
+    "difference",
+    "in_a_line",
+    "parts",
+    "unlike",
+    "values",
+]

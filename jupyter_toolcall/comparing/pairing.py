@@ -8,14 +8,15 @@ from typing import Any
 
 from ..errors import Absent
 from ..events import Made
-from ..loop import Cursor
+from ..loop import Cursor, Desk
+from ..memory import Memory
 from ..secrets import Hide
-from ..state import SAVE, CallState, objects_of
+from ..state import SAVE, CallState, State, objects_of
 from .comparison import Comparison
 from .differences import Difference, Others, Same, Unknown
 from .facts import CallPair, Change, ObjectPair, What
 from .matching import Pair, pairs
-from .reading import Branch, branch, compared_call, inputs_of, is_shared, signatures, value_of
+from .reading import Branch, branch, compared_call, inputs_of, is_shared, signatures
 from .values import difference, shown
 
 ASPECTS: tuple[What, ...] = ("status", "result", "error", "prints", "reason")
@@ -42,11 +43,11 @@ def compare(left: Cursor, right: Cursor, names: tuple[str, str] = ("left", "righ
     )
 
 
-def aligned(a: Branch, b: Branch) -> Iterator[Pair[CallState]]:
+def aligned(a: State, b: State) -> Iterator[Pair[CallState]]:
     """Yield the calls of two branches as they stand beside each other, in order."""
     known: dict[tuple[Any, ...], int] = {}
     signed = {**signatures(known, a), **signatures(known, b)}
-    left, right = a.calls, b.calls
+    left, right = [*a.each()], [*b.each()]
     same = 0
     while same < min(len(left), len(right)) and is_shared(left[same], right[same]):
         same += 1
@@ -62,6 +63,22 @@ def aligned(a: Branch, b: Branch) -> Iterator[Pair[CallState]]:
     )
 
 
+def unlike(a: State, b: State) -> Iterator[tuple[Made, Made]]:
+    """Yield the objects that stand beside each other and may differ, the oldest first."""
+    for left, right in aligned(a, b):
+        if left is None or right is None or is_shared(left, right):
+            continue
+        for one, other in pairs(_made(left, a), _made(right, b), ()):
+            if one is not None and other is not None and not alike(one, other):
+                yield one, other
+
+
+def alike(left: Made, right: Made) -> bool:
+    """Return whether two objects are known to be the same, without a look at their values."""
+    same = left.digest == right.digest or (left.content and left.content == right.content)
+    return left.kind == right.kind and bool(same)
+
+
 def _inputs(a: Branch, b: Branch) -> Iterator[ObjectPair]:
     left, right = inputs_of(a.state), inputs_of(b.state)
     for maker in [*left, *(maker for maker in right if maker not in left)]:
@@ -69,7 +86,7 @@ def _inputs(a: Branch, b: Branch) -> Iterator[ObjectPair]:
 
 
 def _calls(a: Branch, b: Branch, beside: Beside) -> Iterator[CallPair]:
-    for left, right in aligned(a, b):
+    for left, right in aligned(a.state, b.state):
         yield _call_pair(left, right, a, b, beside)
 
 
@@ -89,7 +106,7 @@ def _objects(
     left: CallState | None, right: CallState | None, a: Branch, b: Branch, beside: Beside
 ) -> Iterator[ObjectPair]:
     """What a call only returned is told where it was made; what was saved, once more."""
-    mine, theirs = _made(left, a), _made(right, b)
+    mine, theirs = _made(left, a.state), _made(right, b.state)
     for one, other in pairs(mine, theirs, ()):
         found = object_pair(one, other, a, b)
         if found.left and found.right:
@@ -97,9 +114,9 @@ def _objects(
         yield found
 
 
-def _made(call: CallState | None, of: Branch) -> list[Made]:
+def _made(call: CallState | None, of: State) -> list[Made]:
     if call is not None and call.tool == SAVE and call.status == "succeeded":
-        named = (of.state.objects.get(str(value)) for value in call.arguments.values())
+        named = (of.objects.get(str(value)) for value in call.arguments.values())
         return [made for made in named if made is not None]
     found = objects_of(call.outcome) if call else ()
     return [made for made in found if call and made.maker.partition("[")[0] == call.id]
@@ -112,35 +129,30 @@ def object_pair(left: Made | None, right: Made | None, a: Branch, b: Branch) -> 
         a.state.by_maker[left.maker] if left else "",
         b.state.by_maker[right.maker] if right else "",
     )
-    found = _difference(left, right, a, b)
-    return ObjectPair(*names, kind, veiled(veiled(found, _hide(a)), _hide(b)))
+    return ObjectPair(*names, kind, values(left, right, a.cursor.desk, b.cursor.desk))
 
 
-def _hide(of: Branch) -> Hide:
-    return of.cursor.desk.hide
-
-
-def _difference(left: Made | None, right: Made | None, a: Branch, b: Branch) -> Difference:
+def values(left: Made | None, right: Made | None, a: Desk, b: Desk) -> Difference:
+    """Return how the values of two objects differ, without secrets."""
     try:
-        if left is None or right is None:
-            return Others(
-                shown(value_of(left, a)) if left else None,
-                shown(value_of(right, b)) if right else None,
-            )
-        return _values(left, right, a, b)
+        found = _values(left, right, a.memory, b.memory)
     except Absent as error:
-        return Unknown(str(error))
+        found = Unknown(str(error))
+    hidden: Difference = veiled(veiled(found, a.hide), b.hide)
+    return hidden
 
 
-def _values(left: Made, right: Made, a: Branch, b: Branch) -> Difference:
-    alike = left.kind == right.kind
-    if alike and (left.digest == right.digest or (left.content and left.content == right.content)):
+def _values(left: Made | None, right: Made | None, a: Memory, b: Memory) -> Difference:
+    if left is None or right is None:
+        one = shown(a.value(left)) if left else None
+        return Others(one, shown(b.value(right)) if right else None)
+    if alike(left, right):
         return Same()
-    found = difference(value_of(left, a), value_of(right, b))
+    found = difference(a.value(left), b.value(right))
     known = bool(left.content and right.content)
-    return (
-        Unknown("they differ behind what is shown of them") if known and found == Same() else found
-    )
+    if known and isinstance(found, Same):
+        return Unknown("they differ behind what is shown of them")
+    return found
 
 
 def _changes(

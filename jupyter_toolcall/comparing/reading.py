@@ -28,8 +28,6 @@ class Branch:
     tokens: Mapping[int, int] = field(default_factory=dict)
     """Of each request that was sent on this branch, by its turn."""
 
-    calls: tuple[CallState, ...] = ()
-
 
 def branch(cursor: Cursor, name: str) -> Branch:
     """Return a branch as it is read for a comparison."""
@@ -46,7 +44,7 @@ def branch(cursor: Cursor, name: str) -> Branch:
         for turn, entry in enumerate(turns, 1)
         if entry.id not in shared and replies.is_first(entry)
     }
-    return Branch(cursor, side, state, ends, tokens, tuple(state.each()))
+    return Branch(cursor, side, state, ends, tokens)
 
 
 def compared_call(call: CallState, of: Branch) -> ComparedCall:
@@ -84,11 +82,6 @@ def _error(call: CallState) -> str:
     return ""
 
 
-def value_of(made: Made, of: Branch) -> Any:
-    """Return the value of an object, not to be changed. Raises Absent where it is not here."""
-    return of.cursor.desk.memory.value(made)
-
-
 def used_by(call: CallState, state: State) -> dict[str, str]:
     """Return the makers of the objects that a call used or names, by the place they stand in."""
     if call.started is not None:
@@ -98,7 +91,7 @@ def used_by(call: CallState, state: State) -> dict[str, str]:
     return {place: made.maker for place, made in named if made is not None}
 
 
-def signatures(known: dict[tuple[Any, ...], int], of: Branch) -> dict[int, int]:
+def signatures(known: dict[tuple[Any, ...], int], state: State) -> dict[int, int]:
     """Return for each call (by `id`) what tells it by where its objects came from.
 
     What they are called does not matter. `known` numbers what there is, and is shared by
@@ -113,10 +106,10 @@ def signatures(known: dict[tuple[Any, ...], int], of: Branch) -> dict[int, int]:
         call_id, _, place = maker.partition("[")
         return number(numbers[call_id], place) if call_id in numbers else number(maker)
 
-    for call in of.calls:
-        used = sorted((place, of_object(m)) for place, m in used_by(call, of.state).items())
+    for call in state.each():
+        used = sorted((place, of_object(m)) for place, m in used_by(call, state).items())
         numbers[call.id] = number(call.tool, *used)
-    return {id(call): numbers[call.id] for call in of.calls}
+    return {id(call): numbers[call.id] for call in state.each()}
 
 
 def is_shared(left: CallState, right: CallState) -> bool:

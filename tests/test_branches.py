@@ -1,0 +1,426 @@
+"""Branches as a person has them: named, out of view, gone to; and what a panel is told of each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.cells import Cells
+from jupyter_toolcall.comparing import Comparison
+from jupyter_toolcall.driving import Drive
+from jupyter_toolcall.errors import UsageError
+from jupyter_toolcall.journal import Journal, Label
+from jupyter_toolcall.lines import carry_out, split
+from jupyter_toolcall.options import Options
+from jupyter_toolcall.rows import BranchRow, Delta, Notice, Refused, Rows, Whole
+from jupyter_toolcall.saving import MIME
+from jupyter_toolcall.state import state_at
+
+
+@dataclass(frozen=True)
+class Potato:
+    """A potato."""
+
+    peeled: bool = False
+    cut: str = ""
+
+    def peel(self) -> Potato:
+        """Peel it."""
+        return Potato(True, self.cut)
+
+    def slice(self, shape: str) -> Potato:
+        """Slice it."""
+        return Potato(self.peeled, shape)
+
+
+SCRIPT: list[Any] = [
+    ("Potato_peel", {"Potato": "$Potato"}),
+    [
+        ("Potato_slice", {"Potato": "Potato#2", "shape": "sticks"}),
+        ("Potato_slice", {"Potato": "Potato#2", "shape": "dice"}),
+    ],
+    ("Potato_peel", {"Potato": "$Potato"}),
+    "Done.",
+]
+
+
+def session(journal: Journal | None = None) -> Session:
+    made = Session(
+        Toolbox(Potato),
+        Scripted(SCRIPT),
+        scheme="flat",
+        inputs={"potato": Potato()},
+        approve="all",
+        journal=journal,
+    )
+    return made.tell("Slice it.")
+
+
+def edited(of: Session, shape: str = "slices", call: int = 1) -> Session:
+    return of.edit(of.calls[call], shape=shape).run()
+
+
+# -- names ----------------------------------------------------------------------------------
+
+
+def test_a_branch_is_gone_to_by_the_name_that_a_person_gave_it() -> None:
+    main = session()
+    slices = edited(main)
+    assert (main.branch, slices.branch) == ("main", "slices")
+    slices.name_branch("  with   skin ")
+    assert slices.branch == "with skin"
+    assert dict(main.branch_names) == {"main": main.head, "with skin": slices.head}
+    there = session(main.journal).checkout("with skin")
+    assert there.head == slices.head
+    assert there.checkout(main.head[:8]).head == main.head
+    main.name_branch("thin", of="with skin").name_branch("as asked")
+    assert list(main.branch_names) == ["as asked", "thin"]
+
+
+def test_a_name_goes_with_its_branch_when_that_grows() -> None:
+    main = session()
+    other = edited(main).name_branch("mine")
+    other.tell("And now?")
+    assert other.branch == "mine"
+    assert other.branch_names["mine"] != main.head
+    third = edited(other, "cubes", 2)
+    assert (third.branch, other.branch) == ("cubes", "mine")
+
+
+def test_an_unknown_or_taken_name_is_refused_in_one_line_with_the_nearest() -> None:
+    main = session()
+    slices = edited(main)
+    with pytest.raises(
+        UsageError, match=r"no branch 'slice'; there are main, slices\. Did you mean slices\?"
+    ):
+        main.checkout("slice")
+    with pytest.raises(UsageError, match="a branch is called 'main' already; 'main 2' is free"):
+        slices.name_branch("main")
+    for wrong in ("", " ", "-x", "a\u202eb", "x" * 61):
+        with pytest.raises(UsageError, match="can't be the name of a branch"):
+            slices.name_branch(wrong)
+    assert slices.name_branch("slices").branch == "slices"
+    assert not slices.journal.labels, "the name that it has is no news"
+
+
+def test_a_place_on_the_way_of_a_branch_has_no_name_of_its_own() -> None:
+    main = session()
+    place = main.fork(main.calls[0])
+    assert place.branch == "earlier place"
+    with pytest.raises(UsageError, match="nothing is its own yet"):
+        place.name_branch("early")
+    assert list(main.branch_names) == ["main"]
+
+
+def test_a_name_that_a_person_gave_is_given_to_no_other_branch() -> None:
+    main = session().name_branch("slices")
+    other = edited(main)
+    assert other.branch == "slices 2"
+    assert list(other.branch_names) == ["slices", "slices 2"]
+
+
+def test_names_and_what_is_hidden_are_there_after_a_reload(tmp_path: Path) -> None:
+    main = session()
+    edited(main).name_branch("mine")
+    edited(main, "cubes").name_branch("theirs")
+    main.hide_branch("theirs").save(tmp_path / "s.jsonl")
+    again = Session.load(tmp_path / "s.jsonl", Toolbox(Potato), inputs={"potato": Potato()})
+    again.checkout("mine")
+    assert list(again.branch_names) == ["main", "mine", "theirs"]
+    rows = again._repr_mimebundle_()[MIME]["rows"]
+    assert [(row["name"], row.get("hidden", False)) for row in rows["branches"]] == [
+        ("main", False),
+        ("mine", False),
+        ("theirs", True),
+    ]
+
+
+def test_names_that_a_journal_brings_along_are_told_apart_and_cut() -> None:
+    main = session()
+    other = edited(main).name_branch("mine")
+    for begins in (main.journal.path(main.head)[0].id, *other.journal.labels):
+        other.journal.label(begins, Label("same" * 40))
+    again = session(Journal.loads(other.journal.dumps()))
+    assert len(again.branch_names) == 2
+    assert all(len(name) <= 64 for name in again.branch_names)
+
+
+# -- out of view ----------------------------------------------------------------------------
+
+
+def test_hiding_deletes_nothing_and_what_is_on_show_can_not_be_hidden() -> None:
+    main = session()
+    slices = edited(main)
+    before = [entry.id for entry in main.journal]
+    main.hide_branch("slices")
+    assert [entry.id for entry in main.journal] == before
+    assert main.checkout("slices").head == slices.head
+    assert main.diff("main").left.name == "main"
+    with pytest.raises(UsageError, match="'slices' is the branch on show"):
+        main.hide_branch("slices")
+    main.checkout("main").show_branch("slices")
+    assert not any(label.hidden for label in main.journal.labels.values())
+    with pytest.raises(UsageError, match="no branch 'nothing'"):
+        main.hide_branch("nothing")
+
+
+# -- lines ----------------------------------------------------------------------------------
+
+
+@dataclass
+class Kernel:
+    """A kernel with one session, and what its lines say."""
+
+    cells: Cells
+    capsys: pytest.CaptureFixture[str]
+
+    def line(self, text: str) -> Any:
+        made: Any = carry_out(split(text), self.cells, {}, {})
+        return self.cells.keep(made) if isinstance(made, Session) else made
+
+    def says(self, text: str) -> str:
+        self.line(text)
+        return self.capsys.readouterr().out
+
+
+@pytest.fixture
+def kernel(capsys: pytest.CaptureFixture[str]) -> Kernel:
+    cells = Cells()
+    cells.options[""] = Options()
+    cells.keep(edited(session()))
+    return Kernel(cells, capsys)
+
+
+def test_lines_list_name_hide_show_and_go_to_branches(kernel: Kernel) -> None:
+    assert kernel.says("branch").splitlines() == [
+        "  main    4 calls    last Potato_peel",
+        "* slices  4 calls    last Potato_peel",
+    ]
+    assert "* with skin  4 calls" in kernel.says("branch with skin")
+    said = kernel.says("branch --hide main")
+    assert said.splitlines()[-1] == "1 hidden: main; %toolchat branch --show NAME"
+    assert "  main  " not in said
+    assert "hidden" not in kernel.says("branch --show main")
+    gone = kernel.line("checkout main")
+    assert kernel.line("checkout main").branch == "main"
+    assert kernel.line('checkout "with skin"').branch == "with skin"
+    assert kernel.line("checkout with skin").branch == "with skin"
+    assert "* with skin" in kernel.says("checkout")
+
+
+def test_lines_compare_with_the_branch_left_with_another_or_two(kernel: Kernel) -> None:
+    kernel.line("branch with skin")
+    for line, names in (
+        ("diff", ("main", "with skin")),
+        ("diff main", ("main", "with skin")),
+        ("diff with skin main", ("with skin", "main")),
+        ('diff "with skin" main', ("with skin", "main")),
+    ):
+        compared = kernel.line(line)
+        assert isinstance(compared, Comparison)
+        assert (compared.left.name, compared.right.name) == names
+    assert kernel.line("diff with skin").same
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("branch --hide", "--hide needs the name of a branch"),
+        ("branch --hide slices", "is the branch on show"),
+        ("branch --show slises", "Did you mean slices?"),
+        ("branch main", "is called 'main' already"),
+        ("checkout man", "Did you mean main?"),
+        ("diff nothing", "no branch 'nothing'"),
+        ("diff a b c", "at most two branches"),
+    ],
+)
+def test_a_line_that_is_wrong_says_what_is_right(kernel: Kernel, line: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says.replace("?", r"\?")) as refused:
+        kernel.line(line)
+    assert "\n" not in str(refused.value)
+
+
+# -- the panel ------------------------------------------------------------------------------
+
+
+@dataclass
+class Panel:
+    """What a panel was told, and the rows that it has."""
+
+    told: list[Notice] = field(default_factory=list)
+
+    def tell(self, notice: Notice) -> None:
+        self.told.append(notice)
+
+    @property
+    def rows(self) -> Rows:
+        return next(notice.rows for notice in reversed(self.told) if isinstance(notice, Whole))
+
+    @property
+    def refused(self) -> str:
+        last = self.told[-1]
+        return last.reason if isinstance(last, Refused) else ""
+
+
+def driven(of: Session) -> tuple[Drive, Panel]:
+    panel = Panel()
+    drive = Drive(of, panel.tell)
+    drive.greet()
+    return drive, panel
+
+
+def obeyed(drive: Drive, **wish: Any) -> None:
+    drive.inbox.append(wish)
+    asyncio.run(drive.resume())
+
+
+def test_the_panel_names_hides_and_shows_and_is_told_all_of_it() -> None:
+    main = session()
+    drive, panel = driven(edited(main))
+    left, here = panel.rows.branches
+    obeyed(drive, type="name_branch", branch=here.id, name="mine")
+    assert [row.name for row in panel.rows.branches] == ["main", "mine"]
+    obeyed(drive, type="name_branch", branch=left.id, name="as asked")
+    assert [row.name for row in panel.rows.branches] == ["as asked", "mine"]
+    obeyed(drive, type="name_branch", branch=left.id, name="mine")
+    assert "already" in panel.refused
+    assert any(row.branch == left.id for row in panel.rows.calls)
+    obeyed(drive, type="hide_branch", branch=left.id)
+    assert [row.hidden for row in panel.rows.branches] == [True, False]
+    assert not any(row.branch for row in (*panel.rows.calls, *panel.rows.objects))
+    obeyed(drive, type="hide_branch", branch=here.id)
+    assert "on show" in panel.refused
+    obeyed(drive, type="hide_branch", branch=left.id, hidden=False)
+    assert any(row.branch == left.id for row in panel.rows.calls)
+
+
+def test_names_from_elsewhere_reach_the_panel_when_it_is_brought_up_to_date() -> None:
+    drive, panel = driven(edited(session()))
+    assert not drive.renew()
+    drive.session.name_branch("mine")
+    assert drive.renew()
+    assert panel.rows.branches[-1].name == "mine"
+    assert not drive.renew()
+
+
+def test_naming_and_comparing_start_nothing() -> None:
+    box, script = Toolbox(Potato), Scripted(SCRIPT)
+    waits = Session(box, script, scheme="flat", inputs={"potato": Potato()}).tell("Slice it.")
+    drive, _ = driven(waits)
+    entries = len(waits.journal)
+    for wish in (
+        {"type": "name_branch", "branch": waits.head, "name": "mine"},
+        {"type": "compare", "left": waits.head, "right": waits.head},
+        {"type": "show_request", "turn": 1},
+    ):
+        obeyed(drive, **wish)
+    assert len(waits.journal) == entries
+    assert waits.branch == "mine"
+
+
+def test_what_a_panel_is_told_of_two_branches_says_how_their_values_differ() -> None:
+    drive, panel = driven(edited(session()))
+    left, here = panel.rows.branches
+    obeyed(drive, type="compare", left=left.id, right=here.id)
+    told = panel.told[-1]
+    assert isinstance(told, Delta)
+    ids = {row.id for row in panel.rows.objects}
+    said = [(row.id.split(" "), row.parts) for row in told.rows.differences]
+    assert said
+    for (one, other), parts in said:
+        assert {one, other} <= ids
+        assert [(part.name, part.left, part.right) for part in parts] == [
+            ("cut", '"sticks"', '"slices"')
+        ]
+    obeyed(drive, type="compare", left=here.id, right=left.id)
+    turned = panel.told[-1]
+    assert isinstance(turned, Delta)
+    assert [row.id.split(" ")[::-1] for row in turned.rows.differences] == [
+        pair for pair, _ in said
+    ]
+    assert drive.whole().differences == told.rows.differences
+
+
+def test_a_branch_that_is_old_or_out_of_view_is_told_when_it_is_asked_for() -> None:
+    main = session()
+    others = [edited(main, f"shape {n}") for n in range(8)]
+    drive, panel = driven(main)
+    told = [row for row in panel.rows.branches if row.shares]
+    assert len(told) == 4
+    old = panel.rows.branches[1]
+    assert not old.shares
+    obeyed(drive, type="compare", left=old.id, right=main.head)
+    assert next(row for row in panel.rows.branches if row.id == old.id).shares
+    assert isinstance(panel.told[-1], Delta)
+    main.hide_branch(others[0].branch)
+    assert drive.renew()
+    obeyed(drive, type="compare", left=old.id, right=main.head)
+    assert "can't be compared" in panel.refused
+    obeyed(drive, type="compare", left="nonsense", right=main.head)
+    assert "can't be compared" in panel.refused
+
+
+@dataclass(frozen=True)
+class Step:
+    """A way to make one more branch: an edit of a call, or going back and on otherwise."""
+
+    of: int
+    call: int
+    shape: str
+
+
+steps = st.lists(
+    st.builds(Step, st.integers(0, 5), st.integers(0, 3), st.sampled_from(["a", "b", "c"])),
+    min_size=1,
+    max_size=5,
+)
+
+
+def made_of(rows: Rows, branch: BranchRow) -> Mapping[int, tuple[str, str, Any]]:
+    """Return the calls of a branch by step, as a panel puts them together from rows."""
+    if branch.current:
+        own = [row for row in rows.calls if not row.branch]
+        return {row.step: (row.tool, row.status, dict(row.arguments)) for row in own}
+    known = {"current" if row.current else row.id: row for row in rows.branches}
+    shares = known[branch.shares]
+    mine = {row.step: row for row in rows.calls if row.branch == branch.id}
+    found = {step: (row.tool, row.status, dict(row.arguments)) for step, row in mine.items()}
+    before = made_of(rows, shares)
+    return {step: found.get(step) or before[step] for step in range(1, branch.calls + 1)}
+
+
+@settings(max_examples=40, deadline=None)
+@given(steps, st.integers(0, 5))
+def test_the_rows_of_a_branch_and_of_what_it_shares_are_all_its_calls(
+    plan: list[Step], at: int
+) -> None:
+    sessions = [session()]
+    for step in plan:
+        of = sessions[step.of % len(sessions)]
+        call = of.calls[step.call % len(of.calls)]
+        more = {"shape": step.shape} if call.tool == "Potato_slice" else {}
+        sessions.append(of.edit(call, **more).run())
+    shown = sessions[at % len(sessions)]
+    drive, _ = driven(shown)
+    rows = drive.whole()
+    keys = [row.id for row in rows.calls]
+    assert len(keys) == len(set(keys)), "no row takes another's place"
+    objects = {row.id for row in rows.objects}
+    for row in rows.calls:
+        assert {use.object for use in row.uses} <= objects
+    for branch in rows.branches:
+        if not (branch.current or branch.shares):
+            continue
+        state = state_at(shown.journal, branch.id)
+        wanted = {
+            call.step: (call.tool, call.status, dict(call.arguments)) for call in state.each()
+        }
+        assert made_of(rows, branch) == wanted
