@@ -434,7 +434,16 @@ class Shown:
     type: Literal["shown"] = "shown"
 
 
-Notice = Whole | Delta | Refused | Shown
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """The session as a text of a format that it can be exported to."""
+
+    to: str
+    text: str
+    type: Literal["exported"] = "exported"
+
+
+Notice = Whole | Delta | Refused | Shown | Exported
 
 
 @dataclass(frozen=True, slots=True)
@@ -622,6 +631,14 @@ class ShowRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Export:
+    """Tell the session as a text of a format, such as `dot`."""
+
+    to: str
+    type: Literal["export"] = "export"
+
+
+@dataclass(frozen=True, slots=True)
 class Tidy:
     """Lay the graph out anew."""
 
@@ -652,4 +669,5 @@ Command = (
     | Tidy
     | Break
     | ShowRequest
+    | Export
 )

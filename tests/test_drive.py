@@ -11,7 +11,7 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.driving import Drive
 from jupyter_toolcall.errors import Stopped
-from jupyter_toolcall.rows import Notice, Refused, Shown
+from jupyter_toolcall.rows import Exported, Notice, Refused, Shown
 
 
 def double(number: int) -> int:
@@ -175,3 +175,22 @@ def test_a_breakpoint_on_no_tool_is_refused_in_one_line() -> None:
     refused = [notice for notice in heard if isinstance(notice, Refused)]
     assert "duble" in refused[0].reason
     assert "double" in refused[0].reason
+
+
+@pytest.mark.parametrize(
+    ("to", "says"), [("dot", "digraph"), ("py", "number=1"), ("svg", "<svg"), ("json", '"calls"')]
+)
+def test_a_session_is_told_as_a_text_of_any_format_and_does_not_go_on(to: str, says: str) -> None:
+    drive, heard = seated()
+    before = drive.session.head
+    obeyed(drive, {"type": "export", "to": to})
+    assert drive.session.head == before
+    [told] = [notice for notice in heard if isinstance(notice, Exported)]
+    assert told.to == to
+    assert says in told.text
+
+
+def test_an_unknown_format_is_refused_with_those_that_there_are() -> None:
+    drive, heard = seated()
+    obeyed(drive, {"type": "export", "to": "exe"})
+    assert any(isinstance(each, Refused) and "dot" in each.reason for each in heard)

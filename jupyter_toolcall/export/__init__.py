@@ -3,7 +3,7 @@
 A format is a small file here and a row of `FORMATS`.
 """
 
-from .formats import FORMATS, Format, export, format_named
+from .formats import FORMATS, Format, export, format_named, text
 from .take import Take, take
 
-__all__ = ["FORMATS", "Format", "Take", "export", "format_named", "take"]
+__all__ = ["FORMATS", "Format", "Take", "export", "format_named", "take", "text"]

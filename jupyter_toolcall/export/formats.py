@@ -63,6 +63,11 @@ def format_named(path: Path, to: str | None) -> Format:
     return max(fitting, key=lambda pair: len(pair[0]))[1]
 
 
+def text(take: Take, to: str) -> str:
+    """Return a session in a format, without secrets. Raises UsageError for an unknown format."""
+    return str(hiding(os.environ)(format_named(Path(), to).text(take)))
+
+
 def export(take: Take, path: str | Path, to: str | None = None, force: bool = False) -> Path:
     """Write a session to a file, and return its path.
 
@@ -70,6 +75,5 @@ def export(take: Take, path: str | Path, to: str | None = None, force: bool = Fa
     or with `force`. Raises UsageError.
     """
     at = Path(path).expanduser()
-    text = format_named(at, to).text(take)
-    marks.write(at, str(hiding(os.environ)(text)), force)
+    marks.write(at, text(take, format_named(at, to).name), force)
     return at

@@ -1,6 +1,6 @@
 // Generated from jupyter_toolcall/rows.py by `npm run contract`. Do not edit.
 
-export type Notice = Whole | Delta | Refused | Shown;
+export type Notice = Whole | Delta | Refused | Shown | Exported;
 export type Command =
   | Hello
   | Approve
@@ -24,7 +24,8 @@ export type Command =
   | Compare
   | Tidy
   | Break
-  | ShowRequest;
+  | ShowRequest
+  | Export;
 
 export interface Contract {
   Answer?: Answer;
@@ -41,6 +42,8 @@ export interface Contract {
   DifferenceRow?: DifferenceRow;
   Draft?: Draft;
   Edit?: Edit;
+  Export?: Export;
+  Exported?: Exported;
   Fork?: Fork;
   Guess?: Guess;
   GuessRow?: GuessRow;
@@ -428,6 +431,21 @@ export interface Edit {
   bound?: string;
   type: 'edit';
 }
+/**
+ * Tell the session as a text of a format, such as `dot`.
+ */
+export interface Export {
+  to: string;
+  type: 'export';
+}
+/**
+ * The session as a text of a format that it can be exported to.
+ */
+export interface Exported {
+  to: string;
+  text: string;
+  type: 'exported';
+}
 export interface Fork {
   call: string;
   type: 'fork';
@@ -633,6 +651,12 @@ export const DEFAULTS = {
     "reason": "",
     "bound": "",
     "type": "edit"
+  },
+  "Export": {
+    "type": "export"
+  },
+  "Exported": {
+    "type": "exported"
   },
   "Fork": {
     "type": "fork"
