@@ -42,6 +42,21 @@ export class Live {
     else sendTo(kernel, this.panel, command);
   }
 
+  /** Resolves with the session in a format; rejects with the reason where its kernel cannot write it. */
+  exported(to: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const hear = (_: unknown, notice: Notice): void => {
+        if (notice.type === 'exported' && notice.to === to) resolve(notice.text);
+        else if (notice.type === 'refused' && notice.command === 'export') reject(new Error(notice.reason));
+        else if (this.state === 'lost') reject(new Error(trans.__('Its kernel has ended')));
+        else return;
+        this.heard.disconnect(hear);
+      };
+      this.heard.connect(hear);
+      this.send({ type: 'export', to });
+    });
+  }
+
   hear(notice: Notice): void {
     const whole = !this.model.gap;
     this.model = fold(this.model, notice);
@@ -54,7 +69,7 @@ export class Live {
   lose(): void {
     if (this.state === 'lost') return;
     const { session } = this.model;
-    const ended = { ...session, phase: 'stopped' as const, pending: [], yours: null, says: trans.__('Its kernel has ended') };
+    const ended = { ...session, phase: 'stopped' as const, pending: [], yours: null, guess: null, task: null, says: trans.__('Its kernel has ended') };
     this.model = { ...this.model, live: false, session: OVER.includes(session.phase) ? session : ended };
     this.state = 'lost';
     this.heard.emit(GONE);

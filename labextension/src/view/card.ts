@@ -5,6 +5,7 @@ import { argumentsOf, facts, large, muted, shownObject, type Fact } from './fact
 import { icon } from './icons';
 import { ancestors, descendants, type Acts, type Look } from './look';
 import type { FullCall, FullObject } from './rows';
+import { guess, guessed } from './guess';
 import { reply } from './reply';
 import { branchName, currentBranch, savedAs } from './scene';
 import { block, clip, line } from './text';
@@ -157,12 +158,14 @@ export function card(acts: Acts): Card {
   const body = h('div', { class: 'tc-cardbody' });
   const decide = actions(acts);
   const mine = reply(acts);
-  const inner = [body, mine.element, decide.element];
+  const before = guessed();
+  const next = guess(acts);
+  const inner = [before.element, body, mine.element, next.element, decide.element];
   const element = h('section', { class: 'tc-card', 'aria-label': 'Details', tabindex: -1 }, ...inner);
   let view: Look;
 
   function inside(): Child[] {
-    if (view.yours && view.follow) return [];
+    if ((view.yours || view.guess) && view.follow) return [];
     const call = view.model.calls.get(view.chosen.call);
     const object = view.model.objects.get(view.chosen.object);
     const made = object && object.role !== 'output' && object.role !== 'pending' && !(call && isDecision(call));
@@ -184,9 +187,9 @@ export function card(acts: Acts): Card {
 
   return {
     element,
-    paint(next) {
-      view = next;
-      const { model, chosen } = next;
+    paint(now) {
+      view = now;
+      const { model, chosen } = now;
       const focus = element.contains(document.activeElement);
       draw(
         model.calls.get(chosen.call),
@@ -195,12 +198,13 @@ export function card(acts: Acts): Card {
         model.branches,
         chosen.call,
         chosen.object,
-        next.at,
-        next.past,
-        next.yours !== null
+        now.at,
+        now.past,
+        view.yours !== null,
+        view.guess !== null
       );
-      mine.paint(next);
-      decide.paint(next);
+      for (const part of [before, mine, next]) part.paint(view);
+      decide.paint(now);
       // A button that went must not take the keyboard with it.
       if (focus && !element.contains(document.activeElement)) element.focus({ preventScroll: true });
     }

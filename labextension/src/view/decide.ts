@@ -9,7 +9,7 @@ import { beside, turnOf } from './turn';
 export const isDecision = (call: FullCall): boolean => isOpen(call) && call.branch === '';
 
 /** Commands whose refusal is shown in the dialog that sent them. */
-const AT_FIELDS: readonly string[] = ['edit', 'draft'];
+const AT_FIELDS: readonly string[] = ['edit', 'draft', 'guess'];
 
 /** JSON where it is JSON, else the text itself. */
 export function parsedResult(text: string): unknown {
@@ -100,8 +100,8 @@ const note = (text: string): HTMLElement => h('p', { class: 'tc-note' }, icon('i
 
 /** The way back to what waits, where the person looks at something else. */
 function elsewhere(view: Look, acts: Acts): Child {
-  const { waiting, yours } = view;
-  if (waiting ? waiting.id === view.chosen.call : !yours || view.follow) return null;
+  const { waiting, yours, guess } = view;
+  if (waiting ? waiting.id === view.chosen.call : !(yours || guess) || view.follow) return null;
   const show = button('Show', { look: 'ghost right', onclick: () => acts.set({ chosen: null, form: null }) });
   return h(
     'div',
@@ -109,7 +109,7 @@ function elsewhere(view: Look, acts: Acts): Child {
     icon('wait'),
     waiting
       ? h('span', {}, h('code', {}, line(waiting.tool, 80)), ' waits for you')
-      : h('span', {}, 'You are the model, and it is your turn'),
+      : h('span', {}, guess ? 'The next call is to be guessed' : 'You are the model, and it is your turn'),
     show
   );
 }
@@ -174,7 +174,7 @@ export function actions(acts: Acts): Actions {
     paint(next) {
       view = next;
       const call = next.model.calls.get(next.chosen.call);
-      draw(call, next.ui.sent, next.ui.form, next.past, next.live, next.waiting, next.model.refused, next.model.calls, next.calls.length, next.yours !== null, next.follow);
+      draw(call, next.ui.sent, next.ui.form, next.past, next.live, next.waiting, next.model.refused, next.model.calls, next.calls.length, next.yours !== null, next.guess !== null, next.follow);
     }
   };
 }

@@ -37,9 +37,10 @@ function meta(view: Look): Child[] {
   const { session } = view.model;
   const counts =
     session.remembered > 0 ? `${many(session.ran, 'call')} ran, ${count(session.remembered)} from memory` : '';
-  const turn = view.past ? (view.calls.at(-1)?.turn ?? 0) : (view.yours?.turn ?? session.turn);
+  const turn = view.past ? (view.calls.at(-1)?.turn ?? 0) : ((view.yours ?? view.guess)?.turn ?? session.turn);
   const parts: [string, string][] = [
     ['opt', line(session.model, 60)],
+    ['', session.score],
     ['', counts || (turn ? `turn ${count(turn)}` : '')],
     ['opt', !counts && session.tokens && !view.past ? `${count(session.tokens)} tokens` : '']
   ];
@@ -75,7 +76,7 @@ export function head(acts: Acts, unchecked: boolean): Head {
   function says(): void {
     const { session } = view.model;
     const text = view.past ? `Looking back at step ${view.at}` : session.says || SAYS[session.phase] || '';
-    const name = view.past ? 'clock' : view.yours ? 'person' : (ICONS[session.phase] ?? 'ready');
+    const name = view.past ? 'clock' : view.yours || view.guess ? 'person' : (ICONS[session.phase] ?? 'ready');
     const next = `${name} ${text}`;
     if (next === words) return;
     words = next;
@@ -118,6 +119,8 @@ export function news(model: Model): { readonly about: string; readonly text: str
   if (call) return { about: `${call.id} ${call.bound}`, text: `${line(call.tool, 80)} waits for your decision.` };
   const { yours } = session;
   if (yours) return { about: `turn ${yours.turn}`, text: 'You are the model: it is your turn to reply.' };
+  const { guess } = session;
+  if (guess) return { about: `guess ${guess.turn}`, text: 'Guess what the model does next.' };
   const ended = ENDS.includes(session.phase);
   return { about: ended ? session.phase : '', text: ended ? line(session.says || SAYS[session.phase], 120) : '' };
 }

@@ -18,9 +18,10 @@ import { messages } from './messages';
 import { EMPTY, fold, type FullCall, type Model } from './rows';
 import { said } from './said';
 import { steps } from './steps';
+import { task } from './task';
 import { branches, tabs } from './tabs';
 import { time } from './time';
-import { write } from './write';
+import { guessing, write } from './write';
 
 export interface Host {
   /** Sends a command to the kernel; a host without a kernel has none. */
@@ -55,9 +56,15 @@ function keepKeys(event: KeyboardEvent): void {
   if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
 }
 
+/** The turn that the person replies to, or whose reply they guess. */
+function turnOf({ session }: Model): string | undefined {
+  const turn = session.yours ?? session.guess;
+  return turn ? `turn ${turn.turn}` : undefined;
+}
+
 /** What the person is asked for: a call to decide on, or the model's turn; undefined for nothing. */
 const asksFor = (model: Model): string | undefined =>
-  firstWaiting(model)?.id ?? (model.session.yours ? `turn ${model.session.yours.turn}` : undefined);
+  firstWaiting(model)?.id ?? turnOf(model);
 
 /** Puts the view into `el`; `known` is what the host has heard already. */
 export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
@@ -92,12 +99,14 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
       void host.confirm(calls).then(yes => yes && send(command));
     },
     edit: call => ask(dialog(seen(), call, acts, close)),
-    write: tool => ask(write(seen(), tool, acts, close))
+    write: tool => ask(write(seen(), tool, acts, close)),
+    guess: tool => ask(guessing(seen(), tool, acts, close))
   };
 
   const beside = branches(acts);
   const tab = tabs(acts, beside.element);
   const top = head(acts, host.unchecked ?? false);
+  const exercise = task(acts);
   const voice = herald(host.speaks ?? false);
   const drawing = graph(acts);
   const list = steps(acts);
@@ -106,7 +115,7 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
   const both = compare(acts);
   const words = said();
   const slider = time(acts);
-  const parts = [beside, tab, top, voice, list, details, talk, both, words, slider];
+  const parts = [beside, tab, top, exercise, voice, list, details, talk, both, words, slider];
 
   const panels = Object.values(tab.panels);
   const page = h(
@@ -114,6 +123,7 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
     { class: 'tc-page' },
     top.element,
     ...top.bars,
+    exercise.element,
     tab.element,
     ...panels,
     words.element,

@@ -58,6 +58,8 @@ export interface Look {
   readonly waiting: FullCall | null;
   /** The turn of the model, where the person is the model and it is theirs. */
   readonly yours: FullYours | null;
+  /** The turn whose reply is to be guessed. */
+  readonly guess: FullYours | null;
 }
 
 /** What the parts can do. */
@@ -66,6 +68,7 @@ export interface Acts {
   send(command: Command): void;
   edit(call: FullCall): void;
   write(tool: FullTool): void;
+  guess(tool: FullTool): void;
 }
 
 const NOTHING: Choice = { call: '', object: '' };
@@ -89,14 +92,14 @@ export function firstWaiting(model: Model): FullCall | null {
 export const choiceOf = (call: FullCall | null | undefined): Choice =>
   call ? { call: call.id, object: call.object } : NOTHING;
 
-function choose(ui: Ui, calls: readonly FullCall[], waiting: FullCall | null, view: Pick<Look, 'model' | 'yours'>): Choice {
-  const { model, yours } = view;
+function choose(ui: Ui, calls: readonly FullCall[], waiting: FullCall | null, view: Pick<Look, 'model' | 'yours' | 'guess'>): Choice {
+  const { model, yours, guess } = view;
   const { chosen } = ui;
   const call = chosen ? model.calls.get(chosen.call) : undefined;
   if (chosen && call && (call.branch !== '' || calls.includes(call)))
     return { call: call.id, object: call.object || chosen.object };
   if (chosen && chosen.call === '' && model.objects.has(chosen.object)) return chosen;
-  return yours ? NOTHING : choiceOf(waiting ?? calls.at(-1));
+  return yours || guess ? NOTHING : choiceOf(waiting ?? calls.at(-1));
 }
 
 /** The whole of what the parts draw. `able` says that the host can send. */
@@ -111,10 +114,10 @@ export function look(model: Model, ui: Ui, able: boolean): Look {
     ? known.filter(object => object.step <= at && object.role !== 'output' && object.role !== 'pending')
     : known;
   const waiting = past ? null : firstWaiting(model);
-  const yours = past ? null : model.session.yours;
-  const chosen = choose(ui, calls, waiting, { model, yours });
+  const { yours, guess } = past ? { yours: null, guess: null } : model.session;
+  const chosen = choose(ui, calls, waiting, { model, yours, guess });
   const live = able && model.live;
-  return { model, ui, live, past, at, last, calls, objects, chosen, follow: ui.chosen === null, waiting, yours };
+  return { model, ui, live, past, at, last, calls, objects, chosen, follow: ui.chosen === null, waiting, yours, guess };
 }
 
 /** The call that made an object, where it was a call. */

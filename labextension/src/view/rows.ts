@@ -8,6 +8,8 @@ import {
   VERSION,
   type BranchRow,
   type CallRow,
+  type GuessRow,
+  type Mark,
   type MessageRow,
   type Notice,
   type ObjectRow,
@@ -15,6 +17,7 @@ import {
   type Refused,
   type Rows,
   type SessionRow,
+  type Task,
   type Told,
   type ToolRow,
   type TurnRow,
@@ -37,7 +40,17 @@ export type FullYours = Omit<Required<YourTurn>, 'told' | 'calls'> & {
   readonly told: readonly FullTold[];
   readonly calls: readonly FullWritten[];
 };
-export type FullSession = Omit<Required<SessionRow>, 'yours'> & { readonly yours: FullYours | null };
+export type FullGuess = Omit<Required<GuessRow>, 'guess' | 'came' | 'marks'> & {
+  /** Null where it was skipped; without a tool: no call. */
+  readonly guess: FullWritten | null;
+  readonly came: FullWritten | null;
+  readonly marks: readonly Mark[];
+};
+export type FullSession = Omit<Required<SessionRow>, 'yours' | 'guess' | 'task'> & {
+  readonly yours: FullYours | null;
+  readonly guess: FullYours | null;
+  readonly task: Required<Task> | null;
+};
 
 export interface Tables {
   readonly calls: ReadonlyMap<string, FullCall>;
@@ -46,6 +59,7 @@ export interface Tables {
   readonly messages: ReadonlyMap<string, FullMessage>;
   readonly turns: ReadonlyMap<string, FullTurn>;
   readonly branches: ReadonlyMap<string, FullBranch>;
+  readonly guesses: ReadonlyMap<string, FullGuess>;
 }
 
 export interface Model extends Tables {
@@ -93,6 +107,7 @@ const OBJECT = { id: '', name: '', kind: '', ...DEFAULTS.ObjectRow };
 const TOOL = { id: '', ...DEFAULTS.ToolRow };
 const MESSAGE = { id: '', turn: 0, role: 'session', ...DEFAULTS.MessageRow };
 const TURN = { id: '', turn: 0, ...DEFAULTS.TurnRow };
+const GUESS = { id: '', turn: 0, ...DEFAULTS.GuessRow };
 const BRANCH = { id: '', name: '', ...DEFAULTS.BranchRow };
 
 function pairs(value: unknown): [string, string][] {
@@ -128,20 +143,32 @@ export const fullCall = (row: Loose): FullCall =>
     uses: records(row.uses).map(use)
   }) as FullCall;
 
+const written = (row: Loose): FullWritten => complete(row, { tool: '', ...DEFAULTS.Written }) as FullWritten;
+
 const fullYours = (row: Loose): FullYours =>
   ({
     ...complete(row, { turn: 0, ...DEFAULTS.YourTurn }),
     tools: texts(row.tools),
     told: records(row.told).map(one => complete(one, { text: '', ...DEFAULTS.Told })),
-    calls: records(row.calls).map(one => complete(one, { tool: '', ...DEFAULTS.Written }))
+    calls: records(row.calls).map(written)
   }) as FullYours;
+
+const fullGuess = (row: Loose): FullGuess =>
+  ({
+    ...complete(row, GUESS),
+    guess: isRecord(row.guess) ? written(row.guess) : null,
+    came: isRecord(row.came) ? written(row.came) : null,
+    marks: records(row.marks).map(one => ({ name: text(one.name), right: one.right === true }))
+  }) as FullGuess;
 
 const fullSession = (row: Loose): FullSession =>
   ({
     ...complete(row, DEFAULTS.SessionRow),
     pending: texts(row.pending),
     stops: texts(row.stops),
-    yours: isRecord(row.yours) ? fullYours(row.yours) : null
+    yours: isRecord(row.yours) ? fullYours(row.yours) : null,
+    guess: isRecord(row.guess) ? fullYours(row.guess) : null,
+    task: isRecord(row.task) ? complete(row.task, { title: '', ...DEFAULTS.Task }) : null
   }) as FullSession;
 
 export const EMPTY: Model = {
@@ -151,6 +178,7 @@ export const EMPTY: Model = {
   messages: new Map(),
   turns: new Map(),
   branches: new Map(),
+  guesses: new Map(),
   session: fullSession({}),
   live: true,
   number: null,
@@ -206,6 +234,7 @@ function withRows(model: Model, rows: Loose): Model {
       records(rows.branches).map(row => complete(row, BRANCH) as FullBranch),
       gone('branches')
     ),
+    guesses: put(model.guesses, records(rows.guesses).map(fullGuess), gone('guesses')),
     session: session ? fullSession(session) : model.session
   };
 }
