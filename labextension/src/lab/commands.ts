@@ -4,6 +4,7 @@ import type { CommandRegistry } from '@lumino/commands';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { canGo } from '../view/head';
 import type { Act } from '../view';
+import { canCopy, copy, COPY, FORMATS, isFormat } from './copy';
 import { NEXT, OPEN_TAB, SHOW, type Core, type Place } from './core';
 import { newestIn, sessionOf } from './found';
 import { callsIcon } from './icon';
@@ -109,6 +110,22 @@ function addOpening(core: Core, tabs: { open(at: At): void } | null, add: Add): 
       app.shell.activateById(side.id);
     }
   });
+  add(
+    COPY,
+    {
+      label: args => (isFormat(args.to) ? trans.__('Copy as %1', FORMATS[args.to]) : trans.__('Copy the Session as DOT')),
+      isVisible,
+      isEnabled: args => {
+        const place = placeOf(core);
+        return place !== null && canCopy(core, place, isFormat(args.to) ? args.to : 'dot');
+      },
+      execute: args => {
+        const place = placeOf(core);
+        return place && copy(core, place, isFormat(args.to) ? args.to : 'dot');
+      }
+    },
+    { args: { type: 'object', properties: { to: { type: 'string' } } } }
+  );
   if (!tabs) return;
   add(
     OPEN_TAB,

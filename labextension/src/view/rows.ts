@@ -302,6 +302,7 @@ export function fold(model: Model, notice: unknown): Model {
       return { ...model, refused: refusal(notice) };
     case 'shown':
       return { ...model, shown: { turn: typeof notice.turn === 'number' ? notice.turn : 0, text: text(notice.text) } };
+    case 'exported':
     case 'unknown':
       return model;
   }
