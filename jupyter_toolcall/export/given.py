@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ..errors import Absent
 from ..events import Data, Failed, Made, Opened
+from ..preview import preview
 from ..render import shown
 from ..state import CallState, objects_of
 from .code import Code, Need, Unwritable
@@ -38,10 +39,17 @@ def given(draft: Draft, made: Made, variable: str = "") -> Line:
     try:
         code = written(draft.world.value(made))
     except (Absent, Unwritable) as error:
-        said = f"{draft.state.by_maker[made.maker]} was {about(made)}"
+        looks = _looks(draft, made) if isinstance(error, Unwritable) else ""
+        said = f"{draft.state.by_maker[made.maker]} was {about(made)}{looks and f', {looks}'}"
         return _unwritten(draft, to, said, error, variable)
     behind = shown(made.description, SHORT) if made.description else ""
     return Line(assigned([to], code), behind=behind)
+
+
+def _looks(draft: Draft, made: Made) -> str:
+    """Return how a value looks: its shape, or its text."""
+    seen = preview(draft.world.value(made))
+    return seen.caption if "×" in seen.caption else seen.text[:80]
 
 
 def _instance(draft: Draft, place: str, digest: str) -> Line:

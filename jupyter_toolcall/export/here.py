@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,10 +22,15 @@ from .code import Code, Unwritable
 from .definitions import here
 from .homes import MAIN
 from .script import Lent
-from .texts import Texts
+from .texts import OURS, Texts
 from .values import written
 
 COPIED = "can't be copied"
+
+
+def _is_plain(function: Any) -> bool:
+    """Return whether a function is the person's own, and none that was made for a tool."""
+    return inspect.isfunction(function) and function.__module__.partition(".")[0] != OURS
 
 
 class _StandIn:
@@ -45,7 +51,7 @@ class Here:
         tool = self._tool(call)
         if tool.for_person:
             raise Unwritable("a request to a person")
-        if tool.origin is None and "<" in getattr(tool.function, "__qualname__", "<"):
+        if tool.origin is None and not _is_plain(tool.function):
             raise Unwritable("no Python function, but what a definition or a server does")
         return callee_of(tool, instance)
 

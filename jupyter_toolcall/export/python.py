@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from ..render import shown
 from .marks import MARK
 from .script import Line, Script, Words
 from .values import MADE_TEXT
+
+WIDTH = 96
+"""Characters of a line of comment."""
 
 
 def python(script: Script) -> str:
@@ -94,5 +98,6 @@ def line_text(line: Line) -> str:
 
 def comment(text: str) -> str:
     """Return a text as comments: each of its lines is one, and nothing in it can end one."""
-    lines = [shown(line, 10_000).rstrip() for line in text.splitlines()] or [""]
-    return "\n".join(f"# {each}".rstrip() for each in lines)
+    lines = (shown(line, 10_000).rstrip() for line in text.splitlines())
+    rows = [row for line in lines for row in textwrap.wrap(line, WIDTH) or [""]] or [""]
+    return "\n".join(f"# {each}".rstrip() for each in rows)

@@ -10,6 +10,7 @@ import datetime
 import decimal
 import enum
 import fractions
+import inspect
 import math
 import pathlib
 import types
@@ -178,10 +179,16 @@ def _ways(value: Any, cls: Any) -> Iterator[dict[str, Any]]:
         yield {key: item for key, item in known.items() if not _alike(item, default[key], 0)}
         yield known
     elif is_yours(cls.__module__):
-        held = getattr(value, "__dict__", {})
+        held = {name.lstrip("_"): item for name, item in getattr(value, "__dict__", {}).items()}
         yield {}
-        yield dict(held)
-        yield {name.lstrip("_"): item for name, item in held.items()}
+        yield {name: held[name] for name in _parameters(cls) if name in held}
+
+
+def _parameters(cls: Any) -> list[str]:
+    try:
+        return list(inspect.signature(cls).parameters)
+    except (TypeError, ValueError):
+        return []
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:

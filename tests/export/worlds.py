@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import io
 import runpy
 import sys
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -314,6 +315,14 @@ def plain(value: Any) -> Any:
     if is_dataclass(value):
         parts = {f.name: plain(getattr(value, f.name)) for f in fields(value)}
         return type(value).__name__, parts
+    if hasattr(value, "savefig"):
+        pictures = [io.BytesIO(), io.BytesIO(), io.BytesIO()]
+        # A layout settles as it is drawn.
+        for picture in pictures:
+            value.savefig(picture, format="png", metadata={"Software": None})
+        return pictures[-1].getvalue()
+    if hasattr(value, "to_csv"):
+        return value.to_csv()
     if hasattr(value, "__dict__"):
         return type(value).__name__, plain(vars(value))
     return value

@@ -1,0 +1,83 @@
+"""Every session of the tutorials goes home: its script makes the same objects, alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from jupyter_toolcall.notebooks import execute
+
+ROOT = Path(__file__).parent.parent.parent
+NAMES = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
+NO_PYTHON = {"08_graphql.ipynb"}
+"""Their objects are queries, which no script can write down."""
+TAKE_HOME = """
+import json as _json
+import sys as _sys
+import threading as _threading
+
+_sys.path.insert(0, {root!r})
+from jupyter_toolcall import Session as _Session
+from jupyter_toolcall.export.script import variables as _variables
+from tests.export.worlds import plain as _plain
+from tests.export.worlds import run as _run
+
+_all = [*Out.values(), *list(globals().values())]
+_sessions = list({{id(each): each for each in _all if isinstance(each, _Session)}}.values())
+_said = []
+for _number, _session in enumerate(_sessions):
+    _path = _session.export(f"{folder}/{{_number}}.py")
+    _session.export(f"{folder}/{{_number}}.ipynb")
+    _runs = []
+    # A script has no event loop around it.
+    _alone = _threading.Thread(target=lambda: _runs.append(_run(_path)))
+    _alone.start()
+    _alone.join()
+    _names = {{n: v for n, v in _variables(_session.objects).items() if n.partition("#")[0]}}
+    _made = {{n: _runs[0][v] for n, v in _names.items() if _runs[0][v] is not ...}}
+    _wrong = [n for n in _made if _plain(_made[n]) != _plain(_session[n])]
+    _said.append([len(_names), len(_made), _wrong])
+print(_json.dumps(_said))
+"""
+
+
+def taken_home(path: Path, folder: Path) -> list[Any]:
+    """Run a notebook and take its sessions home: objects, those that were made, those that differ."""
+    notebook = nbformat.read(path, as_version=4)
+    source = TAKE_HOME.format(root=str(ROOT), folder=str(folder))
+    notebook.cells.append(nbformat.v4.new_code_cell(source))
+    at = folder / path.name
+    nbformat.write(notebook, at)
+    outputs = execute(at).notebook.cells[-1].outputs
+    said: list[Any] = json.loads("".join(each.text for each in outputs).splitlines()[-1])
+    return said
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_session_of_a_tutorial_makes_the_same_objects_at_home(
+    name: str, tmp_path: Path
+) -> None:
+    said = taken_home(ROOT / "notebooks" / name, tmp_path)
+    assert said
+    assert [wrong for *_, wrong in said if wrong] == []
+    if name not in NO_PYTHON:
+        assert [objects - made for objects, made, _ in said] == [0] * len(said)
+    for path in tmp_path.glob("[0-9]*.py"):
+        assert "jupyter_toolcall" not in path.read_text()
+
+
+def test_an_exported_notebook_runs_from_cell_to_cell(tmp_path: Path) -> None:
+    taken_home(ROOT / "notebooks" / "05_native_tools.ipynb", tmp_path)
+    paths = sorted(tmp_path.glob("[0-9].ipynb"))
+    assert len(paths) >= 4
+    for path in paths:
+        done = execute(path).notebook
+        assert all(cell.get("execution_count") for cell in done.cells if cell.cell_type == "code")
+    assert any("await north.history()" in path.read_text() for path in paths)
+    kitchen = next(path for path in paths if "fries_1" in path.read_text())
+    last = execute(kitchen).notebook.cells[-1].outputs[0]
+    assert last.data["text/plain"] == "Plate(food='fries: sticks')"
