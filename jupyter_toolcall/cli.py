@@ -12,6 +12,7 @@ from pathlib import Path
 from .errors import ToolcallError
 from .evaluation import SCHEMES, compare, table, tasks_in
 from .notebooks import Recorded, execute, recorded, verify
+from .teaching.proving import prove
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,6 +36,8 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("file", type=Path, nargs="+")
     check = _command(commands, "verify", _verify, "run notebooks anew, offline, and compare")
     check.add_argument("notebook", type=Path, nargs="+")
+    prove_ = _command(commands, "check", _check, "whether exercises pass by their own solutions")
+    prove_.add_argument("notebook", type=Path, nargs="+")
     _eval_options(_command(commands, "eval", _eval, "run tasks in several schemes and models"))
     return made
 
@@ -104,6 +107,16 @@ def _verify(parsed: argparse.Namespace) -> int:
         failed += found.divergence != ""
         verdict = "differs" if found.divergence else "same   "
         print(f"{verdict}  {path}: {found.divergence or found.said}")
+    return 1 if failed else 0
+
+
+def _check(parsed: argparse.Namespace) -> int:
+    failed = 0
+    for path in parsed.notebook:
+        for proof in prove(path):
+            failed += proof.wrong != ""
+            print(f"{'fails ' if proof.wrong else 'passes'}  {path}: {proof.exercise}", end="")
+            print(f" ({proof.wrong})" if proof.wrong else "")
     return 1 if failed else 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -22,6 +22,7 @@ from .render import shown
 from .saving import MIME
 
 _NOTHING: Mapping[str, str] = {}
+_NONE: Mapping[int, Sequence[str]] = {}
 SOCKETS_OFF = """
 def _network_off():
     import socket
@@ -133,21 +134,39 @@ def _ids(part: Mapping[str, Any]) -> list[str]:
     return ids
 
 
-def execute(path: Path, first: str = "", environment: Mapping[str, str] = _NOTHING) -> Executed:
+def sources(path: Path) -> tuple[str | None, ...]:
+    """Return the source of each cell of a notebook, None for what is no code."""
+    cells = read(path).cells
+    return tuple(cell.source if cell.cell_type == "code" else None for cell in cells)
+
+
+def execute(
+    path: Path,
+    first: str = "",
+    environment: Mapping[str, str] = _NOTHING,
+    *,
+    added: Mapping[int, Sequence[str]] = _NONE,
+    halts: bool = True,
+) -> Executed:
     """Return a notebook executed in a fresh kernel, without a front end, beside its own file.
 
     `first` is run before its first cell, and `environment` is added to that of the kernel.
-    Raises Unfinished, which names the cell that failed and its error.
+    `added` are cells that stand before those of these numbers. Raises Unfinished, which names
+    the cell that failed and its error, where it `halts` at such a cell.
     """
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
 
     notebook = read(path)
+    for number in sorted(added, reverse=True):
+        notebook.cells[number:number] = [nbformat.v4.new_code_cell(each) for each in added[number]]
     hidden = [nbformat.v4.new_code_cell(first)] if first else []
     notebook.cells[:0] = hidden
     where = {"metadata": {"path": str(path.parent)}}
     # Where a kernel cuts what is printed is chance, and would be a difference in the file.
-    client = NotebookClient(notebook, timeout=600, resources=where, coalesce_streams=True)
+    client = NotebookClient(
+        notebook, timeout=600, resources=where, coalesce_streams=True, allow_errors=not halts
+    )
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     shown_so_far = bar(len(code), path.name, "cell")
     client.on_cell_executed = lambda **_: shown_so_far.update()

@@ -1,0 +1,152 @@
+"""Exercises of a notebook, proven: their solutions pass, and nothing passes without them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox, cli
+from jupyter_toolcall.errors import ToolcallError
+from jupyter_toolcall.kitchen import Potato, Sink
+from jupyter_toolcall.models.recorded import Recording
+from jupyter_toolcall.teaching.proving import Proof, prove
+
+LOAD = """%load_ext jupyter_toolcall
+from jupyter_toolcall.kitchen import Potato, Sink
+potato, sink = Potato(), Sink()"""
+TOOLS = "-t Potato -i potato sink --scheme flat --approve all --no-wait"
+SCRIPT = [("Potato_peel", {}), ("Potato_slice", {"shape": "STICKS"}), "Sticks."]
+SPOT = """# Spot the error
+## Session
+- Replays `tape.jsonl`
+- In call 2, `shape="SLICES"`
+## Checks
+- Sticks it is: call 2 has `shape="STICKS"`
+- The rest is as it was: only call 2 was edited
+## Solution
+```
+%toolchat edit 2 shape=STICKS
+```
+"""
+PLAY = """# You are the model
+## Checks
+- `Potato_slice` was called with `shape="SLICES"`
+- no call failed
+- at most 2 calls
+## Solution
+```
+%toolchat call Potato_peel
+```
+Then:
+```
+%toolchat call Potato_slice shape=SLICES
+```
+"""
+WRITE = """# A tool of yours
+## Checks
+- `weigh` is a read-only tool
+- `weigh(potato=potato)` gives `180`
+- `weigh` was called
+## Solution
+```python
+from jupyter_toolcall import Scripted, tool
+
+@tool(read_only=True)
+def weigh(potato: Potato) -> int:
+    return 180
+
+script = Scripted([("weigh", {"potato": "Potato#1"}), "Done."])
+```
+"""
+PREDICT = """# Predict
+## Session
+- Replays `tape.jsonl`
+## Checks
+- at least 4 points were guessed
+## Solution
+```
+%toolchat guess Potato_peel
+```
+```
+%toolchat guess Potato_slice shape=STICKS
+```
+"""
+EXERCISES = {"spot": SPOT, "play": PLAY, "write": WRITE, "predict": PREDICT}
+CELLS = {
+    "spot": [
+        f"%%toolchat --replay exercises/spot.md {TOOLS}\nSticks, please.",
+        "%toolchat check spot",
+    ],
+    "play": [
+        f"%%toolchat -m person {TOOLS}\nSlices, please.",
+        "# your turn",
+        "%toolchat check play",
+    ],
+    "write": [
+        "%toolchat exercise write",
+        "# write `weigh` here",
+        "%%toolchat -m script -t weigh -i potato --scheme flat --approve all\nWeigh it.",
+        "%toolchat check",
+    ],
+    "predict": [
+        f"%%toolchat --predict --replay exercises/predict.md {TOOLS}\nSticks, please.",
+        "%toolchat check predict",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the exercises and what they replay."""
+    folder = tmp_path_factory.mktemp("lesson")
+    (folder / "exercises").mkdir()
+    for name, text in EXERCISES.items():
+        (folder / "exercises" / f"{name}.md").write_text(text)
+    tape = Recording(Scripted(SCRIPT), folder / "exercises" / "tape.jsonl")
+    inputs = {"potato": Potato(), "sink": Sink()}
+    Session(Toolbox(Potato), tape, scheme="flat", inputs=inputs, approve="all").tell(
+        "Sticks, please."
+    )
+    return folder
+
+
+def notebook(folder: Path, *cells: str) -> Path:
+    made = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_markdown_cell("# Lesson"), *map(nbformat.v4.new_code_cell, cells)]
+    )
+    nbformat.write(made, folder / "lesson.ipynb")
+    return folder / "lesson.ipynb"
+
+
+def test_every_kind_of_exercise_passes_by_its_solution_and_not_without(
+    lesson: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = [cell for name in EXERCISES for cell in CELLS[name]]
+    path = notebook(lesson, LOAD, *cells)
+    assert cli.main(["check", str(path)]) == 0
+    assert capsys.readouterr().out.splitlines() == [f"passes  {path}: {name}" for name in EXERCISES]
+
+
+def test_a_solution_that_does_not_pass_and_a_check_that_checks_nothing_are_named(
+    lesson: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "lesson"
+    shutil.copytree(lesson, folder)
+    nothing = "# None\n## Checks\n- exactly 0 calls\n## Solution\n```\n1 + 1\n```\n"
+    (folder / "exercises" / "none.md").write_text(nothing)
+    path = notebook(folder, LOAD, *CELLS["spot"])
+    (folder / "exercises" / "spot.md").write_text(SPOT.replace("=STICKS", "=SLICES"))
+    assert cli.main(["check", str(path)]) == 1
+    assert capsys.readouterr().out == f"fails   {path}: spot (its solution does not pass)\n"
+    person = f"%%toolchat -m person {TOOLS}\nWell?"
+    assert prove(notebook(folder, LOAD, person, "%toolchat check none")) == (
+        Proof("none", "it passes before its solution is there"),
+    )
+
+
+def test_a_notebook_without_a_check_says_what_to_write(tmp_path: Path) -> None:
+    with pytest.raises(ToolcallError, match="a cell has to say %toolchat check NAME"):
+        prove(notebook(tmp_path, "1 + 1"))
