@@ -7,16 +7,16 @@ of results it is compared what they came to.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from .errors import BrokenJournal, ToolcallError, UsageError
-from .events import Asked, Decided, Event, Finished, Opened, Replied, from_json
-from .journal import Entry, Journal, name
+from .events import Asked, Decided, Finished, Replied
+from .gathering import Gathered, gathered
+from .journal import Entry, Journal
 from .models.recorded.tape import Came, Course, Outcomes, Told, Turn, plain
-from .notebooks import Recorded, recorded
+from .notebooks import recorded
 from .request import Assistant, Reply, User
 from .schemes import Native, Scheme, scheme_named
 from .schemes.scheme import told
@@ -36,10 +36,10 @@ def courses(path: Path, shown: str, part: str = "") -> tuple[Course, ...]:
     """
     try:
         if path.suffix == ".ipynb":
-            gathered = _gathered(recorded(path), shown, part)
+            held = gathered(recorded(path), shown, part)
         else:
-            gathered = _Gathered(Journal.loads(path.read_text(encoding="utf-8")))
-        found = tuple(filter(lambda course: course.turns, gathered.courses()))
+            held = Gathered(Journal.loads(path.read_text(encoding="utf-8")))
+        found = tuple(filter(lambda course: course.turns, _courses(held)))
     except BrokenJournal as error:
         raise UsageError(f"{shown}: {error}") from None
     except ToolcallError as error:
@@ -49,69 +49,12 @@ def courses(path: Path, shown: str, part: str = "") -> tuple[Course, ...]:
     return found
 
 
-@dataclass
-class _Gathered:
-    """The entries of saved sessions in one journal."""
-
-    journal: Journal = field(default_factory=Journal)
-    names: dict[str, str] = field(default_factory=dict)
-    """The entries by the ids that they have in the notebook."""
-    guessed: set[str] = field(default_factory=set)
-    """The beginnings that are not known."""
-    ends: set[str] = field(default_factory=set)
-    """Where a branch that is asked for ends, or comes by; empty for all."""
-
-    def add(self, part: Mapping[str, Any], wanted: bool) -> None:
-        """Take a saved session's entries. Raises BrokenJournal for a text that was changed."""
-        for key, value in part.get("texts", {}).items():
-            if self.journal.remember(value) != key:
-                raise BrokenJournal("a text does not fit its digest")
-        true: list[str] = []
-        start = self._start(part)
-        for index, data, *_ in part["events"]:
-            event = from_json(data)
-            before = self.names[true[index]] if index >= 0 else start
-            true.append(name(part["parent"] if index < 0 else true[index], event))
-            self.names[true[-1]] = self.journal.append(before, event).id
-        if wanted:
-            last = {self.names[each] for each in true} & {*self.journal.leaves()}
-            self.ends |= last | {self.names.get(part["head"], "")}
-
-    def _start(self, part: Mapping[str, Any]) -> str | None:
-        """Return the entry that a saved session goes on from."""
-        parent = part["parent"]
-        if parent is None or parent in self.names:
-            return None if parent is None else self.names[parent]
-        before, event = part.get("opened", (None, None))
-        opened: Event = from_json(event) if event else Opened()
-        self.names[parent] = self.journal.append(self.names.get(before or ""), opened).id
-        if not event:
-            self.guessed.add(self.names[parent])
-        return self.names[parent]
-
-    def courses(self) -> Iterator[Course]:
-        """Yield the course of each branch that is asked for."""
-        for leaf in self.journal.leaves():
-            path = self.journal.path(leaf)
-            if not self.ends or self.ends & {entry.id for entry in path}:
-                yield _course(self.journal, path, path[0].id in self.guessed)
-
-
-def _gathered(saved: Sequence[Recorded], shown: str, part: str) -> _Gathered:
-    made = _Gathered()
-    for each in saved:
-        made.add(each.data["journal"], part in _labels(each))
-    if part and not made.ends:
-        known = ", ".join(dict.fromkeys(label for each in saved for label in _labels(each)))
-        raise UsageError(f"{shown}: there is no session {part}; there are {known or 'none'}")
-    return made
-
-
-def _labels(saved: Recorded) -> tuple[str, ...]:
-    """Return how a session of a notebook may be called: its cell's number, and its name."""
-    number = saved.where.removeprefix("cell ").partition(":")[0]
-    rows = saved.data.get("rows", {}).get("session", ())
-    return (number, *(str(row["name"]) for row in rows if row.get("name")))
+def _courses(gathered: Gathered) -> Iterator[Course]:
+    """Yield the course of each branch that is asked for."""
+    for leaf in gathered.journal.leaves():
+        path = gathered.journal.path(leaf)
+        if not gathered.ends or gathered.ends & {entry.id for entry in path}:
+            yield _course(gathered.journal, path, path[0].id in gathered.guessed)
 
 
 def _course(journal: Journal, path: Sequence[Entry], guessed: bool) -> Course:

@@ -112,16 +112,16 @@ class Here:
         return self.cursor.desk.memory.value(made)
 
     def instance(self, place: str, given: str) -> Any:
-        values = self.cursor.desk.memory.values
-        if given not in values:
+        memory = self.cursor.desk.memory
+        if not memory.holds(given):
             raise Absent(f"the instance {place} is not here as it was given")
-        return values[given]
+        return memory.values[given]
 
     def is_shared(self, made: Made) -> bool:
         memory = self.cursor.desk.memory
         if COPIED in memory.notes.get(made.digest, ""):
             return True
-        return made.digest in memory.values and is_frozen(memory.values[made.digest])
+        return memory.holds(made.digest, made.content) and is_frozen(memory.values[made.digest])
 
     def variable(self, maker: str) -> str:
         source, _, name = maker.partition(":")

@@ -46,7 +46,7 @@ print(_json.dumps(_said))
 
 
 def taken_home(path: Path, folder: Path) -> list[Any]:
-    """Run a notebook and take its sessions home: objects, those that were made, those that differ."""
+    """Run a notebook and take its sessions home: objects, those made, and those that differ."""
     notebook = nbformat.read(path, as_version=4)
     source = TAKE_HOME.format(root=str(ROOT), folder=str(folder))
     notebook.cells.append(nbformat.v4.new_code_cell(source))
