@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .approval import Answer, Policy
+from .coded import coded
 from .conversation import NOTHING, Told, composed, teller
 from .errors import Absent, CallError, ModelError, UsageError
 from .events import (
@@ -22,6 +23,7 @@ from .events import (
     Event,
     Failed,
     Finished,
+    Made,
     Replied,
     Started,
 )
@@ -60,6 +62,8 @@ class Desk:
     """Takes secrets out of what tools return, raise and print."""
     stops: frozenset[str] = frozenset()
     """The tools whose calls wait in any case: a person's breakpoints."""
+    given: Mapping[str, Made] = field(default_factory=dict)
+    """The inputs as they were given here, whatever they were when the session opened."""
     holds: Callable[[Cursor], bool] | None = None
     """Whether the next reply is held back, before it is asked for or said again: a learner
     guesses it. While there is such a thing, what other branches hold is not shown either."""
@@ -100,6 +104,11 @@ class Cursor:
     @property
     def state(self) -> State:
         return state_at(self.desk.journal, self.head)
+
+    def look_again(self) -> None:
+        """Go by what the tools are now: what they are made of may have been defined anew."""
+        self._prepared = None
+        self.desk.toolbox.look_again()
 
     @property
     def offer(self) -> Offer:
@@ -318,7 +327,7 @@ class Cursor:
             return self.write(Finished(call.id, Failed(str(error))))
         if not call.allows(ready.bound):
             return self._judge(call, state)
-        started = self.write(_start(call, ready))
+        started = self.write(_start(call, ready), **coded(ready.tool, state, self.desk.journal))
         outcome = self.desk.memory.known(ready) if again else None
         if outcome is not None:
             return self.write(Finished(call.id, outcome))
@@ -429,7 +438,8 @@ class Cursor:
             ready = self._ready(call, state)
             if ready.bound == call.bound:
                 self.script.at += 1
-                entry = self._write_again(_start(call, ready), said)
+                code = coded(ready.tool, state, self.desk.journal)
+                entry = self._write_again(_start(call, ready), said, **code)
                 self._prepared = entry.id, ready
                 return entry
         self.overtake(call.id)

@@ -61,7 +61,7 @@ def opening(
     _can_be_called(box, opened)
     rules = policy(approve, breaks)
     desk = Desk(journal, box, chosen, memory, model_named(model), rules, max_turns=max_turns)
-    desk.hide = hiding(os.environ)
+    desk.hide, desk.given = hiding(os.environ), dict(opened.inputs)
     return desk, opened
 
 

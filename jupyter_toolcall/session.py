@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from . import aside, by_hand, comparing, naming, places, records, replying
+from . import aside, by_hand, comparing, naming, outdated, places, records, replying
 from .approval import Approve
 from .branches import branches
 from .comparing import Comparison
@@ -97,12 +97,14 @@ class Session:
 
     def run(self) -> Session:
         """Go on to the next pause. Raises ModelError, and KeyboardInterrupt."""
+        self.cursor.look_again()
         while self.cursor.advance() is not None:
             pass
         return self
 
     def step(self) -> Session:
         """Take one step, if there is one that needs nobody."""
+        self.cursor.look_again()
         self.cursor.advance()
         return self
 
@@ -127,6 +129,7 @@ class Session:
         Raises NotYourTurn for a call that does not wait, CallError for arguments that do
         not fit.
         """
+        self.cursor.look_again()
         event = decision_on(
             self.cursor,
             _id(call_id),
@@ -162,11 +165,22 @@ class Session:
         What was run comes from memory where its inputs are the same; with `fresh` all of
         it runs again. Nothing happens before `run`.
         """
+        self.cursor.look_again()
         return self.at(places.replayed(self.cursor, _place(at), fresh))
 
     def edit(self, call_id: Any, /, **arguments: Any) -> Session:
         """Return a session that replays this one with other arguments to one call."""
+        self.cursor.look_again()
         return self.at(places.edited(self.cursor, _id(call_id), arguments))
+
+    def outdated(self) -> outdated.Report:
+        """Return what would come out otherwise today, and why: calls, and what they made.
+
+        A tool, or a helper that it calls, was changed since it ran, or an input has other
+        content. `replay` runs these calls again, and no others.
+        """
+        self.cursor.look_again()
+        return outdated.report(self.cursor.desk, self.state)
 
     def checkout(self, head: str) -> Session:
         """Move this session to a branch, by name, or to another place: an entry, behind a call.
@@ -315,6 +329,7 @@ class Session:
         `step` asks the model and records its reply; so the smallest program is
         `while session.step().tool_calls: ...`. See `by_hand.call_tool` for what it raises.
         """
+        self.cursor.look_again()
         return by_hand.call_tool(self.cursor, _id(call))
 
     def tool_call_result(self, call_id: Any, result: Any) -> CallRecord:

@@ -61,6 +61,8 @@ class CallState:
     """Whether this machine decided on it. Another's decision is history: it allows nothing."""
     stale: bool = False
     """Whether the model asked for it by results that read otherwise now."""
+    code: str = ""
+    """The digest of the text that says what its tool was made of when it ran."""
 
     @property
     def id(self) -> str:
@@ -121,11 +123,12 @@ class CallState:
         started: Started | None,
         outcome: Outcome | None = None,
         own: bool | None = None,
+        code: str = "",
     ) -> CallState:
         """Return this call as it stands after something more is known of it."""
         own = self.own if own is None else own
         here = self.call, self.key, self.step, self.turn
-        return CallState(*here, decided, started, outcome, own, self.stale)
+        return CallState(*here, decided, started, outcome, own, self.stale, code or self.code)
 
     def approval(self, bound: str) -> Decided:
         """Return the decision that lets this call run as it stands: a person's edit stays."""
@@ -179,6 +182,8 @@ class State:
     """What calls made of the session's variables."""
     setters: HashTrieMap[str, str] = _NONE
     """For each of them the call that set it last."""
+    code: HashTrieMap[str, str] = _NONE
+    """For each tool what it was made of when it ran last: the digest of a text."""
     sent: HashTrieMap[str, str] = _NONE
     """The digests of the definitions that were sent so far, and ("") of the last system text."""
     usage: Usage = _UNUSED
@@ -260,7 +265,9 @@ def evolve(state: State, entry: Entry) -> State:
             return _decide(state, decided, entry.own)
         case Started() as started:
             known = _expect(state, started.call_id, "approved")
-            return _put(state, known.then(known.decided, started))
+            code = entry.meta.get("code") or state.code.get(known.tool) or ""
+            codes = state.code if not code else state.code.insert(known.tool, code)
+            return _put(state, known.then(known.decided, started, code=code)).but(code=codes)
         case Finished(call_id, outcome, used=used):
             known = _expect(state, call_id, "proposed", "approved", "unknown")
             if used:
@@ -438,6 +445,11 @@ def _instances(state: State, known: CallState) -> HashTrieMap[str, str]:
 def is_instance(place: str) -> bool:
     """Return whether a place among what a call used is an instance, not an argument."""
     return place.startswith("(")
+
+
+def is_variable(place: str) -> bool:
+    """Return whether a place among what a call used is a session variable."""
+    return place.startswith("$")
 
 
 def variable_place(name: str) -> str:

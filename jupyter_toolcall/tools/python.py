@@ -24,7 +24,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from ..digest import encode
 from ..errors import CallError, DefinitionError
 from .docs import documented
-from .fingerprint import fingerprint
+from .fingerprint import version_of
 from .kinds import (
     Kinds,
     classes_in,
@@ -73,7 +73,7 @@ def from_function(
         idempotent=hints.idempotent,
         returns=returned(types, kinds),
         makes=makes(types, kinds),
-        version=functools.cache(lambda: fingerprint(function)),
+        version=version_of(function),
         origin=Origin(function),
     )
 
@@ -92,13 +92,12 @@ def from_class(cls: type, kinds: Kinds) -> Iterator[Tool]:
         title = f"{kind}_{hints_of(_bare(member)).name or name}"
         if isinstance(member, (staticmethod, classmethod)):
             made = from_function(getattr(cls, name), kinds, name=title)
-            bare = functools.partial(fingerprint, member.__func__)
             origin = Origin(getattr(cls, name), cls, name, static=True)
-            made = replace(made, version=functools.cache(bare), origin=origin)
         else:
             method = from_function(member, kinds, name=title, method=kind, receiver=(kind,))
-            made = replace(_with_receiver(method, cls, kinds), origin=Origin(member, cls, name))
-        yield replace(made, group=kind, about=about)
+            made, origin = _with_receiver(method, cls, kinds), Origin(member, cls, name)
+        version = version_of(origin.function, cls)
+        yield replace(made, group=kind, about=about, origin=origin, version=version)
 
 
 def from_instance(instance: object, kinds: Kinds) -> Iterator[Tool]:
@@ -114,12 +113,13 @@ def from_instance(instance: object, kinds: Kinds) -> Iterator[Tool]:
         title = f"{group}_{hints_of(_bare(member)).name or name}"
         if isinstance(member, (staticmethod, classmethod)):
             made = from_function(getattr(instance, name), kinds, name=title)
-            made = replace(made, origin=Origin(getattr(instance, name), cls, name, static=True))
+            origin = Origin(getattr(instance, name), cls, name, static=True)
         else:
             made = from_function(member, kinds, name=title, method=group)
             origin = Origin(member, cls, name)
-            made = replace(made, instance=f"({group})", subject=instance, origin=origin)
-        yield replace(made, group=group, about=about)
+            made = replace(made, instance=f"({group})", subject=instance)
+        version = version_of(origin.function, cls)
+        yield replace(made, group=group, about=about, origin=origin, version=version)
 
 
 def _about(cls: type) -> str:

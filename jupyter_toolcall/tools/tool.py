@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Any, TypeVar, overload
 
 from ..errors import CallError
+from .fingerprint import parts_of
 
 Resolve = Callable[[str, tuple[type, ...]], Any]
 """From an object's name, and the types that fit, to its value. Raises CallError."""
@@ -95,6 +96,12 @@ class Tool:
     def repeatable(self) -> bool:
         """Whether it may run again unasked where its result is no longer at hand."""
         return self.read_only or self.idempotent
+
+    def parts(self) -> Mapping[str, str]:
+        """Return what it is made of: the digest of its own function ("") and of each part."""
+        if self.origin is None:
+            return {"": self.version()}
+        return parts_of(self.origin.function, self.origin.owner)
 
     def definition(self) -> dict[str, Any]:
         """Return what a model is told of it, JSON-ready."""

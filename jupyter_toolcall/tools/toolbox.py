@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..errors import DefinitionError, UsageError
+from .fingerprint import forget
 from .kinds import classes_in, is_object_class, kind_name
 from .python import from_class, from_function, from_instance, hint
 from .tool import Tool, nearest
@@ -68,6 +69,14 @@ class Toolbox:
             return self._tools[name]
         except KeyError:
             raise UsageError(f"no tool {name!r}.{nearest(name, self._tools)}") from None
+
+    def look_again(self) -> None:
+        """Read the versions of the tools anew when they are asked for next.
+
+        What a tool calls by name may have been defined anew since.
+        """
+        for tool in self:
+            forget(tool.version)
 
     def get(self, name: str) -> Tool | None:
         """Return a tool, or None where there is none of that name."""

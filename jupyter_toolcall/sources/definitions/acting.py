@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import Any
 from ...digest import digest
 from ...errors import DefinitionError
 from ...tools import Tool, Toolbox
+from ...tools.fingerprint import Version, version_of
 from ...tools.tool import Origin, Resolve
 from .reading import Definition, known_names
 from .schema import is_open, names_of
@@ -44,7 +44,9 @@ def done_by(action: Doer, made: Definition, tool: Tool) -> Tool:
         fill=tool.fill,
         reads=tool.reads,
         variables=tool.variables,
-        version=functools.cache(lambda: digest("action", tool.version(), inner.version())),
+        version=Version(
+            lambda: digest("action", tool.version(), inner.version()), tool.version, inner.version
+        ),
     )
 
 
@@ -61,7 +63,8 @@ def _as_tool(made: Definition, action: Any) -> Tool:
             takes_any and is_open(made.parameters)
         ):
             return typed
-    return Tool(name=made.name, function=action, origin=Origin(action))
+    version = version_of(action)
+    return Tool(name=made.name, function=action, origin=Origin(action), version=version)
 
 
 def _comes(made: Definition) -> list[str]:
