@@ -116,7 +116,7 @@ def _courses(path: str, name: str) -> tuple[tuple[Course, ...], str, str]:
         return _from_journals(_there(place, name), name, part), "", ""
     kept = _there(Path(path), name)
     data = kept.read_bytes()
-    if data.startswith((b'{"text"', b'{"id"')):
+    if data.startswith((b'{"journal"', b'{"text"', b'{"id"')):
         return _from_journals(kept, name, ""), "", ""
     found = file.read(kept, name)
     return (found.course,), file.torn(found, name), digest("tape", repr(found.course))[:12]
