@@ -110,15 +110,15 @@ const launcher: JupyterFrontEndPlugin<void> = {
   requires: [ICore],
   optional: [ILauncher, ICommandPalette],
   activate: (app, { trans }: Core, cards: ILauncher | null, palette: ICommandPalette | null) => {
-    const category = trans.__('Notebook');
+    const category = trans.__('Other');
     app.commands.addCommand(FIRST, {
-      label: args => (args.isLauncher ? trans.__('Tool Calls') : trans.__('New Notebook with a First Session')),
+      label: args => (args.isLauncher ? trans.__('Tool Calls Tutorial') : trans.__('New Notebook with a First Session')),
       caption: trans.__('Open a notebook with a tool-calling session that works offline'),
       icon: callsIcon,
       describedBy: { args: { type: 'object', properties: { cwd: { type: 'string' }, isLauncher: { type: 'boolean' } } } },
       execute: args => openFirst(app, trans, typeof args.cwd === 'string' ? args.cwd : '')
     });
-    cards?.add({ command: FIRST, args: { isLauncher: true }, category, rank: 20 });
+    cards?.add({ command: FIRST, args: { isLauncher: true }, category, rank: 5 });
     palette?.addItem({ command: FIRST, category: trans.__('Tool calling') });
   }
 };

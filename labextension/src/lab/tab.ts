@@ -99,7 +99,7 @@ export function addTabs(core: Core, restorer: ILayoutRestorer | null): { open(at
       const tab = there ?? new SessionTab(core, at);
       if (!there) {
         void tracker.add(tab);
-        core.app.shell.add(tab, 'main', { mode: 'split-right' });
+        core.app.shell.add(tab, 'main', { mode: 'tab-after' });
       }
       core.app.shell.activateById(tab.id);
     }
