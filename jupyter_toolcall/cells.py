@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 
 from rpds import HashTrieMap
 
-from .content import well_formed
+from .content import content_digest, well_formed
 from .disk import DISK, Files, Kept, home, journal_file, open_journal
 from .errors import UsageError
 from .events import Asked, Made, Opened
@@ -28,6 +28,7 @@ from .models.person import Person
 from .models.recorded import Recorded, Recording, StandIn, file
 from .opening import opening
 from .options import SET_UP, Options, merged
+from .outdated import changed_tools
 from .predicting import Predicting
 from .request import Model
 from .resting import names, resting
@@ -36,6 +37,7 @@ from .script import Script
 from .seal import sealing
 from .secrets import is_named_secret, secret_values
 from .session import Session
+from .state import State
 from .teaching import lessons, planting
 from .teaching.lessons import Lessons
 from .tools import Tool, Toolbox, nearest
@@ -55,12 +57,16 @@ class Cells:
     """The path of the notebook, "" where it is not known: then nothing goes to disk."""
     kept: dict[str, Kept] = field(default_factory=dict)
     memories: dict[str, Memory] = field(default_factory=dict)
+    tools: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What the variables held that each session has its tools from."""
+    told: Mapping[str, str] = field(default_factory=dict)
+    """What was said last of tools that were changed."""
     sessions: dict[str, Session] = field(default_factory=dict)
     options: dict[str, Options] = field(default_factory=dict)
     """What each session was set up with."""
     last: str | None = None
     said: list[str] = field(default_factory=list)
-    """What is to be said of recordings."""
+    """What is to be said of recordings, of inputs and of tools."""
     guesses: dict[str, Predicting] = field(default_factory=dict)
     """What was guessed in the last cell of each session, where it was guessed."""
     lessons: Lessons = field(default_factory=Lessons)
@@ -143,9 +149,34 @@ class Cells:
             )
         if known is None or not goes_on:
             return self._open(chosen, variables)
-        if not chosen.said & SET_UP:
-            return known
-        return self._set_up_anew(known, merged(self.options[known.name], chosen), variables)
+        if chosen.said & SET_UP:
+            known = self._set_up_anew(known, merged(self.options[known.name], chosen), variables)
+        elif self._moved_on(known, variables):
+            model = known.cursor.desk.model
+            known = self._set_up_anew(known, self.options[known.name], variables, model)
+        self._tell_of_tools(known)
+        return known
+
+    def _moved_on(self, known: Session, variables: Variables) -> bool:
+        """Return whether the notebook has other tools, or other inputs, under the same names."""
+        known.cursor.look_again()
+        held, given = self.tools[known.name], known.cursor.desk.given
+        if not all(name in variables for name in (*held, *given)):
+            return False
+        tools = any(variables[name] is not tool for name, tool in held.items())
+        inputs = ((made.content, variables[name]) for name, made in given.items())
+        return tools or any(content_digest(value) != content for content, value in inputs)
+
+    def _tell_of_tools(self, session: Session) -> None:
+        """Say once which tools are others than those that ran."""
+        changed = changed_tools(session.cursor.desk, session.state)
+        fresh = [said for tool, said in changed.items() if said != self.told.get(tool)]
+        self.told = changed
+        if fresh:
+            self.said.append(
+                f"{'; '.join(fresh)}. %toolchat outdated lists what would come out otherwise, "
+                "%toolchat replay runs it again"
+            )
 
     def _open(self, chosen: Options, variables: Variables) -> Session:
         desk, opened = self._desk(chosen.session, chosen, variables)
@@ -153,19 +184,26 @@ class Cells:
         head = desk.journal.append(None, opened).id
         return self.keep(Session.here(Cursor(desk, head), chosen.session))
 
-    def _set_up_anew(self, known: Session, chosen: Options, variables: Variables) -> Session:
+    def _set_up_anew(
+        self, known: Session, chosen: Options, variables: Variables, model: Model | None = None
+    ) -> Session:
         """Changed options are a new `Opened` at this kernel's place."""
-        desk, opened = self._desk(known.name, chosen, variables)
+        desk, opened = self._desk(known.name, chosen, variables, model)
         desk.stops = known.cursor.desk.stops
         self.options[known.name] = chosen
         before, head = known.state.opened, known.head
         inputs = _all_inputs(opened, known.state.by_maker, dict(before.inputs))
         if replace(opened, inputs=inputs) != before:
             head = desk.journal.append(head, replace(opened, inputs=inputs)).id
-        return self.keep(Session.here(Cursor(desk, head), known.name))
+        session = Session.here(Cursor(desk, head), known.name)
+        self.said += _other_inputs(known.state, session.state)
+        return self.keep(session)
 
-    def _desk(self, name: str, chosen: Options, variables: Variables) -> tuple[Desk, Opened]:
-        desk, opened = desk_for(chosen, variables, self.journal(name), self.folder)
+    def _desk(
+        self, name: str, chosen: Options, variables: Variables, model: Model | None = None
+    ) -> tuple[Desk, Opened]:
+        desk, opened = desk_for(chosen, variables, self.journal(name), self.folder, model)
+        self.tools[name] = {tool: variables[tool] for tool in chosen.tools}
         desk.memory.share(self.memories.setdefault(name, desk.memory))
         desk.memory.shelf = shelf() if self.notebook else None
         self.said += filter(None, [getattr(desk.model, "note", "")])
@@ -191,6 +229,15 @@ def _all_inputs(
         if old is None or old.digest != made.digest:
             now[name] = replace(made, maker=_unused(made.maker, makers))
     return tuple(now.items())
+
+
+def _other_inputs(before: State, now: State) -> Iterator[str]:
+    """Yield what is to be said of inputs that hold something else than they did."""
+    old = dict(before.opened.inputs)
+    for name, made in now.opened.inputs:
+        if name in old and old[name].maker != made.maker:
+            was, is_now = before.by_maker[old[name].maker], now.by_maker[made.maker]
+            yield f"{name} holds something else by now: that is {is_now}, and {was} stays as it was"
 
 
 def _unused(maker: str, makers: HashTrieMap[str, str]) -> str:
@@ -247,8 +294,12 @@ def desk_for(
     variables: Variables,
     journal: Journal,
     folder: Path,
+    model: Model | None = None,
 ) -> tuple[Desk, Opened]:
-    """Return what a cell's options set up. Raises UsageError and DefinitionError."""
+    """Return what a cell's options set up, with the model that they name, or with this one.
+
+    Raises UsageError and DefinitionError.
+    """
     box = Toolbox(*(_source(variable(name, variables, "-t")) for name in chosen.tools))
     inputs = {name: (variable(name, variables, "-i"), said) for name, said in chosen.inputs}
     outputs = {
@@ -256,7 +307,7 @@ def desk_for(
     }
     desk, opened = opening(
         box,
-        speaker(chosen, variables, folder),
+        speaker(chosen, variables, folder) if model is None else model,
         scheme=chosen.scheme,
         native=chosen.native,
         inputs=inputs,

@@ -51,11 +51,10 @@ def changed(tool: Tool, code: Code) -> str:
     if tool.version() == code.version:
         return ""
     if code.python != PYTHON:
-        return f"its tool {tool.name} was compiled by Python {code.python}, and this is {PYTHON}"
+        return f"{tool.name} was compiled by Python {code.python}, and this is {PYTHON}"
     now = tool.parts()
     names = sorted(name for name in {*now, *code.parts} if now.get(name) != code.parts.get(name))
     if "" in names or not names:
-        return f"its tool {tool.name} was changed"
-    return f"what its tool {tool.name} uses was changed: {', '.join(names[:4])}" + (
-        f" and {len(names) - 4} more" if len(names) > 4 else ""
-    )
+        return f"{tool.name} was changed"
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    return f"{tool.name} uses what was changed: {', '.join(names[:4])}{more}"

@@ -44,6 +44,12 @@ def report(desk: Desk, state: State) -> Report:
     return Report((*_objects(inputs, state, why), *_calls(state, why)))
 
 
+def changed_tools(desk: Desk, state: State) -> dict[str, str]:
+    """Return the tools that were changed since they ran, and what of each."""
+    found = ((call.tool, _by_tool(call, desk)) for call in state.each() if call.started)
+    return {tool: said for tool, said in found if said}
+
+
 def _calls(state: State, why: Mapping[str, str]) -> Iterator[Outdated]:
     for call in state.each():
         if call.id in why:
@@ -107,15 +113,17 @@ def _why(call: CallState, desk: Desk, state: State, found: Mapping[str, str]) ->
     if call.started is None:
         return ""
     by_tool = _by_tool(call, desk)
+    if by_tool:
+        return f"its tool {by_tool}"
     used = call.started.used.items()
-    return by_tool or next(filter(None, (_on(*each, state, found) for each in used)), "")
+    return next(filter(None, (_on(*each, state, found) for each in used)), "")
 
 
 def _by_tool(call: CallState, desk: Desk) -> str:
     code, tool = code_of(call, desk.journal), desk.toolbox.get(call.tool)
     if code is None:
         return ""
-    return changed(tool, code) if tool is not None else f"there is no tool {call.tool} any more"
+    return changed(tool, code) if tool is not None else f"{call.tool} is gone"
 
 
 def _on(place: str, maker: str, state: State, found: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from .anew import why_anew
 from .digest import encode
 from .ends import End
 from .errors import Absent, CallError
@@ -174,6 +175,9 @@ def _with_question(row: CallRow, seen: Seen, call: CallState, ready: Prepared) -
         why = "It had started, and nothing says how it ended: the kernel stopped while it ran."
     if verdict != "ask" and call.status != "unknown":
         return row
+    cursor = seen.cursor
+    if call.status != "unknown":
+        why = why_anew(cursor.script, cursor.desk.journal, ready) or why
     return replace(row, bound=ready.bound, why=why, downstream=_downstream(ready, seen.state))
 
 

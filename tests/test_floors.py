@@ -18,7 +18,7 @@ FLOORS = (
     {"state", "seal", "models", "tracing"},
     {"disk", "lineage", "steps", "retell", "branches", "ends", "schemes", "coded", "memory", "kitchen", "sources"},
     {"naming", "tally", "conversation", "options", "tidy", "script", "replies", "lending", "values"},
-    {"runner"},
+    {"runner", "anew"},
     {"performing"},
     {"loop"},
     {"places", "opening", "deciding", "exchanges", "view", "saving", "records", "outdated", "resting"},

@@ -122,7 +122,7 @@ def test_of_what_has_not_changed_nothing_is_outdated(kitchen: Kitchen) -> None:
 def test_a_helper_that_was_defined_anew_outdates_what_it_reaches(kitchen: Kitchen) -> None:
     space, session = kitchen
     run_again(space, "def oil(x):\n    return x * 3")
-    why = "what its tool fry uses was changed: oil"
+    why = "its tool fry uses what was changed: oil"
     on = "made from Fries#2, which is outdated"
     assert said(session) == [f"call_2 fry: {why}", f"Fries#2: {why}", f"call_4 weigh: {on}"]
     assert str(session.outdated()) == "\n".join(said(session))
@@ -132,7 +132,7 @@ def test_a_helper_that_was_defined_anew_outdates_what_it_reaches(kitchen: Kitche
 def test_a_constant_that_has_another_value_outdates_what_it_reaches(kitchen: Kitchen) -> None:
     space, session = kitchen
     run_again(space, "SALT = 5")
-    why, on = "what its tool salt uses was changed: SALT", "made from Fries#3, which is outdated"
+    why, on = "its tool salt uses what was changed: SALT", "made from Fries#3, which is outdated"
     assert said(session) == [
         *(f"call_3 salt: {why}", f"Fries#3: {why}"),
         *(f"call_5 Fries_dip: {on}", f"Fries#4: {on}"),
@@ -157,7 +157,7 @@ def test_in_another_kernel_what_was_edited_meanwhile_is_outdated(
     assert [each.name for each in report if each.tool] == [f"call_{n}" for n in range(1, 6)]
     assert report[0].why == "its tool cut was changed"
     dip = next(each for each in report if each.tool == "Fries_dip")
-    assert dip.why == "what its tool Fries_dip uses was changed: Fries.more"
+    assert dip.why == "its tool Fries_dip uses what was changed: Fries.more"
     assert ran_again(late) == [f"call_{n}" for n in range(1, 6)]
     assert loaded(session, tmp_path).outdated() == ()
 
@@ -179,7 +179,7 @@ def test_a_tool_that_is_gone_is_named(kitchen: Kitchen, tmp_path: Path) -> None:
     session.save(tmp_path / "s.jsonl")
     less = Toolbox(*(space[name] for name in NAMES if name != "weigh"), space["Till"]())
     late = Session.load(tmp_path / "s.jsonl", less, Scripted(SCRIPT), approve="all")
-    assert said(late) == ["call_4 weigh: there is no tool weigh any more"]
+    assert said(late) == ["call_4 weigh: its tool weigh is gone"]
 
 
 def test_an_input_with_other_content_outdates_what_was_made_of_it(tmp_path: Path) -> None:

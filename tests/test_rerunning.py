@@ -14,6 +14,7 @@ from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.cells import Cells, filled, say
 from jupyter_toolcall.errors import Absent
 from jupyter_toolcall.options import options
+from jupyter_toolcall.saving import MIME
 from jupyter_toolcall.values import SETTING
 
 RAN: list[str] = []
@@ -95,6 +96,12 @@ class Kernel:
         self.cells.close()
 
 
+def why(session: Session) -> str:
+    """Return what the panel says of the call that waits."""
+    rows = session._repr_mimebundle_()[MIME]["rows"]["calls"]
+    return next(str(row["why"]) for row in rows if row.get("why"))
+
+
 YES = {"decision": "approve"}
 SCRIPT = [
     ("write", {"text": "hi"}),
@@ -162,6 +169,9 @@ def test_without_the_values_a_person_is_asked_again_before_anything_happens(
     monkeypatch.setenv(SETTING, "0")
     second = kernel().cell(LINE, "Send it.")
     assert [call.tool for call in second.pending] == ["write"]
+    assert why(second) == (
+        "You are asked again: it ran, and what it came to is not on this machine any more."
+    )
     assert RAN == ["write", "stamp", "send"]
 
 
@@ -196,7 +206,9 @@ def test_a_journal_of_another_machine_finds_no_value_here(kernel: Begin, tmp_pat
     assert [call.result for call in theirs.calls] == ["Letter#1", "Letter#2", 1]
     with pytest.raises(Absent):
         theirs["Letter#2"]
-    assert [call.tool for call in theirs.replay().run().pending] == ["write"]
+    again = theirs.replay().run()
+    assert [call.tool for call in again.pending] == ["write"]
+    assert why(again) == "You are asked again: it was approved on another machine."
     assert RAN == ["write", "stamp", "send"]
 
 
@@ -234,3 +246,65 @@ def test_a_saved_session_finds_its_values_where_it_is_loaded(
     assert loaded["Letter#2"] == session["Letter#2"]
     assert loaded.replay().run().head == session.head
     assert RAN == ["write", "stamp", "send"]
+
+
+# -- a notebook that goes on -------------------------------------------------------------
+
+
+def write_anew(text: str) -> Letter:
+    """Write a letter."""
+    RAN.append("write")
+    return Letter(text.upper())
+
+
+write_anew.__name__ = "write"
+
+
+def test_an_input_that_the_notebook_changed_in_place_is_another_object(kernel: Begin) -> None:
+    first = kernel([("read", {"letter": "$Letter"}), "one", ("read", {"letter": "$Letter"}), "two"])
+    mine = first.variables["mine"] = Letter("mine")
+    first.cell("-m model -t read -i mine --scheme flat", "Read {mine}.")
+    mine.stamps.append("me")
+    after = first.cell("", "Read {mine}.")
+    assert first.cells.notes() == [
+        "mine holds something else by now: that is Letter#2, and Letter#1 stays as it was"
+    ]
+    assert [after[name].stamps for name in after.objects] == [[], ["me"]]
+    assert after.state.prompt == "Read Letter#2."
+    assert [str(each) for each in after.outdated()] == [
+        "Letter#1: mine is Letter#2 by now",
+        "call_1 read: made from Letter#1, which is outdated",
+    ]
+    # What has not changed since is no news.
+    first.cell("", "Again.")
+    assert first.cells.notes() == []
+
+
+def test_a_tool_that_the_notebook_changed_is_said_once_and_runs_from_then_on(
+    kernel: Begin,
+) -> None:
+    first = kernel([("write", {"text": "hi"}), "one", ("write", {"text": "hi"}), "two"])
+    first.cell("-m model -t write Letter --scheme flat", "Write.", YES)
+    first.variables["write"] = write_anew
+    after = first.cell("", "Again.", YES)
+    assert [after[name].text for name in after.objects] == ["hi", "HI"]
+    assert first.cells.notes() == [
+        "write was changed. %toolchat outdated lists what would come out otherwise, "
+        "%toolchat replay runs it again"
+    ]
+    assert [each.name for each in after.outdated()] == ["call_1", "Letter#1"]
+    first.cell("", "And again.")
+    assert first.cells.notes() == []
+
+
+def test_a_replay_of_a_changed_tool_asks_again_and_says_why(kernel: Begin) -> None:
+    first = kernel()
+    first.cell(LINE, "Send it.", YES, YES, YES)
+    first.ends()
+    second = kernel()
+    second.variables["write"] = write_anew
+    again = second.cell(LINE, "Send it.")
+    assert [call.tool for call in again.pending] == ["write"]
+    assert why(again) == "You are asked again: write was changed."
+    again.decide(again.pending[0]).run()
+    assert why(again) == "You are asked again: what it runs on is not what it was."
