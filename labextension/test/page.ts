@@ -10,6 +10,7 @@ for (const name of [
   'Document',
   'Element',
   'HTMLElement',
+  'HTMLInputElement',
   'SVGElement',
   'Event',
   'KeyboardEvent',

@@ -266,7 +266,7 @@ test('another branch can be checked out, and compared call by call', async () =>
   assert.equal(it.all('.tc-cmp .diff').length, 2);
   assert.match(it.one('.tc-cmp').textContent, /Potato_do1: the same in both/);
   it.one('.tc-branch').click();
-  it.all('[role=option]')[1]?.click();
+  it.all('.tc-goto')[1]?.click();
   assert.deepEqual(it.sent, [{ type: 'checkout', branch: 'h' }]);
 });
 

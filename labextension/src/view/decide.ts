@@ -8,8 +8,8 @@ import { beside, turnOf } from './turn';
 
 export const isDecision = (call: FullCall): boolean => isOpen(call) && call.branch === '';
 
-/** Commands whose refusal is shown in the dialog that sent them. */
-const AT_FIELDS: readonly string[] = ['edit', 'draft', 'guess'];
+/** Commands whose refusal is shown where they were sent. */
+const AT_FIELDS: readonly string[] = ['edit', 'draft', 'guess', 'name_branch', 'compare'];
 
 /** JSON where it is JSON, else the text itself. */
 export function parsedResult(text: string): unknown {

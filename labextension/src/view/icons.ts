@@ -26,7 +26,8 @@ const ICONS = {
   clock: [ring, 'M8 4.5V8l2.3 1.5'],
   close: ['M4 4l8 8M12 4l-8 8'],
   ready: [ring],
-  thinking: ['M3.5 8h.01M8 8h.01M12.5 8h.01']
+  thinking: ['M3.5 8h.01M8 8h.01M12.5 8h.01'],
+  hide: ['M2 8c1.500-2.700 3.500-4 6-4s4.500 1.300 6 4c-1.500 2.700-3.500 4-6 4s-4.500-1.300-6-4z', 'M3 13L13 3']
 } as const;
 
 export type IconName = keyof typeof ICONS;
@@ -105,6 +106,8 @@ export interface ButtonProps {
   readonly look?: string;
   readonly key?: string;
   readonly disabled?: boolean;
+  /** The accessible name, where it says more than the text. */
+  readonly title?: string;
   readonly onclick: (event: MouseEvent) => void;
 }
 
@@ -114,8 +117,8 @@ export function button(text: string, props: ButtonProps): HTMLButtonElement {
   const attributes = {
     type: 'button',
     class: `tc-btn ${props.look ?? ''}`.trim(),
-    'aria-label': props.label,
-    title: props.label,
+    'aria-label': props.label ?? props.title,
+    title: props.label ?? props.title,
     'data-k': props.key,
     disabled: props.disabled ?? false,
     onclick: props.onclick

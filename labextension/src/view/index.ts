@@ -5,6 +5,7 @@
  * look at both, and touches only what changed.
  */
 import type { Command, Notice } from '../generated/contract';
+import { branches } from './branches';
 import { card } from './card';
 import { compare } from './compare';
 import { isDecision } from './decide';
@@ -19,7 +20,7 @@ import { EMPTY, fold, type FullCall, type Model } from './rows';
 import { said } from './said';
 import { steps } from './steps';
 import { task } from './task';
-import { branches, tabs } from './tabs';
+import { tabs } from './tabs';
 import { time } from './time';
 import { guessing, write } from './write';
 
@@ -98,6 +99,7 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
       const calls = [...model.calls.values()].filter(call => isDecision(call) && call.turn === turn);
       void host.confirm(calls).then(yes => yes && send(command));
     },
+    inquire: command => host.send?.(command),
     edit: call => ask(dialog(seen(), call, acts, close)),
     write: tool => ask(write(seen(), tool, acts, close)),
     guess: tool => ask(guessing(seen(), tool, acts, close))

@@ -22,9 +22,15 @@ export interface Ui {
   readonly form: { readonly kind: 'reject' | 'answer'; readonly call: string } | null;
   readonly unfolded: ReadonlySet<string>;
   readonly turn: number | null;
-  /** The branch compared with. */
-  readonly other: string;
+  /** The branches that are compared; empty for what is compared unasked. */
+  readonly left: string;
+  readonly right: string;
+  /** What is the same in both is shown too. */
   readonly showSame: boolean;
+  /** The list of branches is open; `hidden`: those out of view too. */
+  readonly branches: 'closed' | 'open' | 'hidden';
+  /** The branch that is given a name, by the id of its row. */
+  readonly naming: string;
 }
 
 export const START: Ui = {
@@ -35,8 +41,11 @@ export const START: Ui = {
   form: null,
   unfolded: new Set(),
   turn: null,
-  other: '',
-  showSame: false
+  left: '',
+  right: '',
+  showSame: false,
+  branches: 'closed',
+  naming: ''
 };
 
 export interface Look {
@@ -66,6 +75,8 @@ export interface Look {
 export interface Acts {
   set(patch: Partial<Ui>): void;
   send(command: Command): void;
+  /** Asks to be told something; nothing waits for the answer. */
+  inquire(command: Command): void;
   edit(call: FullCall): void;
   write(tool: FullTool): void;
   guess(tool: FullTool): void;

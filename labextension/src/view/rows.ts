@@ -8,11 +8,15 @@ import {
   VERSION,
   type BranchRow,
   type CallRow,
+  type CellPair,
+  type DifferenceRow,
   type GuessRow,
   type Mark,
+  type LinePair,
   type MessageRow,
   type Notice,
   type ObjectRow,
+  type PartRow,
   type Preview,
   type Refused,
   type Rows,
@@ -34,6 +38,11 @@ export type FullTool = Required<ToolRow>;
 export type FullMessage = Required<MessageRow>;
 export type FullTurn = Required<TurnRow>;
 export type FullBranch = Required<BranchRow>;
+export type FullPart = Omit<Required<PartRow>, 'lines' | 'cells'> & {
+  readonly lines: readonly Required<LinePair>[];
+  readonly cells: readonly Required<CellPair>[];
+};
+export type FullDifference = Omit<Required<DifferenceRow>, 'parts'> & { readonly parts: readonly FullPart[] };
 export type FullTold = Required<Told>;
 export type FullWritten = Required<Written>;
 export type FullYours = Omit<Required<YourTurn>, 'told' | 'calls'> & {
@@ -59,6 +68,7 @@ export interface Tables {
   readonly messages: ReadonlyMap<string, FullMessage>;
   readonly turns: ReadonlyMap<string, FullTurn>;
   readonly branches: ReadonlyMap<string, FullBranch>;
+  readonly differences: ReadonlyMap<string, FullDifference>;
   readonly guesses: ReadonlyMap<string, FullGuess>;
 }
 
@@ -72,6 +82,8 @@ export interface Model extends Tables {
   readonly refused: Required<Refused> | null;
   /** The request that was asked for, as it goes to the model. */
   readonly shown: { readonly turn: number; readonly text: string } | null;
+  /** The objects that were asked for as large as may be, by id; the newest few. */
+  readonly displayed: ReadonlyMap<string, FullPreview>;
   /** Why nothing can be shown, where that is so. */
   readonly unreadable: string;
 }
@@ -122,7 +134,9 @@ function preview(row: Loose): FullPreview {
     columns: texts(row.columns),
     cells: list(row.cells).map(texts),
     image: text(row.image),
-    glyph: texts(row.glyph)
+    glyph: texts(row.glyph),
+    html: text(row.html),
+    more: row.more === true
   };
 }
 
@@ -144,6 +158,30 @@ export const fullCall = (row: Loose): FullCall =>
   }) as FullCall;
 
 const written = (row: Loose): FullWritten => complete(row, { tool: '', ...DEFAULTS.Written }) as FullWritten;
+
+const LINE = DEFAULTS.LinePair;
+const words = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+const part = (row: Loose): FullPart =>
+  ({
+    name: text(row.name),
+    says: text(row.says),
+    left: words(row.left),
+    right: words(row.right),
+    images: texts(row.images),
+    cells: records(row.cells).map(cell => complete(cell, { row: '', column: '', ...DEFAULTS.CellPair })),
+    lines: records(row.lines).map(line => {
+      const whole = complete(line, LINE);
+      return ['same', 'changed', 'left', 'right'].includes(whole.sign) ? whole : { ...whole, sign: LINE.sign };
+    })
+  }) as FullPart;
+
+export const fullDifference = (row: Loose): FullDifference => ({
+  id: text(row.id),
+  same: row.same === true,
+  unknown: text(row.unknown),
+  parts: records(row.parts).map(part)
+});
 
 const fullYours = (row: Loose): FullYours =>
   ({
@@ -178,6 +216,7 @@ export const EMPTY: Model = {
   messages: new Map(),
   turns: new Map(),
   branches: new Map(),
+  differences: new Map(),
   guesses: new Map(),
   session: fullSession({}),
   live: true,
@@ -185,6 +224,7 @@ export const EMPTY: Model = {
   gap: false,
   refused: null,
   shown: null,
+  displayed: new Map(),
   unreadable: ''
 };
 
@@ -234,6 +274,7 @@ function withRows(model: Model, rows: Loose): Model {
       records(rows.branches).map(row => complete(row, BRANCH) as FullBranch),
       gone('branches')
     ),
+    differences: put(model.differences, records(rows.differences).map(fullDifference), gone('differences')),
     guesses: put(model.guesses, records(rows.guesses).map(fullGuess), gone('guesses')),
     session: session ? fullSession(session) : model.session
   };
@@ -254,9 +295,12 @@ export function together(objects: Iterable<FullObject>): ReadonlyMap<string, rea
 
 type Kind = Notice['type'] | 'unknown';
 
+/** So many large pictures are kept. */
+const DISPLAYED = 6;
+
 /** What kind of notice it is; a `type` that was left out shows in the other fields. */
 function kindOf(notice: Loose): Kind {
-  const known = ['whole', 'delta', 'refused', 'shown'] as const;
+  const known = ['whole', 'delta', 'refused', 'shown', 'displayed'] as const;
   const named = known.find(kind => kind === notice.type);
   if (named) return named;
   if (notice.type !== undefined) return 'unknown';
@@ -302,6 +346,11 @@ export function fold(model: Model, notice: unknown): Model {
       return { ...model, refused: refusal(notice) };
     case 'shown':
       return { ...model, shown: { turn: typeof notice.turn === 'number' ? notice.turn : 0, text: text(notice.text) } };
+    case 'displayed': {
+      const known = [...model.displayed].filter(([id]) => id !== notice.object).slice(1 - DISPLAYED);
+      const large = preview(isRecord(notice.preview) ? notice.preview : {});
+      return { ...model, displayed: new Map([...known, [text(notice.object), large]]) };
+    }
     case 'exported':
     case 'unknown':
       return model;

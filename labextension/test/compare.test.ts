@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BranchRow, CallRow, DifferenceRow, ObjectRow, Rows } from '../src/generated/contract';
+import { called, chain, delta, made, page, press, slide, whole, type Page } from './page';
+
+const HOSTILE = '</script><img src=x onerror=alert(1)>\u202e';
+const HEAD = 'h0';
+
+/** A chain of three calls, and another branch that went another way from the second on. */
+function forked(other: Partial<CallRow> = {}, object: Partial<ObjectRow> = {}, more: Partial<Rows> = {}): Rows {
+  const rows = chain(3);
+  return {
+    ...rows,
+    calls: [
+      ...(rows.calls ?? []),
+      called(2, { id: 'x2', branch: HEAD, object: 'y2', arguments: { n: 1 }, ...other }),
+      called(3, { id: 'x3', branch: HEAD, object: 'y3', uses: [{ parameter: 'Potato', object: 'y2', receiver: true }] })
+    ],
+    objects: [
+      ...(rows.objects ?? []),
+      made('y2', 2, { branch: HEAD, lane: 1, call: 'x2', content: 'aaa', ...object }),
+      made('y3', 3, { branch: HEAD, lane: 1, call: 'x3' })
+    ],
+    branches: [
+      { id: HEAD, name: 'main', shares: 'current', from_step: 2, calls: 3, ran: 3, tokens: 1204, ms: 14, cost: '$0.0100' },
+      { id: 'h1', name: 'slices', current: true, left: HEAD, calls: 3, ran: 2, remembered: 1, ms: 6 }
+    ],
+    ...more
+  };
+}
+
+async function open(rows: Rows, live = true): Promise<Page> {
+  const it = await page(live);
+  it.view.update(whole(rows, live));
+  it.click('Compare');
+  return it;
+}
+
+const texts = (it: Page, selector: string): string[] => it.all(selector).map(one => one.textContent);
+
+const choose = (it: Page, label: string, value: string): void => {
+  const select = it.one(`[aria-label="${label}"]`) as HTMLSelectElement;
+  select.value = value;
+  select.dispatchEvent(new Event('change', { bubbles: true }));
+};
+
+test('what is the same folds to a line, and what differs stands side by side with what differs marked', async () => {
+  const it = await open(forked({}, { preview: { caption: 'cut in sticks', fields: [['cut', 'STICKS']] } }));
+  assert.match(it.one('[role=table]').textContent, /Potato_do1: the same in both, not run again/);
+  assert.equal(it.one('.tc-with [role=status]').textContent, '1 of 3 calls differs');
+  assert.deepEqual(texts(it, '.diff .tc-call mark'), ['1']);
+  assert.deepEqual(texts(it, '.diff .tc-partof mark'), ['STICKS']);
+  const footer = it.one('[role=table]').textContent;
+  assert.match(footer, /3 calls ran · 1,204 tokens · \$0\.0100 · 14 ms in tools/);
+  assert.match(footer, /2 calls ran, 1 from memory · 6 ms in tools/);
+});
+
+test('a branch compared with itself has no difference, and swapping mirrors', async () => {
+  const it = await open(forked());
+  const left = texts(it, '.diff:not(.b)');
+  const right = texts(it, '.diff.b');
+  it.click('Swap');
+  assert.deepEqual([texts(it, '.diff:not(.b)'), texts(it, '.diff.b')], [right, left]);
+  choose(it, 'Left branch', 'current');
+  choose(it, 'Right branch', 'current');
+  assert.equal(it.one('.tc-with [role=status]').textContent, 'No difference in 3 calls');
+  assert.equal(it.all('.diff').length, 0);
+});
+
+test('calls with other ids are aligned by their tool and by what they worked on', async () => {
+  const rows = forked();
+  const ids = new Map([
+    ['x2', 'live1'],
+    ['x3', 'live2']
+  ]);
+  const first = called(2, { id: 'x1', branch: HEAD, object: 'y1', tool: 'Potato_wash', call: 'live0' });
+  const it = await open({
+    ...rows,
+    calls: [
+      ...(rows.calls ?? []).map(call => ({
+        ...call,
+        call: ids.get(call.id) ?? call.call,
+        step: ids.has(call.id) ? call.step + 1 : call.step
+      })),
+      first
+    ],
+    objects: [...(rows.objects ?? []), made('y1', 2, { branch: HEAD, call: 'x1' })],
+    branches: (rows.branches ?? []).map(branch => (branch.id === HEAD ? { ...branch, calls: 4 } : branch))
+  });
+  it.click('Show');
+  const steps = texts(it, '.tc-crow > .n').filter(Boolean);
+  assert.deepEqual(
+    steps.map(step => step.replace(/, (differs|the same)$/, '')),
+    ['1', '2', '3 | 2', '4 | 3', 'Took']
+  );
+  assert.match(it.all('.tc-crow')[2]?.textContent ?? '', /Potato_wash.*not called/);
+});
+
+test('an object of another number that stands beside one is the same argument', async () => {
+  const rows = forked({ tool: 'Potato_do2', arguments: {} }, { name: 'Potato#7' });
+  const it = await open({
+    ...rows,
+    calls: (rows.calls ?? []).map(call => ({
+      ...call,
+      arguments: call.step === 3 ? { Potato: call.branch ? 'Potato#7' : 'Potato#3' } : call.arguments
+    }))
+  });
+  assert.equal(it.all('.tc-call mark').length, 0);
+});
+
+const CELLS: DifferenceRow = {
+  id: 'y2 p2',
+  parts: [
+    { name: '', says: '2 cells differ', cells: [{ row: '7', column: 'n', left: '1', right: '2' }] },
+    { name: 'text', lines: [{ sign: 'same', left: 'a', left_at: 1, right_at: 1 }, { sign: 'changed', left: 'b', right: 'c', left_at: 2, right_at: 2 }] },
+    { name: 'size', says: '+2', left: '1', right: '3' },
+    { name: 'lid', left: null, right: '"red"' }
+  ]
+};
+
+test('values that are told are shown in their kind on either side, whichever was asked for first', async () => {
+  const rows = forked({}, {}, { differences: [CELLS] });
+  const it = await open({ ...rows, objects: (rows.objects ?? []).map(one => (one.id === 'p2' ? { ...one, content: 'bbb' } : one)) });
+  const left = it.one('.diff:not(.b)');
+  const right = it.one('.diff.b');
+  assert.match(left.textContent, /2 cells differ/);
+  assert.deepEqual([...left.querySelectorAll('td')].map(td => td.textContent), ['7', 'n', '1']);
+  assert.deepEqual([...right.querySelectorAll('td')].map(td => td.textContent), ['7', 'n', '2']);
+  assert.deepEqual([...left.querySelectorAll('.ln mark')].map(one => one.textContent), ['b']);
+  assert.deepEqual([...right.querySelectorAll('.ln mark')].map(one => one.textContent), ['c']);
+  assert.match(left.textContent, /size1\+2/);
+  assert.match(left.textContent, /lidnot there/);
+  it.click('Swap');
+  assert.deepEqual([...it.one('.diff:not(.b)').querySelectorAll('td')].map(td => td.textContent), ['7', 'n', '2']);
+});
+
+test('how values differ is asked of the kernel once; without a kernel it is said that it is not known', async () => {
+  const differing = forked({ arguments: {} });
+  const objects = (differing.objects ?? []).map(one => (one.id === 'p2' ? { ...one, content: 'bbb' } : one));
+  const it = await open({ ...differing, objects });
+  const asked = (): number => it.sent.filter(command => command.type === 'compare').length;
+  assert.deepEqual(it.sent, [{ type: 'compare', left: HEAD, right: 'h1' }]);
+  assert.match(it.one('.diff').textContent, /the kernel is asked where/);
+  assert.equal(it.buttons('Run')[0]?.disabled, true, 'a question keeps nobody from anything: it is finished');
+  it.view.update(delta(1, { differences: [{ id: 'y2 p2', unknown: 'its value is not in this kernel' }] }));
+  assert.match(it.one('.diff').textContent, /not in this kernel/);
+  it.click('Graph');
+  it.click('Compare');
+  assert.equal(asked(), 1);
+  const saved = await open({ ...differing, objects }, false);
+  assert.equal(saved.sent.length, 0);
+  assert.match(saved.one('.diff').textContent, /differs beyond what is kept here/);
+});
+
+test('a branch whose rows are not here is said to be so in a saved notebook, and asked for in a live one', async () => {
+  const old: BranchRow = { id: 'old', name: 'old try', calls: 3 };
+  const rows = { ...forked(), branches: [old, ...(forked().branches ?? [])] };
+  const saved = await open(rows, false);
+  choose(saved, 'Left branch', 'old');
+  assert.match(saved.root.textContent, /The calls of old try are not kept in this notebook/);
+  const live = await open(rows);
+  choose(live, 'Left branch', 'old');
+  assert.deepEqual(live.sent.at(-1), { type: 'compare', left: 'old', right: 'h1' });
+});
+
+test('what is chosen goes along with the other tabs', async () => {
+  const it = await open(forked());
+  it.all('.diff:not(.b) .tc-call')[0]?.click();
+  assert.equal(it.one('.diff:not(.b) .tc-call').getAttribute('aria-pressed'), 'true');
+  it.click('Graph');
+  assert.match(it.one('.tc-card').textContent, /Potato#3/);
+  assert.equal(it.node('Potato#3 of main').getAttribute('aria-pressed'), 'true');
+  it.node('Potato#2').dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  it.click('Compare');
+  it.click('Show');
+  assert.equal(it.all('.tc-call[aria-pressed=true]').length, 2, 'a shared call stands on both sides');
+});
+
+test('the comparison keeps the keyboard where it was while the session goes on', async () => {
+  const it = await open(forked());
+  const call = it.all('.diff.b .tc-call')[0];
+  call?.focus();
+  it.view.update(delta(1, { calls: [called(2, { result: 'new' })] }));
+  assert.equal(document.activeElement?.getAttribute('data-k'), 'right call2');
+  assert.notEqual(document.activeElement, call);
+});
+
+test('the time slider takes the comparison back', async () => {
+  const it = await open(forked());
+  slide(it, 1);
+  assert.equal(it.one('.tc-with [role=status]').textContent, 'No difference in 1 call');
+});
+
+test('hostile text of a comparison is text', async () => {
+  const parts = [{ name: HOSTILE, left: HOSTILE, right: HOSTILE, images: ['javascript:alert(1)', 'data:text/html,x'] }];
+  const rows = forked(
+    { tool: HOSTILE, arguments: { [HOSTILE]: HOSTILE }, error: HOSTILE, prints: HOSTILE, result: HOSTILE },
+    { name: HOSTILE, preview: { caption: HOSTILE, text: HOSTILE, columns: [HOSTILE], cells: [[HOSTILE]], image: 'javascript:x' } },
+    { differences: [{ id: 'y2 p2', parts }] }
+  );
+  const it = await open({
+    ...rows,
+    branches: (rows.branches ?? []).map(branch => ({ ...branch, name: HOSTILE, text: HOSTILE, cost: HOSTILE, last: HOSTILE }))
+  });
+  it.one('.tc-branch').click();
+  assert.equal(it.all('img, script').length, 0);
+  const words = [...it.root.querySelectorAll('*')].flatMap(one => [...one.attributes].map(attribute => attribute.value));
+  assert.doesNotMatch([it.root.textContent, ...words].join('\n'), /\u202e/);
+});
+
+test('branches that share each other in a circle are not followed for ever', async () => {
+  const branches: BranchRow[] = [
+    { id: 'a', name: 'a', shares: 'b', calls: 3 },
+    { id: 'b', name: 'b', shares: 'a', calls: 3 },
+    { id: 'h1', name: 'c', current: true, left: 'a' }
+  ];
+  const it = await open({ ...chain(2), branches }, false);
+  assert.match(it.root.textContent, /are not kept in this notebook/);
+});
+
+// -- the list of branches ---------------------------------------------------------------------
+
+async function listed(live = true, more: Partial<Rows> = {}): Promise<Page> {
+  const it = await page(live);
+  it.view.update(whole(forked({}, {}, more), live));
+  it.one('.tc-branch').click();
+  return it;
+}
+
+test('a branch is gone to, named and hidden from the list', async () => {
+  const it = await listed();
+  assert.deepEqual(texts(it, '.tc-goto'), ['main3 calls · 1,204 tokens', 'slices3 calls']);
+  assert.equal(document.activeElement, it.all('.tc-goto')[1]);
+  press(it.all('.tc-goto')[1] as HTMLElement, 'ArrowUp');
+  assert.equal(document.activeElement, it.all('.tc-goto')[0]);
+  it.click('Hide main');
+  assert.deepEqual(it.sent.at(-1), { type: 'hide_branch', branch: HEAD, hidden: true });
+  assert.equal(it.buttons('Hide slices').length, 0, 'what is on show can not be hidden');
+  it.view.update(delta(1, {}));
+  it.click('Name main');
+  const field = it.one('input[aria-label="New name of main"]') as HTMLInputElement;
+  assert.equal(document.activeElement, field);
+  field.value = ' as asked ';
+  field.dispatchEvent(new Event('input', { bubbles: true }));
+  it.click('Save');
+  assert.deepEqual(it.sent.at(-1), { type: 'name_branch', branch: HEAD, name: 'as asked' });
+});
+
+test('a name that is refused says why beside it, and one that is taken in ends the naming', async () => {
+  const it = await listed();
+  it.click('Name main');
+  const field = (): HTMLInputElement => it.one('input[aria-label="New name of main"]') as HTMLInputElement;
+  field().value = 'slices';
+  field().dispatchEvent(new Event('input', { bubbles: true }));
+  it.click('Save');
+  it.view.update({ type: 'refused', command: 'name_branch', reason: "a branch is called 'slices' already", fields: {} });
+  assert.match(it.one('.tc-list [role=alert]').textContent, /already/);
+  assert.equal(field().value, 'slices');
+  assert.doesNotMatch(it.one('.tc-card').textContent, /already/);
+  field().value = 'mine';
+  field().dispatchEvent(new Event('input', { bubbles: true }));
+  it.click('Save');
+  const rows = forked();
+  it.view.update(whole({ ...rows, branches: (rows.branches ?? []).map(one => (one.id === HEAD ? { ...one, name: 'mine' } : one)) }));
+  await Promise.resolve();
+  assert.equal(it.all('input[aria-label^="New name"]').length, 0);
+  assert.deepEqual(texts(it, '.tc-goto .strong, .tc-goto span:nth-child(2)')[0], 'mine');
+});
+
+test('Escape leaves the naming first and the list then', async () => {
+  const it = await listed();
+  it.click('Name main');
+  press(it.one('input'), 'Escape');
+  assert.equal(it.all('input[aria-label^="New name"]').length, 0);
+  press(it.all('.tc-goto')[0] as HTMLElement, 'Escape');
+  assert.equal(it.all('.tc-list').length, 0);
+  assert.equal(document.activeElement, it.one('.tc-branch'));
+});
+
+test('hidden branches leave the list and the comparison, and a quiet line brings them back', async () => {
+  const branches: BranchRow[] = [
+    { id: HEAD, name: 'main', hidden: true, calls: 3 },
+    { id: 'h1', name: 'slices', current: true, left: HEAD, calls: 3 }
+  ];
+  const it = await listed(true, { branches, calls: chain(3).calls ?? [], objects: chain(3).objects ?? [] });
+  assert.deepEqual(texts(it, '.tc-goto'), ['slices3 calls']);
+  assert.match(it.one('.tc-branch').textContent, /1 hidden/);
+  press(it.all('.tc-goto')[0] as HTMLElement, 'Escape');
+  it.click('Compare');
+  assert.match(it.root.textContent, /One branch in view/);
+  it.all('.tc-nothing button')[0]?.click();
+  it.click('Show main');
+  assert.deepEqual(it.sent.at(-1), { type: 'hide_branch', branch: HEAD, hidden: false });
+});
+
+test('in a saved notebook branches are listed, and nothing can be sent', async () => {
+  const it = await listed(false);
+  assert.deepEqual(texts(it, '.tc-goto').length, 2);
+  assert.equal(it.buttons('Name main').length, 0);
+  assert.equal(it.buttons('Hide main').length, 0);
+  assert.equal((it.all('.tc-goto')[0] as HTMLButtonElement).disabled, true);
+  assert.equal(it.sent.length, 0);
+});
