@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from .comparing import Difference, in_a_line, parts, unlike, values
-from .comparing.differences import Images, Line, Others, Same, Tables, Texts, Unknown
+from .comparing.differences import Images, Line, Numbers, Others, Same, Tables, Texts, Unknown
 from .digest import encode
 from .events import Made
 from .rows import BranchRow, CellPair, DifferenceRow, LinePair, PartRow, Rows
@@ -80,6 +80,8 @@ def _part(name: str, part: Difference) -> PartRow:
     match part:
         case Others(left, right):
             return PartRow(name, "", _cut(left), _cut(right))
+        case Numbers(left, right, by=by):
+            return PartRow(name, "" if by is None else f"{by:+.6g}", str(left), str(right))
         case Texts(lines):
             return PartRow(name, says, lines=tuple(map(_line, lines[:LINES])))
         case Tables(cells=cells):
