@@ -10,13 +10,13 @@ import anywidget
 from .driving import Drive
 from .rows import VERSION, Notice
 from .saving import LIVE
-from .wire import packed
+from .wire import Wire
 
 STATIC = Path(__file__).parent / "static"
 
 
 class Panel(anywidget.AnyWidget):
-    """Carries notices to the page and commands back; keeps nothing."""
+    """Carries notices to the page and commands back; keeps nothing but what it has said."""
 
     _esm = STATIC / "widget.js"
     _css = STATIC / "widget.css"
@@ -24,11 +24,12 @@ class Panel(anywidget.AnyWidget):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.drive: Drive | None = None
+        self.wire = Wire()
         self.on_msg(self._receive)
 
     def show(self, notice: Notice) -> None:
         """Send a notice to every view of this panel."""
-        self.send(packed(notice))
+        self.send(self.wire.packed(notice))
 
     def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
         if self.drive is not None:

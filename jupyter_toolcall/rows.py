@@ -3,8 +3,9 @@
 Only frozen dataclasses live here. The panel's TypeScript types are generated from
 them (`labextension/src/generated/contract.ts`). A row is known by its `id` in its
 table; a later row with the same id takes its place. A field that is left out on the
-wire has the default that stands here. Every string is data from models, tools and
-files: it is shown as text, never as markup.
+wire has the default that stands here; but what a delta tells again of the session, of a
+call or of an object is its id and what has changed. Every string is data from models, tools
+and files: it is shown as text, never as markup.
 """
 
 from __future__ import annotations
@@ -408,7 +409,10 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What changed since the last message; `number` counts them, a gap asks anew."""
+    """What changed since the last message; `number` counts them, a gap asks anew.
+
+    A row of the session, a call or an object that was told before has its id and what is new.
+    """
 
     rows: Rows
     number: int

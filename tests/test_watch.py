@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -12,10 +13,12 @@ from hypothesis import strategies as st
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.driving import Drive
 from jupyter_toolcall.errors import Unfinished
-from jupyter_toolcall.rows import Delta, Notice, Rows, Whole
+from jupyter_toolcall.rows import CallRow, Delta, Notice, ObjectRow, Rows, SessionRow, Whole
 from jupyter_toolcall.watch import Watch
+from jupyter_toolcall.wire import Wire, packed
 
 TABLES = ("session", "calls", "objects", "tools", "messages", "branches")
+GROWING: dict[str, type] = {"session": SessionRow, "calls": CallRow, "objects": ObjectRow}
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,10 @@ class Panel:
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
     wholes: int = 0
     deltas: int = 0
+    wire: Wire = field(default_factory=Wire)
+    heard: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The rows of the tables that grow, as they come over the wire."""
+    sizes: list[int] = field(default_factory=list)
 
     def tell(self, notice: Notice) -> None:
         match notice:
@@ -68,6 +75,23 @@ class Panel:
                 self.deltas += 1
                 self.put(rows)
 
+        data = json.loads(json.dumps(self.wire.packed(notice)))
+        self.sizes.append(len(json.dumps(data)))
+        if "rows" in data:
+            self.hear(data)
+
+    def hear(self, data: Any) -> None:
+        """Fold a notice as the page does: what is left out of a row is as it was told."""
+        if data["type"] == "whole":
+            self.heard = {}
+        for gone in data["rows"].get("drop", ()):
+            table, _, key = gone.partition(":")
+            self.heard.get(table, {}).pop(key, None)
+        for table, cls in GROWING.items():
+            known = self.heard.setdefault(table, {})
+            for row in data["rows"].get(table, ()):
+                known[row["id"]] = {**known.get(row["id"], standard(cls)), **row}
+
     def put(self, rows: Rows) -> None:
         for gone in rows.drop:
             table, _, key = gone.partition(":")
@@ -75,6 +99,13 @@ class Panel:
         for table in TABLES:
             for row in getattr(rows, table):
                 self.tables.setdefault(table, {})[row.id] = row
+
+
+def standard(cls: Any) -> dict[str, Any]:
+    """Return what the fields of a row are that is left out of a whole."""
+    made = {f.name: f.default_factory() for f in fields(cls) if f.default_factory is not MISSING}
+    given = {f.name: f.default for f in fields(cls) if f.default is not MISSING}
+    return {name: packed(value) for name, value in {**made, **given}.items()}
 
 
 names = st.sampled_from([1, 1, 2, 2, 3, 4]).map(lambda n: f"Bead#{n}")
@@ -165,6 +196,8 @@ def check(panel: Panel, drive: Drive) -> None:
     whole = told_as_a_whole(drive)
     for table in TABLES:
         assert panel.tables.get(table, {}) == whole.tables.get(table, {}), table
+    for table in GROWING:
+        assert panel.heard[table] == whole.heard[table], table
 
 
 def no_two_at_one_place(panel: Panel) -> None:
@@ -228,3 +261,7 @@ def test_a_step_forward_sends_what_changed_and_no_more() -> None:
     drive_on(drive)
     assert panel.deltas > 60
     assert panel.wholes == 1
+    # Numbers grow by a digit or two, and nothing else does.
+    few, many = (panel.sizes[2 * call : 2 * call + 2] for call in (3, 28))
+    assert sum(many) < sum(few) + 30
+    assert sum(many) < 1_300

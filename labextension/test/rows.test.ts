@@ -45,9 +45,9 @@ function merged(first: Rows, later: readonly Rows[]): Rows {
   let session = first.session ?? [];
   for (const rows of later) {
     for (const name of rows.drop ?? []) objects.delete(name.slice('objects:'.length));
-    for (const row of rows.objects ?? []) objects.set(row.id, row);
-    for (const row of rows.calls ?? []) calls.set(row.id, row);
-    session = rows.session ?? session;
+    for (const row of rows.objects ?? []) objects.set(row.id, { ...objects.get(row.id), ...row });
+    for (const row of rows.calls ?? []) calls.set(row.id, { ...calls.get(row.id), ...row });
+    session = rows.session ? [{ ...session[0], ...rows.session[0] }] : session;
   }
   return { ...first, objects: [...objects.values()], calls: [...calls.values()], session };
 }
@@ -69,6 +69,22 @@ test('a delta leaves the model before it, and every table that it does not name,
   assert.equal(after.objects.size, 5);
   assert.equal(after.calls, before.calls);
   assert.equal(after.objects.get('p1'), before.objects.get('p1'));
+});
+
+test('what a delta leaves out of a row that was told is as it was told; a new row has the defaults', () => {
+  const before = fold(EMPTY, whole(chain(2)));
+  const told = { calls: [{ id: 'call2', status: 'failed', ms: 5 }], objects: [{ id: 'p2', saved: 'x' }], session: [{ turn: 9 }] };
+  const after = fold(before, { type: 'delta', number: 1, rows: told });
+  assert.deepEqual(after.calls.get('call2'), { ...before.calls.get('call2'), status: 'failed', ms: 5 });
+  assert.deepEqual(after.objects.get('p2'), { ...before.objects.get('p2'), saved: 'x' });
+  assert.deepEqual(after.session, { ...before.session, turn: 9 });
+  assert.equal(fold(before, { type: 'delta', number: 1, rows: { calls: [{ id: 'new' }] } }).calls.get('new')?.status, 'proposed');
+});
+
+test('a row that was dropped is forgotten', () => {
+  const told = { drop: ['objects:p2'], objects: [{ id: 'p2' }] };
+  const after = fold(fold(EMPTY, whole(chain(2))), { type: 'delta', number: 1, rows: told });
+  assert.equal(after.objects.get('p2')?.name, '');
 });
 
 test('a lost delta is noticed, until a whole comes', () => {

@@ -246,14 +246,20 @@ function droppedFrom(drop: readonly string[], table: string): string[] {
   return drop.filter(name => name.startsWith(prefix)).map(name => name.slice(prefix.length));
 }
 
+/** Rows that are told again as they come to more: what is left out of them is as it was told. */
+function grown(table: ReadonlyMap<string, object>, rows: unknown, dropped: readonly string[]): Loose[] {
+  const known = (id: string): object | undefined => (dropped.includes(id) ? undefined : table.get(id));
+  return records(rows).map(row => ({ ...known(text(row.id)), ...row }));
+}
+
 function withRows(model: Model, rows: Loose): Model {
   const drop = texts(rows.drop);
   const session = records(rows.session).at(-1);
   const gone = (table: string): string[] => droppedFrom(drop, table);
   return {
     ...model,
-    calls: put(model.calls, records(rows.calls).map(fullCall), gone('calls')),
-    objects: put(model.objects, records(rows.objects).map(fullObject), gone('objects')),
+    calls: put(model.calls, grown(model.calls, rows.calls, gone('calls')).map(fullCall), gone('calls')),
+    objects: put(model.objects, grown(model.objects, rows.objects, gone('objects')).map(fullObject), gone('objects')),
     tools: put(
       model.tools,
       records(rows.tools).map(row => complete(row, TOOL) as FullTool),
@@ -276,7 +282,7 @@ function withRows(model: Model, rows: Loose): Model {
     ),
     differences: put(model.differences, records(rows.differences).map(fullDifference), gone('differences')),
     guesses: put(model.guesses, records(rows.guesses).map(fullGuess), gone('guesses')),
-    session: session ? fullSession(session) : model.session
+    session: session ? fullSession({ ...model.session, ...session }) : model.session
   };
 }
 
