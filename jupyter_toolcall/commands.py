@@ -18,6 +18,7 @@ from .errors import NotYourTurn, UsageError
 from .events import Decided
 from .loop import Cursor
 from .rows import (
+    Anew,
     Answer,
     Approve,
     Checkout,
@@ -65,6 +66,8 @@ def obey(session: Session, wish: Command) -> Session:
             return session.replay(call)
         case Fork(call):
             return session.fork(call)
+        case Anew(turn):
+            return session.fork(places.before_reply(session.cursor, turn))
         case Checkout(branch):
             return session.fork(branch)
         case NameBranch(branch, name):

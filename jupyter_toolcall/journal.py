@@ -71,7 +71,8 @@ class Journal:
         """Add an event after `parent` and return its entry.
 
         Adding what is already there returns the entry that is there, with its own meta;
-        but what another machine wrote becomes this one's own where this one says it too.
+        but what another machine wrote becomes this one's own where this one says it too, and
+        a reply that was marked stale is so no longer where the model says the same anew.
         Raises UnknownEntry for a parent that is not here, and what a fold raises that
         checks it: then nothing is added.
         """
@@ -80,7 +81,8 @@ class Journal:
         entry_id = name(parent, event)
         known = self._entries.get(entry_id)
         if known is not None:
-            return known if known.own or not own else self._adopt(known, meta or {})
+            said_anew = not known.own or ("stale" in known.meta and "stale" not in (meta or {}))
+            return self._adopt(known, meta or {}) if own and said_anew else known
         return self._add(Entry(entry_id, parent, event, meta or {}, own))
 
     def _add(self, entry: Entry) -> Entry:
@@ -96,7 +98,7 @@ class Journal:
         return entry
 
     def _adopt(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
-        """Say as this machine's own what another one wrote; what follows is folded anew."""
+        """Say as this machine's own, and of today, what is there; what follows is folded anew."""
         entry = Entry(known.id, known.parent, known.event, meta)
         behind = [known.id]
         for each in behind:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 from .content import cut
@@ -14,7 +15,7 @@ from .loop import Cursor
 from .models.prices import cost
 from .replies import RUNS
 from .rows import MessageRow, TurnRow
-from .state import CallState, state_at
+from .state import CallState, State, state_at
 
 LIMIT = 4_000
 
@@ -24,27 +25,34 @@ def entry_messages(cursor: Cursor, entry: Entry) -> Iterator[MessageRow]:
     state = state_at(cursor.desk.journal, entry.id)
     short = entry.id[:12]
     match entry.event:
+        case Replied() as reply if entry.meta.get("stale"):
+            yield from (replace(row, stale=True) for row in _replied(cursor, reply, short, state))
+        case Replied() as reply:
+            yield from _replied(cursor, reply, short, state)
         case Asked(text, by):
             role: Literal["user", "session"] = "user" if by == "person" else "session"
             yield MessageRow(f"{short}", state.turns + 1, role, _cut(text))
-        case Replied() as reply:
-            yield from _offered(cursor, reply, short, state.turns)
-            if reply.news:
-                yield MessageRow(f"{short}.news", state.turns, "session", _cut(reply.news))
-            if reply.thought:
-                thought = _cut(f"(thinking) {reply.thought}")
-                yield MessageRow(f"{short}.thought", state.turns, "assistant", thought)
-            if reply.text:
-                yield MessageRow(f"{short}.text", state.turns, "assistant", _cut(reply.text))
-            if ending := _ending(reply):
-                yield MessageRow(f"{short}.ending", state.turns, "session", _cut(ending))
-            for call in reply.calls:
-                step = state.calls[call.id].step
-                yield MessageRow(f"{short}.{step}", state.turns, "call", _spoken(call), step)
         case Decided(call_id) | Finished(call_id):
             ended = state.calls[call_id]
             if ended.outcome is not None:
                 yield _result(cursor, ended, entry, state.turns + 1)
+
+
+def _replied(cursor: Cursor, reply: Replied, short: str, state: State) -> Iterator[MessageRow]:
+    """Yield what a request brought that was new beside its messages, and the reply to it."""
+    yield from _offered(cursor, reply, short, state.turns)
+    if reply.news:
+        yield MessageRow(f"{short}.news", state.turns, "session", _cut(reply.news))
+    if reply.thought:
+        thought = _cut(f"(thinking) {reply.thought}")
+        yield MessageRow(f"{short}.thought", state.turns, "assistant", thought)
+    if reply.text:
+        yield MessageRow(f"{short}.text", state.turns, "assistant", _cut(reply.text))
+    if ending := _ending(reply):
+        yield MessageRow(f"{short}.ending", state.turns, "session", _cut(ending))
+    for call in reply.calls:
+        step = state.calls[call.id].step
+        yield MessageRow(f"{short}.{step}", state.turns, "call", _spoken(call), step)
 
 
 def _ending(reply: Replied) -> str:

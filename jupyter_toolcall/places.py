@@ -8,7 +8,7 @@ from typing import Any
 
 from .arguments import readable
 from .errors import Absent, CallError, NotYourTurn
-from .events import Decided, Finished
+from .events import Decided, Finished, Replied
 from .journal import Entry
 from .loop import Cursor
 from .memory import Prepared
@@ -39,6 +39,18 @@ def before(cursor: Cursor, call_id: str) -> str:
     cursor.state.call(call_id)
     about = _about(cursor, call_id)
     return (about[0].parent or cursor.head) if about else cursor.head
+
+
+def before_reply(cursor: Cursor, turn: int) -> str:
+    """Return the entry behind which the model replied in a turn of this branch.
+
+    Raises NotYourTurn where there is no such turn.
+    """
+    path = cursor.desk.journal.path(cursor.head)
+    replies = [entry for entry in path if isinstance(entry.event, Replied)]
+    if not 0 < turn <= len(replies):
+        raise NotYourTurn(f"there is no turn {turn} on this branch; it has {len(replies)}")
+    return replies[turn - 1].parent or cursor.head
 
 
 def _about(cursor: Cursor, call_id: str) -> list[Entry]:

@@ -57,7 +57,8 @@ def text(rows: Rows) -> str:
             names.setdefault(row.call, []).append(row.name)
     steps = (f"  {_step(row, names)}" for row in rows.calls if not row.branch)
     said = [shown(row.text, 2_000) for row in rows.session if row.text]
-    return "\n".join([summary(rows), *([line] if line else []), *steps, *said])
+    chained = [line] if line else []
+    return "\n".join([summary(rows), *chained, *steps, *_notes(rows), *said])
 
 
 def _step(row: CallRow, names: Mapping[str, Sequence[str]]) -> str:
@@ -67,7 +68,19 @@ def _step(row: CallRow, names: Mapping[str, Sequence[str]]) -> str:
         line += f" → {', '.join(names[row.id])}"
     elif row.error or row.result not in ("", "ok"):
         line += f": {row.error or row.result}"
-    return shown(line + " (from memory)" * row.memory)
+    line += " (from memory)" * row.memory + " (may be stale)" * row.stale
+    return shown(line + " (outdated)" * bool(row.outdated))
+
+
+def _notes(rows: Rows) -> Iterator[str]:
+    """Yield what is to be known of objects, and why something is outdated."""
+    for row in rows.objects:
+        if row.note and not row.branch:
+            yield shown(f"  {row.name}: {row.note}")
+    for call in rows.calls:
+        if not call.branch:
+            why = [f"outdated: {call.outdated}"] if call.outdated else []
+            yield from (shown(f"  {call.step} {call.tool}: {said}") for said in (*call.notes, *why))
 
 
 def summary(rows: Rows) -> str:

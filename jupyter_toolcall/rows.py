@@ -45,6 +45,10 @@ class Preview:
     """A `data:image/…;base64,` address, shown by <img> or <image> alone."""
     glyph: tuple[str, ...] = ()
     """Path data (`d` of <path>) for a 24 by 24 box, drawn in the ink of the theme."""
+    html: str = ""
+    """Markup of the object's own making: shown in a frame that runs and loads nothing."""
+    more: bool = False
+    """There is more to see: a live panel may ask for it (`ShowObject`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,8 @@ class ObjectRow:
     description: str = ""
     note: str = ""
     """Such as: not reproducible; passed as it is, since it can't be copied."""
+    outdated: str = ""
+    """Why it would come out otherwise today, where it would."""
     preview: Preview = Preview()
 
 
@@ -107,6 +113,10 @@ class CallRow:
     edited: bool = False
     stale: bool = False
     """The model may have decided it on something that has since changed."""
+    outdated: str = ""
+    """Why it would come out otherwise today, where it would."""
+    notes: tuple[str, ...] = ()
+    """What a person is told of its run: inputs that it changed, results that are not kept."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
     """As they run, or ran."""
     asked: Mapping[str, Any] | None = None
@@ -130,6 +140,10 @@ class CallRow:
     """What follows from it: one sentence."""
     bound: str = ""
     """The digest of exactly what will run; a decision must carry it."""
+    column: float = 0
+    """Where in the graph a call stands that came to nothing, such as one that failed."""
+    lane: float = 0
+    """0 for one that has no place: it used no object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +170,8 @@ class MessageRow:
     text: str = ""
     step: int = 0
     """The number of the call that it is about, 0 where it is about none."""
+    stale: bool = False
+    """It is of a reply to results that read otherwise now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,7 +463,17 @@ class Exported:
     type: Literal["exported"] = "exported"
 
 
-Notice = Whole | Delta | Refused | Shown | Exported
+@dataclass(frozen=True, slots=True)
+class Displayed:
+    """An object as large as may be: what its row's preview had no room for."""
+
+    object: str
+    """The id of its row."""
+    preview: Preview
+    type: Literal["displayed"] = "displayed"
+
+
+Notice = Whole | Delta | Refused | Shown | Exported | Displayed
 
 
 @dataclass(frozen=True, slots=True)
@@ -585,6 +611,14 @@ class Fork:
 
 
 @dataclass(frozen=True, slots=True)
+class Anew:
+    """Ask the model anew in place of the reply of a turn, on a branch of its own."""
+
+    turn: int
+    type: Literal["anew"] = "anew"
+
+
+@dataclass(frozen=True, slots=True)
 class Checkout:
     branch: str
     type: Literal["checkout"] = "checkout"
@@ -643,6 +677,14 @@ class Export:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowObject:
+    """Tell an object as large as may be, by the id of its row."""
+
+    object: str
+    type: Literal["show_object"] = "show_object"
+
+
+@dataclass(frozen=True, slots=True)
 class Tidy:
     """Lay the graph out anew."""
 
@@ -666,11 +708,13 @@ Command = (
     | Stop
     | Replay
     | Fork
+    | Anew
     | Checkout
     | NameBranch
     | HideBranch
     | Compare
     | Tidy
+    | ShowObject
     | Break
     | ShowRequest
     | Export

@@ -12,7 +12,9 @@ from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.commands import command, obey
 from jupyter_toolcall.driving import Drive
 from jupyter_toolcall.errors import Absent, CallError, NotYourTurn, UsageError
-from jupyter_toolcall.rows import CallRow, Notice, Whole
+from jupyter_toolcall.journal import Journal
+from jupyter_toolcall.rows import CallRow, MessageRow, Notice, Whole
+from jupyter_toolcall.values import SETTING
 
 
 @dataclass(frozen=True)
@@ -111,8 +113,10 @@ def shown(session: Session) -> tuple[CallRow, ...]:
 
 def loaded(path: Path) -> Session:
     session = make(BOIL, BOIL, approve=[("Egg_boil(*", "ask")])
-    session.decide("call_1").run().save(path / "s.jsonl")
-    return Session.load(path / "s.jsonl", Toolbox(Egg), Scripted([BOIL, BOIL, "done"]))
+    with pytest.MonkeyPatch.context() as here:
+        here.setenv(SETTING, "0")
+        session.decide("call_1").run().save(path / "s.jsonl")
+        return Session.load(path / "s.jsonl", Toolbox(Egg), Scripted([BOIL, BOIL, "done"]))
 
 
 def test_a_call_that_waits_for_values_that_are_not_here_is_shown_with_the_remedy(
@@ -136,3 +140,72 @@ def test_a_call_whose_values_are_not_here_can_be_rejected_and_answered(
     session.decide("call_2", verdict, result=5, reason="no", bound="as it was shown").run()
     assert session.text == "done"
     assert session.calls[1].status == {"reject": "rejected", "answer": "answered"}[verdict]
+
+
+# -- what may be stale, and what is outdated ---------------------------------------------
+
+
+def weigh(egg: Egg) -> int:
+    """Weigh an egg."""
+    return 50 + egg.boiled
+
+
+def guessed() -> Session:
+    """Return a session of which the second reply was made up of a number that was edited since."""
+    script = Scripted(
+        [("Egg_boil", {}), ("weigh", {"egg": "$Egg"}), "It weighs 51.", "It weighs something."]
+    )
+    inputs = {"egg": Egg(), "other": Egg(8)}
+    box = Toolbox(Egg, weigh)
+    session = Session(box, script, scheme="flat", approve="all", inputs=inputs).tell("Go.")
+    assert session.text == "It weighs 51."
+    return session.edit("call_2", egg="Egg#2").run()
+
+
+def told(session: Session, table: str) -> tuple[Any, ...]:
+    said: list[Notice] = []
+    Drive(session, said.append).publish("finished")
+    (whole,) = said
+    assert isinstance(whole, Whole)
+    rows: tuple[Any, ...] = getattr(whole.rows, table)
+    return rows
+
+
+def test_a_reply_to_a_result_that_reads_otherwise_now_is_marked_with_all_its_parts() -> None:
+    rows: tuple[MessageRow, ...] = told(guessed(), "messages")
+    assert {row.text for row in rows if row.stale} == {"It weighs 51."}
+
+
+def test_the_model_is_asked_anew_in_place_of_a_stale_reply() -> None:
+    edited = guessed()
+    again = obey(edited, command({"type": "anew", "turn": 3})).run()
+    assert again.text == "It weighs 51."
+    assert not any(row.stale for row in told(again, "messages"))
+    assert [call.result for call in again.calls] == [call.result for call in edited.calls]
+    loaded = Journal.loads(again.journal.dumps())
+    assert not loaded[again.head].meta.get("stale")
+
+
+@pytest.mark.parametrize("turn", [0, 4, -1])
+def test_there_is_no_other_turn_to_ask_anew(turn: int) -> None:
+    with pytest.raises(NotYourTurn, match=f"there is no turn {turn} on this branch; it has 3"):
+        obey(guessed(), command({"type": "anew", "turn": turn}))
+
+
+def test_rows_and_text_say_what_is_outdated_and_why() -> None:
+    session = guessed()
+
+    def otherwise(self: Egg) -> Egg:
+        return Egg(self.boiled + 2)
+
+    later = Toolbox(type("Egg", (), {"boil": otherwise, "__module__": Egg.__module__}), weigh)
+    session.cursor.desk.toolbox = later.with_types([Egg])
+    why = "its tool Egg_boil was changed"
+    calls = {row.call: row.outdated for row in told(session, "calls")}
+    assert calls == {"call_1": why, "call_2": ""}
+    assert {row.name: row.outdated for row in told(session, "objects") if row.outdated} == {
+        "Egg#3": why
+    }
+    text = session._repr_mimebundle_()["text/plain"]
+    assert "Egg_boil(Egg#2) → Egg#3 (from memory) (outdated)\n" in text
+    assert f"  1 Egg_boil: outdated: {why}" in text

@@ -1,6 +1,6 @@
 // Generated from jupyter_toolcall/rows.py by `npm run contract`. Do not edit.
 
-export type Notice = Whole | Delta | Refused | Shown | Exported;
+export type Notice = Whole | Delta | Refused | Shown | Exported | Displayed;
 export type Command =
   | Hello
   | Approve
@@ -18,16 +18,19 @@ export type Command =
   | Stop
   | Replay
   | Fork
+  | Anew
   | Checkout
   | NameBranch
   | HideBranch
   | Compare
   | Tidy
+  | ShowObject
   | Break
   | ShowRequest
   | Export;
 
 export interface Contract {
+  Anew?: Anew;
   Answer?: Answer;
   Approve?: Approve;
   ApproveAll?: ApproveAll;
@@ -40,6 +43,7 @@ export interface Contract {
   Compare?: Compare;
   Delta?: Delta;
   DifferenceRow?: DifferenceRow;
+  Displayed?: Displayed;
   Draft?: Draft;
   Edit?: Edit;
   Export?: Export;
@@ -64,6 +68,7 @@ export interface Contract {
   Saved?: Saved;
   Say?: Say;
   SessionRow?: SessionRow;
+  ShowObject?: ShowObject;
   ShowRequest?: ShowRequest;
   Shown?: Shown;
   SkipGuess?: SkipGuess;
@@ -80,6 +85,13 @@ export interface Contract {
   YourTurn?: YourTurn;
   Notice?: Notice;
   Command?: Command;
+}
+/**
+ * Ask the model anew in place of the reply of a turn, on a branch of its own.
+ */
+export interface Anew {
+  turn: number;
+  type: 'anew';
 }
 /**
  * Give the result oneself: JSON, text, or the name of an object.
@@ -147,6 +159,8 @@ export interface CallRow {
   memory?: boolean;
   edited?: boolean;
   stale?: boolean;
+  outdated?: string;
+  notes?: string[];
   arguments?: {
     [k: string]: unknown;
   };
@@ -165,6 +179,8 @@ export interface CallRow {
   why?: string;
   downstream?: string;
   bound?: string;
+  column?: number;
+  lane?: number;
 }
 /**
  * An argument of a call that names an object: an edge of the graph.
@@ -203,6 +219,8 @@ export interface Compare {
 }
 /**
  * What changed since the last message; `number` counts them, a gap asks anew.
+ *
+ * A row of the session, a call or an object that was told before has its id and what is new.
  */
 export interface Delta {
   rows: Rows;
@@ -305,6 +323,7 @@ export interface ObjectRow {
   content?: string;
   description?: string;
   note?: string;
+  outdated?: string;
   preview?: Preview;
 }
 /**
@@ -318,6 +337,8 @@ export interface Preview {
   cells?: string[][];
   image?: string;
   glyph?: string[];
+  html?: string;
+  more?: boolean;
 }
 /**
  * A tool, for the edit form and the card. `id` is its name.
@@ -340,6 +361,7 @@ export interface MessageRow {
   role: 'system' | 'tools' | 'user' | 'session' | 'assistant' | 'call' | 'tool';
   text?: string;
   step?: number;
+  stale?: boolean;
 }
 /**
  * What a request to the model took. `id` is the reply's.
@@ -408,6 +430,14 @@ export interface GuessRow {
 export interface Mark {
   name: string;
   right: boolean;
+}
+/**
+ * An object as large as may be: what its row's preview had no room for.
+ */
+export interface Displayed {
+  object: string;
+  preview: Preview;
+  type: 'displayed';
 }
 /**
  * The calls that the person has written so far in the model's place.
@@ -525,6 +555,13 @@ export interface Say {
   type: 'say';
 }
 /**
+ * Tell an object as large as may be, by the id of its row.
+ */
+export interface ShowObject {
+  object: string;
+  type: 'show_object';
+}
+/**
  * Show the request of a turn exactly as it goes to the model.
  */
 export interface ShowRequest {
@@ -571,6 +608,9 @@ export interface Whole {
 export const VERSION = 1;
 
 export const DEFAULTS = {
+  "Anew": {
+    "type": "anew"
+  },
   "Answer": {
     "reason": "",
     "bound": "",
@@ -607,6 +647,8 @@ export const DEFAULTS = {
     "memory": false,
     "edited": false,
     "stale": false,
+    "outdated": "",
+    "notes": [],
     "asked": null,
     "filled": [],
     "uses": [],
@@ -620,6 +662,8 @@ export const DEFAULTS = {
     "why": "",
     "downstream": "",
     "bound": "",
+    "column": 0,
+    "lane": 0,
     "arguments": {}
   },
   "CellPair": {
@@ -642,6 +686,9 @@ export const DEFAULTS = {
     "same": false,
     "unknown": "",
     "parts": []
+  },
+  "Displayed": {
+    "type": "displayed"
   },
   "Draft": {
     "anyway": false,
@@ -693,7 +740,8 @@ export const DEFAULTS = {
   },
   "MessageRow": {
     "text": "",
-    "step": 0
+    "step": 0,
+    "stale": false
   },
   "NameBranch": {
     "type": "name_branch"
@@ -710,7 +758,8 @@ export const DEFAULTS = {
     "equals": "",
     "content": "",
     "description": "",
-    "note": ""
+    "note": "",
+    "outdated": ""
   },
   "PartRow": {
     "name": "",
@@ -728,7 +777,9 @@ export const DEFAULTS = {
     "columns": [],
     "cells": [],
     "image": "",
-    "glyph": []
+    "glyph": [],
+    "html": "",
+    "more": false
   },
   "Refused": {
     "type": "refused",
@@ -786,6 +837,9 @@ export const DEFAULTS = {
     "guess": null,
     "score": "",
     "task": null
+  },
+  "ShowObject": {
+    "type": "show_object"
   },
   "ShowRequest": {
     "type": "show_request"
