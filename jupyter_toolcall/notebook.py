@@ -27,6 +27,7 @@ from .driving import TICK, Drive
 from .errors import Absent, ToolcallError, Unfinished
 from .options import Options, help_text, options
 from .panel import Panel
+from .predicting import Predicting
 from .saving import MIME, bundle
 from .session import Session
 from .steps import AskModel
@@ -60,8 +61,8 @@ class Notebook:
         if chosen.quiet or not self.interactive:
             return self.cell_now(line, body)
         since, session = self._said(chosen, body)
-        self._guess(session, chosen, somebody=True)
         drive = self._drive(session, since, chosen, panel=True)
+        drive.guesses = self._guesses(session, chosen, somebody=True)
         try:
             if await self._heard(drive):
                 await drive.drive(chosen.wait)
@@ -80,8 +81,9 @@ class Notebook:
             print(help_text())
             return None
         since, session = self._said(chosen, body)
-        self._guess(session, chosen, somebody=not chosen.wait and "predict" in chosen.said)
         drive = self._drive(session, since, chosen, panel=False)
+        leaves = not chosen.wait and "predict" in chosen.said
+        drive.guesses = self._guesses(session, chosen, somebody=leaves)
         try:
             drive.drive_now()
         finally:
@@ -99,15 +101,17 @@ class Notebook:
         session = say(session, filled(body.strip(), session, self.shell.user_ns), chosen.fresh)
         return since, self.cells.keep(session)
 
-    def _guess(self, session: Session, chosen: Options, somebody: bool) -> None:
+    def _guesses(self, session: Session, chosen: Options, somebody: bool) -> Predicting:
         """Where the cell says so, each reply is guessed from now on; else none is."""
         why_not = predicting.why_not(session, somebody) if chosen.predict else ""
         if why_not:
             print(f"toolchat: {why_not}")
-        known = self.cells.guesses.pop(session.name, None)
-        predicting.end(session)
-        if chosen.predict and not why_not:
-            self.cells.guesses[session.name] = predicting.begin(session, known)
+        if why_not or not chosen.predict:
+            predicting.end(session)
+            return Predicting()
+        known = self.cells.guesses.get(session.name)
+        made = self.cells.guesses[session.name] = predicting.begin(session, known)
+        return made
 
     def _say_notes(self) -> None:
         for note in self.cells.notes():
@@ -116,7 +120,6 @@ class Notebook:
     def _drive(self, session: Session, since: str, chosen: Options, panel: bool) -> Drive:
         drive = Drive(session, lambda notice: None, stepping=chosen.step)
         drive.late = functools.partial(self.cells.late, session.name)
-        drive.guesses = self.cells.guesses.get(session.name, drive.guesses)
         learner = lines.Learner(self.cells, self.shell.user_ns)
         drive.task = learner.task(chosen.replay)
         drive.check = lambda: learner.checked(chosen.replay, drive.session)

@@ -33,6 +33,8 @@ PLAYS = "predict is off: you are the model yourself"
 class Predicting:
     """The guesses of a cell, and what came of them."""
 
+    root: str = ""
+    """The entry that the session began with."""
     earlier: Points = NOTHING
     """What was guessed in the session's cells before."""
     points: Points = NOTHING
@@ -95,8 +97,10 @@ def begin(session: Session, before: Predicting | None = None) -> Predicting:
     cursor = session.cursor
     path = cursor.desk.journal.path(cursor.head)
     seen = {entry.parent or "" for entry in path if isinstance(entry.event, Replied)}
-    earlier = before.earlier + before.points if before is not None else NOTHING
-    made = Predicting(earlier, _passed=seen)
+    root, earlier = path[0].id, NOTHING
+    if before is not None and before.root == root:
+        earlier = before.earlier + before.points
+    made = Predicting(root, earlier, _passed=seen)
     cursor.desk.holds = made
     return made
 

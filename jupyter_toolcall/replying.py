@@ -19,7 +19,7 @@ from .state import CallState
 from .steps import AskModel
 
 YOU = "You are the model"
-GUESS = "Guess what the model does next"
+GUESS = "Your guess"
 LONG = 4_000
 
 Pair = tuple[str, Mapping[str, Any]]

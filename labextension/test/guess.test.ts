@@ -25,7 +25,7 @@ const SLICE: GuessRow = {
 function toGuess(more: Partial<Rows> = {}, turn: YourTurn | null = TURN): Rows {
   return {
     ...chain(2),
-    session: [{ phase: 'waiting', says: 'Guess what the model does next', turn: 2, guess: turn, score: '2 of 3 points' }],
+    session: [{ phase: 'waiting', says: 'Your guess', turn: 2, guess: turn, score: '2 of 3 points' }],
     tools: [
       {
         id: 'Potato_slice',
@@ -106,7 +106,7 @@ test('the guess stands beside the call, argument by argument, and the score in t
   const rows = [...beside(it).querySelectorAll('tbody tr')].map(row => row.textContent);
   assert.deepEqual(rows, [
     'righttoolPotato_slicePotato_slice',
-    'rightPotatoleft outPotato#2',
+    'rightPotatoby defaultPotato#2',
     'not rightshapeSLICESSTICKS'
   ]);
   assert.match(beside(it).textContent, /turn 2, 2 of 3 points/);

@@ -18,9 +18,10 @@ interface Line {
   readonly came: string;
 }
 
-const value = (written: FullWritten | null, name: string): string => {
+const value = (written: FullWritten | null, name: string, right: boolean): string => {
   const found = written?.arguments[name];
-  return found === undefined ? 'left out' : typeof found === 'string' ? line(found, 200) : literal(found, 200);
+  if (found === undefined) return right ? 'by default' : 'left out';
+  return typeof found === 'string' ? line(found, 200) : literal(found, 200);
 };
 
 /** What is compared: the tools, and where they are the same each argument. */
@@ -31,8 +32,8 @@ function lines(row: FullGuess): Line[] {
   const rest = row.marks.map(({ name, right }) => ({
     name: line(name, 80),
     right,
-    guessed: value(guess, name),
-    came: value(came, name)
+    guessed: value(guess, name, right),
+    came: value(came, name, right)
   }));
   return [first, ...rest];
 }
