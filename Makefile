@@ -73,7 +73,7 @@ test-ts: labextension/node_modules/.package-lock.json
 	npm --prefix labextension test
 
 test-py: $(VENV)/.dev labextension/node_modules/.package-lock.json chromium
-	$(BIN)/python -m pytest -m "not e2e and not benchmark"
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m "not e2e and not benchmark"
 	# In a process of its own: the browser's driver keeps an event loop running in it.
 	$(BIN)/python -m pytest -m e2e
 
