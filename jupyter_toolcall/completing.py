@@ -37,9 +37,10 @@ def _first_line(line: str) -> Iterable[str]:
     from .models.listing import completions, recordings
     from .notebook import SUBCOMMANDS, here
     from .options import parser
+    from .teaching.lessons import replayed
 
     if line.lstrip().startswith("%toolchat"):
-        return _branch_names(line) or SUBCOMMANDS
+        return _branch_names(line) or _of_lessons(line) or SUBCOMMANDS
     actions = parser()._actions
     options = {name: action for action in actions for name in action.option_strings}
     words = line.split()
@@ -53,7 +54,7 @@ def _first_line(line: str) -> Iterable[str]:
         case "model":
             return completions(here().cells.folder)
         case "replay":
-            return recordings(here().cells.folder)
+            return [*recordings(here().cells.folder), *replayed(here().cells.folder)]
         case "session":
             return [name for name in here().cells.sessions if name]
     name, typed, _ = _fragment(line).partition(":")
@@ -82,6 +83,25 @@ def _branch_names(line: str) -> list[str]:
     if session is None or command not in (["branch"], ["checkout"], ["diff"]):
         return []
     return [*session.branch_names] if line.endswith(" ") or len(line.split()) > 2 else []
+
+
+def _of_lessons(line: str) -> list[str]:
+    """The names of exercises, and the tools that may be guessed, behind a subcommand for them."""
+    from .notebook import here
+    from .teaching.lessons import there
+
+    cells, words = here().cells, line.split()
+    if not (line.endswith(" ") or len(words) > 2):
+        return []
+    match words[1:2]:
+        case ["check" | "exercise" | "solution"]:
+            return there(cells.folder)
+        case ["guess"]:
+            session = cells.sessions.get(cells.last or "")
+            offer = session.cursor.offer if session is not None else None
+            tools = [tool.name for tool in (*offer.own, *offer.tools)] if offer else []
+            return [*tools, "none", "skip"]
+    return []
 
 
 def _variables(dest: str) -> list[str]:

@@ -125,7 +125,9 @@ _TABLE: tuple[_Row, ...] = (
     _text("--max-turns", "N", "stop after so many replies (default 50)", type=int, default=50),
     _text("--record", "FILE", "record what the model is told and says, a line a turn"),
     _text(
-        "--replay", "FILE|NOTEBOOK", "say again what was recorded there, in the place of a model"
+        "--replay",
+        "FILE|NOTEBOOK",
+        "say again what was recorded there, or what an exercise (.md) replays",
     ),
     _mark("--predict", "guess what the model does next, before each of its replies"),
     _mark("--no-predict", "guess nothing", dest="predict", action="store_false"),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jupyter_client.manager import start_new_kernel
 
 from jupyter_toolcall import Scripted, Session, Toolbox, lines, predicting, tool
 from jupyter_toolcall.cells import Cells
@@ -403,6 +404,10 @@ SPOT = """\
 %toolchat edit 3 shape=STICKS
 ```
 """
+IMPORTS = (
+    "from jupyter_toolcall.kitchen import *\n"
+    "potato, sink, oven, plate = Potato(), Sink(), Oven(), Plate()"
+)
 OPEN = "-t Potato Oven Fries -i potato sink oven plate -o fries:Plate --scheme flat --approve all"
 
 
@@ -534,3 +539,25 @@ def test_a_guessed_score_is_what_is_checked(tmp_path: Path) -> None:
     assert "you have 0 of 0 points" in kernel.said("check", "it")
     lines.carry_out(["guess", "Potato_peel"], kernel.cells, {})
     assert "Passed" in kernel.said("check", "it")
+
+
+def test_exercises_and_the_tools_of_a_guess_complete_with_tab(kernel: Kernel) -> None:
+    manager, client = start_new_kernel(cwd=str(kernel.cells.folder))
+    setup = f"%load_ext jupyter_toolcall\n{IMPORTS}"
+    cell = f"%%toolchat -m scripted:kitchen {OPEN} --predict --no-wait\nFries, please."
+
+    def offered(code: str) -> list[str]:
+        return list(client.complete(code, reply=True, timeout=60)["content"]["matches"])
+
+    try:
+        for source in (setup, cell):
+            reply = client.execute_interactive(source, timeout=60, allow_stdin=False)
+            assert reply["content"]["status"] == "ok"
+        assert offered("%toolchat check ") == ["fries", "spot"]
+        assert offered("%toolchat solution s") == ["spot"]
+        assert offered("%%toolchat --replay exercises/s") == ["exercises/spot.md"]
+        assert offered("%toolchat guess Potato_r") == ["Potato_rinse"]
+        assert "guess" in offered("%toolchat gu")
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)

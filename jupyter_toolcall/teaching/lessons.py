@@ -51,7 +51,12 @@ class Lessons:
 
 def there(folder: Path) -> list[str]:
     """Return the names of the exercises of a notebook's folder."""
-    return sorted(path.stem for path in (folder / FOLDER).glob("*.md"))
+    return sorted(path.stem for path in (folder / FOLDER).glob(f"*{SUFFIX}"))
+
+
+def replayed(folder: Path) -> list[str]:
+    """Return the exercises of a folder that --replay can name."""
+    return [f"{FOLDER}/{name}{SUFFIX}" for name in there(folder)]
 
 
 def named(path: str) -> str:
