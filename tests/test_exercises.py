@@ -15,10 +15,10 @@ from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
 from jupyter_toolcall.models.recorded import Recording
 from jupyter_toolcall.options import options
 from jupyter_toolcall.teaching.checking import Verdict, checked
-from jupyter_toolcall.teaching.conditions import FORMS, condition
 from jupyter_toolcall.teaching.reading import Exercise, Plant, exercise
 from jupyter_toolcall.teaching.scene import Scene
 from jupyter_toolcall.teaching.scoring import Points
+from jupyter_toolcall.teaching.sentences import FORMS, condition
 from jupyter_toolcall.teaching.showing import Page
 
 BOX = Toolbox(Potato, Oven, Fries)

@@ -30,7 +30,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import UsageError
-from .conditions import Condition, Word, arguments, condition, nearest_form
+from .conditions import Condition, Word
+from .sentences import arguments, condition, nearest_form
 
 SECTIONS = {"session": "session", "checks": "checks", "hints": "hints", "solution": "solution"}
 SECTIONS |= {"check": "checks", "hint": "hints", "solutions": "solution"}

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..rows import Task
 from .checking import Verdict
-from .conditions import forms
 from .reading import Check, Exercise
+from .sentences import forms
 
 MIME = "application/vnd.jupyter-toolcall.check+json"
 
