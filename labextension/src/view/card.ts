@@ -47,6 +47,15 @@ const PERSON = 'person';
 
 const stale: Child[] = ['may be stale: what the model decided it on has changed since'];
 
+/** What a person has to know of an object and of the run that made it, each in a line of its own. */
+function notesOf(call: FullCall | undefined, note = ''): Fact | null {
+  const told = [note, ...(call?.notes ?? [])].filter(each => each !== '').map(each => line(each, 600));
+  const said = call?.stale ? [...told, ...stale] : told;
+  return said.length ? [said.length > 1 ? 'Notes' : 'Note', said.map(note => h('div', {}, note))] : null;
+}
+
+const outdated = (why: string): Fact | null => (why ? ['Outdated', line(why, 400)] : null);
+
 function callFacts(view: Look, call: FullCall): HTMLElement | null {
   const made = view.model.objects.get(call.object);
   const open = isDecision(call);
@@ -59,7 +68,8 @@ function callFacts(view: Look, call: FullCall): HTMLElement | null {
     !open && call.result ? ['Result', code(call.result)] : null,
     call.reason ? ['Reason', line(call.reason)] : null,
     call.memory ? ['From', 'memory: it did not run again'] : null,
-    call.stale ? ['Note', stale] : null
+    outdated(call.outdated),
+    notesOf(call)
   ]);
 }
 
@@ -122,8 +132,8 @@ function objectFacts(view: Look, object: FullObject, call: FullCall | undefined,
     elsewhere(view, object, () => acts.set({ tab: 'Compare' })),
     object.description ? ['About', line(object.description)] : null,
     call?.reason ? ['Reason', line(call.reason)] : null,
-    object.note ? ['Note', line(object.note)] : null,
-    call?.stale ? ['Note', stale] : null
+    outdated(object.outdated || (call?.outdated ?? '')),
+    notesOf(call, object.note)
   ]);
 }
 

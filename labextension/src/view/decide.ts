@@ -85,6 +85,18 @@ function decisions(view: Look, call: FullCall, acts: Acts): Child[] {
   ];
 }
 
+/** A reply that may be stale can be asked for anew: the way on from where it was asked. */
+export function anew(view: Look, turn: number, stale: boolean, acts: Acts): Child {
+  if (!stale || view.past || !view.live) return null;
+  const ask = button('Ask the model from here', {
+    disabled: view.ui.sent,
+    key: 'anew',
+    onclick: () => acts.send({ type: 'anew', turn })
+  });
+  ask.title = 'Its reply was to results that read otherwise now: ask it anew, on a branch of its own';
+  return ask;
+}
+
 function afterwards(view: Look, call: FullCall, acts: Acts): Child[] {
   const disabled = view.ui.sent;
   const ran = call.status !== 'running' && call.status !== 'approved';
@@ -92,7 +104,8 @@ function afterwards(view: Look, call: FullCall, acts: Acts): Child[] {
   return [
     button('Replay from here', { disabled, onclick: () => acts.send({ type: 'replay', call: call.call }) }),
     button('Fork from here', { disabled, onclick: () => acts.send({ type: 'fork', call: call.call }) }),
-    view.past || call.branch !== '' ? null : button('Edit', { disabled, onclick: () => acts.edit(call) })
+    view.past || call.branch !== '' ? null : button('Edit', { disabled, onclick: () => acts.edit(call) }),
+    call.branch === '' ? anew(view, call.turn, call.stale, acts) : null
   ];
 }
 

@@ -1,6 +1,7 @@
 /** The conversation, request by request: what each sent anew, and what came back. */
 import { h, once, type Child } from './dom';
-import { button } from './icons';
+import { anew } from './decide';
+import { button, icon } from './icons';
 import type { Acts, Look } from './look';
 import type { FullMessage, FullTurn } from './rows';
 import { block, line, many } from './text';
@@ -93,7 +94,24 @@ function exactly(view: Look, turn: number, acts: Acts): Child[] {
   return [h('div', { class: 'tc-row' }, button('Exact request', { look: 'ghost', onclick: ask, key: 'exact' }))];
 }
 
-function page(turn: Turn, spent: FullTurn | undefined, thinking: boolean, exact: readonly Child[]): HTMLElement {
+const STALE = 'The results that it was to read otherwise now, so it may be stale.';
+
+/** What stands above a reply to results that have changed since, and the way on from there. */
+function warning(view: Look, turn: Turn, acts: Acts): Child[] {
+  if (!turn.reply.some(message => message.stale)) return [];
+  const said = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, STALE));
+  const ask = anew(view, turn.turn, true, acts);
+  return ask ? [said, h('div', { class: 'tc-row' }, ask)] : [said];
+}
+
+interface Beside {
+  readonly spent: FullTurn | undefined;
+  readonly thinking: boolean;
+  readonly exact: readonly Child[];
+  readonly warning: readonly Child[];
+}
+
+function page(turn: Turn, { spent, thinking, exact, warning }: Beside): HTMLElement {
   const since =
     turn.turn > 1
       ? `since request ${turn.turn - 1}: ${many(turn.fresh.length, 'message')} more`
@@ -108,7 +126,8 @@ function page(turn: Turn, spent: FullTurn | undefined, thinking: boolean, exact:
           h('span', { class: 'strong' }, `Reply ${turn.turn}`),
           h('span', { class: 'muted small' }, line(took(spent), 120))
         ),
-        ...turn.reply.map(message => whole(message, '', ''))
+        ...warning,
+        ...turn.reply.map(message => whole(message, message.stale ? 'stale' : '', ''))
       ]
     : [
         h(
@@ -179,10 +198,16 @@ export function messages(acts: Acts): Messages {
       ...turns.map(turn => entry(turn, line((tools.get(turn) ?? []).join(', '), 120), turn === chosen))
     );
     if (focus) list.querySelector<HTMLElement>('[aria-current] button')?.focus({ preventScroll: true });
+    const shownTurn = chosen === undefined ? null : turnOf(shown, chosen);
     right.replaceChildren(
-      chosen === undefined
+      shownTurn === null
         ? h('p', { class: 'tc-later' }, 'Nothing was said yet.')
-        : page(turnOf(shown, chosen), spent.get(chosen), thinking, exactly(view, chosen, acts))
+        : page(shownTurn, {
+            spent: spent.get(shownTurn.turn),
+            thinking,
+            exact: exactly(view, shownTurn.turn, acts),
+            warning: warning(view, shownTurn, acts)
+          })
     );
   });
 
@@ -197,6 +222,7 @@ export function messages(acts: Acts): Messages {
           next.model.session.phase,
           next.model.shown,
           next.ui.turn,
+          next.ui.sent,
           next.at,
           next.past
         );

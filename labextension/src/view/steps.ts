@@ -39,6 +39,7 @@ export function iconOf(call: FullCall): IconName {
 /** What stands at the right: what came of it, and how long it took. */
 export function endOf(call: FullCall): string {
   if (call.status !== 'succeeded') return WORDS[call.status];
+  if (call.outdated) return 'outdated';
   if (call.memory) return 'from memory';
   const time = duration(call.ms);
   if (call.edited) return time ? `edited, ${time}` : 'edited';

@@ -1,0 +1,63 @@
+/** What has changed since: marked at the step and on the card, with a way on. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Rows } from '../src/generated/contract';
+import { called, chain, made, page, whole } from './page';
+
+const STALE = 'may be stale: what the model decided it on has changed since';
+
+/** A chain of three: the first outdated, the last asked for by a reply that may be stale. */
+function changed(): Rows {
+  const why = 'its tool <b>Potato_do1</b> was changed';
+  const rows = chain(3);
+  return {
+    ...rows,
+    calls: [
+      called(1, { outdated: why, memory: true, notes: ['Potato#1 was changed in place'] }),
+      called(2),
+      called(3, { stale: true })
+    ],
+    objects: (rows.objects ?? []).map(object => (object.id === 'p1' ? made('p1', 1, { outdated: why, note: 'not reproducible' }) : object)),
+    messages: [
+      { id: 'a', turn: 1, role: 'user', text: 'Go.' },
+      { id: 'b', turn: 3, role: 'assistant', text: 'It weighs 50.', stale: true }
+    ]
+  };
+}
+
+test('a step that is outdated says so, and its card says why', async () => {
+  const { view, all, one, node } = await page();
+  view.update(whole(changed()));
+  assert.deepEqual(
+    all('ol[aria-label=Steps] .end').map(end => end.textContent),
+    ['outdated', '', 'may be stale']
+  );
+  node('Potato#2').dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  const card = one('.tc-card').textContent;
+  for (const said of ['its tool <b>Potato_do1</b> was changed', 'Potato#1 was changed in place', 'not reproducible'])
+    assert.ok(card.includes(said), said);
+  assert.equal(all('.tc-card b').some(b => b.textContent === 'Potato_do1'), false);
+});
+
+test('the model can be asked anew in place of a reply that may be stale, from its call or its turn', async () => {
+  const { view, sent, click, one, buttons } = await page();
+  view.update(whole(changed()));
+  assert.ok(one('.tc-card').textContent.includes(STALE));
+  click('Ask the model from here');
+  assert.deepEqual(sent.at(-1), { type: 'anew', turn: 3 });
+  view.update(whole(changed()));
+  click('Messages');
+  click('Ask the model from here');
+  assert.deepEqual(sent.at(-1), { type: 'anew', turn: 3 });
+  click('Turn 1');
+  assert.equal(buttons('Ask the model from here').length, 0);
+});
+
+test('a saved session marks what may be stale, and asks nobody', async () => {
+  const { view, all, click, buttons } = await page(false);
+  view.update(whole(changed(), false));
+  assert.equal(buttons('Ask the model from here').length, 0);
+  click('Messages');
+  assert.equal(all('.tc-msg.stale').length, 1);
+  assert.equal(buttons('Ask the model from here').length, 0);
+});
