@@ -42,6 +42,8 @@ class Seen:
     forked: Mapping[str, str] = field(default_factory=dict)
     """The calls that the shown branch has too, but that came to something else here: by id,
     the branch that tells of it."""
+    outdated: Mapping[str, str] = field(default_factory=dict)
+    """Why calls, by id, and objects, by maker, would come out otherwise today."""
 
 
 def call_key(call: CallState, seen: Seen) -> str:
@@ -113,6 +115,9 @@ def call_row(seen: Seen, call: CallState, layout: Layout, end: End | None) -> Ca
         branch=seen.branch,
         memory=end is not None and end.memory,
         edited=call.edited,
+        stale=call.stale,
+        outdated=seen.outdated.get(call.id, ""),
+        notes=tuple(meta.get("notes", ())),
         arguments=dict(arguments),
         asked=_asked(call, arguments),
         filled=tuple(key for key in arguments if key not in call.asked),
@@ -247,6 +252,7 @@ def object_row(seen: Seen, name: str, layout: Layout) -> ObjectRow:
         content=made.content[:12],
         description=made.description[:200],
         note=seen.cursor.desk.memory.notes.get(made.digest, ""),
+        outdated=seen.outdated.get(made.maker, ""),
         preview=_preview(seen, made),
     )
 

@@ -18,6 +18,7 @@ from .layout import Layout, without
 from .loop import Cursor
 from .memory import Prepared
 from .messages import entry_messages, turn_row
+from .outdated import outdated
 from .rows import BranchRow, CallRow, ObjectRow, Rows, SessionRow, ToolRow
 from .state import CallState, State, objects_of
 from .tally import Tally
@@ -71,7 +72,7 @@ class Watch:
         self.pending = self.sockets = ()
         journal = cursor.desk.journal
         path = journal.path(cursor.head)
-        seen = Seen(cursor, cursor.state)
+        seen = Seen(cursor, cursor.state, outdated=outdated(cursor.desk, cursor.state))
         rows = self._rows(seen, path, shared_with_older(journal, cursor.head))
         known = _on_show(cursor)
         beside = pales(cursor, drawn(cursor, known, self.wanted), path)
@@ -91,7 +92,7 @@ class Watch:
         path = self._way(cursor)
         if path is None:
             return None
-        seen = Seen(cursor, cursor.state)
+        seen = self._since(cursor, path)
         rows = self._rows(seen, path, frozenset())
         rows = self._with_objects(rows, seen, self._names(seen, rows.calls))
         if session.phase not in ("thinking", "running"):
@@ -99,6 +100,14 @@ class Watch:
         self._at(cursor)
         rows = self._with_offer(rows, cursor, session)
         return replace(rows, session=(self._session(cursor, session),))
+
+    def _since(self, cursor: Cursor, path: tuple[Entry, ...]) -> Seen:
+        """Return the shown branch as it is seen now; only what these entries touch is new."""
+        state, before = cursor.state, self.seen[""].outdated if "" in self.seen else None
+        touched = [state.calls[call_id] for call_id in touched_by(state, path)]
+        known = outdated(cursor.desk, state, touched if before is not None else None, before)
+        self.seen[""] = seen = Seen(cursor, state, outdated=known)
+        return seen
 
     def is_named_anew(self, cursor: Cursor) -> bool:
         """Return whether a branch was named or hidden since the last telling."""
