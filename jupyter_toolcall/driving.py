@@ -35,6 +35,7 @@ from .rows import (
     Command,
     Compare,
     Delta,
+    Displayed,
     Draft,
     Export,
     Exported,
@@ -46,11 +47,13 @@ from .rows import (
     NameBranch,
     Notice,
     Phase,
+    Preview,
     Replay,
     Rows,
     Run,
     SessionRow,
     Shown,
+    ShowObject,
     ShowRequest,
     SkipGuess,
     Step,
@@ -66,7 +69,7 @@ from .steps import AskModel, AskPerson, Perform
 from .steps import Step as NextStep
 from .teaching import scoring
 from .tidy import tidied
-from .view import Seen, call_key
+from .view import Seen, call_key, displayed
 from .watch import Watch
 
 TICK = 0.04
@@ -86,7 +89,7 @@ AS_PERSON = "As the model you asked for this call. Now decide on it as the perso
 NO_REPLY = "The model has no reply yet. Run asks it again."
 STAYS = (
     *(Hello, Tidy, Check, Break, Fork, Checkout, Draft),
-    *(NameBranch, HideBranch, Compare, ShowRequest, Export),
+    *(NameBranch, HideBranch, Compare, ShowRequest, ShowObject, Export),
 )
 """What is carried out, and does not mean to go on."""
 
@@ -284,6 +287,8 @@ class Drive:
                 self._publish_again()
             case ShowRequest(turn):
                 self.tell(Shown(turn, exact(self.session.cursor, turn)))
+            case ShowObject(key):
+                self.tell(Displayed(key, self._displayed(key)))
             case Export(to):
                 home = import_module(".export", __package__)
                 told = home.text(home.take(self.session.cursor, self.session.name), to)
@@ -320,6 +325,14 @@ class Drive:
         self._number += 1
         rows = Rows(differences=tuple(difference_rows(found[0], found[1], self._compared)))
         self.tell(Delta(rows, self._number))
+
+    def _displayed(self, key: str) -> Preview:
+        """Return an object as large as may be. Raises UsageError where its value is not here."""
+        found = (displayed(seen, key) for seen in self.watch.seen.values())
+        drawn = next((each for each in found if each is not None), None)
+        if drawn is None:
+            raise UsageError("the value of that object is not in this kernel; a replay makes it")
+        return drawn
 
     def _seen(self, head: str) -> str:
         """Return what the rows call a branch: "" is the one that is shown, wherever it is."""

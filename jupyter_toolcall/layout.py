@@ -2,7 +2,8 @@
 
 An object takes its place when it is made, in O(1), and never moves: behind what it was
 made from, on its line where that is free. An input stands above the call that first
-uses it, or at the head of a line. Only a layout asked for anew (`tidy`) moves things.
+uses it, or at the head of a line; a call that came to nothing stands below the line that
+it would have continued. Only a layout asked for anew (`tidy`) moves things.
 """
 
 from __future__ import annotations
@@ -35,13 +36,15 @@ class Layout:
 def main_use(uses: Sequence[tuple[str, bool, bool]], layout: Layout) -> str:
     """Return which object's line a call continues; uses are (id, is receiver, is input).
 
-    A made object goes before an input, the one furthest to the right before the others.
+    A made object goes before an input, such as an oven that many things go into; then the
+    receiver goes before the others, and of these the one furthest to the right.
     """
 
-    def rank(use: tuple[str, bool, bool]) -> tuple[bool, float, bool]:
+    def rank(use: tuple[str, bool, bool]) -> tuple[bool, bool, float]:
         key, receiver, given = use
-        column = layout.places.get(key, (-1.0, 0.0))[0]
-        return (not given, column if not given else 0, receiver)
+        # Where an input stands does not count: it gets its place by the call that uses it.
+        column = 0.0 if given else layout.places.get(key, (-1.0, 0.0))[0]
+        return (not given, receiver, column)
 
     return max(uses, key=rank)[0] if uses else ""
 
@@ -52,19 +55,26 @@ def place(layout: Layout, key: str, uses: Sequence[str], main: str) -> Layout:
         return layout
     if main and main not in layout.places:
         layout = _begin(layout, main)
-    # An input that stands above another call draws nothing to its own column.
-    before = [use for use in uses if use == main or not use.startswith("input:")]
-    column = 1 + max((layout.places[use][0] for use in before if use in layout.places), default=-1)
+    column = _behind(layout, uses, main)
     lane = layout.places[main][1] if main else float(layout.lines)
     layout = _put_near(layout, key, column, lane, 1)
     if not main:
         layout = replace(layout, lines=layout.lines + 1)
-    # Above the first line, so that no input stands where a line is still to grow.
-    lane = min(layout.places[key][1], 0.0)
-    for use in uses:
-        if use not in layout.places:
-            layout = _put_near(layout, use, column, lane - 1, -1)
-    return layout
+    return _with_inputs(layout, uses, column, layout.places[key][1])
+
+
+def beside(layout: Layout, key: str, uses: Sequence[str], main: str) -> Layout:
+    """Return the layout in which a call that came to nothing stands below its line.
+
+    One that used no object has no place.
+    """
+    if key in layout.places or not main:
+        return layout
+    if main not in layout.places:
+        layout = _begin(layout, main)
+    column, lane = _behind(layout, uses, main), layout.places[main][1]
+    layout = _put_near(layout, key, column, lane + 1, 1)
+    return _with_inputs(layout, uses, column, lane)
 
 
 def without(layout: Layout, key: str) -> Layout:
@@ -85,20 +95,50 @@ def standing(places: Mapping[str, Place], lines: int) -> Layout:
     return layout
 
 
+def _with_inputs(layout: Layout, uses: Sequence[str], column: float, lane: float) -> Layout:
+    """Return the layout in which the inputs that are new with a call stand above it."""
+    # Above the first line, so that no input stands where a line is still to grow.
+    for use in uses:
+        if use not in layout.places:
+            layout = _put_above(layout, use, column, min(lane, 0.0) - 1)
+    return layout
+
+
+def _behind(layout: Layout, uses: Sequence[str], main: str) -> float:
+    """Return the column behind all that a call used.
+
+    An input that stands above another call draws nothing to its own column.
+    """
+    before = (use for use in uses if use == main or not use.startswith("input:"))
+    return 1 + max((layout.places[use][0] for use in before if use in layout.places), default=-1)
+
+
 def _begin(layout: Layout, key: str) -> Layout:
     """An input at the head of a line of its own."""
     layout = _put_near(layout, key, 0, float(layout.lines), 1)
     return replace(layout, lines=layout.lines + 1)
 
 
+def _put_above(layout: Layout, key: str, column: float, lane: float) -> Layout:
+    """Return the layout in which `key` stands above a column, or where that is nearer beside it."""
+    left = max(column - 1, 0.0)
+    beside_it = _free(layout, left, lane, -1) > _free(layout, column, lane, -1)
+    return _put_near(layout, key, left if beside_it else column, lane, -1)
+
+
 def _put_near(layout: Layout, key: str, column: float, lane: float, step: int) -> Layout:
     """Return the layout in which `key` has the next lane that is free, in this direction."""
-    wanted = (column, lane), step
-    lane = layout.found.get(wanted, lane)
+    free = _free(layout, column, lane, step)
+    layout = _put(layout, key, column, free)
+    return replace(layout, found=layout.found.insert(((column, lane), step), free))
+
+
+def _free(layout: Layout, column: float, lane: float, step: int) -> float:
+    """Return the next lane that is free, in this direction."""
+    lane = layout.found.get(((column, lane), step), lane)
     while _is_taken(layout, column, lane):
         lane += step
-    layout = _put(layout, key, column, lane)
-    return replace(layout, found=layout.found.insert(wanted, lane))
+    return lane
 
 
 def _is_taken(layout: Layout, column: float, lane: float) -> bool:

@@ -30,6 +30,7 @@ from .events import (
 from .journal import Entry, Journal
 from .memory import Memory, Prepared
 from .performing import milliseconds, performed
+from .preview import Shows, reprs
 from .replies import noted, replied
 from .request import Model, Reply, Request
 from .retell import retell
@@ -58,6 +59,8 @@ class Desk:
     policy: Policy
     clock: Clock = time.time
     max_turns: int | None = None
+    shows: Shows = reprs
+    """Tells what a value says of itself, for its picture."""
     hide: Hide = lambda data: data
     """Takes secrets out of what tools return, raise and print."""
     stops: frozenset[str] = frozenset()

@@ -28,6 +28,7 @@ from .errors import Absent, ToolcallError, Unfinished
 from .options import Options, help_text, options
 from .panel import Panel
 from .predicting import Predicting
+from .preview import speaking
 from .saving import MIME, bundle
 from .session import Session
 from .steps import AskModel
@@ -123,7 +124,9 @@ class Notebook:
         learner = lines.Learner(self.cells, self.shell.user_ns)
         drive.task = learner.task(chosen.replay)
         drive.check = lambda: learner.checked(chosen.replay, drive.session)
-        model = session.cursor.desk.model
+        desk = session.cursor.desk
+        desk.shows = speaking(self.shell.display_formatter.formatters)
+        model = desk.model
         drive.model = str(getattr(model, "name", None) or model_name(model))
         for name, listener in (("on_text", drive.stream), ("on_wait", drive.wait_for_model)):
             if hasattr(model, name):

@@ -15,16 +15,19 @@ from .digest import encode
 from .ends import End
 from .errors import Absent, CallError
 from .events import Data, Failed, Interrupted, Made
-from .layout import Layout, main_use, place
+from .layout import Layout, beside, main_use, place
 from .loop import Cursor
 from .memory import Prepared
-from .preview import preview
+from .preview import LARGE, preview
 from .rows import CallRow, ObjectRow, Preview, ToolRow, Use
 from .schemes.select import SELECT
+from .secrets import Hide
 from .state import SAVE, CallState, State, objects_of
 from .tools import Tool
 from .tools.references import references
 
+NOTHING = ("failed", "rejected", "interrupted")
+"""How a call stands that made nothing, and yet is to be seen in the graph."""
 FOR_PERSON = "It is a request to you, and nothing runs: answer it, or reject it."
 SHORT = 80
 LONG = 2_000
@@ -268,15 +271,27 @@ def equal_to(name: str, state: State) -> str:
     return first if first is not None and first != name else ""
 
 
+def displayed(seen: Seen, key: str) -> Preview | None:
+    """Return an object as large as may be, by the id of its row; None where it is not here."""
+    desk = seen.cursor.desk
+    found = (made for made in seen.state.objects.values() if key_of(made.maker, seen) == key)
+    made = next(found, None)
+    if made is None or not desk.memory.holds(made.digest, made.content):
+        return None
+    return _hidden(preview(desk.memory.values[made.digest], desk.shows, LARGE), desk.hide)
+
+
+def _hidden(drawn: Preview, hide: Hide) -> Preview:
+    return Preview(*(hide(getattr(drawn, part.name)) for part in fields(Preview)))
+
+
 def _preview(seen: Seen, made: Made) -> Preview:
-    memory = seen.cursor.desk.memory
+    desk, memory = seen.cursor.desk, seen.cursor.desk.memory
     if made.digest not in memory.values:
         return Preview(text="its value is not in this kernel")
     known: Preview | None = memory.previews.get(made.digest)
     if known is None:
-        hide = seen.cursor.desk.hide
-        drawn = preview(memory.values[made.digest])
-        known = Preview(*(hide(getattr(drawn, part.name)) for part in fields(Preview)))
+        known = _hidden(preview(memory.values[made.digest], desk.shows), desk.hide)
         memory.previews[made.digest] = known
     return known
 
@@ -313,15 +328,23 @@ def output_rows(state: State) -> tuple[ObjectRow, ...]:
 
 
 def placed(layout: Layout, call: CallState, row: CallRow, seen: Seen) -> Layout:
-    """Return the layout in which what a call made, or will make, has its place."""
+    """Return the layout in which what a call made, will make, or failed to make has its place."""
     main = next((use.object for use in row.uses if use.receiver), "")
     uses = [use.object for use in row.uses]
+    if row.status in NOTHING and not row.object:
+        return beside(layout, f"call:{row.id}", uses, main)
     mine = (m.maker for m in objects_of(call.outcome) if m.maker.partition("[")[0] == call.id)
     made = [key_of(maker, seen) for maker in mine]
     for key in made or ([row.object] if row.object and call.outcome is None else []):
         if key not in uses:
             layout = place(layout, key, uses, main)
     return layout
+
+
+def standing_at(row: CallRow, layout: Layout) -> CallRow:
+    """Return a call's row with the place of a call that came to nothing."""
+    spot = layout.places.get(f"call:{row.id}")
+    return row if spot is None else replace(row, column=spot[0], lane=spot[1])
 
 
 def tool_row(cursor: Cursor, name: str) -> ToolRow | None:

@@ -31,6 +31,7 @@ from .view import (
     pending_row,
     placed,
     ready_call,
+    standing_at,
     tool_row,
 )
 
@@ -180,7 +181,7 @@ class Watch:
     def _call(self, seen: Seen, call: CallState, end: End | None) -> CallRow:
         row = call_row(seen, call, self.layout, end)
         self.layout = placed(self.layout, call, row, seen)
-        return row
+        return standing_at(row, self.layout)
 
     def _names(self, seen: Seen, rows: tuple[CallRow, ...]) -> tuple[str, ...]:
         """The objects that these calls made, or used for the first time, or that `save` named."""

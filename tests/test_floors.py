@@ -47,6 +47,7 @@ HEAVY = {
     "filelock": "disk/files.py",
     "graphql": "sources/graphql/sdl.py",
     "graphviz": "tidy.py",
+    "mistune": "preview/markup.py",
     "nbclient": "notebooks.py",
     "nbformat": "notebooks.py",
     "openai": "models/openai/client.py",

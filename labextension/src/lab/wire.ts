@@ -6,7 +6,7 @@ import type { Command, Notice } from '../generated/contract';
 export const LIVE = 'application/vnd.jupyter-toolcall.live+json';
 export const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
 
-const KINDS: readonly unknown[] = ['whole', 'delta', 'refused', 'shown', 'exported'] satisfies Notice['type'][];
+const KINDS: readonly unknown[] = ['whole', 'delta', 'refused', 'shown', 'exported', 'displayed'] satisfies Notice['type'][];
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

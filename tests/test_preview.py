@@ -1,0 +1,208 @@
+"""A picture of a value is small, whatever the value does; on demand it is large."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import io
+import json
+from typing import Any
+
+import pandas
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.driving import Drive
+from jupyter_toolcall.preview import LARGE, preview, speaking
+from jupyter_toolcall.rows import Displayed, Notice, Refused
+from jupyter_toolcall.wire import packed
+
+ROW = 5_000
+"""Bytes of a preview in a row, names and marks of JSON included."""
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
+
+
+def said(**methods: Any) -> Any:
+    """Return an object that shows itself by these methods."""
+    return type(
+        "Shown", (), {name: lambda self, told=told: told for name, told in methods.items()}
+    )()
+
+
+def picture(side: int) -> Image.Image:
+    return Image.effect_noise((side, side), 90)
+
+
+def size(value: Any) -> int:
+    return len(json.dumps(packed(preview(value))))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.one_of(
+        st.text(max_size=9_000),
+        st.dictionaries(st.text(max_size=200), st.text(max_size=2_000), max_size=40),
+        st.text(max_size=9_000).map(lambda text: said(_repr_html_=f"<p>{text}</p>")),
+        st.text(max_size=9_000).map(lambda text: said(_repr_markdown_=text)),
+        st.integers(1, 900).map(picture),
+        st.integers(1, 400).map(
+            lambda n: pandas.DataFrame({f"c{i}" * 9: [i] * n for i in range(12)})
+        ),
+    )
+)
+def test_a_picture_in_a_row_is_small_and_is_json(value: Any) -> None:
+    assert size(value) <= 3 * ROW
+    if not isinstance(value, (str, dict)) or str(value).isascii():
+        assert size(value) <= ROW
+
+
+@pytest.mark.parametrize("name", ["_repr_html_", "_repr_png_", "_repr_svg_", "_repr_mimebundle_"])
+def test_what_a_value_raises_or_says_wrongly_costs_its_picture_alone(name: str) -> None:
+    def fails(self: object) -> None:
+        raise SystemError("no")
+
+    for told in (fails, lambda self: 7, lambda self: "", lambda self: (None,), lambda self: "<svg"):
+        value = type("Odd", (), {name: told, "__repr__": lambda self: "odd"})()
+        drawn = preview(value)
+        assert (drawn.image, drawn.glyph) == ("", ())
+        assert drawn.text == "odd" or drawn.html == "<svg"
+
+
+def test_a_class_and_what_answers_to_every_name_show_nothing_of_their_own() -> None:
+    class Answers:
+        def __getattr__(self, name: str) -> Any:
+            return lambda *given: "<b>anything</b>"
+
+        def __repr__(self) -> str:
+            return "answers"
+
+    assert preview(type(said(_repr_html_="<b>a</b>"))).html == ""
+    assert preview(Answers()).text == "answers"
+
+
+def test_markup_is_kept_as_it_is_and_its_words_beside_it() -> None:
+    drawn = preview(said(_repr_html_="<h1>Sales</h1><script>steal()</script><p>12 rows"))
+    assert drawn.html.startswith("<h1>Sales</h1>")
+    assert drawn.text == "Sales 12 rows"
+    assert not drawn.more
+
+
+def test_markdown_is_read_where_it_can_be_and_its_own_markup_is_text() -> None:
+    drawn = preview(said(_repr_markdown_="**1,427** sold <b>today</b>"))
+    assert "<strong>1,427</strong>" in drawn.html
+    assert "<b>" not in drawn.html
+
+
+def test_an_image_in_a_row_is_a_thumbnail_and_larger_on_demand() -> None:
+    value = picture(600)
+    small, large = preview(value), preview(value, room=LARGE)
+    assert (small.more, large.more) == (True, False)
+    assert len(small.image) <= 4_000 < len(large.image)
+    assert opened(large.image).size[0] >= 480
+
+
+def opened(address: str) -> Any:
+    return Image.open(io.BytesIO(base64.b64decode(address.partition(",")[2])))
+
+
+def test_an_image_that_a_value_draws_of_itself_is_shown() -> None:
+    for told in (PIXEL, base64.b64encode(PIXEL).decode(), (PIXEL, {"width": 1})):
+        assert opened(preview(said(_repr_png_=told)).image).size == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="3"/></svg>',
+        '<?xml version="1.0"?><!DOCTYPE svg PUBLIC "a" "b"><svg xmlns="http://www.w3.org/2000/svg"/>',
+    ],
+)
+def test_a_drawing_of_its_own_is_an_image_and_never_markup(text: str) -> None:
+    drawn = preview(said(_repr_svg_=text))
+    assert drawn.image.startswith("data:image/svg+xml;base64,")
+    assert drawn.html == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<!DOCTYPE svg [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><svg>&b;</svg>',
+        "<html><svg/></html>",
+        "<svg><g></svg>",
+    ],
+)
+def test_what_is_no_plain_drawing_is_no_image(text: str) -> None:
+    assert preview(said(_repr_svg_=text)).image == ""
+
+
+def test_a_table_shows_its_head_and_more_of_it_on_demand() -> None:
+    table = pandas.DataFrame({f"column {n}": range(60) for n in range(9)})
+    small, large = preview(table), preview(table, room=LARGE)
+    assert (len(small.columns), len(small.cells)) == (5, 4)
+    assert (len(large.columns), len(large.cells)) == (9, 60)
+    assert (small.more, large.more) == (True, False)
+    assert small.caption == "60 × 9"
+
+
+def test_what_a_person_registered_for_a_type_goes_before_its_own_methods() -> None:
+    from IPython.core.formatters import DisplayFormatter
+
+    formatters = DisplayFormatter().formatters
+    formatters["text/html"].for_type(complex, lambda value: f"<i>{value.real}</i>")
+    shows = speaking(formatters)
+    assert preview(2 + 1j, shows).html == "<i>2.0</i>"
+    assert preview(said(_repr_html_="<b>own</b>"), shows).html == "<b>own</b>"
+    assert preview(2 + 1j).html == ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Page:
+    """A page of words."""
+
+    words: str
+
+    def turn(self) -> Page:
+        """Return the next page."""
+        return Page(self.words * 2)
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self.words}</p>"
+
+
+def driven() -> tuple[Drive, list[Notice]]:
+    told: list[Notice] = []
+    session = Session(
+        Toolbox(Page),
+        Scripted([("Page_turn", {}), "Done."]),
+        scheme="flat",
+        approve="all",
+        inputs={"page": Page("a " * 900)},
+    )
+    drive = Drive(session.ask("Turn."), told.append)
+    drive.greet()
+    drive.drive_now()
+    return drive, told
+
+
+def test_a_panel_is_told_an_object_as_large_as_may_be_where_it_asks() -> None:
+    drive, told = driven()
+    row = next(row for row in drive.whole().objects if row.name == "Page#2")
+    assert (row.preview.more, row.preview.html) == (True, "")
+    drive.hear({"type": "show_object", "object": row.id})
+    drive._obey_all()
+    shown = told[-1]
+    assert isinstance(shown, Displayed)
+    assert (shown.object, shown.preview.html.count("a ")) == (row.id, 1_800)
+
+
+def test_asking_for_an_object_that_is_not_here_is_refused() -> None:
+    drive, told = driven()
+    drive.hear({"type": "show_object", "object": "nothing"})
+    drive._obey_all()
+    assert isinstance(told[-1], Refused)
+    assert "not in this kernel" in told[-1].reason
