@@ -58,8 +58,8 @@ def _run(cursor: Cursor, call: CallState) -> None:
     else:
         if own and call.decided is None:
             ended = Data(ready.tool.function(**ready.arguments))
-        elif not call.allows(ready.bound):
-            cursor.write(call.approval(ready.bound), **said)
+        elif not cursor.allows(call, ready):
+            cursor.decide(call.approval(ready.bound), "program")
     cursor.overtake(call.id)
     if ended is None:
         cursor.perform(call.id)

@@ -47,6 +47,8 @@ def decision(
     ready, _ = cursor.prepared(replace(call, decided=event, started=None), state)
     if ready.tool.for_person:
         raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer or reject it")
+    if cursor.allows(call, ready) and event.decision == verdict == "approve":
+        raise NotYourTurn(f"call {call.id} was decided on already")
     if bound:
         _same(bound, ready.bound if verdict == "approve" else _bound(cursor, call, state, ""))
     return replace(event, bound=ready.bound)

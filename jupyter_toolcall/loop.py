@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .approval import Answer, Policy
+from .claims import Claims, said_again
 from .coded import coded
 from .conversation import NOTHING, Told, composed, teller
 from .errors import Absent, CallError, ModelError, UsageError
@@ -71,8 +72,10 @@ class Desk:
     """Whether the next reply is held back, before it is asked for or said again: a learner
     guesses it. While there is such a thing, what other branches hold is not shown either."""
     tell: Callable[[Told, Entry], Told] = field(init=False)
+    claims: Claims = field(init=False)
 
     def __post_init__(self) -> None:
+        self.claims = Claims(self.journal)
         self.tell = teller(self.journal, self.scheme, self.toolbox)
 
     def verdict(self, ready: Prepared) -> Answer:
@@ -100,6 +103,9 @@ class Cursor:
     """Whether what the script ran before runs again."""
     running: str = ""
     """The id of the call that runs right now."""
+    words: set[str] = field(default_factory=set)
+    """The calls on which somebody has said here what was said, and acted on, before: such a
+    word is no new entry, and is good until the call starts."""
     _offered: tuple[int, Offer] | None = None
     _prepared: tuple[str, Prepared] | None = None
     """The call that was approved or started last, and by which entry."""
@@ -161,7 +167,7 @@ class Cursor:
             if call_id in self.script.overtaken:
                 # What was recorded behind a call may go by what it comes to now.
                 return self._take(step_of(state.calls[call_id]), state)
-            if fits(said.event, state):
+            if said.parent == self.head or fits(said.event, state):
                 return self._follow(said, state)
             if not call_id:
                 break
@@ -322,14 +328,22 @@ class Cursor:
             return known[1]
         return self.prepared(call, state)[0]
 
+    def allows(self, call: CallState, ready: Prepared) -> bool:
+        """Return whether exactly this may run: a person's word is good for one effect."""
+        if not call.allows(ready.bound):
+            return False
+        often = self.fresh or ready.tool.repeatable or call.id in self.words
+        return often or self.desk.claims.holds(self.head, call.id)
+
     def _perform(self, call: CallState, state: State, again: bool = False) -> Entry | None:
         """Run an approved call; with `again` take what memory knows of it."""
         try:
             ready = self._ready(call, state)
         except CallError as error:
             return self.write(Finished(call.id, Failed(str(error))))
-        if not call.allows(ready.bound):
+        if not self.allows(call, ready):
             return self._judge(call, state)
+        self.words.discard(call.id)
         started = self.write(_start(call, ready), **coded(ready.tool, state, self.desk.journal))
         outcome = self.desk.memory.known(ready) if again else None
         if outcome is not None:
@@ -406,7 +420,9 @@ class Cursor:
         said_so = self._holds(said, event, ready)
         if (own or said_so or verdict == "approve") and not ready.tool.for_person:
             self.script.at += 1
-            entry = self._write_again(replace(again, bound=ready.bound), said, **said.meta)
+            only_said = said_so and verdict != "approve" and not (own or ready.tool.repeatable)
+            meta = said_again(said) if only_said and not self.fresh else said.meta
+            entry = self._write_again(replace(again, bound=ready.bound), said, **meta)
             self._prepared = entry.id, ready
             return entry
         if verdict == "reject":
@@ -460,6 +476,13 @@ class Cursor:
         if said.own and self.desk.memory.has(ready, event.outcome):
             return self._write_again(event, said)
         return self._run(ready, state)
+
+    def decide(self, event: Decided, by: str) -> None:
+        """Write down a word on a call: it holds here, also where that was said before."""
+        self.write(event, at=self.desk.clock(), by=by)
+        self.overtake(event.call_id)
+        if not self.desk.claims.holds(self.head, event.call_id):
+            self.words.add(event.call_id)
 
     def overtake(self, call_id: str) -> None:
         """Drop what the script still says of a call that was decided or run anew."""

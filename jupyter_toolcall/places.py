@@ -103,8 +103,7 @@ def decide_first(again: Cursor, event: Decided) -> Cursor:
     if event.decision in ("approve", "edit"):
         ready, _ = again.prepared(replace(call, decided=event), again.state)
         event = replace(event, bound=ready.bound)
-    again.write(event, at=again.desk.clock(), by="person")
-    again.overtake(event.call_id)
+    again.decide(event, "person")
     return again
 
 
@@ -132,7 +131,7 @@ def _waits(cursor: Cursor, call: CallState, state: State) -> bool:
         # What can't be prepared yet may wait for the call before it.
         return call.id != state.open[0] and call.status == "proposed"
     if call.status == "approved":
-        return not call.allows(ready.bound) and _asks(cursor, ready)
+        return not cursor.allows(call, ready) and _asks(cursor, ready)
     return not own and _asks(cursor, ready)
 
 

@@ -139,8 +139,7 @@ class Session:
             reason=reason,
             bound=bound,
         )
-        self.cursor.write(event, at=self.cursor.desk.clock(), by="person")
-        self.cursor.overtake(event.call_id)
+        self.cursor.decide(event, "person")
         return self
 
     def reply(self, text: str = "", *calls: replying.Pair) -> Session:

@@ -374,8 +374,6 @@ def _sum(spent: Usage, more: Usage | None) -> Usage:
 
 def _decide(state: State, decided: Decided, own: bool) -> State:
     known = _expect(state, decided.call_id, "proposed", "approved", "unknown")
-    if known.allows(decided.bound):
-        raise NotYourTurn(f"call {decided.call_id} was decided on already")
     known = known.then(decided, None, own=own)
     match decided:
         case Decided(decision="reject", reason=reason):

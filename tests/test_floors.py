@@ -17,7 +17,7 @@ FLOORS = (
     {"journal", "arguments", "request", "approval", "preview"},
     {"state", "seal", "models", "tracing"},
     {"disk", "lineage", "steps", "retell", "branches", "ends", "schemes", "coded", "memory", "kitchen", "sources"},
-    {"naming", "tally", "conversation", "options", "tidy", "script", "replies", "lending", "values"},
+    {"naming", "tally", "conversation", "options", "tidy", "script", "claims", "replies", "lending", "values"},
     {"runner", "anew"},
     {"performing"},
     {"loop"},
