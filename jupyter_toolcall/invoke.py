@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import os
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import wait
@@ -51,3 +52,8 @@ def _loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="toolcall-async", daemon=True).start()
     return loop
+
+
+if hasattr(os, "register_at_fork"):
+    # The thread is not in a child: its first async tool starts one.
+    os.register_at_fork(after_in_child=_loop.cache_clear)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 import signal
 import sys
 import threading
@@ -328,3 +329,15 @@ def test_events_that_cannot_follow_one_another_are_refused(world: World) -> None
     with pytest.raises(BrokenJournal, match="call_7"):
         world.load()
     assert state_at(journal, last).open == ("call_1",)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_an_async_tool_runs_in_a_process_that_was_forked_behind_another_one() -> None:
+    async def work() -> int:
+        return 1
+
+    assert session_of(work).tell("go").text == "done"
+    child = os.fork()
+    if child == 0:
+        os._exit(7 if session_of(work).tell("go").text == "done" else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
