@@ -147,6 +147,8 @@ test('how values differ is asked of the kernel once; without a kernel it is said
   it.click('Graph');
   it.click('Compare');
   assert.equal(asked(), 1);
+  it.view.update(whole({ ...differing, objects }));
+  assert.equal(asked(), 2, 'what was told before is gone when all is told anew');
   const saved = await open({ ...differing, objects }, false);
   assert.equal(saved.sent.length, 0);
   assert.match(saved.one('.diff').textContent, /differs beyond what is kept here/);

@@ -278,13 +278,14 @@ export interface Compare {
 export function compare(acts: Acts): Compare {
   const element = h('div', { class: 'tc-compare' });
   let view: Look;
-  let asked = '';
+  let asked: readonly unknown[] = [];
 
-  /** How values differ is asked for once for what is looked at. */
+  /** How values differ is asked for once for what is looked at: again where all was told anew. */
   function ask({ left, right }: Sides, pairs: readonly Pair[]): void {
     const lacks = !left.calls || !right.calls || lacksValues(pairs);
-    const what = `${left.branch.id} ${right.branch.id} ${pairs.length}`;
-    if (!view.live || view.past || !lacks || what === asked || WAITS.includes(view.model.session.phase)) return;
+    const what = [left.branch.id, right.branch.id, pairs.length, view.model.branches];
+    const known = what.every((one, index) => one === asked[index]);
+    if (!view.live || view.past || !lacks || known || WAITS.includes(view.model.session.phase)) return;
     asked = what;
     acts.inquire({ type: 'compare', left: left.branch.id, right: right.branch.id });
   }
