@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from jupyter_client.manager import start_new_kernel
@@ -15,6 +16,7 @@ from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
 from jupyter_toolcall.models.recorded import Recording
 from jupyter_toolcall.options import options
 from jupyter_toolcall.teaching.checking import Verdict, checked
+from jupyter_toolcall.teaching.conditions import Condition, OffersMany
 from jupyter_toolcall.teaching.reading import Exercise, Plant, exercise
 from jupyter_toolcall.teaching.scene import Scene
 from jupyter_toolcall.teaching.scoring import Points
@@ -85,11 +87,11 @@ def test_a_session_and_a_solution_have_sections_of_their_own() -> None:
         "`fries` is saved",
         session='- Replays `fries.jsonl`.\n- In call 3, `shape="SLICES"`.\n- Session is `main`',
         solution="<details><summary>Show</summary>\n\nThis:\n\n```python\na = 1\n```\n"
-        "and\n```\n%toolchat edit 3 shape=STICKS\n```\n</details>",
+        "and\n~~~\n# ```\n%toolchat edit 3 shape=STICKS\n~~~\n</details>",
     )
     assert (found.replays, found.session) == ("fries.jsonl", "main")
     assert found.plants == (Plant(3, {"shape": "SLICES"}),)
-    assert found.cells == ("a = 1", "%toolchat edit 3 shape=STICKS")
+    assert found.cells == ("a = 1", "# ```\n%toolchat edit 3 shape=STICKS")
     assert "details" not in found.solution
 
 
@@ -561,3 +563,29 @@ def test_exercises_and_the_tools_of_a_guess_complete_with_tab(kernel: Kernel) ->
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
+
+
+# -- the page for teachers -------------------------------------------------------------------------
+
+PAGE = (Path(__file__).parent.parent / "docs" / "teaching.md").read_text()
+
+
+def test_the_exercises_on_the_page_for_teachers_can_be_read() -> None:
+    found = re.findall(r"^```markdown\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    fries, spot = (exercise(text, "docs/teaching.md") for text in found)
+    assert len(found[0].splitlines()) == 10
+    assert [len(fries.checks), len(fries.hints), fries.cells] == [1, 1, ()]
+    assert (spot.plants, spot.cells) == (
+        (Plant(5, {"shape": "SLICES"}),),
+        ("%toolchat edit 5 shape=STICKS",),
+    )
+
+
+def test_the_page_for_teachers_tells_of_all_that_can_be_checked() -> None:
+    table = PAGE.partition("## What can be checked")[2].partition("\n## ")[0]
+    rows = [row.split(" | ") for row in re.findall(r"^\| (.*) \|$", table, re.MULTILINE)][1:]
+    made = {type(condition(sentence)) for sentence, _ in rows}
+    told = {*made, OffersMany}
+    assert told == {*get_args(Condition)}
+    kinds = PAGE.partition("## Six kinds")[2].partition("\n## ")[0]
+    assert all(condition(found) for found in re.findall(r"\| ([^|]*) \|$", kinds, re.MULTILINE)[1:])

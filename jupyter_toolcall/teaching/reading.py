@@ -78,10 +78,10 @@ class Exercise:
     @property
     def cells(self) -> tuple[str, ...]:
         """The solution's code, one block a cell."""
-        return tuple(found[1].rstrip("\n") for found in _FENCED.finditer(self.solution))
+        return tuple(found[2].rstrip("\n") for found in _FENCED.finditer(self.solution))
 
 
-_FENCED = re.compile(r"^```[^\n`]*\n(.*?)^```\s*$", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(r"^(```|~~~)[^\n`]*\n(.*?)^\1\s*$", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
 _ITEM = re.compile(r"(\s*)(?:[-*+]|\d+[.)])\s+(.*)$")
 _VEIL = re.compile(r"\s*</?(?:details|summary)\b.*$", re.IGNORECASE)
@@ -131,10 +131,11 @@ def exercise(text: str, where: str) -> Exercise:
 
 
 def _sections(text: str) -> _Sections:
-    found, here, fenced = _Sections(), "", False
+    found, here, fence = _Sections(), "", ""
     for number, line in enumerate(text.splitlines(), 1):
-        fenced ^= line.startswith("```")
-        heading = None if fenced else _HEADING.match(line)
+        mark = line[:3] if line.startswith(("```", "~~~")) else ""
+        fence = "" if mark and mark == fence else fence or mark
+        heading = None if fence else _HEADING.match(line)
         if heading is not None and len(heading[1]) == 1 and not found.title:
             found.title = heading[2]
         elif heading is not None and heading[2].lower() in SECTIONS:
