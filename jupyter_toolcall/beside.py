@@ -123,9 +123,12 @@ class Counting:
 
 
 def branch_rows(
-    cursor: Cursor, known: Sequence[Branch], pale: Sequence[Pale], counting: Counting
+    cursor: Cursor, known: Sequence[Branch], pale: Sequence[Pale], counting: Counting, took: Tally
 ) -> tuple[BranchRow, ...]:
-    """Return the rows of branches; those that are drawn pale say what they share."""
+    """Return the rows of branches; those that are drawn pale say what they share.
+
+    `took` is what the one that is shown took.
+    """
     told = {each.branch.head: each for each in pale}
     rows = []
     for branch in known:
@@ -139,7 +142,7 @@ def branch_rows(
             left="" if left is None else CURRENT if left.current else left.head,
             text="" if branch.current else cut(state.said, SAID),
         )
-        row = with_took(row, state, counting.branch(cursor, branch))
+        row = with_took(row, state, took if branch.current else counting.branch(cursor, branch))
         rows.append(_told(row, told.get(branch.head)))
     return tuple(rows)
 

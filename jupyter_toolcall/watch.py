@@ -83,7 +83,7 @@ class Watch:
         for more in pale:
             rows = _joined(rows, more)
         self.seen = {"": seen, **{each.branch.head: each.seen for each in beside}}
-        self._branches = branch_rows(cursor, known, beside, self._counting(cursor))
+        self._branches = branch_rows(cursor, known, beside, self._counting(cursor), self.took)
         self._at(cursor)
         rows = self._with_offer(rows, cursor, session)
         return replace(rows, session=(self._session(cursor, session),), branches=self._branches)

@@ -154,6 +154,7 @@ export const fullCall = (row: Loose): FullCall =>
     ...complete(row, CALL),
     asked: isRecord(row.asked) ? row.asked : null,
     filled: texts(row.filled),
+    notes: texts(row.notes),
     uses: records(row.uses).map(use)
   }) as FullCall;
 
