@@ -12,11 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from . import places
-from .arguments import readable
-from .deciding import answered
 from .errors import NotYourTurn, UsageError
-from .events import Decided
-from .loop import Cursor
 from .rows import (
     Anew,
     Answer,
@@ -95,18 +91,12 @@ def _decide_anew(session: Session, wish: Edit | Reject | Answer) -> Session:
     call = session.state.call(wish.call)
     if wish.bound and wish.bound != call.bound:
         raise NotYourTurn(f"call {call.id} is {call.status} by now; look at it and decide again")
-    cursor = places.replayed(session.cursor, call.id)
-    return session.at(places.decide_first(cursor, _decided(cursor, wish)))
-
-
-def _decided(cursor: Cursor, wish: Edit | Reject | Answer) -> Decided:
     match wish:
-        case Edit(call, arguments, reason):
-            return Decided(call, "edit", "", readable(arguments), reason=reason)
-        case Answer(call, result, reason):
-            return answered(cursor, cursor.state.call(call), result, reason)
-        case Reject(call, reason):
-            return Decided(call, "reject", reason=reason)
+        case Edit(arguments=arguments, reason=reason):
+            return session.decide_anew(call, "edit", arguments=arguments, reason=reason)
+        case Answer(result=result, reason=reason):
+            return session.decide_anew(call, "answer", result=result, reason=reason)
+    return session.decide_anew(call, "reject", reason=wish.reason)
 
 
 def refusal(wish: Any, error: Exception) -> Refused:

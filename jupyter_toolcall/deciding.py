@@ -33,14 +33,10 @@ def decision(
     Raises NotYourTurn where the call does not wait, or is no longer what was shown;
     CallError where it could not run with these arguments; UsageError for another word.
     """
-    if verdict not in DECISIONS:
-        known = ", ".join(DECISIONS)
-        raise UsageError(
-            f"{verdict!r} is no decision; there are {known}.{nearest(verdict, DECISIONS)}"
-        )
+    known_word(verdict)
     state = cursor.state
     call = _waiting(cursor, call_id, state)
-    event = _event(cursor, call, verdict, arguments, result, reason)
+    event = event_of(cursor, call, verdict, arguments, result, reason)
     if verdict in ("reject", "answer"):
         _same(bound, _bound(cursor, call, state, bound) if bound else "")
         return event
@@ -54,12 +50,24 @@ def decision(
     return replace(event, bound=ready.bound)
 
 
+def known_word(verdict: str) -> None:
+    """Raise UsageError for a word that is no decision."""
+    if verdict not in DECISIONS:
+        known = ", ".join(DECISIONS)
+        raise UsageError(
+            f"{verdict!r} is no decision; there are {known}.{nearest(verdict, DECISIONS)}"
+        )
+
+
 def _waiting(cursor: Cursor, call_id: str, state: State) -> CallState:
     call = state.call(call_id)
     if call.id == cursor.running:
         raise NotYourTurn(f"call {call_id} is running")
     if call_id not in state.open:
-        raise NotYourTurn(f"call {call_id} is {call.status} already; edit or replay it instead")
+        raise NotYourTurn(
+            f"call {call_id} is {call.status} already; decide_anew({call_id!r}, ...) decides "
+            "otherwise, on a branch of its own"
+        )
     return call
 
 
@@ -76,7 +84,7 @@ def _same(shown: str, now: str) -> None:
         raise NotYourTurn("the call has changed since it was shown; look at it and decide again")
 
 
-def _event(
+def event_of(
     cursor: Cursor,
     call: CallState,
     verdict: Decision,
@@ -84,6 +92,7 @@ def _event(
     result: Any,
     reason: str,
 ) -> Decided:
+    """Return a decision on a call as an event; what it may run is not bound yet."""
     match verdict:
         case "edit":
             if arguments is None:

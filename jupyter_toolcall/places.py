@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .arguments import readable
-from .errors import Absent, CallError, NotYourTurn
+from .errors import Absent, CallError, NotYourTurn, UsageError
 from .events import Decided, Finished, Replied
 from .journal import Entry
 from .loop import Cursor
@@ -102,6 +102,8 @@ def decide_first(again: Cursor, event: Decided) -> Cursor:
     call = again.state.call(event.call_id)
     if event.decision in ("approve", "edit"):
         ready, _ = again.prepared(replace(call, decided=event), again.state)
+        if ready.tool.for_person:
+            raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer it anew")
         event = replace(event, bound=ready.bound)
     again.decide(event, "person")
     return again

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from . import aside, by_hand, comparing, naming, outdated, places, records, replying
+from . import aside, by_hand, comparing, naming, outdated, overruling, places, records, replying
 from .approval import Approve
 from .branches import branches
 from .comparing import Comparison
@@ -155,7 +155,11 @@ class Session:
     # -- branches ---------------------------------------------------------------------
 
     def fork(self, at: Any = None) -> Session:
-        """Return a session that goes on from another place: an entry, or behind a call."""
+        """Return a session that goes on from another place: an entry, or behind a call.
+
+        `run` asks the model there, so `fork` of the last call before a reply that may be stale
+        has the model reply anew.
+        """
         return self.at(places.forked(self.cursor, _place(at)))
 
     def replay(self, at: Any = None, fresh: bool = False) -> Session:
@@ -171,6 +175,31 @@ class Session:
         """Return a session that replays this one with other arguments to one call."""
         self.cursor.look_again()
         return self.at(places.edited(self.cursor, _id(call_id), arguments))
+
+    def decide_anew(
+        self,
+        call_id: Any,
+        decision: Decision,
+        *,
+        arguments: Mapping[str, Any] | None = None,
+        result: Any = None,
+        reason: str = "",
+    ) -> Session:
+        """Return a session that replays this one with another decision on one call.
+
+        As `decide`, for a call that has its result: `arguments` are all that it runs with
+        (`edit` changes some), `result` is given in its place. Nothing happens before `run`.
+        """
+        self.cursor.look_again()
+        again = overruling.overruled(
+            self.cursor,
+            _id(call_id),
+            decision,
+            arguments=arguments,
+            result=result,
+            reason=reason,
+        )
+        return self.at(again)
 
     def outdated(self) -> outdated.Report:
         """Return what would come out otherwise today, and why: calls, and what they made.

@@ -33,7 +33,8 @@ BOIL: tuple[str, dict[str, Any]] = ("Egg_boil", {})
 
 def make(*script: Any, approve: Any = "all", **more: Any) -> Session:
     more = {"scheme": "flat", "inputs": {"egg": Egg()}, **more}
-    return Session(Toolbox(Egg), Scripted([*script, "done"]), approve=approve, **more).tell("Go.")
+    box = Toolbox(*more.pop("tools", (Egg,)))
+    return Session(box, Scripted([*script, "done"]), approve=approve, **more).tell("Go.")
 
 
 def answer(session: Session, call: str, result: Any, bound: str = "") -> Session:
@@ -209,3 +210,48 @@ def test_rows_and_text_say_what_is_outdated_and_why() -> None:
     text = session._repr_mimebundle_()["text/plain"]
     assert "Egg_boil(Egg#2) → Egg#3 (from memory) (outdated)\n" in text
     assert f"  1 Egg_boil: outdated: {why}" in text
+
+
+# -- deciding anew -----------------------------------------------------------------------
+
+
+def test_a_call_that_has_its_result_is_decided_on_anew_as_one_that_waits_is() -> None:
+    session = make(BOIL, ("weigh", {"egg": "$Egg"}), tools=(Egg, weigh))
+    count = len(session.journal)
+    rejected = session.decide_anew("call_1", "reject", reason="raw, please").run()
+    assert [call.status for call in rejected.calls] == ["rejected", "failed"]
+    answered = session.decide_anew(session.calls[0], "answer", result=Egg(9)).run()
+    assert [call.result for call in answered.calls] == ["Egg#2", 59]
+    assert answered["Egg#2"] == Egg(9)
+    edited = session.decide_anew("call_2", "edit", arguments={"egg": "Egg#1"}).run()
+    assert [call.result for call in edited.calls] == ["Egg#2", 50]
+    approved = rejected.decide_anew("call_1", "approve").run()
+    assert approved.calls[0].status == "succeeded"
+    assert [call.result for call in session.calls] == ["Egg#2", 51]
+    assert len(session.journal) > count
+
+
+@pytest.mark.parametrize(
+    ("verdict", "more", "error", "said"),
+    [
+        ("forget", {}, UsageError, "'forget' is no decision; there are approve, edit"),
+        ("edit", {}, UsageError, "an edit needs the arguments"),
+        ("edit", {"arguments": {"egg": 5}}, CallError, "there is no such argument"),
+        ("answer", {"result": "Egg#9"}, CallError, "there is no object 'Egg#9'"),
+    ],
+)
+def test_a_decision_anew_that_cannot_be_changes_nothing(
+    verdict: Any, more: dict[str, Any], error: type[Exception], said: str
+) -> None:
+    session = make(BOIL)
+    count = len(session.journal)
+    with pytest.raises(error, match=said):
+        session.decide_anew("call_1", verdict, **more)
+    with pytest.raises(NotYourTurn, match="there is no call 'call_7'"):
+        session.decide_anew("call_7", "reject")
+    assert len(session.journal) == count
+
+
+def test_who_decides_late_is_told_how_to_decide_anew() -> None:
+    with pytest.raises(NotYourTurn, match=r"succeeded already; decide_anew\('call_1', ...\)"):
+        make(BOIL).decide("call_1", "reject")

@@ -22,7 +22,7 @@ FLOORS = (
     {"performing"},
     {"loop"},
     {"places", "opening", "deciding", "exchanges", "view", "saving", "records", "outdated", "resting"},
-    {"messages", "beside", "comparing", "notebooks", "by_hand", "replying"},
+    {"messages", "beside", "comparing", "notebooks", "by_hand", "overruling", "replying"},
     {"gathering"},
     {"aside", "courses", "differing", "watch"},
     {"export"},

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .. import replying
 from ..errors import UsageError
+from ..events import Decision
 from ..session import Session
 from .words import Commands, Result, arguments, call_and_rest, value
 
@@ -14,12 +17,12 @@ def _next(session: Session, words: list[str]) -> Result:
 
 def _approve(session: Session, words: list[str]) -> Result:
     call, _ = call_and_rest(session, words)
-    return session.decide(call, "approve").run()
+    return _decided(session, call, "approve")
 
 
 def _reject(session: Session, words: list[str]) -> Result:
     call, rest = call_and_rest(session, words)
-    return session.decide(call, "reject", reason=" ".join(rest)).run()
+    return _decided(session, call, "reject", reason=" ".join(rest))
 
 
 def _edit(session: Session, words: list[str]) -> Result:
@@ -33,7 +36,13 @@ def _edit(session: Session, words: list[str]) -> Result:
 
 def _answer(session: Session, words: list[str]) -> Result:
     call, rest = call_and_rest(session, words)
-    return session.decide(call, "answer", result=value(" ".join(rest))).run()
+    return _decided(session, call, "answer", result=value(" ".join(rest)))
+
+
+def _decided(session: Session, call: str, verdict: Decision, **more: Any) -> Session:
+    """A call that has its result is decided on anew: that is a branch of its own."""
+    decide = session.decide if call in session.state.open else session.decide_anew
+    return decide(call, verdict, **more).run()
 
 
 def _say(session: Session, words: list[str]) -> Result:
@@ -71,9 +80,10 @@ HELP = """\
   next                       go on without a prompt
   break TOOL... [--off]      let all calls of a tool wait, or no longer
   approve [CALL]             let a call run
-  edit [CALL] NAME=VALUE     run it with other arguments; one that ran is replayed from there
+  edit [CALL] NAME=VALUE     run it with other arguments
   reject [CALL] [REASON]     don't run it; the model is told why
   answer [CALL] RESULT       give the result yourself
+                             (one that has its result is decided anew, on a branch of its own)
   say TEXT                   reply as the model (-m person); without a call it ends the run
   call TOOL NAME=VALUE       call a tool as the model
 """
