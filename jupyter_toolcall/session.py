@@ -166,10 +166,14 @@ class Session:
         """Return a session that says again all that came after a place (None: the root).
 
         What was run comes from memory where its inputs are the same; with `fresh` all of
-        it runs again. Nothing happens before `run`.
+        it runs again, and `came_out` then tells what differs. Nothing happens before `run`.
         """
         self.cursor.look_again()
         return self.at(places.replayed(self.cursor, _place(at), fresh))
+
+    def came_out(self) -> Comparison:
+        """Return how a replay, on the right, differs from what it says again, on the left."""
+        return comparing.came_out(self.cursor)
 
     def edit(self, call_id: Any, /, **arguments: Any) -> Session:
         """Return a session that replays this one with other arguments to one call."""

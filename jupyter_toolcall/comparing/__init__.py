@@ -4,12 +4,14 @@ from .choosing import diff
 from .comparison import Comparison
 from .differences import Difference
 from .pairing import compare, unlike, values
+from .replayed import came_out
 from .saying import in_a_line, parts
 from .values import difference
 
 __all__ = [
     "Comparison",
     "Difference",
+    "came_out",
     "compare",
     "diff",
     "difference",

@@ -14,7 +14,10 @@ from .words import Commands, Result, call_named
 def _replay(session: Session, words: list[str]) -> Result:
     places = [word for word in words if word != "--fresh"]
     at = call_named(session, places[0]) if places else None
-    return session.replay(at, fresh="--fresh" in words).run()
+    again = session.replay(at, fresh="--fresh" in words).run()
+    if "--fresh" in words:
+        print(again.came_out())
+    return again
 
 
 def _fork(session: Session, words: list[str]) -> Result:
@@ -96,7 +99,8 @@ COMMANDS: Commands = {
     "diff": _diff,
 }
 HELP = """\
-  replay [CALL] [--fresh]    say it all again, from memory where nothing changed
+  replay [CALL] [--fresh]    say it all again, from memory where nothing changed; with --fresh
+                             run all of it anew, and tell what came out otherwise
   fork [CALL]                go on from behind a call
   branch                     list the branches: what each has, and which one is on show (*)
   branch NAME                give the one on show a name
