@@ -151,21 +151,39 @@ class Cells:
             return self._open(chosen, variables)
         if chosen.said & SET_UP:
             known = self._set_up_anew(known, merged(self.options[known.name], chosen), variables)
-        elif self._moved_on(known, variables):
+        elif known.name in self.options and self._moved_on(known, variables):
             model = known.cursor.desk.model
             known = self._set_up_anew(known, self.options[known.name], variables, model)
         self._tell_of_tools(known)
         return known
 
+    def today(self, session: Session, variables: Variables) -> Session:
+        """Return a session with its tools as the notebook has them now; nothing is recorded.
+
+        Raises DefinitionError where one of them is no tool any more.
+        """
+        cursor, chosen = session.cursor, self.options.get(session.name)
+        cursor.look_again()
+        if chosen is None or not self._has_other_tools(session, variables):
+            return session
+        desk, _ = self._desk(session.name, chosen, variables, cursor.desk.model)
+        desk.stops, desk.holds = cursor.desk.stops, cursor.desk.holds
+        here = Cursor(desk, cursor.head, cursor.script, cursor.fresh)
+        return self.keep(Session.here(here, session.name))
+
+    def _has_other_tools(self, session: Session, variables: Variables) -> bool:
+        held, given = self.tools[session.name], session.cursor.desk.given
+        there = all(name in variables for name in (*held, *given))
+        return there and any(variables[name] is not tool for name, tool in held.items())
+
     def _moved_on(self, known: Session, variables: Variables) -> bool:
         """Return whether the notebook has other tools, or other inputs, under the same names."""
         known.cursor.look_again()
-        held, given = self.tools[known.name], known.cursor.desk.given
-        if not all(name in variables for name in (*held, *given)):
-            return False
-        tools = any(variables[name] is not tool for name, tool in held.items())
-        inputs = ((made.content, variables[name]) for name, made in given.items())
-        return tools or any(content_digest(value) != content for content, value in inputs)
+        given = known.cursor.desk.given.items()
+        inputs = ((made.content, variables[name]) for name, made in given if name in variables)
+        return self._has_other_tools(known, variables) or any(
+            content_digest(value) != content for content, value in inputs
+        )
 
     def _tell_of_tools(self, session: Session) -> None:
         """Say once which tools are others than those that ran."""

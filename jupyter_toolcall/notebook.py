@@ -204,6 +204,11 @@ class Notebook:
             return
         # What goes wrong is told in the panel; there is no cell that could fail.
         with contextlib.suppress(ToolcallError):
+            try:
+                drive.session = self.cells.today(drive.session, self.shell.user_ns)
+            except ToolcallError as error:
+                drive.publish("failed", detail=str(error))
+                raise
             await drive.resume()
         self._leave(drive)
 

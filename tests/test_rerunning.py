@@ -13,6 +13,7 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.cells import Cells, filled, say
 from jupyter_toolcall.errors import Absent
+from jupyter_toolcall.lines import carry_out, split
 from jupyter_toolcall.options import options
 from jupyter_toolcall.saving import MIME
 from jupyter_toolcall.values import SETTING
@@ -308,3 +309,48 @@ def test_a_replay_of_a_changed_tool_asks_again_and_says_why(kernel: Begin) -> No
     assert why(again) == "You are asked again: write was changed."
     again.decide(again.pending[0]).run()
     assert why(again) == "You are asked again: what it runs on is not what it was."
+
+
+def line(kernel: Kernel, text: str) -> Session | None:
+    made = carry_out(split(text), kernel.cells, {}, kernel.variables)
+    return kernel.cells.keep(made) if isinstance(made, Session) else None
+
+
+def test_a_line_goes_by_the_tools_that_the_notebook_has_now(
+    kernel: Begin, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = kernel([("write", {"text": "hi"}), ("read", {"letter": "$Letter"}), "done"])
+    first.cell("-m model -t write read Letter --scheme flat", "Write.", YES)
+    line(first, "outdated")
+    first.variables["write"] = write_anew
+    line(first, "outdated")
+    assert capsys.readouterr().out.splitlines() == [
+        "nothing is outdated",
+        "call_1 write: its tool write was changed",
+        "Letter#1: its tool write was changed",
+        "call_2 read: made from Letter#1, which is outdated",
+    ]
+    again = line(first, "replay")
+    assert again is not None
+    assert [call.tool for call in again.pending] == ["write"]
+    again = line(first, "approve")
+    assert again is not None
+    assert again.calls[-1].result == "HI"
+    assert RAN == ["write", "read", "write", "read"]
+
+
+def test_what_is_kept_is_told_and_can_be_forgotten(
+    kernel: Begin, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = kernel()
+    first.cell(LINE, "Send it.", YES, YES, YES)
+    line(first, "values")
+    said = capsys.readouterr().out
+    assert said.startswith("3 values, 0.0 MB of 1,024.0 MB, in ")
+    line(first, "values --forget")
+    assert capsys.readouterr().out.startswith("removed 3 values, 0.0 MB; a replay makes again")
+    first.ends()
+    assert [call.tool for call in kernel().cell(LINE, "Send it.").pending] == ["write"]
+    monkeypatch.setenv(SETTING, "0")
+    line(first, "values")
+    assert capsys.readouterr().out == "no value is kept beyond its kernel\n"

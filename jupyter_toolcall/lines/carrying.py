@@ -11,6 +11,7 @@ from ..errors import UsageError
 from ..models.listing import models, table
 from ..models.named import default
 from ..tools import nearest
+from ..values import megabytes, shelf
 from . import branching, going, learning, looking
 from .words import Commands, Result, without_name
 
@@ -18,7 +19,7 @@ GROUPS = (looking, going, branching, learning)
 """The files that hold the subcommands of a session, as the help lists them."""
 _COMMANDS: Commands = {name: do for group in GROUPS for name, do in group.COMMANDS.items()}
 _NOTHING: Mapping[str, Any] = {}
-SUBCOMMANDS = (*_COMMANDS, *learning.LESSONS, "sessions", "models", "config", "help")
+SUBCOMMANDS = (*_COMMANDS, *learning.LESSONS, "sessions", "values", "models", "config", "help")
 
 
 def carry_out(
@@ -50,6 +51,9 @@ def carry_out(
         chosen = settings.get("model") or default(os.environ)
         print(table(models(os.environ, cells.folder), chosen))
         return None
+    if command == "values":
+        print(_values("--forget" in rest))
+        return None
     if command in learning.LESSONS:
         return learning.LESSONS[command](learning.Learner(cells, variables), rest)
     if command not in _COMMANDS:
@@ -57,7 +61,16 @@ def carry_out(
             f"no subcommand {command!r}; there are {', '.join(SUBCOMMANDS)}."
             f"{nearest(command, SUBCOMMANDS)}"
         )
-    return _COMMANDS[command](cells.current(name), rest)
+    return _COMMANDS[command](cells.today(cells.current(name), variables), rest)
+
+
+def _values(forget: bool) -> str:
+    store = shelf()
+    if store is None:
+        return "no value is kept beyond its kernel"
+    if forget:
+        return f"removed {store.clear()}; a replay makes again what it needs, and asks before it"
+    return f"{store.held()} of {megabytes(store.room)}, in {store.folder}"
 
 
 def _sessions(cells: Cells) -> None:

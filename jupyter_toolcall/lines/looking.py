@@ -28,9 +28,21 @@ def _objects(session: Session, words: list[str]) -> Result:
     return None
 
 
-COMMANDS: Commands = {"status": _status, "tools": _tools, "objects": _objects}
+def _outdated(session: Session, words: list[str]) -> Result:
+    print(session.outdated())
+    return None
+
+
+COMMANDS: Commands = {
+    "status": _status,
+    "tools": _tools,
+    "objects": _objects,
+    "outdated": _outdated,
+}
 HELP = """\
   status                     where the session stands, and what waits
   tools, objects, sessions   what there is
+  outdated                   what would come out otherwise today, and why
+  values [--forget]          what is kept on this machine beyond a kernel; --forget removes it
   models                     who can answer here, and why others cannot
 """
