@@ -46,9 +46,10 @@ class Predicting:
 
     def __call__(self, cursor: Cursor) -> bool:
         """Return whether the next reply is one to be guessed."""
-        if cursor.head in self._passed or cursor.state.aside is not None or cursor.spent:
+        state = cursor.state
+        if state.open or state.aside is not None or cursor.head in self._passed or cursor.spent:
             return False
-        said = cursor.script.next(cursor.state.open)
+        said = cursor.script.next()
         if said is not None:
             return isinstance(said.event, Replied) and said.parent not in self._passed
         asked = cursor.desk.model is not None and not _plays(cursor)

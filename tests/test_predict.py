@@ -11,7 +11,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox, lines, predicting
@@ -128,6 +128,7 @@ def note(words: str) -> str:
     return f"noted {words}"
 
 
+@settings(deadline=None)
 @given(TURNS, st.sampled_from(["new", "walked", "fresh", "forked", "beside"]))
 def test_nothing_of_a_reply_is_told_before_its_guess(
     turns: list[list[tuple[str, str]]], how: str

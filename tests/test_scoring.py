@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
@@ -93,12 +93,14 @@ def beside(guess: Guess, *calls: Call) -> Judged:
 # -- laws -----------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(CALLS)
 def test_a_perfect_guess_has_all_points(call: Call) -> None:
     one = beside(Guess(call.tool, call.arguments), call)
     assert one.points.right == one.points.of >= 1
 
 
+@settings(deadline=None)
 @given(GUESSES, CALLS)
 def test_another_tool_has_no_point_and_a_right_one_at_least_one(guess: Guess, call: Call) -> None:
     one = beside(guess, call)
@@ -106,6 +108,7 @@ def test_another_tool_has_no_point_and_a_right_one_at_least_one(guess: Guess, ca
     assert 0 <= one.points.right <= one.points.of
 
 
+@settings(deadline=None)
 @given(GUESSES, CALLS, st.randoms(use_true_random=False))
 def test_the_order_of_arguments_does_not_matter(guess: Guess, call: Call, random: Any) -> None:
     def mixed(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,6 +122,7 @@ def test_the_order_of_arguments_does_not_matter(guess: Guess, call: Call, random
     assert other.points == beside(guess, call).points
 
 
+@settings(deadline=None)
 @given(CALLS, st.data())
 def test_one_argument_more_that_is_right_is_one_point_more(call: Call, data: Any) -> None:
     kept = {name: v for name, v in call.arguments.items() if data.draw(st.booleans())}
@@ -129,6 +133,7 @@ def test_one_argument_more_that_is_right_is_one_point_more(call: Call, data: Any
         assert more.points == Points(one.points.right + (not was), one.points.of)
 
 
+@settings(deadline=None)
 @given(st.lists(CALLS, max_size=3), GUESSES)
 def test_of_several_calls_the_nearest_counts(calls: list[Call], guess: Guess) -> None:
     one = beside(guess, *calls)
@@ -140,6 +145,7 @@ def test_of_several_calls_the_nearest_counts(calls: list[Call], guess: Guess) ->
         assert one.points.right / one.points.of == best
 
 
+@settings(deadline=None)
 @given(POURS, st.lists(st.sampled_from(["Jar", "grams", "unit"])))
 def test_what_is_said_and_what_stands_there_by_default_count_alike(
     arguments: dict[str, Any], left: list[str]

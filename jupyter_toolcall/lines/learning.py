@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -72,9 +73,14 @@ class Learner:
         return Scene(session, self.variables, guesses.points if guesses is not None else None)
 
     def task(self, replay: str) -> Task | None:
-        """Return the exercise that a cell is for: the one that it replays, or was shown last."""
+        """Return the exercise that a cell is for: the one that it replays, or was shown last.
+
+        None also where it cannot be read by now: a check will say why.
+        """
         name = self.on(replay)
-        return Task(self.exercise(name).title) if name else None
+        with contextlib.suppress(UsageError):
+            return Task(self.exercise(name).title) if name else None
+        return None
 
     def checked(self, replay: str, session: Session) -> Task:
         """Return how that exercise stands, for the panel."""

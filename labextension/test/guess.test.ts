@@ -88,7 +88,7 @@ test('what is left out of a guess is no mistake, and what is refused comes back 
 
 test('that it calls nothing is a guess too, and a reply or all the rest can be skipped', async () => {
   const it = await page();
-  const says = ['It answers, without a call', 'Skip', 'Skip the rest'];
+  const says = ['No call: it answers', 'Skip', 'Skip the rest'];
   for (const name of says) {
     it.view.update(whole(toGuess()));
     it.click(name);

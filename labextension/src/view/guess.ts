@@ -98,7 +98,7 @@ export function guess(acts: Acts): GuessCard {
   const title = h('div', { class: 'tc-title' }, h('h3', {}, 'What does the model do next?'), turn);
   const how = h('p', {}, 'This is what it is sent. Choose the tool that you think it calls.');
   const asked = sent(acts.guess);
-  const none = button('It answers, without a call', { key: 'none', onclick: () => acts.send({ type: 'guess', tool: '' }) });
+  const none = button('No call: it answers', { key: 'none', onclick: () => acts.send({ type: 'guess', tool: '' }) });
   const skip = button('Skip', { look: 'ghost right', key: 'skip', onclick: () => acts.send({ type: 'skip_guess', rest: false }) });
   const rest = button('Skip the rest', { look: 'ghost', key: 'rest', onclick: () => acts.send({ type: 'skip_guess', rest: true }) });
   const row = h('div', { class: 'tc-row' }, none, skip, rest);
