@@ -11,6 +11,8 @@ from pathlib import Path
 
 from .errors import ToolcallError
 from .evaluation import SCHEMES, compare, table, tasks_in
+from .export import FORMATS
+from .export.files import chosen, written
 from .notebooks import Recorded, execute, recorded, verify
 from .teaching.proving import prove
 
@@ -20,9 +22,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = parser().parse_args(arguments)
     try:
         return int(parsed.act(parsed))
-    except (ToolcallError, OSError) as error:
+    except ToolcallError as error:
         print(f"toolcall: {error}", file=sys.stderr)
-        return 1
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"toolcall: {where}{error.strerror or error}", file=sys.stderr)
+    return 1
 
 
 def parser() -> argparse.ArgumentParser:
@@ -38,8 +43,20 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("notebook", type=Path, nargs="+")
     prove_ = _command(commands, "check", _check, "whether exercises pass by their own solutions")
     prove_.add_argument("notebook", type=Path, nargs="+")
+    _export_options(_command(commands, "export", _export, "take recorded sessions home"))
     _eval_options(_command(commands, "eval", _eval, "run tasks in several schemes and models"))
     return made
+
+
+def _export_options(made: argparse.ArgumentParser) -> None:
+    formats = "; ".join(f"{each.name}: {each.what}" for each in FORMATS.values())
+    made.add_argument("file", type=Path, help="a notebook with recorded sessions, or a journal")
+    made.add_argument("--to", choices=list(FORMATS), help=formats)
+    made.add_argument("--output", type=Path, help="the file; with several sessions, its beginning")
+    made.add_argument(
+        "--session", default="", metavar="N", help="a session's cell or name; all without it"
+    )
+    made.add_argument("--force", action="store_true", help="overwrite what no export made")
 
 
 def _eval_options(made: argparse.ArgumentParser) -> None:
@@ -118,6 +135,13 @@ def _check(parsed: argparse.Namespace) -> int:
             print(f"{'fails ' if proof.wrong else 'passes'}  {path}: {proof.exercise}", end="")
             print(f" ({proof.wrong})" if proof.wrong else "")
     return 1 if failed else 0
+
+
+def _export(parsed: argparse.Namespace) -> int:
+    held = chosen(parsed.file, parsed.session)
+    for path, where in written(held, parsed.file, parsed.output, parsed.to, parsed.force):
+        print(f"{path}  ({where})")
+    return 0
 
 
 def _eval(parsed: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ What a file says is another machine's word: its entries allow nothing here.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,6 +30,8 @@ class Gathered:
 
     def add(self, part: Mapping[str, Any], wanted: bool) -> None:
         """Take a saved session's entries. Raises BrokenJournal for a text that was changed."""
+        # What reads notebooks gives mappings of its own.
+        part = json.loads(json.dumps(part))
         for key, value in part.get("texts", {}).items():
             if self.journal.remember(value) != key:
                 raise BrokenJournal("a text does not fit its digest")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..tools.references import fits
 from .code import Code, call, joined
-from .values import written
+from .values import quoted, written
 
 Named = Callable[[str], Code | None]
 """From the name of a class to the code that names it; None where it is not known."""
@@ -29,48 +28,50 @@ def no_class(name: str) -> None:
 def by_schema(
     schema: Mapping[str, Any],
     arguments: Mapping[str, Any],
+    objects: Mapping[str, str],
     lent: Callable[[str], Code],
     named: Named = no_class,
-) -> Callable[[str], Code]:
-    """Return a function from an argument's name to its code."""
-    defs, properties = schema.get("$defs", {}), schema.get("properties", {})
+) -> dict[str, Code]:
+    """Return arguments as code; `objects` are the places in them that name objects."""
+    defs = schema.get("$defs", {})
 
-    def code(key: str) -> Code:
-        return _code(properties.get(key, {}), arguments[key])
-
-    def _code(part: Any, value: Any) -> Code:
+    def _code(part: Any, value: Any, place: str) -> Code:
+        if place in objects:
+            return lent(objects[place])
         part = part if isinstance(part, Mapping) else {}
         name = str(part.get("$ref", "")).rpartition("/")[2]
         if name:
-            return _of_class(named(name), defs.get(name, {}), value)
+            return _of_class(named(name), defs.get(name, {}), value, place)
         for branch in _branches(part, value):
-            return _code(branch, value)
-        return _plain(part, value)
+            return _code(branch, value, place)
+        return _plain(part, value, place)
 
-    def _of_class(cls: Code | None, part: Any, value: Any) -> Code:
+    def _of_class(cls: Code | None, part: Any, value: Any, place: str) -> Code:
         if cls is None or not isinstance(part, Mapping):
-            return _code(part, value)
+            return _code(part, value, place)
         if "enum" in part or "const" in part:
             return call(cls, [written(value)])
         if isinstance(value, dict) and "properties" in part:
-            known = part["properties"]
-            fields = {key: _code(known.get(key, {}), item) for key, item in value.items()}
-            return call(cls, named=fields)
-        return _code(part, value)
+            return call(cls, named=_fields(part, value, f"{place}."))
+        return _code(part, value, place)
 
-    def _plain(part: Mapping[str, Any], value: Any) -> Code:
+    def _fields(part: Mapping[str, Any], value: Mapping[str, Any], at: str) -> dict[str, Code]:
+        known, more = part.get("properties", {}), part.get("additionalProperties", {})
+        return {key: _code(known.get(key, more), each, at + key) for key, each in value.items()}
+
+    def _plain(part: Mapping[str, Any], value: Any, place: str) -> Code:
         match value:
-            case str() if fits(part, value):
-                return lent(value)
             case list():
                 first = list(part.get("prefixItems", ()))
                 rest = part.get("items", {})
                 kinds = [*first, *[rest] * max(0, len(value) - len(first))]
-                return joined("[", (_code(k, v) for k, v in zip(kinds, value, strict=False)), "]")
+                pairs = enumerate(zip(kinds, value, strict=False))
+                return joined("[", (_code(k, v, f"{place}.{n}") for n, (k, v) in pairs), "]")
             case dict():
-                known, more = part.get("properties", {}), part.get("additionalProperties", {})
-                pairs = ((key, _code(known.get(key, more), item)) for key, item in value.items())
-                return joined("{", (Code(f"{k!r}: {c.text}", c.needs) for k, c in pairs), "}")
+                fields = _fields(part, value, f"{place}.").items()
+                return joined(
+                    "{", (Code(f"{quoted(k)}: {c.text}", c.needs) for k, c in fields), "}"
+                )
         return written(value)
 
     def _branches(part: Mapping[str, Any], value: Any) -> Iterator[Any]:
@@ -81,11 +82,9 @@ def by_schema(
         if not isinstance(branch, Mapping):
             return False
         whole = defs.get(str(branch.get("$ref", "")).rpartition("/")[2], branch)
-        if "pattern" in whole and isinstance(value, str):
-            return fits(whole, value)
         if "enum" in whole:
             return value in whole["enum"]
         kind = whole.get("type")
         return kind is None or isinstance(value, _TYPES.get(kind, (object,)))
 
-    return code
+    return _fields(schema, arguments, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dis
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from typing import Any, Literal
 
 from ..tools import Tool
 from ..tools.tool import Origin
-from .code import Code, Unwritable, call
+from .code import Code, Need, Unwritable, call
 from .homes import reference
 
 Gives = Literal["value", "nothing", "unsure"]
@@ -31,6 +32,8 @@ class Callee:
     awaited: bool = False
     gives: Gives = "value"
     """Whether it returns something; what returns nothing changed the object that it is of."""
+    needs: frozenset[Need] = frozenset()
+    """What has to be defined for it, though the call does not say so."""
 
     def called(self, arguments: Mapping[str, Code], subject: Code | None = None) -> Code:
         """Return the call with these arguments, on an object where it is a method of one."""
@@ -42,7 +45,8 @@ class Callee:
         if head is None:
             raise Unwritable(f"{self.method} of nothing")
         at = head.then(f".{self.method}") if self.method else head
-        return call(at, first, rest, more)
+        made = call(at, first, rest, more)
+        return Code(made.text, made.needs | self.needs)
 
 
 def _opened(stars: str, part: Code | None) -> Iterator[Code]:
@@ -57,6 +61,8 @@ def callee_of(tool: Tool, instance: Code | None) -> Callee:
     """Return how a tool of this process is called. Raises Unwritable where it is no Python."""
     origin = tool.origin or Origin(tool.function)
     shape = shaped(_signature(origin), _is_async(origin.function))
+    if shape.gives == "unsure" and _returns_nothing(inspect.unwrap(origin.function)):
+        shape = replace(shape, gives="nothing")
     if origin.owner is None:
         return replace(shape, head=reference(origin.function))
     if tool.instance:
@@ -75,6 +81,20 @@ def _signature(origin: Origin) -> inspect.Signature:
 
 def _is_async(function: Any) -> bool:
     return inspect.iscoroutinefunction(inspect.unwrap(function))
+
+
+def _returns_nothing(function: Any) -> bool:
+    """Return whether no way through a function ends with a value."""
+    if not inspect.isfunction(function):
+        return False
+    before, ends = None, []
+    for each in dis.get_instructions(function):
+        if each.opname == "RETURN_CONST":
+            ends.append(each.argval)
+        elif each.opname == "RETURN_VALUE":
+            ends.append(before.argval if before and before.opname == "LOAD_CONST" else function)
+        before = each
+    return all(end is None for end in ends)
 
 
 def _without_first(shape: Callee) -> Callee:
@@ -109,7 +129,10 @@ def shaped_by(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Callee:
     signature = inspect.Signature([*_parameters(node.args)])
     said = ast.unparse(node.returns).strip("'\"") if node.returns else inspect.Signature.empty
     shape = shaped(signature, isinstance(node, ast.AsyncFunctionDef))
-    return replace(shape, gives=_gives(said))
+    gives = _gives(said)
+    ends = (part for part in ast.walk(node) if isinstance(part, (ast.Return, ast.Yield)))
+    bare = all(part.value is None for part in ends)
+    return replace(shape, gives="nothing" if gives == "unsure" and bare else gives)
 
 
 def _parameters(args: ast.arguments) -> Iterator[inspect.Parameter]:
@@ -124,7 +147,7 @@ def _parameters(args: ast.arguments) -> Iterator[inspect.Parameter]:
         yield from (_Parameter(each.arg, kind) for each in named if each is not None)
 
 
-def method_of(node: ast.ClassDef, name: str, receiver: bool) -> Callee:
+def method_of(node: ast.ClassDef, name: str) -> Callee:
     """Return how a method of a class that is only read is called, all but what has it.
 
     Raises Unwritable where the class has none of that name.

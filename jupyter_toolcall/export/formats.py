@@ -65,7 +65,7 @@ def format_named(path: Path, to: str | None) -> Format:
 
 def text(take: Take, to: str) -> str:
     """Return a session in a format, without secrets. Raises UsageError for an unknown format."""
-    return str(hiding(os.environ)(format_named(Path(), to).text(take)))
+    return marks.marked(str(hiding(os.environ)(format_named(Path(), to).text(take))))
 
 
 def export(take: Take, path: str | Path, to: str | None = None, force: bool = False) -> Path:

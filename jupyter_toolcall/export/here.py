@@ -70,8 +70,7 @@ class Here:
         try:
             values, names, kept = self._checked(tool, call.arguments)
         except CallError:
-            plain = by_schema(tool.parameters, dict(call.arguments), lent)
-            return {key: plain(key) for key in call.arguments}
+            return by_schema(tool.parameters, call.arguments, named, lent)
 
         def held(value: Any) -> Code | None:
             name = names.get(id(value))

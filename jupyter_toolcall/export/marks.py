@@ -53,7 +53,7 @@ def write(path: Path, text: str, force: bool) -> None:
     descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(marked(text))
+            file.write(text)
         mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
         os.chmod(beside, mode)
         os.replace(beside, path)

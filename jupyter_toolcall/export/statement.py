@@ -58,8 +58,9 @@ def _may_change(draft: Draft, ran: CallState, callee: Callee) -> bool:
     """Return whether the new object may be the one that a method was called on, changed."""
     name = ran.arguments.get(draft.world.receiver(ran))
     made = draft.state.objects.get(name) if isinstance(name, str) else None
-    one = isinstance(ran.outcome, Made) and callee.gives != "value"
-    return one and made is not None and not draft.world.is_shared(made)
+    if not isinstance(ran.outcome, Made) or made is None or callee.gives == "value":
+        return False
+    return made.kind == ran.outcome.kind and not draft.world.is_shared(made)
 
 
 def _changed(

@@ -1,14 +1,17 @@
 """The structure of a session as JSON, which stays: `docs/session.schema.json` is its schema.
 
 A field that is added later has a default; what is here keeps its name and its meaning
-within one version. Only these dataclasses live here.
+within one version. Only these dataclasses live here, and the schema that they amount to.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from pydantic import TypeAdapter
 
 from ..events import Usage
 from ..state import Status
@@ -137,3 +140,9 @@ class Document:
     version: Literal[1] = 1
     made: str = MARK
     """A digest of this document, by which export knows its own."""
+
+
+def schema() -> str:
+    """Return the JSON Schema of a session, as it stands in `docs`."""
+    made = TypeAdapter(Document).json_schema(mode="serialization")
+    return json.dumps(made, indent=1) + "\n"

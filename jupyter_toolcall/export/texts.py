@@ -44,6 +44,8 @@ class Statement:
     text: str
     binds: frozenset[str] = frozenset()
     uses: frozenset[str] = frozenset()
+    now: frozenset[str] = frozenset()
+    """Those of them that it needs at once, and not when a function is called."""
     mentions: frozenset[str] = frozenset()
     """Names in its annotations, which may be words."""
     changes: frozenset[str] = frozenset()
@@ -67,7 +69,7 @@ class Text:
             each = self.statements[place]
             if name in each.binds:
                 found.append(place)
-                if name not in each.uses and not _may_not_bind(each.node):
+                if name not in each.now and not _may_not_bind(each.node):
                     break
             elif name in each.changes:
                 found.append(place)
@@ -148,7 +150,8 @@ def _statements(node: ast.stmt, lines: Sequence[str], package: str) -> Iterator[
         s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()
     )
     uses, said = frozenset(_used(table)) - KNOWN, frozenset(_annotated(node)) - KNOWN
-    yield Statement(text, binds, uses, said - uses, frozenset(_changed(node)), node=node)
+    now = frozenset(_used(table, deep=False))
+    yield Statement(text, binds, uses, now, said - uses, frozenset(_changed(node)), node=node)
 
 
 def _imports(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[Import]:
@@ -175,12 +178,14 @@ def _source(node: ast.stmt, lines: Sequence[str]) -> str:
     return "\n".join(lines[first - 1 : last])
 
 
-def _used(table: symtable.SymbolTable, top: bool = True) -> Iterator[str]:
+def _used(table: symtable.SymbolTable, deep: bool = True, top: bool = True) -> Iterator[str]:
+    """Yield the names that code takes from its module; without `deep`, not those of functions."""
     for symbol in table.get_symbols():
         if symbol.is_referenced() and (top or symbol.is_global()):
             yield symbol.get_name()
     for inner in table.get_children():
-        yield from _used(inner, top=False)
+        if deep or not isinstance(inner, symtable.Function):
+            yield from _used(inner, deep, top=False)
 
 
 def _annotated(node: ast.AST) -> Iterator[str]:

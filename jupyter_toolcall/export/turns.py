@@ -10,6 +10,7 @@ from ..events import to_json
 from ..exchanges import Exchange, exchanges, plain
 from ..loop import Cursor
 from ..progress import bar
+from ..state import state_at
 from .marks import MARK
 
 FORMAT = "jupyter-toolcall/messages"
@@ -19,24 +20,39 @@ def messages(cursor: Cursor, exact: bool) -> str:
     """Return all turns as JSON.
 
     `request` is the body that went to the provider, or what a model that is a function is
-    given. Headers, and so keys, are in neither.
+    given. Headers, and so keys, are in neither. What a file alone knows of a request is not
+    `exact`: definitions are as they were first sent.
     """
     turns = []
     with bar(cursor.state.turns, "messages", "turn") as moved:
         for each in exchanges(cursor):
-            turns.append(_turn(each))
+            turns.append(_turn(each, _body(each) if exact else _recorded(cursor, each)))
             moved.update()
     whole = {"format": FORMAT, "version": 1, "made": MARK, "exact": exact, "turns": turns}
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
-def _turn(each: Exchange) -> dict[str, Any]:
+def _turn(each: Exchange, request: Any) -> dict[str, Any]:
     reply = to_json(each.reply)
     return {
         "turn": each.turn,
         "model": each.model,
-        "request": plain(each.request) if each.body is None else each.body,
+        "request": request,
         "reply": {key: item for key, item in reply.items() if key not in ("type", "offered")},
         "usage": None if each.usage is None else asdict(each.usage),
         "ms": each.ms,
     }
+
+
+def _body(each: Exchange) -> Any:
+    return plain(each.request) if each.body is None else each.body
+
+
+def _recorded(cursor: Cursor, each: Exchange) -> dict[str, Any]:
+    """Return a request with the texts that the journal has of it."""
+    journal = cursor.desk.journal
+    sent, texts = state_at(journal, each.entry).sent, journal.texts
+    request = plain(each.request)
+    tools = (texts.get(sent.get(tool.name) or "") for tool in each.request.tools)
+    system = texts.get(sent.get("") or "", request["system"])
+    return {**request, "system": system, "tools": [tool for tool in tools if tool is not None]}

@@ -45,7 +45,10 @@ def edited(call: CallState) -> tuple[str, ...]:
     if not call.edited:
         return ()
     before, reason = call.call.arguments, call.decided.reason if call.decided else ""
-    now = {k: v for k, v in call.asked.items() if k not in before or before[k] != v}
+    filled = call.started.used if call.started else {}
+    # An object that the model left out was filled in, and is no change.
+    known = {k: v for k, v in call.asked.items() if k in before or k not in filled}
+    now = {k: v for k, v in known.items() if k not in before or before[k] != v}
     parts = [
         f"{key} was {before[key]!r:.80}" if key in before else f"{key} is yours" for key in now
     ]

@@ -12,10 +12,10 @@ from ..models.listing import models, table
 from ..models.named import default
 from ..tools import nearest
 from ..values import megabytes, shelf
-from . import branching, going, learning, looking
+from . import branching, going, learning, looking, taking
 from .words import Commands, Result, without_name
 
-GROUPS = (looking, going, branching, learning)
+GROUPS = (looking, going, branching, taking, learning)
 """The files that hold the subcommands of a session, as the help lists them."""
 _COMMANDS: Commands = {name: do for group in GROUPS for name, do in group.COMMANDS.items()}
 _NOTHING: Mapping[str, Any] = {}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import io
-import tempfile
 import tokenize
 from array import array
 from dataclasses import replace
@@ -18,15 +16,23 @@ from hypothesis import HealthCheck, event, given, settings
 
 from jupyter_toolcall import Scripted, Session, Toolbox, from_definition
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
-from tests.export.worlds import Brush, Plan, Sheet, Wall, made_alike, plain, plans, play, run
+from tests.export.worlds import (
+    Brush,
+    Plan,
+    Sheet,
+    Wall,
+    bare,
+    exported,
+    made_alike,
+    plain,
+    plans,
+    play,
+    run,
+)
 
 many = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
-
-
-def exported(session: Session, to: str = "py") -> Path:
-    return session.export(Path(tempfile.mkdtemp()) / f"session.{to}")
 
 
 def code(path: Path) -> str:
@@ -67,16 +73,6 @@ def harmless(plan: Plan) -> Plan:
 
     turns = tuple(word(turn) if isinstance(turn, str) else calm(turn) for turn in plan.turns)
     return replace(plan, turns=turns, words=word(plan.words))
-
-
-def bare(text: str) -> str:
-    """What code does, whatever its literals say."""
-
-    class Blank(ast.NodeTransformer):
-        def visit_Constant(self, node: ast.Constant) -> ast.Constant:
-            return ast.Constant("") if isinstance(node.value, str) else node
-
-    return ast.dump(Blank().visit(ast.parse(text)))
 
 
 @given(plans)
@@ -130,7 +126,7 @@ def test_a_call_that_was_edited_stands_as_it_ran_and_says_what_was_asked_for() -
     )
     text = code(exported(session.run()))
     assert 'sheet_2.draw(text="a tree")' in text
-    assert "# 1 You changed this call: Sheet is yours; text was 'a house' (x\\u000ay)" in text
+    assert "# 1 You changed this call: text was 'a house' (x\\u000ay)" in text
 
 
 def test_what_failed_or_was_rejected_is_a_comment() -> None:

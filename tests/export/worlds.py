@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import enum
 import io
 import runpy
 import sys
+import tempfile
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -79,6 +81,13 @@ class Sheet:
     async def dry(self) -> Sheet:
         """Wait until it is dry."""
         return Sheet(self.size, [f"dry {mark}" for mark in self.marks])
+
+    def fold(self, keep: bool):  # type: ignore[no-untyped-def]
+        """Fold it; who keeps it gets a new one."""
+        if keep:
+            return Sheet(self.size, ["folded"])
+        self.marks.append("folded")
+        return None
 
     def itself(self) -> Sheet:
         """Give it back."""
@@ -168,6 +177,9 @@ steps = st.one_of(
     st.tuples(
         st.sampled_from(["Sheet_turned", "Sheet_count", "Sheet_halves", "Sheet_dry"]),
         st.fixed_dictionaries({"Sheet": sheets}),
+    ),
+    st.tuples(
+        st.just("Sheet_fold"), st.fixed_dictionaries({"Sheet": sheets, "keep": st.booleans()})
     ),
     st.tuples(st.just("Sheet_itself"), st.fixed_dictionaries({"Sheet": sheets})),
     st.tuples(st.just("Brush_wider"), st.fixed_dictionaries({}, optional={"by": st.just("2.5")})),
@@ -333,3 +345,17 @@ def made_alike(session: Session, made: dict[str, Any]) -> int:
     for name, variable in variables(session.objects).items():
         assert plain(made[variable]) == plain(session[name]), name
     return len(session.objects)
+
+
+def exported(session: Session, to: str = "py") -> Path:
+    return session.export(Path(tempfile.mkdtemp()) / f"session.{to}")
+
+
+def bare(text: str) -> str:
+    """What code does, whatever its literals say."""
+
+    class Blank(ast.NodeTransformer):
+        def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+            return ast.Constant("") if isinstance(node.value, str) else node
+
+    return ast.dump(Blank().visit(ast.parse(text)))

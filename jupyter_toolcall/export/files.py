@@ -1,0 +1,171 @@
+"""The sessions of a file, a notebook or a journal, on their way home. Nothing of it runs."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from ..errors import BrokenJournal, ToolcallError, UsageError
+from ..gathering import gathered, labels
+from ..journal import Journal
+from ..loop import Cursor
+from ..messages import LIMIT
+from ..notebooks import Recorded, read, recorded
+from ..options import options
+from ..progress import bar
+from ..rows import Rows
+from ..watch import standing
+from .formats import Format, export, format_named
+from .on_paper import OnPaper, cursor_on_paper
+from .take import Take
+
+MAGIC = "%%toolchat"
+_ROWS = TypeAdapter(Rows)
+_CELL = re.compile(r"cell (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A session that a file holds: how it may be called, and where it stands."""
+
+    label: str
+    names: tuple[str, ...]
+    take: Take
+    where: str
+
+
+def sessions(path: Path) -> tuple[Held, ...]:
+    """Return the sessions that a file holds: of those that go on, the last place alone.
+
+    Raises ToolcallError for a file that holds none, or that was changed.
+    """
+    try:
+        found = tuple(_journal(path) if path.suffix == ".jsonl" else _notebook(path))
+    except BrokenJournal as error:
+        raise UsageError(f"{path}: {error}") from None
+    if not found:
+        raise UsageError(f"{path} holds no session")
+    return found
+
+
+def chosen(path: Path, name: str) -> tuple[Held, ...]:
+    """Return the sessions of a file that a name means, "" all of them. Raises UsageError."""
+    found = sessions(path)
+    if not name:
+        return found
+    fitting = [each for each in found if name in each.names]
+    if not fitting:
+        known = ", ".join(dict.fromkeys(label for each in found for label in each.names))
+        raise UsageError(f"{path}: there is no session {name}; there are {known}")
+    return (fitting[-1],)
+
+
+def written(
+    held: Sequence[Held], source: Path, output: Path | None, to: str | None, force: bool
+) -> Iterator[tuple[Path, str]]:
+    """Write sessions of a file, each to a file of its own, and yield these, and what they hold.
+
+    Without an output they stand beside the source. Raises UsageError.
+    """
+    if output is None and to is None:
+        raise UsageError("say in which format with --to, or to which file with --output")
+    made = format_named(output or source, to)
+    target = output or source.with_suffix(made.endings[0])
+    many = len(held) > 1 or target == source
+    with bar(len(held), source.name, "session") as moved:
+        for each in held:
+            path = target.with_name(f"{_stem(target, made)}-{each.label}{_ending(target, made)}")
+            yield export(each.take, path if many else target, made.name, force), each.where
+            moved.update()
+
+
+def _ending(path: Path, made: Format) -> str:
+    known = (end for end in made.endings if path.name.endswith(end))
+    return next(known, path.suffix)
+
+
+def _stem(path: Path, made: Format) -> str:
+    return path.name.removesuffix(_ending(path, made))
+
+
+# -- journals -------------------------------------------------------------------------------
+
+
+def _journal(path: Path) -> Iterator[Held]:
+    journal = Journal.loads(path.read_text(encoding="utf-8"))
+    for number, head in enumerate(journal.leaves(), 1):
+        cursor = _cursor(journal, head, path, {})
+        take = Take(cursor, OnPaper(cursor), standing(cursor, ""), exact=False)
+        names = (str(number), head[:12], head)
+        yield Held(str(number), names, take, f"branch {number}: {take.title}")
+
+
+def _cursor(journal: Journal, head: str, path: Path, words: Mapping[str, str]) -> Cursor:
+    try:
+        return cursor_on_paper(journal, head, words)
+    except BrokenJournal:
+        raise
+    except ToolcallError as error:
+        raise BrokenJournal(f"its entries do not follow one another: {error}") from None
+
+
+# -- notebooks ------------------------------------------------------------------------------
+
+
+def _notebook(path: Path) -> Iterator[Held]:
+    saved = recorded(path)
+    held = gathered(saved, str(path), "")
+    heads = [held.names.get(each.data["journal"]["head"], "") for each in saved]
+    ways = {head: {e.id for e in held.journal.path(head)} for head in heads if head}
+    cells = read(path).cells
+    code = [str(cell.source) if cell.cell_type == "code" else "" for cell in cells]
+    for each, head in zip(saved, heads, strict=True):
+        # What another one goes on from is a part of that.
+        if head and not any(head in way and head != other for other, way in ways.items()):
+            yield _held(each, held.journal, head, path, code)
+
+
+def _held(saved: Recorded, journal: Journal, head: str, path: Path, code: Sequence[str]) -> Held:
+    number = _CELL.match(saved.where)
+    so_far = code[: int(number[1])] if number else code
+    rows = _rows(saved.data.get("rows", {}), path)
+    cursor = _cursor(journal, head, path, _words(rows))
+    notes = {row.name: row.note for row in rows.objects if not row.branch}
+    world = OnPaper(cursor, so_far, _tools_of(so_far), notes)
+    names = labels(saved)
+    return Held(names[0], names, Take(cursor, world, rows, exact=False), saved.where)
+
+
+def _words(rows: Rows) -> dict[str, str]:
+    """Return the words in which results were told, by call; not those that were cut."""
+    calls = {row.step: row.call for row in rows.calls if not row.branch}
+    told = (row for row in rows.messages if row.role == "tool" and len(row.text) < LIMIT)
+    return {calls[row.step]: row.text for row in told if row.step in calls}
+
+
+def _rows(data: Any, path: Path) -> Rows:
+    try:
+        return _ROWS.validate_python(data)
+    except ValidationError as error:
+        what = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in what["loc"])
+        raise BrokenJournal(
+            f"a saved session's rows are damaged ({place}: {what['msg']})"
+        ) from None
+
+
+def _tools_of(cells: Sequence[str]) -> tuple[str, ...]:
+    """Return the variables that the notebook's cells gave as tools."""
+    names: dict[str, None] = {}
+    for cell in cells:
+        first = cell.lstrip().partition("\n")[0]
+        if first.startswith(MAGIC):
+            with contextlib.suppress(UsageError):
+                names |= dict.fromkeys(options(first.removeprefix(MAGIC)).tools)
+    return tuple(names)

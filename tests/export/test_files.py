@@ -1,0 +1,293 @@
+"""Sessions of a file go home without running anything of it: a notebook's, or a journal's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from jupyter_toolcall import Session, cli
+from jupyter_toolcall.errors import UsageError
+from jupyter_toolcall.export import FORMATS, export
+from jupyter_toolcall.export.files import Held, chosen, sessions
+from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+from jupyter_toolcall.notebooks import execute
+from jupyter_toolcall.saving import MIME
+from tests.export.worlds import plain, run
+
+ROOT = Path(__file__).parent.parent.parent
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NO_PYTHON = ("06_definitions", "08_graphql")
+
+
+def home(held: Held, folder: Path, to: str = "py") -> Path:
+    return export(held.take, folder / f"{held.label}.{to}", to, force=True)
+
+
+@pytest.mark.filterwarnings("ignore:The 'convert_dates' keyword")
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_session_of_a_tutorial_goes_home_from_its_file_alone(
+    path: Path, tmp_path: Path
+) -> None:
+    held = sessions(path)
+    assert held
+    for each in held:
+        text = home(each, tmp_path).read_text()
+        assert "FILL IN: " not in text or path.stem.startswith(("04", *NO_PYTHON))
+        run(home(each, tmp_path))
+        for to in FORMATS:
+            assert home(each, tmp_path, to).stat().st_size > 100
+
+
+LESSON = (
+    """%load_ext jupyter_toolcall
+from dataclasses import dataclass, field
+from enum import Enum
+import copy
+from pydantic import BaseModel
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
+""",
+    """class Colour(Enum):
+    RED = "red"
+
+@dataclass
+class Sheet:
+    marks: list = field(default_factory=list)
+
+    def draw(self, text: str, colour: Colour = Colour.RED):
+        self.marks.append(f"{text} {colour.value}")
+
+    @staticmethod
+    def blank(marks: int) -> "Sheet":
+        "Take a new sheet."
+        return Sheet([EMPTY] * marks)
+
+    async def dry(self) -> "Sheet":
+        "Wait."
+        return Sheet([f"dry {mark}" for mark in self.marks])
+
+class Frame(BaseModel):
+    sheet: Sheet
+    edges: list[Colour] = []
+""",
+    """EMPTY = "-"
+class Wall:
+    name = "the_wall"
+    def __init__(self, held): self.held = list(held)
+    def hang(self, sheet: Sheet, *notes: str) -> int:
+        "Hang it."
+        sheet.marks += notes
+        self.held.append(sheet)
+        return len(self.held)
+    def last(self) -> Sheet:
+        "The last."
+        return self.held[-1]
+
+@tool(read_only=True)
+def frame(frame: Frame) -> list[Sheet]:
+    "Frame it."
+    return [Sheet([*frame.sheet.marks, *(edge.value for edge in frame.edges)]), Sheet()]
+
+def fail(sheet: Sheet):
+    "Fail."
+    sheet.marks.clear()
+    raise ValueError("no '''")
+
+paper = Sheet(["old"])
+wall, other = Wall([]), 1
+script = Scripted([
+    [("Sheet_draw", {"text": "a'"}), ("Sheet_draw", {"text": "b", "colour": "red"})],
+    ("frame", {"frame": {"sheet": "Sheet#2", "edges": ["red"]}}),
+    [("Sheet_blank", {"marks": 2}), ("Sheet_dry", {"Sheet": "Sheet#3"})],
+    [("fail", {"sheet": "Sheet#1"}), ("the_wall_hang", {"sheet": "Sheet#3", "notes": ["n"]})],
+    [("the_wall_last", {})],
+    "Done.",
+    ("Sheet_draw", {"Sheet": "Sheet#1", "text": "late"}),
+    "Done again.",
+])
+%who
+""",
+    "%%toolchat -n art -m script -t Sheet frame fail wall -i paper --scheme flat --approve all"
+    "\nGo.",
+    "%%toolchat -n art\nGo on.",
+    "print({name: _[name].marks for name in _.objects})",
+)
+
+
+@pytest.fixture(scope="module")
+def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("lesson") / "art.v1.ipynb"
+    cells = [nbformat.v4.new_code_cell(source) for source in LESSON]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    execute(path).write(path)
+    return path
+
+
+def test_the_script_of_a_file_makes_what_its_session_made(lesson: Path, tmp_path: Path) -> None:
+    [held] = sessions(lesson)
+    assert held.names == ("5", "art")
+    made = run(home(held, tmp_path))
+    printed = nbformat.read(lesson, as_version=4).cells[-1].outputs[0].text
+    marks = {name: made[name.lower().replace("#", "_")].marks for name in eval(printed)}
+    assert marks == eval(printed)
+    assert len(marks) == 9
+    text = home(held, tmp_path).read_text()
+    assert "# CHECK: Sheet#1 was a Sheet with content" in text
+    assert 'frame=Frame(edges=[Colour("red")], sheet=deepcopy(sheet_2))' in text
+    assert 'sheet_2 = deepcopy(sheet_1)\nsheet_2.draw(text="a\'")\n' in text
+    assert "asyncio.run(deepcopy(sheet_3).dry())" in text
+    assert "wall = Wall([])" not in text.partition("-- What the session")[2]
+    assert "@tool" not in text
+
+
+def test_nothing_of_a_file_runs(tmp_path: Path, lesson: Path) -> None:
+    notebook = nbformat.read(lesson, as_version=4)
+    for cell in notebook.cells:
+        cell.source = f"open({str(tmp_path / 'ran')!r}, 'w')\n{cell.source}"
+    notebook.cells[3].source = LESSON[3]
+    path = tmp_path / "a.ipynb"
+    nbformat.write(notebook, path)
+    for to in FORMATS:
+        home(sessions(path)[-1], tmp_path, to)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_what_a_file_knows_of_requests_is_what_was_sent(tmp_path: Path, lesson: Path) -> None:
+    data = json.loads(home(sessions(lesson)[0], tmp_path, "messages").read_text())
+    assert data["exact"] is False
+    turns = data["turns"]
+    assert [turn["turn"] for turn in turns] == [*range(1, 9)]
+    assert {tool["name"] for tool in turns[0]["request"]["tools"]} >= {"Sheet_draw", "frame"}
+    last = turns[-1]["request"]["messages"]
+    assert [m["text"] for m in last if m["role"] == "user"] == ["Go.", "Go on."]
+    assert '{"result": "Sheet#2"}' in json.dumps(last).replace("\\", "")
+
+
+def lunch() -> Session:
+    given = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
+    made = Session(kitchen(), FRIES, approve="all", inputs=given, outputs={"fries": Plate})
+    return made.tell("Bake me some fries.").edit("call_4", shape="SLICES").run()
+
+
+def test_a_journal_goes_home_branch_by_branch(tmp_path: Path) -> None:
+    session = lunch()
+    session.save(tmp_path / "lunch.jsonl")
+    one, two = sessions(tmp_path / "lunch.jsonl")
+    assert [each.names[2] for each in (one, two)] == list(session.branches)
+    ours = json.loads(session.export(tmp_path / "ours.json").read_text())
+    theirs = json.loads(home(two, tmp_path, "json").read_text())
+    for part in ("calls", "objects", "messages", "branches", "usage"):
+        assert theirs[part] == ours[part], part
+    exact = json.loads(session.export(tmp_path / "ours.messages.json").read_text())
+    known = json.loads(home(two, tmp_path, "messages").read_text())
+    assert [t["request"]["messages"] for t in known["turns"]] == [
+        turn["request"]["messages"] for turn in exact["turns"]
+    ]
+
+
+def test_the_script_of_a_journal_runs_once_its_lines_are_filled_in(tmp_path: Path) -> None:
+    session = lunch()
+    session.save(tmp_path / "lunch.jsonl")
+    text = home(sessions(tmp_path / "lunch.jsonl")[1], tmp_path).read_text()
+    assert "# Not found, and used: Fries, Oven, Potato." in text
+    for name in ("potato", "sink", "oven", "plate"):
+        text = text.replace(f"{name}_1 = ...", f"{name}_1 = kitchen.{name.capitalize()}()")
+    variables: dict[str, Any] = {}
+    exec("from jupyter_toolcall import kitchen\n" + text, variables)
+    assert plain(variables["fries"]) == plain(session.outputs["fries"])
+
+
+def test_a_file_that_was_changed_is_refused_in_one_line(tmp_path: Path, lesson: Path) -> None:
+    path = tmp_path / "a.ipynb"
+    path.write_text(lesson.read_text().replace('"Go on."', '"Go away."'))
+    with pytest.raises(UsageError, match="does not fit"):
+        sessions(path)
+    notebook = nbformat.read(lesson, as_version=4)
+    [saved] = [o.data[MIME] for c in notebook.cells[4:5] for o in c.outputs if "data" in o]
+    saved["rows"]["objects"][0]["kind"] = 7
+    notebook.cells[5].outputs = []
+    nbformat.write(notebook, path)
+    with pytest.raises(UsageError, match=r"rows are damaged \(objects\.0\.kind: .*string"):
+        sessions(path)
+
+
+# -- the command line ---------------------------------------------------------------------------
+
+
+def ran(*words: Any) -> int:
+    return cli.main(["export", *map(str, words)])
+
+
+def test_the_command_line_writes_a_file_for_each_session(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "lesson.v1.ipynb"
+    path.write_bytes((ROOT / "notebooks" / "03_current.ipynb").read_bytes())
+    cells = [each.label for each in sessions(path)]
+    assert ran(path, "--to", "html") == 0
+    names = [f"lesson.v1-{cell}.html" for cell in cells]
+    assert sorted(each.name for each in tmp_path.glob("*.html")) == sorted(names)
+    said = capsys.readouterr().out.splitlines()
+    assert [line.partition("  (cell ")[0] for line in said] == [str(tmp_path / n) for n in names]
+
+
+def test_one_session_is_chosen_by_its_cell_or_its_name(tmp_path: Path, lesson: Path) -> None:
+    for name in ("5", "art"):
+        out = tmp_path / f"{name}.py"
+        assert ran(lesson, "--output", out, "--session", name) == 0
+        assert out.read_text().startswith("# Go.\n")
+    assert ran(lesson, "--to", "messages") == 0
+    assert (lesson.parent / "art.v1.messages.json").exists()
+    assert ran(lesson, "--to", "ipynb") == 0
+    assert (lesson.parent / "art.v1-5.ipynb").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("LESSON", "--to", "py", "--session", "x"), "there is no session x; there are 5, art"),
+        (("LESSON",), "say in which format with --to, or to which file with --output"),
+        (("no.ipynb", "--to", "py"), "no.ipynb: No such file or directory"),
+        (("LESSON", "--output", "there/a.py"), "there is no folder"),
+        (("LESSON", "--output", "a.pdf"), "ends in .pdf, which names no format"),
+        (("EMPTY", "--to", "py"), "holds no session"),
+        (("TEXT", "--to", "py"), "is no notebook"),
+        (("TEXT.jsonl", "--to", "py"), "line 1 of the journal is torn or was changed"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    words: tuple[str, ...],
+    said: str,
+    lesson: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    nbformat.write(nbformat.v4.new_notebook(cells=[]), "EMPTY")
+    Path("TEXT").write_text("x\n")
+    Path("TEXT.jsonl").write_text("x\n")
+    assert ran(*(str(lesson) if word == "LESSON" else word for word in words)) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("toolcall: ")
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_a_file_that_a_person_changed_needs_force(
+    tmp_path: Path, lesson: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "a.py"
+    assert ran(lesson, "--output", out) == 0
+    out.write_text(out.read_text().replace("CHECK", "CHECKED"))
+    assert ran(lesson, "--output", out) == 1
+    assert "--force" in capsys.readouterr().err
+    assert ran(lesson, "--output", out, "--force") == 0
+
+
+def test_a_part_that_a_name_means_is_its_last_place(lesson: Path) -> None:
+    [held] = chosen(lesson, "art")
+    assert len(held.take.cursor.state.prompt) == len("Go on.")

@@ -1,0 +1,223 @@
+"""The formats: what each file holds, and which files are never overwritten."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import jsonschema_rs
+import nbformat
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from jupyter_toolcall import Scripted, Session
+from jupyter_toolcall.errors import UsageError
+from jupyter_toolcall.export import FORMATS
+from jupyter_toolcall.export.structure import schema
+from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+from tests.export.worlds import Plan, bare, exported, plans, play
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def lunch(**options: Any) -> Session:
+    given = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
+    settings = {"approve": "all", "inputs": given, "outputs": {"fries": Plate}, **options}
+    return Session(kitchen(), FRIES, name="lunch", **settings).tell("Bake me some fries.")
+
+
+@pytest.fixture(scope="module")
+def session() -> Session:
+    return lunch().edit("call_4", shape="SLICES").run()
+
+
+# -- files ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*FORMATS, "htm", "gv"])
+def test_a_file_is_of_the_format_that_its_ending_says(
+    session: Session, tmp_path: Path, name: str
+) -> None:
+    known = {"htm": "html", "gv": "dot", "messages": "messages"}.get(name, name)
+    ending = "messages.json" if name == "messages" else name
+    path = session.export(tmp_path / f"Fries.{ending.upper()}")
+    same = session.export(tmp_path / "other", to=known)
+    assert path == tmp_path / f"Fries.{ending.upper()}"
+    assert path.read_bytes() == same.read_bytes()
+
+
+def test_an_ending_or_a_format_that_is_not_known_is_told_in_one_line(
+    session: Session, tmp_path: Path
+) -> None:
+    known = "py, ipynb, html, dot, svg, json, messages"
+    with pytest.raises(UsageError, match=rf"ends in \.pdf, .* one of {known}$"):
+        session.export(tmp_path / "fries.pdf")
+    with pytest.raises(UsageError, match=rf"has no ending, .* one of {known}$"):
+        session.export(tmp_path / "fries")
+    with pytest.raises(UsageError, match=rf"no format 'htm'; there are {known}. .*mean html\?"):
+        session.export(tmp_path / "fries", to="htm")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_export_is_written_over_and_what_a_person_wrote_is_not(
+    session: Session, tmp_path: Path, name: str
+) -> None:
+    path = session.export(tmp_path / "a", to=name)
+    lunch().export(path, to=name)
+    changed = lunch().export(path, to=name).read_text() + "\n# mine\n"
+    path.write_text(changed)
+    with pytest.raises(UsageError, match="is there already, and is no export, or was changed"):
+        session.export(path, to=name)
+    assert path.read_text() == changed
+    session.export(path, to=name, force=True)
+    assert path.read_text() != changed
+
+
+def test_a_folder_and_a_folder_that_is_not_there_are_told(session: Session, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is a folder"):
+        session.export(tmp_path, to="py")
+    with pytest.raises(UsageError, match="there is no folder"):
+        session.export(tmp_path / "a" / "b.py")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_export_that_fails_leaves_what_was_there(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = session.export(tmp_path / "a.py")
+    before = path.read_bytes()
+
+    def full(*given: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space"):
+        session.export(path)
+    assert [(each, each.read_bytes()) for each in tmp_path.iterdir()] == [(path, before)]
+
+
+def test_a_second_export_of_the_same_session_is_the_same_bytes(
+    session: Session, tmp_path: Path
+) -> None:
+    for name in FORMATS:
+        path = session.export(tmp_path / "a", to=name, force=True)
+        first = path.read_bytes()
+        assert session.export(path, to=name).read_bytes() == first
+
+
+def test_secrets_of_the_environment_are_in_no_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-12345678")
+    said = Scripted([["the key is sk-12345678", ("Potato_peel", {})], "sk-12345678"])
+    session = Session(kitchen(), said, scheme="flat", approve="all", inputs={"potato": Potato()})
+    session.tell("Use sk-12345678.")
+    for name in FORMATS:
+        assert "sk-12345678" not in session.export(tmp_path / name, to=name).read_text(), name
+
+
+# -- notebook ---------------------------------------------------------------------------------
+
+quick = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+
+
+@given(plans)
+@quick
+def test_a_notebook_has_the_code_of_the_script_and_words_are_no_markup(plan: Plan) -> None:
+    session = play(plan)
+    made = nbformat.read(exported(session, "ipynb"), as_version=4)
+    nbformat.validate(made)
+    code = [cell.source for cell in made.cells if cell.cell_type == "code"]
+    script = exported(session).read_text().replace("asyncio.run(deepcopy", "(await deepcopy")
+    for line in (line for line in script.splitlines() if re.match(r"\w+_\d+ = \w+\(", line)):
+        assert any(line in source for source in code) or "await" in line
+    # Nothing in a text is markup: each mark of Markdown in it is escaped.
+    words = [cell.source for cell in made.cells if cell.cell_type == "markdown"][1:]
+    for source in words:
+        for line in source.splitlines():
+            assert re.fullmatch(r"(\*\*\w+\*\*|(> ?)?(\\[!-/:-@\[-`{-~]|[^!-/:-@\[-`{-~])*)", line)
+    assert bare("\n".join(code).replace("await ", "")) != ""
+
+
+# -- picture and graph --------------------------------------------------------------------------
+
+
+def test_the_picture_is_the_one_that_the_cell_keeps(session: Session, tmp_path: Path) -> None:
+    text = session.export(tmp_path / "a.svg").read_text()
+    kept = session._repr_mimebundle_()["image/svg+xml"]
+    assert re.sub(r"<!--.*?-->\n", "", text) == kept
+    ElementTree.fromstring(text)
+
+
+def test_the_graph_is_graphvizs_language(session: Session, tmp_path: Path) -> None:
+    lines = session.export(tmp_path / "a.dot").read_text().splitlines()
+    assert lines[0].startswith("// jupyter-toolcall:")
+    assert '  "Potato#3" -> "Potato#4" [label="Potato_slice"];' in lines
+    assert "\n".join([*lines[1:], ""]) == session.graph.source
+
+
+# -- data ---------------------------------------------------------------------------------------
+
+
+def test_the_schema_that_is_documented_is_that_of_the_dataclasses() -> None:
+    assert (ROOT / "docs" / "session.schema.json").read_text() == schema()
+
+
+@given(plans)
+@quick
+def test_whatever_a_session_does_its_data_fits_the_schema(plan: Plan) -> None:
+    data = json.loads(exported(play(plan), "json").read_text())
+    jsonschema_rs.validator_for(json.loads(schema())).validate(data)
+
+
+def test_the_data_has_all_of_a_session(session: Session, tmp_path: Path) -> None:
+    data = json.loads(session.export(tmp_path / "a.json").read_text())
+    assert (data["format"], data["version"]) == ("jupyter-toolcall/session", 1)
+    assert data["session"]["name"] == "lunch"
+    assert data["session"]["prompts"] == ["Bake me some fries."]
+    assert data["session"]["outputs"] == [
+        {"name": "fries", "type": "Plate", "description": "", "value": "Plate#2"}
+    ]
+    assert [call["id"] for call in data["calls"]] == [call.id for call in session.calls]
+    edited = data["calls"][3]
+    assert edited["arguments"] == {"Potato": "Potato#3", "shape": "SLICES"}
+    assert (edited["asked"], edited["decision"], edited["decided_by"]) == (
+        {"shape": "STICKS"},
+        "edit",
+        "person",
+    )
+    assert [each["name"] for each in data["objects"]] == list(session.objects)
+    plate = data["objects"][-1]
+    assert (plate["made_by"], plate["made_from"], plate["saved_as"]) == (
+        "call_7",
+        ["Fries#1", "Plate#1"],
+        "fries",
+    )
+    assert [branch["current"] for branch in data["branches"]] == [False, True]
+    assert [m["role"] for m in data["messages"][:4]] == ["user", "assistant", "call", "tool"]
+
+
+def test_the_messages_are_the_requests_that_the_model_got(tmp_path: Path) -> None:
+    got: list[Any] = []
+
+    def model(request: Any) -> Any:
+        got.append(request)
+        return FRIES(request)
+
+    given = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
+    session = Session(kitchen(), model, approve="all", inputs=given, outputs={"fries": Plate})
+    data = json.loads(session.tell("Bake.").export(tmp_path / "a.messages.json").read_text())
+    assert data["exact"] is True
+    assert len(data["turns"]) == len(got) == 8
+    for turn, request in zip(data["turns"], got, strict=True):
+        assert turn["request"]["system"] == request.system
+        assert turn["request"]["tools"] == [tool.definition() for tool in request.tools]
+        assert len(turn["request"]["messages"]) == len(request.messages)
+    assert data["turns"][1]["reply"]["calls"][0]["tool"] == "Potato_rinse"
