@@ -179,7 +179,9 @@ def test_an_edit_after_the_end_makes_a_branch_beside_the_old_one(page: Page, lab
     expect(compared).to_contain_text("cut in slices")
 
     view.get_by_role("button", name=re.compile("Branch")).click()
-    view.get_by_role("option", name=re.compile("main")).click()
+    view.get_by_role("dialog", name="Branches").get_by_role(
+        "button", name=re.compile("^main")
+    ).click()
     open_tab(view, "Graph")
     expect_step(view, 4, "shape STICKS")
     run_cell(page, 2)

@@ -1,0 +1,164 @@
+"""Branches in a real notebook: compared, named, hidden, gone to, and seen without a kernel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.kitchen import (
+    LOAD,
+    OWN,
+    edit_call,
+    expect_status,
+    fries_cell,
+    node,
+    open_tab,
+    panel,
+    press,
+    steps,
+)
+from tests.e2e.rig import (
+    Place,
+    dark_theme,
+    open_notebook,
+    outputs,
+    run_all,
+    run_cell,
+    save,
+    saved_notebook,
+    screenshot,
+    shut_down_kernels,
+    wait_drawn,
+    wait_idle,
+)
+
+TABLES = (
+    OWN
+    + """
+import pandas as pd
+
+def load(rows: int) -> pd.DataFrame:
+    \"\"\"Load a table.\"\"\"
+    ran.append(("load", rows))
+    return pd.DataFrame({"city": ["Rome", "Bonn"] * 20, "n": range(40)}).assign(m=rows)
+
+def clean(DataFrame: pd.DataFrame, above: int) -> pd.DataFrame:
+    \"\"\"Set what is above to zero.\"\"\"
+    return DataFrame.assign(n=DataFrame["n"].mask(DataFrame["n"] > above, 0))
+
+model = Scripted([("load", {"rows": 1}), ("clean", {"DataFrame": "$DataFrame", "above": 38}), "ok"])
+"""
+)
+
+
+def slices(page: Page, place: Place, name: str) -> Locator:
+    """The kitchen's cell, baked with sticks and then, by an edit, with slices."""
+    open_notebook(page, place, name, [LOAD, fries_cell("--approve all"), "%toolchat branch"])
+    run_cell(page, 0)
+    wait_idle(page)
+    run_cell(page, 1)
+    view = panel(page, 1)
+    expect_status(view, "Finished")
+    edited(view, 3, lambda dialog: dialog.get_by_text("SLICES").click())
+    expect(view).to_contain_text("4 calls ran, 4 from memory")
+    return view
+
+
+def edited(view: Locator, step: int, change: Callable[[Locator], None]) -> None:
+    """Edit a step after the end, the first is 0; returns when the new branch is at its end."""
+    steps(view).nth(step).get_by_role("button").first.click()
+    dialog = edit_call(view)
+    change(dialog)
+    press(dialog, "Run with these")
+    expect(dialog).to_be_hidden()
+    expect_status(view, "Finished")
+
+
+def branch_list(view: Locator) -> Locator:
+    """Open the list of branches; returns it."""
+    view.get_by_role("button", name=re.compile("^Branch")).click()
+    return view.get_by_role("dialog", name="Branches")
+
+
+def test_an_edit_is_compared_live_and_in_the_notebook_without_a_kernel(
+    page: Page, lab: Place
+) -> None:
+    view = slices(page, lab, "c.ipynb")
+    compared = open_tab(view, "Compare")
+    table = compared.get_by_role("table", name="Comparison of main and slices")
+    expect(table).to_contain_text("selectTools, Potato_rinse, Potato_peel: the same in both")
+    expect(table.get_by_role("cell", name=re.compile("Potato_slice.*STICKS"))).to_be_visible()
+    expect(table.get_by_role("cell", name=re.compile("Potato_slice.*SLICES"))).to_be_visible()
+    expect(table).to_contain_text("cut in sticks")
+    expect(table.locator("mark", has_text="fries: slices").first).to_be_visible()
+    screenshot(page, "compare-live")
+    table.get_by_role("button", name=re.compile("Oven_bake")).first.click()
+    open_tab(view, "Graph")
+    expect(node(view, "Fries#1 of main")).to_have_attribute("aria-pressed", "true")
+    save(page)
+
+    shut_down_kernels(lab)
+    page.goto("about:blank")
+    page.goto(f"{lab.address('c.ipynb')}?reset")
+    wait_drawn(page)
+    saved = outputs(page, 1).get_by_role("region", name="Tool calls")
+    again = open_tab(saved, "Compare")
+    expect(again.locator("mark", has_text='"fries: slices"').first).to_be_visible()
+    expect(again.locator("mark", has_text='"STICKS"').first).to_be_visible()
+    again.get_by_role("button", name="Swap").click()
+    expect(again.get_by_role("table", name="Comparison of slices and main")).to_be_visible()
+    dark_theme(page)
+    screenshot(page, "compare-saved-dark")
+
+
+def test_a_cell_of_a_table_that_differs_is_found_live_and_saved(page: Page, lab: Place) -> None:
+    cell = "%%toolchat -m model -t load clean --scheme flat --approve all\nClean it."
+    open_notebook(page, lab, "t.ipynb", [TABLES, cell])
+    run_all(page)
+    view = panel(page, 1)
+    expect_status(view, "Finished")
+    edited(view, 1, lambda dialog: dialog.get_by_label("above").fill("39"))
+    compared = open_tab(view, "Compare")
+    expect(compared).to_contain_text("1 cell differs")
+    expect(compared.get_by_role("cell", name="39", exact=True).first).to_be_visible()
+    screenshot(page, "compare-table")
+    wait_idle(page)
+    save(page)
+    assert "1 cell differs" in str(saved_notebook(lab, "t.ipynb").cells[1].outputs)
+
+
+def test_branches_are_named_hidden_shown_and_gone_to_from_the_panel_and_by_lines(
+    page: Page, lab: Place
+) -> None:
+    view = slices(page, lab, "n.ipynb")
+    branches = branch_list(view)
+    branches.get_by_role("button", name="Name slices").click()
+    field = branches.get_by_role("textbox", name="New name of slices")
+    field.fill("main")
+    branches.get_by_role("button", name="Save", exact=True).click()
+    expect(branches.get_by_role("alert")).to_contain_text("already")
+    field.fill("with skin")
+    field.press("Enter")
+    expect(branches.get_by_role("button", name=re.compile("^with skin"))).to_be_visible()
+    branches.get_by_role("button", name="Hide main").click()
+    expect(view.get_by_role("button", name=re.compile("^Branch.*1 hidden"))).to_be_visible()
+    open_tab(view, "Graph")
+    expect(node(view, "Potato#4 of main")).to_have_count(0)
+    compared = open_tab(view, "Compare")
+    expect(compared).to_contain_text("One branch in view")
+    screenshot(page, "compare-hidden")
+
+    run_cell(page, 2)
+    expect(outputs(page, 2)).to_contain_text("* with skin")
+    expect(outputs(page, 2)).to_contain_text("1 hidden: main")
+
+    compared.get_by_role("button", name="1 hidden").click()
+    view.get_by_role("button", name="Show main").click()
+    expect(compared.get_by_role("table")).to_contain_text("cut in sticks")
+    branches.get_by_role("button", name=re.compile("^main")).click()
+    expect(view.get_by_role("button", name=re.compile("^Branch main"))).to_be_visible()
+    wait_idle(page)
+    save(page)
+    assert "with skin" in str(saved_notebook(lab, "n.ipynb").cells[1].outputs)
