@@ -11,6 +11,7 @@ import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator, nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
+import { Widget } from '@lumino/widgets';
 import { highlight } from './highlight';
 import { keepSaved } from './keep';
 import { addCommands } from './lab/commands';
@@ -26,6 +27,7 @@ import { Settings } from './lab/settings';
 import { SidePanel } from './lab/side';
 import { addStatus } from './lab/status';
 import { addTabs } from './lab/tab';
+import { h } from './view/dom';
 import { line } from './view/text';
 import { speak } from './view/words';
 
@@ -129,7 +131,8 @@ function mannersOf(settings: Settings, trans: TranslationBundle): Manners {
     speaks: true,
     async confirm(calls) {
       if (!settings.now.confirmApproveAll) return true;
-      const body = calls.map(call => `${line(call.tool, 60)}(${line(call.what, 80)})`).join('\n');
+      const items = calls.map(call => h('li', {}, `${line(call.tool, 60)}(${line(call.what, 80)})`));
+      const body = new Widget({ node: h('ul', { class: 'jtc-calls' }, ...items) });
       const title = trans._n('Approve this call?', 'Approve all %1 calls?', calls.length);
       const buttons = [
         Dialog.cancelButton({ label: trans.__('Cancel') }),

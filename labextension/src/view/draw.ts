@@ -46,11 +46,14 @@ export function nodeElement(node: Node): SVGElement {
     'aria-description': node.state,
     transform: `translate(${node.spot.x} ${node.spot.y})`
   };
-  const texts = [
-    s('text', { class: 'name', y: 41 + low }, node.name),
-    s('text', { class: 'state', y: 56 + low }, node.state)
-  ];
-  return s('g', attributes, s('title', {}, node.whole), ...tile(node), picture(node), ...seal, ...texts);
+  const name = s('text', { class: 'name', y: 41 + low }, node.name);
+  return s('g', attributes, s('title', {}, node.whole), ...tile(node), picture(node), ...seal, name);
+}
+
+/** What stands below a node's name: a description, and no part of what the node is called. */
+export function stateElement(node: Node): SVGElement {
+  const [x, y] = [node.spot.x, node.spot.y + 56 + (node.look === 'output' ? 4 : 0)];
+  return s('text', { class: 'state', x, y }, node.state);
 }
 
 export function edgeElement(edge: Edge): SVGElement {

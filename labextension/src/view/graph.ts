@@ -1,7 +1,7 @@
 /** The canvas of the graph, and the hand of the person on it. */
 import { camera } from './camera';
 import { h, keyed, s, type Keyed } from './dom';
-import { edgeElement, neighbour, nodeElement, noteElement, stampOf } from './draw';
+import { edgeElement, neighbour, nodeElement, noteElement, stampOf, stateElement } from './draw';
 import { button, icon } from './icons';
 import type { Acts, Choice, Look } from './look';
 import type { Size } from './place';
@@ -30,8 +30,8 @@ export interface Graph {
 
 /** The canvas with the graph and its tools. */
 export function graph(acts: Acts): Graph {
-  const layers = { strokes: s('g'), edges: s('g'), nodes: s('g'), notes: s('g') };
-  const world = s('g', {}, layers.strokes, layers.edges, layers.nodes, layers.notes);
+  const layers = { strokes: s('g'), edges: s('g'), nodes: s('g'), states: s('g', { 'aria-hidden': 'true' }), notes: s('g') };
+  const world = s('g', {}, layers.strokes, layers.edges, layers.nodes, layers.states, layers.notes);
   const svg = s('svg', { class: 'g', role: 'graphics-document img', 'aria-label': 'Object lineage' }, world);
   const tidy = button('Tidy', { look: 'ghost', onclick: () => acts.send({ type: 'tidy' }) });
   const refold = button('Fold', { look: 'ghost', onclick: () => acts.set({ unfolded: new Set() }) });
@@ -55,6 +55,7 @@ export function graph(acts: Acts): Graph {
 
   const edgeLayer = keyed(layers.edges, edgeElement);
   const nodeLayer = keyed(layers.nodes, nodeElement);
+  const stateLayer = keyed(layers.states, stateElement);
   const noteLayer = keyed(layers.notes, noteElement);
   const strokeLayer = keyed(layers.strokes, (stroke: Scene['strokes'][number]) =>
     s('path', { class: stroke.look, d: stroke.path })
@@ -138,6 +139,7 @@ export function graph(acts: Acts): Graph {
     strokeLayer(now.strokes.map(item => ({ key: item.look, stamp: [item.path], item })));
     edgeLayer(edges.map(edge => keyedItem(edge, [edge.look, edge.path, edge.label?.text, edge.mark?.icon])));
     nodeLayer(nodes.map(node => keyedItem(node, stampOf(node))));
+    stateLayer(nodes.map(node => keyedItem(node, [node.state, node.look, node.spot.x, node.spot.y])));
     noteLayer(now.notes.map(note => keyedItem(note, [note.text, note.x, note.y, note.look])));
     mind();
   }
