@@ -76,6 +76,8 @@ def test_the_wheel_holds_the_package_the_panel_and_the_extension(wheel: Path) ->
         "jupyter_toolcall/py.typed",
         "jupyter_toolcall/static/widget.js",
         "jupyter_toolcall/static/widget.css",
+        "jupyter_toolcall/static/page.js",
+        "jupyter_toolcall/static/page.css",
         f"{data}/package.json",
         f"{data}/install.json",
         f"{data}/static/style.js",
@@ -96,6 +98,7 @@ def test_the_sdist_holds_what_is_built_and_its_sources(sdist: Path) -> None:
         "labextension/src/index.ts",
         "jupyter_toolcall/labextension/static/style.js",
         "jupyter_toolcall/static/widget.js",
+        "jupyter_toolcall/static/page.js",
     ):
         assert name in names
     assert not [name for name in names if "node_modules" in name]
