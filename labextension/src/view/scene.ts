@@ -96,7 +96,7 @@ function wordsOf(view: Look, spot: Spot): Words {
   }
   const state = stateOf(view, object, spot.parked);
   if (object.role === 'output')
-    return { name: `${object.name}: ${object.kind}`, label: `Output ${object.name}`, state };
+    return { name: `${object.name}: ${object.kind}`, label: `Output ${object.name}: ${object.kind}`, state };
   const label = object.branch ? `${object.name} of ${branchName(view.model, object.branch)}` : object.name;
   return { name: object.name, label, state };
 }
