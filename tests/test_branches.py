@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.cells import Cells
+from jupyter_toolcall.cells import Cells, say
 from jupyter_toolcall.comparing import Comparison
 from jupyter_toolcall.driving import Drive
 from jupyter_toolcall.errors import UsageError
 from jupyter_toolcall.journal import Journal, Label
 from jupyter_toolcall.lines import carry_out, split
-from jupyter_toolcall.options import Options
+from jupyter_toolcall.options import options
 from jupyter_toolcall.rows import BranchRow, Delta, Notice, Refused, Rows, Whole
 from jupyter_toolcall.saving import MIME
 from jupyter_toolcall.state import state_at
@@ -179,11 +179,18 @@ def test_hiding_deletes_nothing_and_what_is_on_show_can_not_be_hidden() -> None:
 class Kernel:
     """A kernel with one session, and what its lines say."""
 
-    cells: Cells
     capsys: pytest.CaptureFixture[str]
+    cells: Cells = field(default_factory=Cells)
+    variables: dict[str, Any] = field(
+        default_factory=lambda: {"Potato": Potato, "potato": Potato(), "m": Scripted(SCRIPT)}
+    )
+
+    def cell(self, line: str, text: str) -> Session:
+        chosen = options(line)
+        return self.cells.keep(say(self.cells.session(chosen, self.variables), text, False).run())
 
     def line(self, text: str) -> Any:
-        made: Any = carry_out(split(text), self.cells, {}, {})
+        made: Any = carry_out(split(text), self.cells, {}, self.variables)
         return self.cells.keep(made) if isinstance(made, Session) else made
 
     def says(self, text: str) -> str:
@@ -193,10 +200,10 @@ class Kernel:
 
 @pytest.fixture
 def kernel(capsys: pytest.CaptureFixture[str]) -> Kernel:
-    cells = Cells()
-    cells.options[""] = Options()
-    cells.keep(edited(session()))
-    return Kernel(cells, capsys)
+    made = Kernel(capsys)
+    made.cell("-m m -t Potato -i potato --scheme flat --approve all", "Slice it.")
+    made.line("edit 2 shape=slices")
+    return made
 
 
 def test_lines_list_name_hide_show_and_go_to_branches(kernel: Kernel) -> None:
@@ -209,7 +216,6 @@ def test_lines_list_name_hide_show_and_go_to_branches(kernel: Kernel) -> None:
     assert said.splitlines()[-1] == "1 hidden: main; %toolchat branch --show NAME"
     assert "  main  " not in said
     assert "hidden" not in kernel.says("branch --show main")
-    gone = kernel.line("checkout main")
     assert kernel.line("checkout main").branch == "main"
     assert kernel.line('checkout "with skin"').branch == "with skin"
     assert kernel.line("checkout with skin").branch == "with skin"
