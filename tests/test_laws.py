@@ -6,7 +6,7 @@ tool counts its runs in a book that belongs to one play.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
-from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.disk import home
-from jupyter_toolcall.errors import CallError, NotYourTurn
+from jupyter_toolcall.errors import Absent, CallError, NotYourTurn
 from jupyter_toolcall.events import DECISIONS, Decided, Finished, Interrupted, Replied, Started
 from jupyter_toolcall.journal import Entry, Journal
 from jupyter_toolcall.records import CallRecord
@@ -25,6 +25,8 @@ from jupyter_toolcall.request import Assistant, Results
 from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.seal import sealing
 from jupyter_toolcall.state import state_at
+from jupyter_toolcall.tools import Changed
+from jupyter_toolcall.values import Store
 
 
 class Thing:
@@ -133,13 +135,33 @@ def stop(x: int) -> int:
     raise KeyboardInterrupt
 
 
+def note(thing: Thing) -> Any:
+    """Note down how much it is."""
+    BOOK.note("note")
+    return Changed("noted", {"noted": sum(thing.parts)})
+
+
+def recall(variables: Mapping[str, Any]) -> int:
+    """Say what was noted down."""
+    BOOK.note("recall")
+    return int(variables["noted"])
+
+
 TOOLS = (
     *("Thing_grow", "Thing_spoil", "Thing_same", "Thing_total", "mix", "hold", "look"),
-    *("Shelf_put", "Shelf_take", "fail", "leave", "stop"),
+    *("Shelf_put", "Shelf_take", "note", "recall", "fail", "leave", "stop"),
 )
 
 
-BOX = Toolbox(Thing, mix, hold, look, fail, leave, stop, Shelf())
+RECALL = Tool(
+    "recall",
+    "Say what was noted down.",
+    {"type": "object", "properties": {}},
+    recall,
+    reads=("noted",),
+    variables={"noted": 0},
+)
+BOX = Toolbox(Thing, mix, hold, look, note, RECALL, fail, leave, stop, Shelf())
 
 
 names = st.sampled_from(["$Thing", "Thing#1", "Thing#2", "Thing#3", "Thing#9", "Thing#01", "$a"])
@@ -165,6 +187,8 @@ arguments = st.one_of(
     st.tuples(st.just("look"), st.fixed_dictionaries({"thing": names})),
     st.tuples(st.just("Shelf_put"), st.fixed_dictionaries({"thing": names})),
     st.tuples(st.just("Shelf_take"), st.just({})),
+    st.tuples(st.just("note"), st.fixed_dictionaries({"thing": names})),
+    st.tuples(st.just("recall"), st.just({})),
     st.tuples(st.sampled_from(["fail", "leave", "stop"]), st.fixed_dictionaries({"x": numbers})),
     # Faults of the model: no such tool, no such argument, a wrong type, what is not JSON.
     st.tuples(st.just("nowhere"), st.just({})),
@@ -209,13 +233,20 @@ plans = st.builds(
 )
 
 
-def opened(plan: Plan, journal: Journal | None = None, approve: str = "") -> Session:
+def without_gifts(plan: Plan) -> Plan:
+    """Return a plan in which no person gives an object, which is nowhere in the journal."""
+    return replace(plan, choices=tuple((verdict, n, 0) for verdict, n, _ in plan.choices))
+
+
+def opened(
+    plan: Plan, journal: Journal | None = None, approve: str = "", shelf: Store | None = None
+) -> Session:
     script = list(plan.script)
     if "select" in plan.scheme:
         script.insert(0, ("selectTools", {"tools": list(TOOLS[:-1])}))
     if "current" in plan.scheme:
         script.insert(0, [("_use_Thing", {"id": "Thing#1"}), ("_saveAs", {"name": "a"})])
-    return Session(
+    session = Session(
         BOX,
         Scripted(script),
         scheme=plan.scheme,
@@ -224,6 +255,8 @@ def opened(plan: Plan, journal: Journal | None = None, approve: str = "") -> Ses
         outputs={"made": Thing, "count": int} if plan.outputs else {},
         journal=journal,
     )
+    session.cursor.desk.memory.shelf = shelf
+    return session
 
 
 def run(session: Session) -> Session:
@@ -255,9 +288,9 @@ def decide(session: Session, waiting: CallRecord, choice: tuple[str, int, int]) 
         session.decide(waiting, "reject", reason="it does not fit")
 
 
-def play(plan: Plan) -> Session:
+def play(plan: Plan, shelf: Store | None = None) -> Session:
     """Play a plan from its first prompt to a pause in which nothing waits, or no choice is left."""
-    session, drawn = opened(plan), list(plan.choices)
+    session, drawn = opened(plan, shelf=shelf), list(plan.choices)
     for number in range(plan.prompts):
         run(session.ask(f"prompt {number}"))
         while session.pending and drawn:
@@ -297,9 +330,7 @@ def test_an_unchanged_replay_adds_no_entry_and_runs_nothing_from_any_place(plan:
 @given(plans)
 @many
 def test_a_journal_that_was_saved_and_loaded_is_the_same_session(plan: Plan) -> None:
-    # An object that a person gave as an answer is nowhere in the journal.
-    plan = replace(plan, choices=tuple((verdict, n, 0) for verdict, n, _ in plan.choices))
-    session = play(plan)
+    session = play(without_gifts(plan))
     seal = sealing(home())
     text = session.journal.dumps(seal)
     loaded = Journal.loads(text, seal=seal)
@@ -387,12 +418,13 @@ def reach(session: Session, call_id: str) -> set[str]:
         if call.started is None or call.tool not in BOX:
             continue
         places = call.started.used
-        instance = {place for place in places if place.startswith("(")}
+        instance = {place for place in places if place.startswith(("(", "$"))}
         if call.id == call_id or objects & set(places.values()) or dirty & instance:
             reached.add(call.id)
             objects |= {call.id, *(f"{call.id}[{i}]" for i in range(9))}
             if call.status == "succeeded":
-                dirty |= instance
+                dirty |= {place for place in instance if place.startswith("(")}
+                dirty |= {"$noted"} if call.tool == "note" else set()
     return reached
 
 
@@ -432,6 +464,94 @@ def run_recorded(session: Session) -> Session:
         except KeyboardInterrupt:
             continue
     return session
+
+
+# -- another kernel, another machine, everything anew ---------------------------------------
+
+
+def elsewhere(plan: Plan, session: Session, shelf: Store | None, own: bool = True) -> Session:
+    """Return a session as another kernel has it, on this machine or on another."""
+    seal = sealing(home())
+    loaded = Journal.loads(session.journal.dumps(seal if own else None), seal=seal)
+    again = opened(plan, loaded, shelf=shelf)
+    return again.checkout(session.head)
+
+
+def starts(session: Session, since: int) -> list[tuple[Entry, Decided]]:
+    """Return the calls of the toolbox that started, with the word that allowed each."""
+    entries = (e for e in session.journal.since(since) if isinstance(e.event, Started))
+    words = [(e, session.journal[e.parent or ""]) for e in entries]
+    known = [(w, w.event) for e, w in words if isinstance(w.event, Decided)]
+    mine = of_tools(session)
+    return [(word, event) for word, event in known if event.call_id in mine]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    seal = sealing(home())
+    assert seal is not None
+    return Store(tmp_path_factory.mktemp("values"), seal, 1 << 30)
+
+
+@given(plan=plans)
+@many
+def test_in_another_kernel_with_its_values_a_replay_adds_nothing_and_runs_nothing(
+    plan: Plan, store: Store
+) -> None:
+    session = play(plan, store)
+    again = elsewhere(plan, session, store)
+    count, BOOK.ran[:] = len(again.journal), []
+    assert run(again.replay()).head == session.head
+    assert (len(again.journal), BOOK.ran) == (count, [])
+    for name in session.objects:
+        assert again[name].parts == session[name].parts
+
+
+@given(plans.map(without_gifts))
+@many
+def test_in_another_kernel_without_values_nothing_runs_twice_on_one_word(plan: Plan) -> None:
+    session = play(plan)
+    again = elsewhere(plan, session, None)
+    count, BOOK.ran[:] = len(again.journal), []
+    run(again.replay())
+    added = starts(again, count)
+    assert all(word.meta["by"] == "policy" for word, _ in added)
+    # What ran once more on a recorded word is what the policy of today lets run.
+    allowed = {"look"} if plan.approve in ("ask", "read-only", "none") else {*BOOK.ran}
+    assert {*BOOK.ran} <= allowed
+
+
+@given(plan=plans.map(without_gifts))
+@many
+def test_the_record_of_another_machine_allows_nothing_and_finds_no_value(
+    plan: Plan, store: Store
+) -> None:
+    session = play(plan, store)
+    theirs = elsewhere(plan, session, store, own=False)
+    assert [call.id for call in theirs.calls] == [call.id for call in session.calls]
+    for name in theirs.objects[1:]:
+        with pytest.raises(Absent):
+            theirs[name]
+    count, BOOK.ran[:] = len(theirs.journal), []
+    run(theirs.replay())
+    assert all(word.meta["by"] == "policy" for word, _ in starts(theirs, count))
+    assert plan.approve == "all" or {*BOOK.ran} <= {"look"}
+    assert plan.approve != "none" or BOOK.ran == []
+
+
+@given(plans)
+@many
+def test_a_fresh_replay_runs_everything_once_and_what_comes_out_the_same_adds_nothing(
+    plan: Plan,
+) -> None:
+    BOOK.ran[:] = []
+    session = play(plan)
+    ran, count = sorted(BOOK.ran), len(session.journal)
+    BOOK.ran[:] = []
+    again = run(session.replay(fresh=True))
+    assert (again.head, len(again.journal)) == (session.head, count)
+    assert sorted(BOOK.ran) == ran
+    assert not again.journal.path(again.head)[1:] or again.came_out().same
 
 
 def test_the_random_sessions_reach_what_they_are_drawn_for() -> None:
