@@ -111,7 +111,7 @@ def read(text: str, version: int, seal: Seal | None) -> tuple[Mapping[str, Any],
         raise BrokenJournal("a line has no sum")
     text, own = _unsealed(text, seal)
     data = json.loads(text)
-    if found is None and "sum" in data:
+    if found is None and ("sum" in data or "journal" in data):
         raise BrokenJournal("a line's sum was changed")
     if "journal" in data and data["journal"] > VERSION:
         raise NewerJournal(

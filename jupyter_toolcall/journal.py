@@ -202,7 +202,7 @@ class Journal:
         yield from (
             entry.line(seal)
             for entry in self
-            if entry.id not in known or (entry.own and not known[entry.id].own)
+            if entry.id not in known or (entry.own and entry != known[entry.id])
         )
         yield from (
             label.line(begins)
@@ -273,5 +273,6 @@ class Journal:
         known = self._entries.get(entry.id)
         if known is None:
             self._add(entry)
-        elif entry.own and not known.own:
+        elif entry.own and not (known.own and known.meta == entry.meta):
+            # What is said a second time is what was said last.
             self._adopt(known, entry.meta)

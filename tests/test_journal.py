@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jupyter_toolcall.digest import digest
 from jupyter_toolcall.errors import BrokenJournal, NotYourTurn, UnknownEntry
 from jupyter_toolcall.events import (
     Asked,
@@ -253,3 +254,17 @@ def test_a_label_of_an_entry_that_there_is_not_ends_what_can_be_read() -> None:
     for line in ('{"branch": "nowhere", "name": "lost"}', '{"branch": ["x"]}', '{"branch": null}'):
         kept, left = Journal.salvage(f"{journal.dumps()}{line}\n")
         assert (len(kept), left, kept.labels) == (1, f"{line}\n", {})
+
+
+def test_of_what_was_said_twice_the_last_is_what_is_read() -> None:
+    lines: list[str] = []
+
+    def seal(text: str) -> str:
+        return digest("seal", text)
+
+    journal = Journal(lambda line, when: lines.append(line), seal)
+    first = journal.append(None, Opened()).id
+    journal.append(first, Replied("x"), {"at": 1, "stale": True})
+    journal.append(first, Replied("x"), {"at": 2})
+    text = "".join(f"{line}\n" for line in lines)
+    assert [dict(entry.meta) for entry in Journal.loads(text, seal)] == [{}, {"at": 2}]

@@ -172,9 +172,8 @@ def _valid(data: bytes, seal: Seal | None) -> tuple[Journal, int]:
 
 def _joined(known: Journal, found: Journal, seal: Seal | None) -> tuple[Journal, list[str]]:
     """Return what is known with what was found, and the lines that the file lacks."""
-    lines = list(known.lines(seal, found))
     known.join(found)
-    return known, lines
+    return known, list(known.lines(seal, found))
 
 
 def _damage(place: Place, found: Journal) -> str:
