@@ -1,0 +1,70 @@
+"""Disks on which each act can be watched: it is where a kernel dies, or where the disk fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from jupyter_toolcall.disk import File, Files
+
+
+class Act(Protocol):
+    """Does an act of a disk, or a part of it (`half`), or raises, or never returns."""
+
+    def __call__(
+        self, name: str, do: Callable[[], Any], half: Callable[[], Any] | None = None
+    ) -> Any: ...
+
+
+@dataclass
+class Watched:
+    """The files of a disk, each act on which goes through `act`."""
+
+    files: Files
+    act: Act
+
+    def read(self, path: Path) -> bytes | None:
+        found: bytes | None = self.act("read", lambda: self.files.read(path))
+        return found
+
+    def open(self, path: Path) -> File:
+        return WatchedFile(self.act("open", lambda: self.files.open(path)), self.act)
+
+    def has_folder(self, path: Path) -> bool:
+        return self.files.has_folder(path)
+
+    def make_folder(self, path: Path) -> None:
+        self.act("make folder", lambda: self.files.make_folder(path))
+
+    def sync_folder(self, path: Path) -> None:
+        self.act("sync folder", lambda: self.files.sync_folder(path))
+
+    def lock(self, path: Path) -> Callable[[], None] | None:
+        release: Callable[[], None] | None = self.act("lock", lambda: self.files.lock(path))
+        return release
+
+
+@dataclass
+class WatchedFile:
+    """A file of such a disk."""
+
+    file: File
+    act: Act
+
+    def append(self, data: bytes) -> int:
+        half = data[: len(data) // 2]
+        went: int = self.act(
+            "append", lambda: self.file.append(data), lambda: self.file.append(half)
+        )
+        return went
+
+    def sync(self) -> None:
+        self.act("sync", self.file.sync)
+
+    def cut(self, size: int) -> None:
+        self.act("cut", lambda: self.file.cut(size))
+
+    def close(self) -> None:
+        self.file.close()

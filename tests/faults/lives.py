@@ -1,0 +1,75 @@
+"""Lives of a kernel: each opens the notebook's session, goes on where it was, and may die."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.cells import Cells, say
+from jupyter_toolcall.disk import Files
+from jupyter_toolcall.errors import NotKept
+from jupyter_toolcall.options import options
+from jupyter_toolcall.records import CallRecord
+from tests.faults.world import Model, Outside, Story, nothing, toolbox
+
+
+class StillBroken(Exception):
+    """A session does not go on: its disk takes nothing, whatever the person does."""
+
+
+@dataclass
+class Setting:
+    """What all lives of a process have: the tools, made once, and what is outside."""
+
+    outside: Outside = field(default_factory=Outside)
+    box: Toolbox = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.box = toolbox(self.outside)
+
+
+@dataclass(frozen=True)
+class Life:
+    """One kernel, and the person in front of it."""
+
+    story: Story
+    setting: Setting
+    notebook: str
+    files: Files
+    mend: Callable[[], None] = nothing
+    """What the person does about a disk that takes nothing."""
+
+    def live(self) -> tuple[Session, Cells]:
+        """Run the cell to its end; return its session, and its kernel, which is still there."""
+        cells = Cells(self.notebook, files=self.files)
+        model = Model(Scripted(self.story.script), self.setting.outside.note)
+        variables = {"box": self.setting.box, "model": model}
+        session = say(cells.session(_chosen(self.story.line), variables), "Go.", fresh=False)
+        self._insist(session.run)
+        while session.pending:
+            self._insist(functools.partial(self._decide, session, session.pending[0]))
+            self._insist(session.run)
+        return session, cells
+
+    def _decide(self, session: Session, call: CallRecord) -> None:
+        verdict, how = self.story.verdicts.get(call.arguments["n"], ("approve", {}))
+        if call.status == "unknown":
+            verdict, how = "approve", {}
+        if verdict in ("approve", "edit"):
+            self.setting.outside.note(f"approve {how.get('arguments', call.arguments)['n']}")
+        session.decide(call, verdict, **how)
+
+    def _insist(self, act: Callable[[], object]) -> None:
+        for _ in range(4):
+            try:
+                act()
+            except NotKept:
+                self.mend()
+            else:
+                return
+        raise StillBroken
+
+
+_chosen = functools.cache(options)

@@ -1,0 +1,119 @@
+"""A machine that loses its power at any act on the disk: what was not synced is there, or not."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from jupyter_toolcall.disk import home, journal_file
+from tests.faults import laws
+from tests.faults.disks import Watched
+from tests.faults.laws import Broken
+from tests.faults.lives import Life, Setting
+from tests.faults.places import data_directory
+from tests.faults.platter import Platter, empty
+from tests.faults.tally import Tally, cpu
+from tests.faults.world import STORIES, Story
+
+NOTEBOOK = "/power.ipynb"
+
+
+class PowerCut(BaseException):
+    """The machine is off: nothing that follows happens."""
+
+
+@dataclass
+class Switch:
+    """Takes the power at the `at`-th act; 0 never."""
+
+    at: int
+    count: int = 0
+
+    def act(self, name: str, do: Callable[[], Any], half: Callable[[], Any] | None = None) -> Any:
+        """Do it, while there is power."""
+        self.count += 1
+        if self.at and self.count >= self.at:
+            raise PowerCut
+        return do()
+
+
+@dataclass
+class Machine:
+    """A disk, what happened outside so far, and the next life on it."""
+
+    setting: Setting
+    story: Story
+    disk: Platter
+    notes: list[str]
+
+    def live(self, at: int = 0) -> Iterator[Broken]:
+        """Live to the end, and yield what does not hold then. Raises PowerCut before act `at`."""
+        outside, path = self.setting.outside, journal_file(NOTEBOOK, "")
+        outside.note, outside.proof = self.notes.append, lambda: self.disk.certain(path)
+        files = Watched(self.disk, Switch(at).act)
+        session, cells = Life(self.story, self.setting, NOTEBOOK, files).live()
+        cells.close()
+        text = self.disk.certain(path).decode()
+        yield from laws.same(session.journal, text, session.head)
+        yield from laws.outside(self.story, self.notes)
+        yield from laws.told(self.notes, session.journal, session.head)
+        yield from laws.names(session.journal)
+        yield from laws.finished(self.story, session.journal, session.head)
+
+    def left(self, at: int) -> Iterator[Machine]:
+        """Lose the power at an act, and yield the machines that may be left; none: it was over."""
+        try:
+            broken = list(self.live(at))
+        except PowerCut:
+            for disk in self.disk.left():
+                yield Machine(self.setting, self.story, disk, [*self.notes])
+        else:
+            assert not broken, broken
+
+
+def run(cases: int, seed: int) -> Tally:
+    """Return what came of a loss at each act, whatever that leaves, and then of a second loss."""
+    tally, began, setting = Tally("loss of power"), cpu(), Setting()
+    chance = random.Random(seed)
+    with data_directory():
+        found = list(_single(setting))
+        chance.shuffle(found)
+        for number in range(cases):
+            case, machine = found[number % len(found)]
+            machine = Machine(setting, machine.story, _copy(machine.disk), [*machine.notes])
+            if number >= len(found):
+                case, machine = _again(case, machine, chance)
+            tally.add(case, _ended(machine))
+    tally.seconds = cpu() - began
+    return tally
+
+
+def _single(setting: Setting) -> Iterator[tuple[str, Machine]]:
+    for story in STORIES:
+        for at in range(1, 400):
+            left = list(Machine(setting, story, empty(home()), []).left(at))
+            if not left:
+                break
+            for number, machine in enumerate(left):
+                yield f"{story.name} at {at}, disk {number}", machine
+
+
+def _again(case: str, machine: Machine, chance: random.Random) -> tuple[str, Machine]:
+    """Lose the power in the second life too; as it is where that was over before."""
+    at, kept = chance.randint(1, 40), _copy(machine.disk)
+    left = list(machine.left(at)) or [Machine(machine.setting, machine.story, kept, machine.notes)]
+    number = chance.randrange(len(left))
+    return f"{case}; at {at}, disk {number}", left[number]
+
+
+def _copy(disk: Platter) -> Platter:
+    return Platter({*disk.folders}, set(), dict(disk.now), dict(disk.now))
+
+
+def _ended(machine: Machine) -> list[Broken]:
+    try:
+        return list(machine.live())
+    except Exception as error:
+        return [Broken("raised", f"{type(error).__name__}: {error}"[:600])]

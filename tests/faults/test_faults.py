@@ -1,0 +1,42 @@
+"""Whatever fails, no effect happens twice, nothing unapproved runs and no result is lost.
+
+Each part runs in a process of its own, since it forks; `make faults` runs many more cases.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.faults.tally import Tally, loads
+
+ROOT = Path(__file__).parents[2]
+LEAST = {
+    "kills": 1_000,
+    "power": 1_000,
+    "failing": 600,
+    "damage": 2_000,
+    "races": 40,
+    "decisions": 1_000,
+}
+"""A part that has fewer cases than these has lost some."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork here")
+@pytest.mark.parametrize("part", LEAST)
+def test_nothing_breaks(part: str, tallies: list[Tally]) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.faults", "ci", part, "--json"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert ran.stdout, ran.stderr[-3_000:]
+    tallies.append(loads(ran.stdout.splitlines()[-1]))
+    assert not tallies[-1].broken, tallies[-1].broken[:3]
+    assert tallies[-1].cases >= LEAST[part]

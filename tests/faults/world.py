@@ -1,0 +1,166 @@
+"""The world in which faults happen: tools with effects, a model that hears what came of them.
+
+What happens outside of a kernel is told to `note`, a line each, and outlives any kernel:
+    effect N STARTS ALLOWED   a tool had its effect; so many starts, and approvals, were on disk
+    approve N                 a person is about to let call N run
+    told ID TEXT              the model was told what a call came to
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from jupyter_toolcall import Scripted, Toolbox, tool
+from jupyter_toolcall.events import Decision
+from jupyter_toolcall.models.scripted import Item
+from jupyter_toolcall.request import Reply, Request, Results
+
+
+def nothing() -> None:
+    """A place at which nothing happens."""
+
+
+@dataclass
+class Outside:
+    """What is beyond a kernel; each case sets it to what it looks at."""
+
+    note: Callable[[str], None] = lambda line: None
+    proof: Callable[[], bytes] = lambda: b""
+    """Returns what of the journal is on disk for certain."""
+    point: Callable[[], None] = nothing
+    """A place in a tool at which the kernel may die."""
+
+
+_EVENT = rb'"id":"(\w+)","parent":"\w+","event":\{"type":'
+_STARTED = re.compile(_EVENT + b'"started"')
+_ALLOWED = re.compile(_EVENT + b'"decided"(?!.{0,80}"(?:reject|answer)")')
+
+
+def toolbox(outside: Outside) -> Toolbox:
+    """Return a tool of each kind."""
+
+    def effect(n: int) -> None:
+        outside.point()
+        proof = outside.proof()
+        starts, allowed = (len(set(kind.findall(proof))) for kind in (_STARTED, _ALLOWED))
+        outside.note(f"effect {n} {starts} {allowed}")
+        outside.point()
+
+    def send(n: int) -> str:
+        """Send."""
+        effect(n)
+        return f"sent {n}"
+
+    @tool(read_only=True)
+    def look(n: int) -> str:
+        """Look."""
+        effect(n)
+        return f"seen {n}"
+
+    @tool(idempotent=True)
+    def put(n: int) -> str:
+        """Put."""
+        effect(n)
+        return f"put {n}"
+
+    async def fetch(n: int) -> str:
+        """Fetch."""
+        await asyncio.sleep(0)
+        effect(n)
+        return f"fetched {n}"
+
+    def fail(n: int) -> str:
+        """Fail."""
+        effect(n)
+        raise RuntimeError(f"broken {n}")
+
+    class Till:
+        """Money."""
+
+        def __init__(self) -> None:
+            self.total = 0
+
+        def add(self, n: int) -> int:
+            """Add."""
+            effect(n)
+            self.total += n
+            return self.total
+
+    return Toolbox(send, look, put, fetch, fail, Till())
+
+
+@dataclass
+class Model:
+    """A model that says what it was told to say, and hears what calls came to."""
+
+    script: Scripted
+    tell: Callable[[str], None]
+    name: str = "model"
+    heard: int = 0
+
+    @property
+    def identity(self) -> str:
+        return self.script.identity
+
+    def __call__(self, request: Request) -> Reply:
+        results = [each for m in request.messages if isinstance(m, Results) for each in m.results]
+        for result in results[self.heard :]:
+            self.tell(f"told {result.call_id} {result.content}")
+        self.heard = len(results)
+        return self.script(request)
+
+
+@dataclass(frozen=True)
+class Story:
+    """A session from its prompt to its end, if nothing went wrong."""
+
+    name: str
+    script: tuple[Item, ...]
+    approve: str = "ask"
+    verdicts: Mapping[int, tuple[Decision, Mapping[str, Any]]] = field(default_factory=dict)
+    """What the person does about a call, by its `n`; any other is approved."""
+    unasked: frozenset[int] = frozenset()
+    """The calls, by their `n`, that a policy lets run once."""
+    again: bool = False
+    """Whether calls may run again unasked: idempotent ones."""
+    remade: bool = False
+    """Whether a value that is lost with its kernel is asked for, and made, again."""
+
+    @property
+    def line(self) -> str:
+        return f"-m model -t box --scheme flat --approve {self.approve}"
+
+
+def of(name: str, call: str, approve: str = "ask", **more: Any) -> Story:
+    """Return the story of three calls of one tool, two of them of one reply."""
+    script: tuple[Item, ...] = ((call, {"n": 1}), [(call, {"n": 2}), (call, {"n": 3})], "done")
+    return Story(name, script, approve, **more)
+
+
+ALL = frozenset({1, 2, 3})
+STORIES = (
+    of("unmarked", "send"),
+    of("read-only", "look", unasked=ALL),
+    of("idempotent", "put", "all", unasked=ALL, again=True),
+    of("stateful", "Till_add", remade=True),
+    of("async", "fetch", "all", unasked=ALL),
+    of("failing", "fail"),
+    Story(
+        "decided",
+        (
+            [("send", {"n": 1}), ("send", {"n": 2})],
+            [("send", {"n": 3}), ("look", {"n": 4}), ("send", {"n": 5})],
+            "done",
+        ),
+        verdicts={
+            1: ("edit", {"arguments": {"n": 11}}),
+            3: ("reject", {"reason": "no"}),
+            5: ("answer", {"result": "five"}),
+        },
+        unasked=frozenset({4}),
+    ),
+)
