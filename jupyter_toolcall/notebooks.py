@@ -13,6 +13,7 @@ from typing import Any
 
 import nbformat
 
+from .diverging import differing
 from .errors import BrokenJournal, ToolcallError, Unfinished
 from .events import from_json, to_json
 from .journal import Journal
@@ -225,22 +226,8 @@ def divergence(old: Recorded, new: Recorded) -> str:
         if was is None or now is None:
             return f"event {number}: {_event(was)}, and now {_event(now)}"
         if was[:2] != now[:2]:
-            return f"event {number}: {_differing(was[1], now[1])}"
+            return f"event {number}: {differing(was[1], now[1])}"
     return ""
-
-
-def _differing(was: Any, now: Any, place: str = "") -> str:
-    """Return the first place in which two pieces of data differ, and what stands there."""
-    match was, now:
-        case dict(), dict():
-            keys = [key for key in (*was, *now) if was.get(key) != now.get(key)]
-            key = keys[0] if keys else ""
-            return _differing(was.get(key), now.get(key), f"{place}.{key}".strip("."))
-        case list(), list() if len(was) == len(now):
-            differ = (n for n in range(len(was)) if was[n] != now[n])
-            index = next(differ, 0)
-            return _differing(was[index], now[index], f"{place}.{index}".strip("."))
-    return f"{place or 'it'} was {shown(repr(was), 120)}, and is {shown(repr(now), 120)}"
 
 
 def _event(row: Any) -> str:

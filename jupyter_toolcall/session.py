@@ -12,7 +12,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from . import aside, by_hand, comparing, naming, outdated, overruling, places, records, replying
+from . import (
+    aside,
+    by_hand,
+    comparing,
+    naming,
+    outdated,
+    overruling,
+    places,
+    records,
+    replying,
+    verifying,
+)
 from .approval import Approve
 from .branches import branches
 from .comparing import Comparison
@@ -204,6 +215,14 @@ class Session:
             reason=reason,
         )
         return self.at(again)
+
+    def verify(self) -> verifying.Verdict:
+        """Run all of this branch anew on a copy, and return whether it comes out as recorded.
+
+        No model is asked; tools run for real.
+        """
+        self.cursor.look_again()
+        return verifying.verified(self.cursor)
 
     def outdated(self) -> outdated.Report:
         """Return what would come out otherwise today, and why: calls, and what they made.
