@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.cells import Cells
+from jupyter_toolcall.errors import Unfinished
+from jupyter_toolcall.lines import carry_out
 
 
 @dataclass(frozen=True)
@@ -101,3 +105,16 @@ def test_whatever_a_person_decided_is_verified(verdicts: list[str]) -> None:
             answer = 7 if verdict == "answer" else None
             session.decide(call, verdict, result=answer).run()  # type: ignore[arg-type]
     assert session.verify(), str(session.verify())
+
+
+def test_a_line_verifies_a_session_and_fails_its_cell_where_it_comes_out_otherwise(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    bakery = Bakery()
+    cells = Cells()
+    cells.keep(bakery.session("all"))
+    carry_out(["verify"], cells, {})
+    assert "4 calls came out as they were recorded" in capsys.readouterr().out
+    bakery.loss = 20
+    with pytest.raises(Unfinished, match="comes out otherwise: call 1, bake"):
+        carry_out(["verify"], cells, {})

@@ -1,7 +1,8 @@
-"""What there is: where a session stands, its tools, its objects. Nothing goes on here."""
+"""What there is, and whether it still holds: where a session stands, its tools, its objects."""
 
 from __future__ import annotations
 
+from ..errors import Unfinished
 from ..session import Session
 from .asking import shown
 from .words import Commands, Result
@@ -33,16 +34,26 @@ def _outdated(session: Session, words: list[str]) -> Result:
     return None
 
 
+def _verify(session: Session, words: list[str]) -> Result:
+    found = session.verify()
+    if not found:
+        raise Unfinished(f"it comes out otherwise: {found}")
+    print(found)
+    return None
+
+
 COMMANDS: Commands = {
     "status": _status,
     "tools": _tools,
     "objects": _objects,
     "outdated": _outdated,
+    "verify": _verify,
 }
 HELP = """\
   status                     where the session stands, and what waits
   tools, objects, sessions   what there is
   outdated                   what would come out otherwise today, and why
+  verify                     run all of it anew, on a copy: does it come out as recorded?
   values [--forget]          what is kept on this machine beyond a kernel; --forget removes it
   models                     who can answer here, and why others cannot
 """
