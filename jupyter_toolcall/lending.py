@@ -80,14 +80,14 @@ def _said(loan: Loan, items: Iterable[Any], new: list[str]) -> str:
     name = loan.name
     if not loan.copied:
         return (
-            f"{name} was changed in place, and can't be copied: it is no longer what it was, and "
+            f"changed {name} in place, which can't be copied: it is no longer what it was, and "
             "neither is what was made from it"
         )
     kept = [made for item, made in zip(items, new, strict=False) if item is loan.lent]
     if not kept and len(new) == 1 and [*items] == [None]:
         kept = new
-    became = f"as it became it is {kept[0]}" if kept else "the change was dropped"
-    return f"{name} was changed in place: {name} stays as it was, and {became}"
+    became = f"kept as {kept[0]}" if kept else f"dropped, so {name} stays as it was"
+    return f"changed {name} in place: {became}"
 
 
 def _named(objects: Iterable[Made], state: State) -> Iterator[str]:

@@ -38,7 +38,9 @@ def journal_part(cursor: Cursor, since: str | None) -> dict[str, Any]:
     events = [_row(entry, index) for entry in entries]
     known = cursor.desk.journal.texts
     sent = (e.event.offered.values() for e in entries if isinstance(e.event, Replied))
-    texts = {key: known[key] for offered in sent for key in offered if key in known}
+    codes = (e.meta["code"] for e in entries if "code" in e.meta)
+    keys = (*(key for offered in sent for key in offered), *codes)
+    texts = {key: known[key] for key in keys if key in known}
     part = {"parent": since, "head": cursor.head, "events": events, "texts": texts}
     return {**part, **_opened(cursor, since)}
 

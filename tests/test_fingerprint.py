@@ -262,6 +262,9 @@ def test_a_method_is_another_with_the_methods_that_it_calls(
         ("tool_makes", 'return "Fries"', 'return "Chips"'),
         ("tool_plain", '"b": 3', '"b": 4'),
         ("tool_counts", "COUNT = 0", "COUNT = 7"),
+        # What only stands behind a dot there is no variable of the notebook.
+        ("tool_model", "SALT = 1", "SALT = 1\n    size = 5"),
+        ("tool_uses", "SALT = 1", "SALT = 1\n    weight = 5\n    cook = 6"),
     ],
 )
 def test_a_tool_is_the_same_with_what_it_is_not_made_of(tool: str, old: str, new: str) -> None:
@@ -305,7 +308,8 @@ def test_a_module_beside_the_notebook_is_followed(
         sys.modules.pop("beside_the_notebook", None)
         exec("import beside_the_notebook as b\nfrom beside_the_notebook import fry", space)
         exec("def one(x):\n    return b.fry(x)\ndef two(x):\n    return fry(x)", space)
-        found.append([parts_of(space["one"]), parts_of(space["two"])])
+        exec("def three(x):\n    import beside_the_notebook as c\n    return c.fry(x)", space)
+        found.append([parts_of(space[name]) for name in ("one", "two", "three")])
     sys.modules.pop("beside_the_notebook", None)
     for before, after in zip(*found, strict=True):
         assert {name for name in after if before.get(name) != after[name]} == {"RATE"}

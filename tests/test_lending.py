@@ -89,23 +89,24 @@ def play(tool: str, dough: Any = None) -> tuple[Session, list[str]]:
     return session, notes
 
 
-STAYS = "Dough#1 was changed in place: Dough#1 stays as it was, and "
+CHANGED = "changed Dough#1 in place: "
+DROPPED = "dropped, so Dough#1 stays as it was"
 
 
 @pytest.mark.parametrize(
     ("tool", "became"),
     [
-        ("Dough_knead", "as it became it is Dough#2"),
-        ("Dough_rest", "as it became it is Dough#2"),
-        ("halve", "as it became it is Dough#3"),
-        ("Dough_weigh", "the change was dropped"),
-        ("eat", "the change was dropped"),
-        ("burn", "the change was dropped"),
+        ("Dough_knead", "kept as Dough#2"),
+        ("Dough_rest", "kept as Dough#2"),
+        ("halve", "kept as Dough#3"),
+        ("Dough_weigh", DROPPED),
+        ("eat", DROPPED),
+        ("burn", DROPPED),
     ],
 )
 def test_an_input_that_is_changed_stays_as_it_was_and_that_is_told(tool: str, became: str) -> None:
     session, notes = play(tool)
-    assert notes == [STAYS + became]
+    assert notes == [CHANGED + became]
     assert session["Dough#1"].grams == 100
 
 
@@ -118,7 +119,7 @@ def test_an_input_that_stays_as_it_is_is_no_news() -> None:
 def test_what_cannot_be_copied_and_was_changed_is_told_as_lost() -> None:
     session, notes = play("eat", Starter())
     assert notes == [
-        "Starter#1 was changed in place, and can't be copied: it is no longer what it was, and "
+        "changed Starter#1 in place, which can't be copied: it is no longer what it was, and "
         "neither is what was made from it"
     ]
     assert session.cursor.desk.memory.notes[session.state.objects["Starter#1"].digest] == (

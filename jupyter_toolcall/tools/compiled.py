@@ -26,9 +26,20 @@ def code_texts(code: CodeType) -> tuple[str, ...]:
 
 @functools.lru_cache(4_096)
 def names_in(code: CodeType) -> tuple[str, ...]:
-    """Return the names that code speaks of, outside of it or behind a dot."""
-    inner = (names_in(each) for each in code.co_consts if isinstance(each, CodeType))
-    return (*code.co_names, *(name for names in inner for name in names))
+    """Return the names of what is outside of a function, as its code speaks of it."""
+    return _told(code, ("LOAD_GLOBAL", "LOAD_NAME"))
+
+
+@functools.lru_cache(4_096)
+def attributes_in(code: CodeType) -> tuple[str, ...]:
+    """Return the names that code has behind a dot."""
+    return _told(code, ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM"))
+
+
+@functools.lru_cache(4_096)
+def imported_by(code: CodeType) -> tuple[str, ...]:
+    """Return the modules that code imports where it runs."""
+    return _told(code, ("IMPORT_NAME",))
 
 
 @functools.lru_cache(4_096)
@@ -38,6 +49,12 @@ def rebound_by(code: CodeType) -> frozenset[str]:
     own = {each.argval for each in dis.get_instructions(code) if each.opname in ways}
     inner = (rebound_by(each) for each in code.co_consts if isinstance(each, CodeType))
     return frozenset(own.union(*inner) - {*code.co_cellvars})
+
+
+def _told(code: CodeType, ways: tuple[str, ...]) -> tuple[str, ...]:
+    own = [each.argval for each in dis.get_instructions(code) if each.opname in ways]
+    inner = [_told(each, ways) for each in code.co_consts if isinstance(each, CodeType)]
+    return tuple(dict.fromkeys([*own, *(name for names in inner for name in names)]))
 
 
 def is_plain(value: Any) -> bool:

@@ -13,13 +13,22 @@ import enum
 import functools
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 from ..content import content_digest, is_frozen
 from ..digest import digest_text
-from .compiled import code_texts, is_plain, names_in, plainly, rebound_by
+from .compiled import (
+    attributes_in,
+    code_texts,
+    imported_by,
+    is_plain,
+    names_in,
+    plainly,
+    rebound_by,
+)
 from .local import is_local
 
 LARGE = 10_000
@@ -133,7 +142,7 @@ class Reader:
             yield from self.value(key, function.__globals__.get(key))
         for default in (*(function.__defaults__ or ()), *dict(keywords).values()):
             yield from () if is_plain(default) else self.value(f"{name}()", default)
-        yield from self._attributes(names, function, owners)
+        yield from self._attributes(function, owners)
         yield from self._behind(function, name, owners)
 
     def _behind(self, function: Any, name: str, owners: tuple[type, ...]) -> Iterator[Part]:
@@ -144,11 +153,11 @@ class Reader:
         elif not isinstance(function, FunctionType) and self._is_ours(type(function)):
             yield from self._of(type(function), ("__call__",))
 
-    def _attributes(
-        self, names: Iterable[str], function: FunctionType, owners: tuple[type, ...]
-    ) -> Iterator[Part]:
-        """Yield what the names may stand for behind a dot: in a class, in a module."""
-        near = [function.__globals__.get(name) for name in names]
+    def _attributes(self, function: FunctionType, owners: tuple[type, ...]) -> Iterator[Part]:
+        """Yield what the names behind a dot may stand for: in a class, in a module."""
+        names = attributes_in(function.__code__)
+        near = [function.__globals__.get(name) for name in names_in(function.__code__)]
+        near += [sys.modules.get(name) for name in imported_by(function.__code__)]
         near += [_held(cell) for cell in function.__closure__ or ()]
         for module in near:
             if isinstance(module, ModuleType) and is_local(module.__name__):
