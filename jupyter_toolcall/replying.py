@@ -19,7 +19,7 @@ from .state import CallState
 from .steps import AskModel
 
 YOU = "You are the model"
-GUESS = "Your guess"
+GUESS = "Your turn to guess"
 LONG = 4_000
 
 Pair = tuple[str, Mapping[str, Any]]

@@ -103,7 +103,7 @@ def test_the_learner_sees_what_the_model_is_sent_and_may_call() -> None:
     assert (seat.turn.turn, seat.turn.prompt) == (1, "Sticks, please.")
     assert seat.turn.tools == tuple(tool.name for tool in request.tools)
     assert {row.id for row in seat.drive.whole().tools} >= set(seat.turn.tools)
-    assert seat.drive.whole().session[0].says == "Your guess"
+    assert seat.drive.whole().session[0].says == "Your turn to guess"
 
 
 def test_the_model_is_not_asked_before_the_guess() -> None:
@@ -327,7 +327,7 @@ def test_by_line_the_learner_guesses_skips_and_hears_the_score(
 ) -> None:
     lines.carry_out(["guess"], kernel, {})
     shown = capsys.readouterr().out
-    assert "Your guess, turn 1: Sticks." in shown
+    assert "Your turn to guess, turn 1: Sticks." in shown
     assert "Potato_slice(Potato, shape)" in shown
     lines.carry_out(["guess", "Potato_rinse", "sink=Sink#1"], kernel, {})
     shown = capsys.readouterr().out
@@ -404,7 +404,7 @@ def test_a_cell_that_does_not_wait_leaves_the_guesses_to_lines(tmp_path: Path) -
     done = run(tmp_path, LOAD, cell, "%toolchat guess none", "%toolchat guess skip rest")
     assert "Not this time: it called selectTools." in done.notebook.cells[2].outputs[0].text
     first, last = done.sessions[0], done.sessions[-1]
-    assert first.text.startswith("Your guess")
+    assert first.text.startswith("Your turn to guess")
     assert "saved Plate#2 as fries" in last.text
 
 

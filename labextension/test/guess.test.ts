@@ -48,56 +48,91 @@ const card = (it: Page): HTMLElement => it.one('[role=group][aria-label="Guess"]
 const beside = (it: Page): HTMLElement => it.one('[role=group][aria-label="Your guess"]');
 
 const choose = (it: Page, name: string): void => {
-  const found = it.all('ul[aria-label="Tools of this turn"] button').find(one => one.textContent === name);
-  if (!found) throw new Error(`No tool ${name}`);
-  found.click();
+  const found = it.all('[role=radiogroup][aria-label=Tool] label').find(one => one.textContent === name);
+  const radio = found?.querySelector('input');
+  if (!radio) throw new Error(`No tool ${name}`);
+  radio.checked = true;
+  radio.dispatchEvent(new Event('change', { bubbles: true }));
 };
 
-test('the card shows what the model is sent, and a guess is a form made from the schema', async () => {
+test('one question: the tools to choose from, and a form made from the schema of the chosen one', async () => {
   const it = await page();
   it.view.update(whole(toGuess()));
-  assert.match(card(it).textContent, /Make <b>fries<\/b>\./);
+  assert.match(card(it).textContent, /What will the model call next\?/);
   assert.match(card(it).textContent, /turn 3/);
+  assert.match(it.one('details.tc-more').textContent, /Make <b>fries<\/b>\./);
   choose(it, 'Potato_slice');
-  assert.match(it.one('[role=dialog]').textContent, /Guess call/);
-  const select = it.one('[role=dialog] select') as HTMLSelectElement;
+  assert.match(card(it).textContent, /Cut it\./);
+  const select = it.one('.tc-fields select') as HTMLSelectElement;
   assert.deepEqual(
     [...select.options].map(option => option.value),
     ['Potato#3', 'Potato#2', 'Potato#1', '']
   );
-  const [, slices] = it.all('[role=dialog] input[type=radio]') as HTMLInputElement[];
+  const [, slices] = it.all('.tc-fields input[type=radio]') as HTMLInputElement[];
   if (slices) slices.checked = true;
   select.value = 'Potato#3';
-  it.click('Guess');
+  it.click('Check my guess');
   const given = { Potato: 'Potato#3', shape: 'SLICES' };
   assert.deepEqual(it.sent, [{ type: 'guess', tool: 'Potato_slice', arguments: given }]);
 });
 
-test('what is left out of a guess is no mistake, and what is refused comes back at its field', async () => {
+test('a guess of nothing is asked for, what is left out of one is no mistake, and what is refused comes back', async () => {
   const it = await page();
   it.view.update(whole(toGuess()));
+  it.click('Check my guess');
+  assert.match(it.one('.tc-card [role=alert]').textContent, /Choose a tool/);
   choose(it, 'Potato_slice');
-  it.click('Guess');
+  it.click('Check my guess');
   const left = it.sent.at(-1);
   assert.ok(left?.type === 'guess');
   assert.equal('shape' in (left.arguments ?? {}), false);
-  it.view.update({ type: 'refused', command: 'guess', reason: 'no', fields: { shape: 'not so' } });
-  assert.equal(it.one('[role=dialog] .tc-field:nth-of-type(2) .tc-wrong').textContent, 'not so');
-  assert.equal(it.buttons('Add anyway').length, 0);
+  it.view.update({ type: 'refused', command: 'guess', reason: 'not so', fields: { shape: 'not that' } });
+  assert.equal(it.one('.tc-fields .tc-field:nth-of-type(2) .tc-wrong').textContent, 'not that');
+  assert.equal(it.all('.tc-card [role=alert]').length, 1);
 });
 
-test('that it calls nothing is a guess too, and a reply or all the rest can be skipped', async () => {
+test('what is filled in stays while other things change, and the next turn begins anew', async () => {
   const it = await page();
-  const says = ['No call: it answers', 'Skip', 'Skip the rest'];
-  for (const name of says) {
-    it.view.update(whole(toGuess()));
+  it.view.update(whole(toGuess()));
+  choose(it, 'Potato_slice');
+  const [sticks] = it.all('.tc-fields input[type=radio]') as HTMLInputElement[];
+  if (sticks) sticks.checked = true;
+  const [row] = toGuess().session ?? [];
+  it.view.update(delta(1, { session: [{ ...row, detail: 'something else' }] }));
+  assert.equal(sticks?.isConnected && sticks.checked, true);
+  it.view.update(delta(2, { session: [{ ...row, guess: { ...TURN, turn: 4 } }] }));
+  assert.equal(it.all('.tc-fields input').length, 0);
+});
+
+test('that it calls nothing is a guess too, and the call can be shown, or all the rest', async () => {
+  const it = await page();
+  it.view.update(whole(toGuess()));
+  choose(it, 'no call: it answers');
+  for (const name of ['Check my guess', 'Show the call', 'Skip the rest']) {
     it.click(name);
+    it.view.update(whole(toGuess()));
   }
   assert.deepEqual(it.sent, [
-    { type: 'guess', tool: '' },
+    { type: 'guess', tool: '', arguments: {} },
     { type: 'skip_guess', rest: false },
     { type: 'skip_guess', rest: true }
   ]);
+});
+
+test('the score stands beside the question, guess by guess, and in the card when all is over', async () => {
+  const it = await page();
+  const shown: GuessRow = { id: 'g1', turn: 1, says: 'Skipped', came: { tool: 'Potato_peel' } };
+  const rows = { ...toGuess({ guesses: [shown, SLICE] }) };
+  rows.session = [{ ...rows.session?.[0], score: '2 of 3 points, 9 of 12 points in this session' }];
+  it.view.update(whole(rows));
+  const pane = it.one('.tc-body > [aria-label="Your score"]');
+  for (const text of ['2 of 3 points', 'Right tool1 of 1', 'Right arguments1 of 2', '9 of 12 points in this session'])
+    assert.ok(pane.textContent.includes(text), text);
+  const items = [...pane.querySelectorAll('ol[aria-label="Your guesses"] li')].map(one => one.textContent);
+  assert.deepEqual(items, ['Potato_sliceshape: STICKS', 'Potato_peelshown']);
+  it.view.update(delta(1, { session: [{ phase: 'finished', guess: null }] }));
+  const places = it.all('[aria-label="Your score"]').map(one => one.parentElement?.getAttribute('aria-label'));
+  assert.deepEqual(places, ['Details']);
 });
 
 test('the guess stands beside the call, argument by argument, and the score in the head', async () => {

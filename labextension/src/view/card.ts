@@ -5,7 +5,8 @@ import { argumentsOf, facts, large, muted, shownObject, type Fact } from './fact
 import { icon } from './icons';
 import { ancestors, descendants, type Acts, type Look } from './look';
 import type { FullCall, FullObject } from './rows';
-import { guess, guessed } from './guess';
+import { guess } from './guess';
+import { guessed, score } from './guessed';
 import { reply } from './reply';
 import { branchName, currentBranch, savedAs } from './scene';
 import { block, clip, line } from './text';
@@ -170,7 +171,8 @@ export function card(acts: Acts): Card {
   const mine = reply(acts);
   const before = guessed();
   const next = guess(acts);
-  const inner = [before.element, body, mine.element, next.element, decide.element];
+  const total = score(true);
+  const inner = [before.element, total.element, body, mine.element, next.element, decide.element];
   const element = h('section', { class: 'tc-card', 'aria-label': 'Details', tabindex: -1 }, ...inner);
   let view: Look;
 
@@ -213,7 +215,7 @@ export function card(acts: Acts): Card {
         view.yours !== null,
         view.guess !== null
       );
-      for (const part of [before, mine, next]) part.paint(view);
+      for (const part of [before, total, mine, next]) part.paint(view);
       decide.paint(now);
       // A button that went must not take the keyboard with it.
       if (focus && !element.contains(document.activeElement)) element.focus({ preventScroll: true });

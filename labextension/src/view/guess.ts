@@ -1,124 +1,105 @@
-/** The card of a person who guesses what the model does next, and a guess beside what it did. */
-import { h, once, reader, type Child } from './dom';
+/** The card of a person who guesses what the model does next: one question, and a form for the answer. */
+import { h, once, type Child } from './dom';
+import { complain, complaint, filledIn, nextId, row, type Row } from './form';
+import { NO_CALL, type Part } from './guessed';
 import { button, icon } from './icons';
 import type { Acts, Look } from './look';
-import type { FullGuess, FullWritten, FullYours } from './rows';
+import type { FullTool, FullYours } from './rows';
+import { fieldsOf } from './schema';
 import { sent } from './sent';
-import { line, literal, many } from './text';
-import { spelled } from './write';
+import { clip, line } from './text';
 
-const NO_CALL = 'no call: it answers';
-
-const whole = (written: FullWritten | null): string => (written?.tool ? spelled(written) : NO_CALL);
-
-interface Line {
-  readonly name: string;
-  readonly right: boolean;
-  readonly guessed: string;
-  readonly came: string;
-}
-
-const value = (written: FullWritten | null, name: string, right: boolean): string => {
-  const found = written?.arguments[name];
-  if (found === undefined) return right ? 'by default' : 'left out';
-  return typeof found === 'string' ? line(found, 200) : literal(found, 200);
-};
-
-/** What is compared: the tools, and where they are the same each argument. */
-function lines(row: FullGuess): Line[] {
-  const { guess, came, tool } = row;
-  if (!tool || !came) return [{ name: 'call', right: tool, guessed: whole(guess), came: whole(came) }];
-  const first = { name: 'tool', right: true, guessed: line(guess?.tool ?? '', 120), came: line(came.tool, 120) };
-  const rest = row.marks.map(({ name, right }) => ({
-    name: line(name, 80),
-    right,
-    guessed: value(guess, name, right),
-    came: value(came, name, right)
-  }));
-  return [first, ...rest];
-}
-
-function compared({ name, right, guessed, came }: Line): HTMLElement {
-  const mark = h('td', { class: right ? 'mark right' : 'mark' }, icon(right ? 'done' : 'close'), reader(right ? 'right' : 'not right'));
-  return h('tr', {}, mark, h('th', { scope: 'row' }, name), h('td', {}, h('code', {}, guessed)), h('td', {}, h('code', {}, came)));
-}
-
-const heads = ['', '', 'your guess', 'the model'];
-
-function table(row: FullGuess): HTMLElement {
-  const head = h('tr', {}, ...heads.map(text => h('th', { scope: 'col' }, text)));
-  return h('table', { class: 'tc-beside' }, h('thead', {}, head), h('tbody', {}, ...lines(row).map(compared)));
-}
-
-/** A guess, and what came. */
-function outcome(row: FullGuess): Child[] {
-  const points = row.guess ? `${row.right} of ${many(row.of, 'point')}` : '';
-  const aside = [`turn ${row.turn}`, points].filter(Boolean).join(', ');
-  const others = row.calls > 1 ? h('p', { class: 'small muted' }, `One of ${row.calls} calls of this reply.`) : null;
+/** The tools to choose from, and that there may be no call. */
+function choice(tools: readonly FullTool[], chosen: (tool: FullTool | null) => void): HTMLElement[] {
+  const name = nextId();
+  const one = (label: Child, tool: FullTool | null): HTMLElement => {
+    const radio = h('input', { type: 'radio', name, onchange: () => chosen(tool), 'data-k': tool?.id ?? '' });
+    return h('label', { title: tool ? line(tool.description.split('\n')[0] ?? '', 300) : '' }, radio, label);
+  };
   return [
-    h('div', { class: 'tc-title' }, h('h3', {}, line(row.says, 200)), h('span', { class: 'small muted' }, aside)),
-    row.guess ? table(row) : null,
-    others
+    ...tools.map(tool => one(h('code', {}, line(tool.id, 120)), tool)),
+    one(h('span', {}, NO_CALL), null)
   ];
 }
 
-/** The guess that goes with what is on show: of the chosen call, else the last one. */
-function onShow(view: Look): FullGuess | null {
-  const all = [...view.model.guesses.values()];
-  if (view.past) return null;
-  if (view.follow) return all.at(-1) ?? null;
-  const step = view.model.calls.get(view.chosen.call)?.step;
-  return all.find(row => row.step !== 0 && row.step === step) ?? null;
-}
+/** What the chosen tool is for, in a line. */
+const about = (tool: FullTool | null): string =>
+  clip(line(tool?.description.split('\n\n')[0]?.replace(/\s+/g, ' ') ?? '', 600), 280);
 
-export interface GuessCard {
-  readonly element: HTMLElement;
-  paint(view: Look): void;
-}
-
-export function guessed(): GuessCard {
-  const element = h('div', { class: 'tc-guessed', role: 'group', 'aria-label': 'Your guess' });
-  let row: FullGuess | null = null;
-  const draw = once(() => {
-    element.replaceChildren(...(row ? outcome(row) : []).filter(one => one instanceof Node));
-    element.hidden = row === null;
-  });
-  return {
-    element,
-    paint(view) {
-      row = onShow(view);
-      draw(row);
-    }
-  };
-}
-
-/** The card; a click on a tool opens its form. */
-export function guess(acts: Acts): GuessCard {
+export function guess(acts: Acts): Part {
   const turn = h('span', { class: 'small muted' });
-  const title = h('div', { class: 'tc-title' }, h('h3', {}, 'What does the model do next?'), turn);
-  const how = h('p', {}, 'This is what it is sent. Choose the tool that you think it calls.');
-  const asked = sent(acts.guess);
-  const none = button('No call: it answers', { key: 'none', onclick: () => acts.send({ type: 'guess', tool: '' }) });
-  const skip = button('Skip', { look: 'ghost right', key: 'skip', onclick: () => acts.send({ type: 'skip_guess', rest: false }) });
-  const rest = button('Skip the rest', { look: 'ghost', key: 'rest', onclick: () => acts.send({ type: 'skip_guess', rest: true }) });
-  const row = h('div', { class: 'tc-row' }, none, skip, rest);
+  const title = h('div', { class: 'tc-title' }, h('h3', {}, 'What will the model call next?'), turn);
+  const tools = h('div', { class: 'tc-choice', role: 'radiogroup', 'aria-label': 'Tool' });
+  const said = h('p', { class: 'small muted' });
+  const fields = h('div', { class: 'tc-fields' });
+  const wrong = complaint();
+  const check = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'check guess' }, 'Check my guess');
+  const show = button('Show the call', { look: 'ghost', key: 'show', onclick: () => acts.send({ type: 'skip_guess', rest: false }) });
+  const rest = button('Skip the rest', { look: 'ghost right', key: 'rest', onclick: () => acts.send({ type: 'skip_guess', rest: true }) });
+  const form = h(
+    'form',
+    { class: 'tc-form', onsubmit: submit, novalidate: true },
+    h('div', { class: 'tc-field' }, h('span', { class: 'tc-label', 'aria-hidden': 'true' }, 'Tool'), tools, said),
+    fields,
+    wrong.element,
+    h('div', { class: 'tc-row' }, check, show, rest)
+  );
+  const asked = sent();
+  const more = h('details', { class: 'tc-more' }, h('summary', {}, icon('down'), 'What the model is sent'), ...asked.elements);
   const saved = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'This is the saved session: run its cell to guess.'));
-  const parts = [title, how, ...asked.elements, row, saved];
-  const element = h('div', { class: 'tc-reply', role: 'group', 'aria-label': 'Guess' }, ...parts);
+  const element = h('div', { class: 'tc-reply', role: 'group', 'aria-label': 'Guess' }, title, form, saved, more);
+  let view: Look;
+  let rows: readonly Row[] = [];
+  let chosen: FullTool | null | undefined;
 
-  function draw(view: Look, now: FullYours): void {
+  function choose(tool: FullTool | null): void {
+    chosen = tool;
+    wrong.say('');
+    said.textContent = about(tool);
+    const around = { objects: view.objects, step: Infinity, marks: false, hint: () => '' };
+    rows = tool ? fieldsOf(tool.parameters, {}).map(field => row(field, around, () => undefined)) : [];
+    fields.replaceChildren(...rows.map(one => one.element));
+    fields.hidden = rows.length === 0;
+  }
+  function submit(event: Event): void {
+    event.preventDefault();
+    if (chosen === undefined) return wrong.say('Choose a tool, or that there is no call.');
+    const filled = filledIn(rows);
+    wrong.say('');
+    if (!complain(rows, filled.errors)) acts.send({ type: 'guess', tool: chosen?.id ?? '', arguments: filled.arguments });
+  }
+
+  /** The form of a turn begins empty; what stands in it stays whatever is drawn around it. */
+  const begin = once(() => {
+    const now = view.guess;
+    const known = now?.tools.flatMap(id => view.model.tools.get(id) ?? []) ?? [];
+    tools.replaceChildren(...choice(known, choose));
+    choose(null);
+    chosen = undefined;
+  });
+  const refuse = once(() => {
+    const { refused } = view.model;
+    if (refused?.command !== 'guess') return;
+    wrong.say(refused.reason);
+    complain(rows, refused.fields);
+  });
+
+  function draw(now: FullYours): void {
     turn.textContent = `turn ${now.turn}`;
-    asked.paint(now, view.model, view.live);
-    how.hidden = row.hidden = !view.live;
+    begin(now.turn, now.tools.join(' '), view.model.session.name);
+    asked.paint(now, view.model, false);
+    form.hidden = !view.live;
     saved.hidden = view.live;
-    for (const one of [none, skip, rest]) one.disabled = view.ui.sent;
+    check.disabled = show.disabled = rest.disabled = view.ui.sent;
+    refuse(view.model.refused);
   }
 
   return {
     element,
-    paint(view) {
-      element.hidden = !view.guess || !view.follow;
-      if (view.guess) draw(view, view.guess);
+    paint(next) {
+      view = next;
+      element.hidden = !next.guess || !next.follow;
+      if (next.guess) draw(next.guess);
     }
   };
 }

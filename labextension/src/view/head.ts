@@ -92,7 +92,7 @@ export function head(acts: Acts, unchecked: boolean): Head {
       )
     );
     drive.hidden = !view.live;
-    step.disabled = run.disabled = view.past || view.ui.sent || !canGo(view.model);
+    step.disabled = run.disabled = view.past || view.ui.sent || view.guess !== null || !canGo(view.model);
     stop.disabled = view.past || !CAN_STOP.includes(session.phase);
     const detail = view.past ? '' : session.detail;
     bar.hidden = detail === '';

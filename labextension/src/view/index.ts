@@ -13,6 +13,7 @@ import { dialog } from './dialog';
 import { h } from './dom';
 import type { Dialog } from './form';
 import { graph } from './graph';
+import { score } from './guessed';
 import { canGo, head, herald } from './head';
 import { choiceOf, firstWaiting, look, START, type Acts, type Look, type Tab, type Ui } from './look';
 import { messages } from './messages';
@@ -22,7 +23,7 @@ import { steps } from './steps';
 import { task } from './task';
 import { tabs } from './tabs';
 import { time } from './time';
-import { guessing, write } from './write';
+import { write } from './write';
 
 export interface Host {
   /** Sends a command to the kernel; a host without a kernel has none. */
@@ -101,8 +102,7 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
     },
     inquire: command => host.send?.(command),
     edit: call => ask(dialog(seen(), call, acts, close)),
-    write: tool => ask(write(seen(), tool, acts, close)),
-    guess: tool => ask(guessing(seen(), tool, acts, close))
+    write: tool => ask(write(seen(), tool, acts, close))
   };
 
   const beside = branches(acts);
@@ -113,11 +113,12 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
   const drawing = graph(acts);
   const list = steps(acts);
   const details = card(acts);
+  const points = score(false);
   const talk = messages(acts);
   const both = compare(acts);
   const words = said();
   const slider = time(acts);
-  const parts = [beside, tab, top, exercise, voice, list, details, talk, both, words, slider];
+  const parts = [beside, tab, top, exercise, voice, list, details, points, talk, both, words, slider];
 
   const panels = Object.values(tab.panels);
   const page = h(
@@ -140,9 +141,13 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
     voice.element
   );
   const shell = h('div', { class: 'tc-shell' }, root);
+  tab.panels.Graph.append(points.element);
   tab.panels.Messages.append(talk.element);
   tab.panels.Compare.append(both.element);
-  root.addEventListener('keydown', keepKeys);
+  root.addEventListener('keydown', event => {
+    if (ui.tab === 'Graph' && !open) drawing.press(event);
+    keepKeys(event);
+  });
   el.append(shell);
 
   /** The steps and the card stand once, in the tab that is open. */

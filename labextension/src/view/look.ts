@@ -79,7 +79,6 @@ export interface Acts {
   inquire(command: Command): void;
   edit(call: FullCall): void;
   write(tool: FullTool): void;
-  guess(tool: FullTool): void;
 }
 
 const NOTHING: Choice = { call: '', object: '' };

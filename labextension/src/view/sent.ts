@@ -48,7 +48,7 @@ export interface Sent {
 }
 
 /** The parts of a card that show a turn before it is replied to; a click on a tool chooses it. */
-export function sent(choose: (tool: FullTool) => void): Sent {
+export function sent(choose: (tool: FullTool) => void = () => undefined): Sent {
   const request = h('div', { class: 'tc-cardbody' });
   const heading = h('h4', { class: 'tc-part' }, 'Tools');
   const tools = h('ul', { class: 'tc-tools-now', 'aria-label': 'Tools of this turn' });

@@ -1,4 +1,4 @@
-/** The dialogs `Write call` and `Guess call`: a call of the person who plays the model, or guesses it. */
+/** The dialog `Write call`: a call of the person who plays the model. */
 import { h } from './dom';
 import { complain, complaint, filledIn, firstStop, frame, row, type Around, type Dialog } from './form';
 import { button, icon } from './icons';
@@ -21,45 +21,15 @@ const around = (view: Look): Around => ({
   hint: () => ''
 });
 
-/** What is done with a call that was written, and in which words. */
-interface Way {
-  readonly title: string;
-  readonly done: string;
-  /** What could not run can be sent all the same. */
-  readonly anyway: boolean;
-  send(call: FullWritten, anyway: boolean): void;
-}
-
 /** The dialog over the panel; the call joins those that were written before it. */
 export function write(view: Look, tool: FullTool, acts: Acts, close: () => void): Dialog {
   const before = view.yours?.calls ?? [];
-  const way: Way = {
-    title: 'Write call',
-    done: 'Add call',
-    anyway: true,
-    send: (call, anyway) => acts.send({ type: 'draft', calls: [...before, call], anyway })
-  };
-  return written(view, tool, way, close);
-}
-
-/** The dialog over the panel; what the guess leaves out is a point less, and no mistake. */
-export function guessing(view: Look, tool: FullTool, acts: Acts, close: () => void): Dialog {
-  const way: Way = {
-    title: 'Guess call',
-    done: 'Guess',
-    anyway: false,
-    send: call => acts.send({ type: 'guess', tool: call.tool, arguments: call.arguments })
-  };
-  return written(view, tool, way, close);
-}
-
-function written(view: Look, tool: FullTool, way: Way, close: () => void): Dialog {
   const note = h('code');
   const rows = fieldsOf(tool.parameters, {}).map(field => row(field, around(view), () => tell()));
   const call = (): FullWritten => ({ tool: tool.id, arguments: filledIn(rows).arguments });
   const tell = (): void => void (note.textContent = spelled(call()));
   const wrong = complaint();
-  const add = h('button', { type: 'submit', class: 'tc-btn primary' }, way.done);
+  const add = h('button', { type: 'submit', class: 'tc-btn primary' }, 'Add call');
   const anyway = button('Add anyway', { look: 'ghost first', onclick: () => send(true) });
   anyway.hidden = true;
   anyway.title = 'It is sent as it stands, and fails as a model’s call would';
@@ -69,7 +39,7 @@ function written(view: Look, tool: FullTool, way: Way, close: () => void): Dialo
     if (Object.keys(errors).length) {
       wrong.say('');
       complain(rows, errors);
-    } else way.send(call(), force);
+    } else acts.send({ type: 'draft', calls: [...before, call()], anyway: force });
   }
   function submit(event: Event): void {
     event.preventDefault();
@@ -90,9 +60,9 @@ function written(view: Look, tool: FullTool, way: Way, close: () => void): Dialo
   );
   tell();
   return {
-    element: frame(way.title, tool.id, form, close),
+    element: frame('Write call', tool.id, form, close),
     refuse(reason, fields) {
-      anyway.hidden = !way.anyway;
+      anyway.hidden = false;
       wrong.say(reason);
       if (!complain(rows, fields)) add.focus();
     },
