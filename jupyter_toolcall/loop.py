@@ -107,8 +107,10 @@ class Cursor:
     """The calls on which somebody has said here what was said, and acted on, before: such a
     word is no new entry, and is good until the call starts."""
     _offered: tuple[int, Offer] | None = None
-    _prepared: tuple[str, Prepared] | None = None
-    """The call that was approved or started last, and by which entry."""
+    _prepared: tuple[str, dict[str, tuple[CallState, Prepared, bool]]] = field(
+        default_factory=lambda: ("", {})
+    )
+    """The calls as they were prepared at an entry."""
 
     @property
     def state(self) -> State:
@@ -116,7 +118,7 @@ class Cursor:
 
     def look_again(self) -> None:
         """Go by what the tools are now: what they are made of may have been defined anew."""
-        self._prepared = None
+        self._prepared = "", {}
         self.desk.toolbox.look_again()
 
     @property
@@ -266,6 +268,14 @@ class Cursor:
 
         Raises CallError, which says what is wrong with the call.
         """
+        if self._prepared[0] != self.head:
+            self._prepared = self.head, {}
+        known = self._prepared[1].get(call.id)
+        if known is None or known[0] is not call:
+            known = self._prepared[1][call.id] = (call, *self._prepare(call, state))
+        return known[1:]
+
+    def _prepare(self, call: CallState, state: State) -> tuple[Prepared, bool]:
         if call.call.broken and call.decided is None:
             raise CallError(call.call.broken)
         desk, offer = self.desk, self.offer
@@ -314,19 +324,17 @@ class Cursor:
         """A call of the scheme's own waits for nobody; what was spelled out of it is kept."""
         if call.decided is None and ready.arguments == call.asked:
             return self.write(Finished(call.id, Data(ready.tool.function(**ready.arguments))))
-        return self._approve(call, ready)
+        return self._approve(call, ready, own=True)
 
-    def _approve(self, call: CallState, ready: Prepared) -> Entry:
+    def _approve(self, call: CallState, ready: Prepared, own: bool = False) -> Entry:
         entry = self.write(call.approval(ready.bound), by="policy")
-        self._prepared = entry.id, ready
-        return entry
+        return self._as_before(entry, ready, own)
 
-    def _ready(self, call: CallState, state: State) -> Prepared:
-        """Return a call as it would run here; it may have been prepared just now."""
-        known = self._prepared
-        if known is not None and known[0] == self.head and known[1].call_id == call.id:
-            return known[1]
-        return self.prepared(call, state)[0]
+    def _as_before(self, entry: Entry, ready: Prepared, own: bool = False) -> Entry:
+        """What was prepared just before an entry of the call holds behind it too."""
+        call = self.state.calls[ready.call_id]
+        self._prepared = entry.id, {call.id: (call, ready, own)}
+        return entry
 
     def allows(self, call: CallState, ready: Prepared) -> bool:
         """Return whether exactly this may run: a person's word is good for one effect."""
@@ -338,7 +346,7 @@ class Cursor:
     def _perform(self, call: CallState, state: State, again: bool = False) -> Entry | None:
         """Run an approved call; with `again` take what memory knows of it."""
         try:
-            ready = self._ready(call, state)
+            ready = self.prepared(call, state)[0]
         except CallError as error:
             return self.write(Finished(call.id, Failed(str(error))))
         if not self.allows(call, ready):
@@ -423,8 +431,7 @@ class Cursor:
             only_said = said_so and verdict != "approve" and not (own or ready.tool.repeatable)
             meta = said_again(said) if only_said and not self.fresh else said.meta
             entry = self._write_again(replace(again, bound=ready.bound), said, **meta)
-            self._prepared = entry.id, ready
-            return entry
+            return self._as_before(entry, ready, own)
         if verdict == "reject":
             self.overtake(event.call_id)
             return self.write(Decided(event.call_id, "reject", reason=why), by="policy")
@@ -454,13 +461,11 @@ class Cursor:
     def _start_again(self, said: Entry, call: CallState, told: State, state: State) -> Entry | None:
         """What started for the same reason goes on as it did; all else runs anew."""
         if call.bound == told.calls[call.id].bound and not self.fresh:
-            ready = self._ready(call, state)
+            ready = self.prepared(call, state)[0]
             if ready.bound == call.bound:
                 self.script.at += 1
                 code = coded(ready.tool, state, self.desk.journal)
-                entry = self._write_again(_start(call, ready), said, **code)
-                self._prepared = entry.id, ready
-                return entry
+                return self._as_before(self._write_again(_start(call, ready), said, **code), ready)
         self.overtake(call.id)
         return self._perform(call, state, again=not self.fresh)
 
@@ -472,7 +477,7 @@ class Cursor:
                 return self._judge(call, state)
             case "approved":
                 return self._perform(call, state, again=not self.fresh)
-        ready = self._ready(call, state)
+        ready = self.prepared(call, state)[0]
         if said.own and self.desk.memory.has(ready, event.outcome):
             return self._write_again(event, said)
         return self._run(ready, state)

@@ -229,7 +229,7 @@ class Watch:
         new = {row.id: row for row in all_rows if self.offered.get(row.id) != row}
         self.offered.update(new)
         self.tools.update(new)
-        return replace(rows, tools=(*rows.tools, *new.values()))
+        return replace(rows, tools=(*rows.tools, *new.values())) if new else rows
 
     def _counting(self, cursor: Cursor) -> Counting:
         if self.counting is None or self.counting.ends.journal is not cursor.desk.journal:
