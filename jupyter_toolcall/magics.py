@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -74,6 +75,9 @@ def _begin(info: Any) -> None:
 
 def _end(result: Any) -> None:
     _running.clear()
+    # Before the first session there is nothing to bring up to date, and nothing is loaded.
+    if f"{__package__}.notebook" in sys.modules:
+        import_module(f"{__package__}.notebook").renew()
 
 
 def _bare_cell(lines: list[str]) -> list[str]:

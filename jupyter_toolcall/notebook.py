@@ -273,7 +273,7 @@ class Notebook:
             session = lines.carry_out(words, self.cells, settings, variables)
         finally:
             self._say_notes()
-        self._renew()
+        self.renew()
         if isinstance(session, (Comparison, Page)):
             display(session)
         if isinstance(session, Session):
@@ -287,7 +287,7 @@ class Notebook:
             display(session)
         return None
 
-    def _renew(self) -> None:
+    def renew(self) -> None:
         """Bring panels and what is saved up to date where a branch was named, or hidden."""
         for drive in self.drives.values():
             if drive.renew():
@@ -313,3 +313,9 @@ def here() -> Notebook:
     settings = configured(shell)
     take(settings, project(Path(path).parent if path else Path.cwd()))
     return Notebook(shell, Cells(path), settings)
+
+
+def renew() -> None:
+    """Show what a cell of plain Python did to branches, where this kernel has sessions."""
+    if here.cache_info().currsize:
+        here().renew()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from . import replying
 from .beside import Counting, Pale, branch_rows, drawn, pales, touched_by, with_took
 from .branches import Branch, branches, goes_on, shared_with_older
+from .differing import with_differences
 from .ends import End
 from .journal import Entry, Label
 from .layout import Layout, without
@@ -274,7 +275,8 @@ def standing(cursor: Cursor, name: str) -> Rows:
     row = SessionRow(
         name=name, phase=phase, says=says, text=cursor.state.said, yours=yours, guess=guess
     )
-    return Watch().whole(cursor, row)
+    watch = Watch()
+    return with_differences(watch.whole(cursor, row), watch.seen, {})
 
 
 def _made_by(call: CallState, seen: Seen) -> list[str]:
