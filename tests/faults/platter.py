@@ -79,34 +79,38 @@ class Platter:
 
     def certain(self, path: Path) -> bytes:
         """Return what a file holds whatever happens."""
-        return self.safe.get(path, b"") if self._is_certain(path, self.names) else b""
+        there = path in self.safe and _is_there(path, self._new, self.names)
+        return self.safe[path] if there else b""
 
-    def _is_certain(self, path: Path, names: set[Path]) -> bool:
-        own = [p for p in (path, *path.parents) if p in self.folders or p in self.now]
-        return all(p in names or not self._is_new(p) for p in own)
-
-    def _is_new(self, path: Path) -> bool:
-        return path in self.names or any(c.is_name and c.path == path for c in self.changes)
+    @property
+    def _new(self) -> set[Path]:
+        """The files and folders that were not there at first."""
+        return self.names | {change.path for change in self.changes if change.is_name}
 
     def left(self) -> Iterator[Platter]:
         """Yield the disks that may be left: each is another subset of what was not synced."""
-        seen = set()
+        seen, new = set(), self._new
         for kept in subsets(self.changes):
-            made = self._with(kept)
+            made = self._with(kept, new)
             key = tuple(sorted(made.now.items())), frozenset(made.folders)
             if key not in seen:
                 seen.add(key)
                 yield made
 
-    def _with(self, kept: list[Change]) -> Platter:
+    def _with(self, kept: list[Change], new: set[Path]) -> Platter:
         names = self.names | {change.path for change in kept if change.is_name}
         contents = dict(self.safe)
         for change in kept:
             if not change.is_name:
                 contents[change.path] = changed(contents[change.path], change)
-        there = {p: data for p, data in contents.items() if self._is_certain(p, names)}
-        folders = {p for p in self.folders if self._is_certain(p, names)}
+        there = {path: data for path, data in contents.items() if _is_there(path, new, names)}
+        folders = {path for path in self.folders if path not in new or _is_there(path, new, names)}
         return Platter(folders, set(), dict(there), there)
+
+
+def _is_there(path: Path, new: set[Path], names: set[Path]) -> bool:
+    """Return whether a path can be found: its name, and those of all folders above it."""
+    return all(p in names for p in (path, *path.parents) if p in new)
 
 
 @dataclass

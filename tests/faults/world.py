@@ -90,7 +90,8 @@ def toolbox(outside: Outside) -> Toolbox:
             self.total += n
             return self.total
 
-    return Toolbox(send, look, put, fetch, fail, Till())
+    # Of tools, not of their sources: what they take is worked out once.
+    return Toolbox(*Toolbox(send, look, put, fetch, fail, Till()))
 
 
 @dataclass
