@@ -34,6 +34,8 @@ from tests.e2e.rig import (
     wait_idle,
 )
 
+BRANCHES = ("%toolchat branch", "_2.checkout('with skin').name_branch('by code').branch")
+
 TABLES = (
     OWN
     + """
@@ -55,7 +57,7 @@ model = Scripted([("load", {"rows": 1}), ("clean", {"DataFrame": "$DataFrame", "
 
 def slices(page: Page, place: Place, name: str) -> Locator:
     """The kitchen's cell, baked with sticks and then, by an edit, with slices."""
-    open_notebook(page, place, name, [LOAD, fries_cell("--approve all"), "%toolchat branch"])
+    open_notebook(page, place, name, [LOAD, fries_cell("--approve all"), *BRANCHES])
     run_cell(page, 0)
     wait_idle(page)
     run_cell(page, 1)
@@ -154,6 +156,10 @@ def test_branches_are_named_hidden_shown_and_gone_to_from_the_panel_and_by_lines
     expect(outputs(page, 2)).to_contain_text("* with skin")
     expect(outputs(page, 2)).to_contain_text("1 hidden: main")
 
+    run_cell(page, 3)
+    expect(outputs(page, 3)).to_contain_text("by code")
+    expect(view.get_by_role("button", name=re.compile("^Branch by code"))).to_be_visible()
+
     compared.get_by_role("button", name="1 hidden").click()
     view.get_by_role("button", name="Show main").click()
     expect(compared.get_by_role("table")).to_contain_text("cut in sticks")
@@ -161,4 +167,4 @@ def test_branches_are_named_hidden_shown_and_gone_to_from_the_panel_and_by_lines
     expect(view.get_by_role("button", name=re.compile("^Branch main"))).to_be_visible()
     wait_idle(page)
     save(page)
-    assert "with skin" in str(saved_notebook(lab, "n.ipynb").cells[1].outputs)
+    assert "by code" in str(saved_notebook(lab, "n.ipynb").cells[1].outputs)
