@@ -12,7 +12,7 @@ import asyncio
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from jupyter_toolcall import Scripted, Toolbox, tool
 from jupyter_toolcall.events import Decision
@@ -38,6 +38,28 @@ class Outside:
 _EVENT = rb'"id":"(\w+)","parent":"\w+","event":\{"type":'
 _STARTED = re.compile(_EVENT + b'"started"')
 _ALLOWED = re.compile(_EVENT + b'"decided"(?!.{0,80}"(?:reject|answer)")')
+
+
+@dataclass(frozen=True)
+class Jar:
+    """An object."""
+
+    n: int
+
+
+class Till:
+    """Money."""
+
+    effect: ClassVar[staticmethod[[int], None]]
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def add(self, n: int) -> int:
+        """Add."""
+        type(self).effect(n)
+        self.total += n
+        return self.total
 
 
 def toolbox(outside: Outside) -> Toolbox:
@@ -78,20 +100,18 @@ def toolbox(outside: Outside) -> Toolbox:
         effect(n)
         raise RuntimeError(f"broken {n}")
 
-    class Till:
-        """Money."""
+    def make(n: int) -> Jar:
+        """Make."""
+        effect(n)
+        return Jar(n)
 
-        def __init__(self) -> None:
-            self.total = 0
+    class Box(Till):
+        """A till that no other kernel can read."""
 
-        def add(self, n: int) -> int:
-            """Add."""
-            effect(n)
-            self.total += n
-            return self.total
-
+    Till.effect = staticmethod(effect)
+    sources = send, look, put, fetch, fail, make, Till(), Box()
     # Of tools, not of their sources: what they take is worked out once.
-    return Toolbox(*Toolbox(send, look, put, fetch, fail, Till()))
+    return Toolbox(*Toolbox(*sources))
 
 
 @dataclass
@@ -147,7 +167,9 @@ STORIES = (
     of("unmarked", "send"),
     of("read-only", "look", unasked=ALL),
     of("idempotent", "put", "all", unasked=ALL, again=True),
-    of("stateful", "Till_add", remade=True),
+    of("objects", "make"),
+    of("stateful", "Till_add"),
+    of("unkept", "Box_add", remade=True),
     of("async", "fetch", "all", unasked=ALL),
     of("failing", "fail"),
     Story(
