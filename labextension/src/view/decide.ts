@@ -5,6 +5,7 @@ import { choiceOf, isOpen, type Acts, type Look } from './look';
 import type { FullCall } from './rows';
 import { line } from './text';
 import { beside, turnOf } from './turn';
+import { trans } from './words';
 
 export const isDecision = (call: FullCall): boolean => isOpen(call) && call.branch === '';
 
@@ -35,8 +36,8 @@ function field(label: string, hint: string, input: HTMLElement): HTMLElement {
 }
 
 function shortForm(kind: 'reject' | 'answer', call: FullCall, acts: Acts): Form {
-  const reason = h('input', { class: 'tc-in', type: 'text', 'aria-label': 'Reason', 'data-k': 'reason' });
-  const result = h('textarea', { class: 'tc-in mono', rows: 2, 'aria-label': 'Result', 'data-k': 'result' });
+  const reason = h('input', { class: 'tc-in', type: 'text', 'aria-label': trans.__('Reason'), 'data-k': 'reason' });
+  const result = h('textarea', { class: 'tc-in mono', rows: 2, 'aria-label': trans.__('Result'), 'data-k': 'result' });
   const close = (): void => acts.set({ form: null });
   function submit(event: Event): void {
     event.preventDefault();
@@ -44,12 +45,12 @@ function shortForm(kind: 'reject' | 'answer', call: FullCall, acts: Acts): Form 
     if (kind === 'reject') acts.send({ type: 'reject', ...common });
     else acts.send({ type: 'answer', result: parsedResult(result.value), ...common });
   }
-  const optional = 'optional, the model reads it';
-  const fields = kind === 'answer' ? [field('Result', 'JSON, text, or the name of an object', result)] : [];
-  const text = kind === 'answer' ? 'Answer' : 'Reject';
+  const optional = trans.__('optional, the model reads it');
+  const fields = kind === 'answer' ? [field(trans.__('Result'), trans.__('JSON, text, or the name of an object'), result)] : [];
+  const text = kind === 'answer' ? trans.__('Answer') : trans.__('Reject');
   const confirm = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'confirm' }, text);
-  const row = h('div', { class: 'tc-row' }, confirm, button('Cancel', { onclick: close }));
-  const element = h('form', { class: 'tc-form', onsubmit: submit }, ...fields, field('Reason', optional, reason), row);
+  const row = h('div', { class: 'tc-row' }, confirm, button(trans.__('Cancel'), { onclick: close }));
+  const element = h('form', { class: 'tc-form', onsubmit: submit }, ...fields, field(trans.__('Reason'), optional, reason), row);
   element.addEventListener('keydown', event => {
     if (event.key !== 'Escape') return;
     event.stopPropagation();
@@ -62,20 +63,22 @@ function decisions(view: Look, call: FullCall, acts: Acts): Child[] {
   const sent = view.ui.sent;
   const bound = { call: call.call, bound: call.bound };
   const act = (text: string, onclick: ButtonProps['onclick'], look = ''): HTMLElement =>
-    button(text, { look, onclick, disabled: sent, key: text });
+    button(trans.__(text), { look, onclick, disabled: sent, key: text });
   const open = (kind: 'reject' | 'answer') => (): void =>
     acts.set({ chosen: choiceOf(call), form: { kind, call: call.id } });
   if (view.model.tools.get(call.tool)?.for_person)
     return [act('Answer', open('answer'), 'primary'), act('Reject', open('reject'))];
   const again = call.status === 'unknown';
   const approve = act(again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', ...bound }), 'primary');
-  const all = button('Approve all', {
+  const all = button(trans.__('Approve all'), {
     look: 'ghost right',
     disabled: sent,
     key: 'all',
     onclick: () => acts.send({ type: 'approve_all', ...bound })
   });
-  all.title = beside(view, call).length === 0 ? 'No other call of this turn waits' : 'Approve this call and the others of its turn';
+  all.title = beside(view, call).length
+    ? trans.__('Approve this call and the others of its turn')
+    : trans.__('No other call of this turn waits');
   return [
     approve,
     act('Edit', () => acts.edit(call)),
@@ -88,12 +91,12 @@ function decisions(view: Look, call: FullCall, acts: Acts): Child[] {
 /** A reply that may be stale can be asked for anew: the way on from where it was asked. */
 export function anew(view: Look, turn: number, stale: boolean, acts: Acts): Child {
   if (!stale || view.past || !view.live) return null;
-  const ask = button('Ask the model from here', {
+  const ask = button(trans.__('Ask the model from here'), {
     disabled: view.ui.sent,
     key: 'anew',
     onclick: () => acts.send({ type: 'anew', turn })
   });
-  ask.title = 'Its reply was to results that read otherwise now: ask it anew, on a branch of its own';
+  ask.title = trans.__('Its reply was to results that read otherwise now: ask it anew, on a branch of its own');
   return ask;
 }
 
@@ -102,9 +105,9 @@ function afterwards(view: Look, call: FullCall, acts: Acts): Child[] {
   const ran = call.status !== 'running' && call.status !== 'approved';
   if (!ran) return [];
   return [
-    button('Replay from here', { disabled, onclick: () => acts.send({ type: 'replay', call: call.call }) }),
-    button('Fork from here', { disabled, onclick: () => acts.send({ type: 'fork', call: call.call }) }),
-    view.past || call.branch !== '' ? null : button('Edit', { disabled, onclick: () => acts.edit(call) }),
+    button(trans.__('Replay from here'), { disabled, onclick: () => acts.send({ type: 'replay', call: call.call }) }),
+    button(trans.__('Fork from here'), { disabled, onclick: () => acts.send({ type: 'fork', call: call.call }) }),
+    view.past || call.branch !== '' ? null : button(trans.__('Edit'), { disabled, onclick: () => acts.edit(call) }),
     call.branch === '' ? anew(view, call.turn, call.stale, acts) : null
   ];
 }
@@ -115,14 +118,18 @@ const note = (text: string): HTMLElement => h('p', { class: 'tc-note' }, icon('i
 function elsewhere(view: Look, acts: Acts): Child {
   const { waiting, yours, guess } = view;
   if (waiting ? waiting.id === view.chosen.call : !(yours || guess) || view.follow) return null;
-  const show = button('Show', { look: 'ghost right', onclick: () => acts.set({ chosen: null, form: null }) });
+  const show = button(trans.__('Show'), { look: 'ghost right', onclick: () => acts.set({ chosen: null, form: null }) });
   return h(
     'div',
     { class: 'tc-else' },
     icon('wait'),
     waiting
-      ? h('span', {}, h('code', {}, line(waiting.tool, 80)), ' waits for you')
-      : h('span', {}, guess ? 'The next call is to be guessed' : 'You are the model, and it is your turn'),
+      ? h('span', {}, h('code', {}, line(waiting.tool, 80)), ' ', trans.__('waits for you'))
+      : h(
+          'span',
+          {},
+          guess ? trans.__('The next call is to be guessed') : trans.__('You are the model, and it is your turn')
+        ),
     show
   );
 }
@@ -150,11 +157,11 @@ export function actions(acts: Acts): Actions {
     const call = view.model.calls.get(view.chosen.call);
     if (!call) return [];
     const open = isDecision(call);
-    if (!view.live) return open && !view.past ? [note('This is the saved session: run its cell to decide.')] : [];
+    if (!view.live) return open && !view.past ? [note(trans.__('This is the saved session: run its cell to decide.'))] : [];
     if (view.past)
       return [
         h('div', { class: 'tc-row' }, ...afterwards(view, call, acts)),
-        note('You are looking back: nothing can be decided here.')
+        note(trans.__('You are looking back: nothing can be decided here.'))
       ];
     const opened = view.ui.form;
     if (open && opened?.call === call.id) return [formFor(call, opened.kind)];

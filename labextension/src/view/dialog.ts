@@ -6,6 +6,7 @@ import type { Acts, Look } from './look';
 import type { FullCall } from './rows';
 import { fieldsOf, rawOf } from './schema';
 import { clip, line, literal } from './text';
+import { trans } from './words';
 
 function consequence(view: Look, call: FullCall, rows: readonly Row[]): Child[] {
   const values = filledIn(rows).arguments;
@@ -13,8 +14,8 @@ function consequence(view: Look, call: FullCall, rows: readonly Row[]): Child[] 
   const given = touched.map(one => `${line(one.field.name, 40)}=${literal(values[one.field.name], 60)}`).join(', ');
   const object = view.model.objects.get(call.object);
   const what = h('code', {}, `${line(call.tool, 80)}(${clip(given, 160)})`);
-  const told = 'The model is told that this ran in place of its own call.';
-  if (touched.length === 0) return [`Nothing is changed yet. ${told}`];
+  const told = trans.__('The model is told that this ran in place of its own call.');
+  if (touched.length === 0) return [`${trans.__('Nothing is changed yet.')} ${told}`];
   const makes = object?.role === 'pending' ? [`Makes ${line(object.name, 60)} from `, what] : ['Runs ', what];
   const ran = call.status !== 'proposed' && call.status !== 'unknown';
   return [...makes, ran ? ' on a new branch, and again what depends on it. ' : '. ', told];
@@ -28,7 +29,7 @@ const around = (view: Look, call: FullCall): Around => ({
   hint(field, raw) {
     const asked = (call.asked ?? call.arguments)[field.name];
     if (raw === rawOf(field, asked)) return '';
-    return asked === undefined ? 'the model left it out' : `the model asked for ${literal(asked, 60)}`;
+    return asked === undefined ? trans.__('the model left it out') : trans.__('the model asked for %1', literal(asked, 60));
   }
 });
 
@@ -44,7 +45,7 @@ export function dialog(view: Look, call: FullCall, acts: Acts, close: () => void
     );
   const reason = h('input', { id: nextId(), class: 'tc-in', type: 'text' });
   const wrong = complaint();
-  const run = h('button', { type: 'submit', class: 'tc-btn primary' }, 'Run with these');
+  const run = h('button', { type: 'submit', class: 'tc-btn primary' }, trans.__('Run with these'));
   const reset = (): void => {
     for (const one of rows) {
       one.input.set(rawOf(one.field, one.field.initial));
@@ -78,17 +79,17 @@ export function dialog(view: Look, call: FullCall, acts: Acts, close: () => void
     h(
       'div',
       {},
-      h('label', { class: 'tc-label', for: reason.id }, 'Reason'),
+      h('label', { class: 'tc-label', for: reason.id }, trans.__('Reason')),
       ' ',
-      h('span', { class: 'hint' }, 'optional, the model reads it')
+      h('span', { class: 'hint' }, trans.__('optional, the model reads it'))
     ),
     reason
   );
   const foot = h(
     'div',
     { class: 'tc-row' },
-    button('Reset', { look: 'ghost first', onclick: reset }),
-    button('Cancel', { look: 'right', onclick: close }),
+    button(trans.__('Reset'), { look: 'ghost first', onclick: reset }),
+    button(trans.__('Cancel'), { look: 'right', onclick: close }),
     run
   );
   const form = h(
@@ -102,7 +103,7 @@ export function dialog(view: Look, call: FullCall, acts: Acts, close: () => void
   );
   tell();
   return {
-    element: frame('Edit call', call.tool, form, close),
+    element: frame(trans.__('Edit call'), call.tool, form, close),
     refuse,
     busy: sent => void (run.disabled = sent),
     focus: () => (firstStop(rows) ?? reason).focus({ preventScroll: true })

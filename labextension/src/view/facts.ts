@@ -7,6 +7,7 @@ import type { FullCall, FullObject, FullPreview } from './rows';
 import { stateOf } from './scene';
 import { choices, definitionsOf } from './schema';
 import { block, clip, isObjectName, line, literal } from './text';
+import { trans } from './words';
 
 export type Fact = readonly [string, Child | readonly Child[]];
 
@@ -83,15 +84,15 @@ function asked(call: FullCall, parameter: string): Child[] {
   if (before === undefined)
     return call.filled.includes(parameter) || isObjectName(call.arguments[parameter])
       ? []
-      : [' ', muted('the model left it out')];
-  return [' ', muted('the model asked for'), ' ', h('code', { class: 'muted' }, h('s', {}, literal(before, 80)))];
+      : [' ', muted(trans.__('the model left it out'))];
+  return [' ', muted(trans.__('the model asked for')), ' ', h('code', { class: 'muted' }, h('s', {}, literal(before, 80)))];
 }
 
 function argument(view: Look, call: FullCall, parameter: string, value: unknown, wide: boolean): Child[] {
   const object = named(view, call, parameter, value);
   const filled = call.filled.includes(parameter);
   if (object) {
-    const aside = filled ? 'filled in' : stateOf(view, object);
+    const aside = filled ? trans.__('filled in') : stateOf(view, object);
     return wide
       ? [shownObject(object, object.name, aside), ...asked(call, parameter)]
       : [h('span', { class: 'strong' }, line(object.name)), ' ', muted(line(aside, 120)), ...asked(call, parameter)];
@@ -101,7 +102,7 @@ function argument(view: Look, call: FullCall, parameter: string, value: unknown,
     typeof value === 'string' && value.length > 120
       ? h('pre', { class: 'tc-text', tabindex: 0 }, block(value, 4000))
       : h('code', { class: 'strong' }, literal(value));
-  return [text, filled ? [' ', muted('filled in')] : [], or ? [' ', muted(or)] : [], asked(call, parameter)].flat();
+  return [text, filled ? [' ', muted(trans.__('filled in'))] : [], or ? [' ', muted(or)] : [], asked(call, parameter)].flat();
 }
 
 /** What the model asked for, and does not run. */
@@ -109,7 +110,7 @@ function removed(call: FullCall): HTMLElement[] {
   const gone = Object.entries(call.asked ?? {}).filter(([parameter]) => !(parameter in call.arguments));
   return gone.flatMap(([parameter, value]) => [
     h('dt', { class: 'muted', title: parameter }, h('s', {}, clip(line(parameter, 80), 24))),
-    h('dd', {}, h('code', { class: 'muted' }, h('s', {}, literal(value, 80))), ' ', muted('taken out'))
+    h('dd', {}, h('code', { class: 'muted' }, h('s', {}, literal(value, 80))), ' ', muted(trans.__('taken out')))
   ]);
 }
 

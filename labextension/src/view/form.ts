@@ -5,6 +5,7 @@ import { hidden, inputFor, type Input } from './inputs';
 import type { FullObject } from './rows';
 import { rawOf, readAll, type Field, type Filled } from './schema';
 import { clip, line } from './text';
+import { trans } from './words';
 
 let ids = 0;
 
@@ -55,7 +56,7 @@ export function row(field: Field, around: Around, changed: () => void): Row {
     else place.append(tag);
     const veiled = field.kind === 'text' ? hidden(raw) : '';
     hint.textContent = veiled
-      ? `holds signs that are not seen: ${veiled}`
+      ? trans.__('holds signs that are not seen: %1', veiled)
       : around.hint(field, raw) || clip(line(field.description, 400), 160);
   }
   function complain(text: string): void {
@@ -132,7 +133,7 @@ export function frame(title: string, about: string, form: HTMLElement, close: ()
     { class: 'tc-row' },
     h('h3', { id }, title),
     h('code', { class: 'muted' }, line(about, 60)),
-    button('', { icon: 'close', label: 'Close', look: 'ghost icon right', onclick: close })
+    button('', { icon: 'close', label: trans.__('Close'), look: 'ghost icon right', onclick: close })
   );
   const attributes = { class: 'tc-dialog', role: 'dialog', 'aria-modal': 'true', 'aria-labelledby': id };
   const box = h('div', attributes, head, form);

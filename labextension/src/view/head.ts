@@ -4,6 +4,7 @@ import { button, icon, type IconName } from './icons';
 import { firstWaiting, type Acts, type Look } from './look';
 import type { FullSession, Model } from './rows';
 import { block, count, line, many } from './text';
+import { trans } from './words';
 
 const ICONS: Readonly<Record<FullSession['phase'], IconName>> = {
   ready: 'ready',
@@ -30,6 +31,12 @@ const UNCHECKED = 'Saved in this notebook, not checked on this machine: it shows
 const CAN_GO: readonly FullSession['phase'][] = ['ready', 'stopped', 'waiting', 'failed'];
 const CAN_STOP: readonly FullSession['phase'][] = ['thinking', 'running', 'waiting'];
 
+/** How it stands, in words: where the kernel says nothing of its own, those of the person's language. */
+function saysOf({ says, phase }: FullSession): string {
+  const plain = Object.hasOwn(SAYS, phase) ? SAYS[phase] : '';
+  return (says && says !== plain) || !plain ? says : trans.__(plain);
+}
+
 /** Whether a step can be taken. */
 export const canGo = (model: Model): boolean => CAN_GO.includes(model.session.phase);
 
@@ -48,8 +55,8 @@ function meta(view: Look): Child[] {
 }
 
 function foreign(): HTMLElement {
-  const title = 'What it says was approved or ran is history here: it is asked again.';
-  return h('span', { class: 'tc-tag', title }, icon('info'), 'not recorded on this machine');
+  const title = trans.__('What it says was approved or ran is history here: it is asked again.');
+  return h('span', { class: 'tc-tag', title }, icon('info'), trans.__('not recorded on this machine'));
 }
 
 export interface Head {
@@ -61,21 +68,21 @@ export interface Head {
 /** The head; `unchecked` says that nobody vouches for what is shown. */
 export function head(acts: Acts, unchecked: boolean): Head {
   // What is worth saying is said once, by the herald.
-  const status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', 'aria-label': 'Session status' });
+  const status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', 'aria-label': trans.__('Session status') });
   const about = h('div', { class: 'tc-meta' });
-  const step = button('Step', { icon: 'step', look: 'ghost', onclick: () => acts.send({ type: 'step' }) });
-  const run = button('Run', { icon: 'run', look: 'ghost', onclick: () => acts.send({ type: 'run' }) });
-  const stop = button('Stop', { icon: 'stop', look: 'ghost', onclick: () => acts.send({ type: 'stop' }) });
+  const step = button(trans.__('Step'), { icon: 'step', look: 'ghost', onclick: () => acts.send({ type: 'step' }) });
+  const run = button(trans.__('Run'), { icon: 'run', look: 'ghost', onclick: () => acts.send({ type: 'run' }) });
+  const stop = button(trans.__('Stop'), { icon: 'stop', look: 'ghost', onclick: () => acts.send({ type: 'stop' }) });
   const drive = h('div', { class: 'tc-drive' }, h('span', { class: 'tc-sep' }), step, run, stop);
   const element = h('div', { class: 'tc-head' }, status, about, drive);
   const bar = h('div', { class: 'tc-bar', hidden: true });
-  const origin = h('div', { class: 'tc-bar', hidden: !unchecked }, icon('info'), h('span', {}, UNCHECKED));
+  const origin = h('div', { class: 'tc-bar', hidden: !unchecked }, icon('info'), h('span', {}, trans.__(UNCHECKED)));
   let view: Look;
   let words = '';
 
   function says(): void {
     const { session } = view.model;
-    const text = view.past ? `Looking back at step ${view.at}` : session.says || SAYS[session.phase] || '';
+    const text = view.past ? trans.__('Looking back at step %1', view.at) : saysOf(session);
     const name = view.past ? 'clock' : view.yours || view.guess ? 'person' : (ICONS[session.phase] ?? 'ready');
     const next = `${name} ${text}`;
     if (next === words) return;
@@ -116,13 +123,13 @@ const ENDS: readonly FullSession['phase'][] = ['finished', 'failed'];
 export function news(model: Model): { readonly about: string; readonly text: string } {
   const { session } = model;
   const call = firstWaiting(model);
-  if (call) return { about: `${call.id} ${call.bound}`, text: `${line(call.tool, 80)} waits for your decision.` };
+  if (call) return { about: `${call.id} ${call.bound}`, text: trans.__('%1 waits for your decision.', line(call.tool, 80)) };
   const { yours } = session;
-  if (yours) return { about: `turn ${yours.turn}`, text: 'You are the model: it is your turn to reply.' };
+  if (yours) return { about: `turn ${yours.turn}`, text: trans.__('You are the model: it is your turn to reply.') };
   const { guess } = session;
-  if (guess) return { about: `guess ${guess.turn}`, text: 'Guess what the model does next.' };
+  if (guess) return { about: `guess ${guess.turn}`, text: trans.__('Guess what the model does next.') };
   const ended = ENDS.includes(session.phase);
-  return { about: ended ? session.phase : '', text: ended ? line(session.says || SAYS[session.phase], 120) : '' };
+  return { about: ended ? session.phase : '', text: ended ? line(saysOf(session), 120) : '' };
 }
 
 /** Says politely what is new to the person: a call that waits, their turn, the end. */

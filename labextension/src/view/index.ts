@@ -24,6 +24,7 @@ import { task } from './task';
 import { tabs } from './tabs';
 import { time } from './time';
 import { write } from './write';
+import { trans } from './words';
 
 export interface Host {
   /** Sends a command to the kernel; a host without a kernel has none. */
@@ -135,7 +136,7 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
   const broken = h('p', { class: 'tc-error tc-unreadable', hidden: true });
   const root = h(
     'div',
-    { class: host.side ? 'tc side' : 'tc', role: 'region', 'aria-label': 'Tool calls' },
+    { class: host.side ? 'tc side' : 'tc', role: 'region', 'aria-label': trans.__('Tool calls') },
     page,
     broken,
     voice.element

@@ -3,6 +3,7 @@ import { h, type Child } from './dom';
 import type { FullObject } from './rows';
 import { candidates, rawOf, type Field } from './schema';
 import { line, literal, seen } from './text';
+import { trans } from './words';
 
 export interface Input {
   readonly element: HTMLElement;
@@ -43,7 +44,7 @@ function objectSelect(field: Field, around: Around): Input {
   const found = candidates(field, around.objects, around.step);
   const current = rawOf(field, field.initial);
   const known = found.map(object => [object.name, caption(object)] as const);
-  const left = field.initial === undefined ? 'left out: the newest' : 'none';
+  const left = field.initial === undefined ? trans.__('left out: the newest') : 'none';
   const none = !field.required ? [['', left] as const] : current ? [] : [['', CHOOSE] as const];
   const lost = current && !found.some(object => object.name === current) ? [[current, line(current, 80)] as const] : [];
   return simple(
@@ -60,7 +61,7 @@ function checks(field: Field, around: Around): Input {
   const names = [...new Set([...chosen, ...candidates(field, around.objects, around.step).map(object => object.name)])];
   const boxes = names.map(name => ({ name, box: h('input', { type: 'checkbox' }) }));
   const labels = boxes.map(({ name, box }) => h('label', { class: 'tc-check' }, box, line(name, 80)));
-  const none: Child = labels.length ? null : h('span', { class: 'muted small' }, 'There is none yet.');
+  const none: Child = labels.length ? null : h('span', { class: 'muted small' }, trans.__('There is none yet.'));
   return {
     element: h('div', { class: 'tc-checks' }, ...labels, none),
     group: true,
@@ -162,7 +163,7 @@ function input(field: Field, around: Around): Input {
           ...common,
           class: 'tc-in mono',
           rows: Math.min(8, rawOf(field, field.initial).split('\n').length + 1),
-          placeholder: field.kind === 'texts' ? 'one a line' : '',
+          placeholder: field.kind === 'texts' ? trans.__('one a line') : '',
           spellcheck: 'false'
         })
       );

@@ -5,6 +5,7 @@ import { button, icon } from './icons';
 import type { Acts, Look } from './look';
 import type { FullMessage, FullTurn } from './rows';
 import { block, line, many } from './text';
+import { trans } from './words';
 
 const isReply = (message: FullMessage): boolean => message.role === 'assistant' || message.role === 'call';
 
@@ -81,7 +82,7 @@ export function took(turn: FullTurn | undefined): string {
   const share = turn.cached > 0 && turn.input > 0 ? ` (${Math.round((100 * turn.cached) / turn.input)} % cached)` : '';
   const tokens = turn.input || turn.output ? `${amount(turn.input)} in${share}, ${amount(turn.output)} out` : '';
   const time = turn.ms >= 100 ? `${(turn.ms / 1000).toFixed(1)} s` : '';
-  const cost = turn.cost || (tokens ? 'cost unknown' : '');
+  const cost = turn.cost || (tokens ? trans.__('cost unknown') : '');
   return [tokens, cost, time].filter(part => part !== '').join(' · ');
 }
 
@@ -89,19 +90,18 @@ export function took(turn: FullTurn | undefined): string {
 function exactly(view: Look, turn: number, acts: Acts): Child[] {
   if (!view.live) return [];
   const shown = view.model.shown?.turn === turn ? view.model.shown.text : null;
-  if (shown !== null) return [h('pre', { class: 'tc-text tc-exact', tabindex: 0, 'aria-label': 'Exact request' }, shown)];
+  if (shown !== null) return [h('pre', { class: 'tc-text tc-exact', tabindex: 0, 'aria-label': trans.__('Exact request') }, shown)];
   const ask = (): void => acts.send({ type: 'show_request', turn });
-  return [h('div', { class: 'tc-row' }, button('Exact request', { look: 'ghost', onclick: ask, key: 'exact' }))];
+  return [h('div', { class: 'tc-row' }, button(trans.__('Exact request'), { look: 'ghost', onclick: ask, key: 'exact' }))];
 }
 
-const STALE = 'The results that it was to read otherwise now, so it may be stale.';
+const STALE = 'What it replied to reads otherwise now: it may be stale.';
 
 /** What stands above a reply to results that have changed since, and the way on from there. */
 function warning(view: Look, turn: Turn, acts: Acts): Child[] {
   if (!turn.reply.some(message => message.stale)) return [];
   const said = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, STALE));
-  const ask = anew(view, turn.turn, true, acts);
-  return ask ? [said, h('div', { class: 'tc-row' }, ask)] : [said];
+  return [h('div', { class: 'tc-row tc-warned' }, said, anew(view, turn.turn, true, acts))];
 }
 
 interface Beside {
@@ -133,7 +133,7 @@ function page(turn: Turn, { spent, thinking, exact, warning }: Beside): HTMLElem
         h(
           'div',
           { class: 'tc-row tc-subhead' },
-          h('span', { class: 'muted' }, thinking ? 'No reply yet.' : 'Not sent: the session stands before it.')
+          h('span', { class: 'muted' }, thinking ? trans.__('No reply yet.') : trans.__('Not sent: the session stands before it.'))
         )
       ];
   return h(
@@ -158,12 +158,12 @@ export interface Messages {
 }
 
 export function messages(acts: Acts): Messages {
-  const list = h('ol', { class: 'tc-turns', 'aria-label': 'Turns' });
+  const list = h('ol', { class: 'tc-turns', 'aria-label': trans.__('Turns') });
   const right = h('div', { class: 'tc-pages' });
   const element = h(
     'div',
     { class: 'tc-two' },
-    h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, 'Requests'), list),
+    h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, trans.__('Requests')), list),
     right
   );
   let view: Look;
@@ -201,7 +201,7 @@ export function messages(acts: Acts): Messages {
     const shownTurn = chosen === undefined ? null : turnOf(shown, chosen);
     right.replaceChildren(
       shownTurn === null
-        ? h('p', { class: 'tc-later' }, 'Nothing was said yet.')
+        ? h('p', { class: 'tc-later' }, trans.__('Nothing was said yet.'))
         : page(shownTurn, {
             spent: spent.get(shownTurn.turn),
             thinking,

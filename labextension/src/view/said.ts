@@ -2,13 +2,14 @@
 import { h, once } from './dom';
 import type { Look } from './look';
 import { block } from './text';
+import { trans } from './words';
 
 export function said(): { readonly element: HTMLElement; paint(view: Look): void } {
   const text = h('p');
   const element = h(
     'div',
-    { class: 'tc-said', role: 'group', 'aria-label': 'What the model says', tabindex: 0 },
-    h('span', { class: 'who' }, 'Model'),
+    { class: 'tc-said', role: 'group', 'aria-label': trans.__('What the model says'), tabindex: 0 },
+    h('span', { class: 'who' }, trans.__('Model')),
     text
   );
   let view: Look;

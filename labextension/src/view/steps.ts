@@ -5,6 +5,7 @@ import { choiceOf, type Acts, type Look } from './look';
 import { together, type FullCall } from './rows';
 import { duration, line, many } from './text';
 import { tools } from './tools';
+import { trans } from './words';
 
 const ICONS: Readonly<Record<FullCall['status'], IconName>> = {
   proposed: 'wait',
@@ -38,12 +39,12 @@ export function iconOf(call: FullCall): IconName {
 
 /** What stands at the right: what came of it, and how long it took. */
 export function endOf(call: FullCall): string {
-  if (call.status !== 'succeeded') return WORDS[call.status];
+  if (call.status !== 'succeeded') return Object.hasOwn(WORDS, call.status) ? trans.__(WORDS[call.status]) : '';
   if (call.outdated) return 'outdated';
-  if (call.memory) return 'from memory';
+  if (call.memory) return trans.__('from memory');
   const time = duration(call.ms);
   if (call.edited) return time ? `edited, ${time}` : 'edited';
-  return call.stale ? 'may be stale' : time;
+  return call.stale ? trans.__('may be stale') : time;
 }
 
 /** What a screen reader hears before the line, where the end does not say it. */
@@ -102,10 +103,10 @@ export interface Steps {
 
 /** The heading and the list. */
 export function steps(acts: Acts): Steps {
-  const list = h('ol', { class: 'tc-steps', 'aria-label': 'Steps' });
+  const list = h('ol', { class: 'tc-steps', 'aria-label': trans.__('Steps') });
   const later = h('p', { class: 'tc-later' });
-  const none = h('p', { class: 'tc-later' }, 'No steps yet.');
-  const pane = h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, 'Steps'), list, none, later);
+  const none = h('p', { class: 'tc-later' }, trans.__('No steps yet.'));
+  const pane = h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, trans.__('Steps')), list, none, later);
   const earlier = h('p', { class: 'tc-later' });
   const further = h('p', { class: 'tc-later' });
   list.before(earlier);

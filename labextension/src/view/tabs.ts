@@ -1,6 +1,7 @@
 /** The tabs. */
 import { h } from './dom';
 import { TABS, type Acts, type Look, type Tab } from './look';
+import { trans } from './words';
 
 let ids = 0;
 
@@ -34,11 +35,11 @@ export function tabs(acts: Acts, beside: HTMLElement): Tabs {
       'aria-labelledby': `${id}-${index}`
     });
     panels[tab] = panel;
-    return { tab, button: h('button', attributes, tab), panel };
+    return { tab, button: h('button', attributes, trans.__(tab)), panel };
   });
   const list = h(
     'div',
-    { class: 'tc-tablist', role: 'tablist', 'aria-label': 'Views' },
+    { class: 'tc-tablist', role: 'tablist', 'aria-label': trans.__('Views') },
     ...made.map(one => one.button)
   );
   list.addEventListener('keydown', event => {

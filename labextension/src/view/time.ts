@@ -2,6 +2,7 @@
 import { h, once } from './dom';
 import { button } from './icons';
 import type { Acts, Look } from './look';
+import { trans } from './words';
 
 const FEW = 60;
 let ids = 0;
@@ -15,13 +16,13 @@ export function time(acts: Acts): Time {
   const id = `tc-time${++ids}`;
   const ticks = h('div', { class: 'ticks' });
   const done = h('i', { class: 'done' });
-  const slider = h('input', { id, type: 'range', 'aria-label': 'Time', min: 1, max: 1, step: 1 });
+  const slider = h('input', { id, type: 'range', 'aria-label': trans.__('Time'), min: 1, max: 1, step: 1 });
   const says = h('span');
-  const back = button('Back to now', { look: 'ghost', onclick: () => acts.set({ at: null }) });
+  const back = button(trans.__('Back to now'), { look: 'ghost', onclick: () => acts.set({ at: null }) });
   const element = h(
     'div',
     { class: 'tc-time' },
-    h('label', { for: id }, 'Time'),
+    h('label', { for: id }, trans.__('Time')),
     h('div', { class: 'tc-track' }, ticks, done, slider),
     says,
     back
@@ -38,8 +39,9 @@ export function time(acts: Acts): Time {
     const share = last > 1 ? (100 * (at - 1)) / (last - 1) : 0;
     slider.max = String(Math.max(1, last));
     slider.value = String(Math.max(1, at));
-    slider.disabled = last < 2;
-    const text = past ? `step ${at} of ${last}` : last ? `now, step ${last}` : 'now';
+    // One step is no way to slide.
+    element.hidden = last < 2;
+    const text = past ? trans.__('step %1 of %2', at, last) : last ? trans.__('now, step %1', last) : trans.__('now');
     slider.setAttribute('aria-valuetext', text);
     says.textContent = text;
     done.style.width = `${share}%`;
