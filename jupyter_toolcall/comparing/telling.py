@@ -76,7 +76,7 @@ def same_line(run: Sequence[CallPair]) -> str:
     tools = [pair.tool for pair in run]
     names = ", ".join(tools) if len(tools) <= NAMES else many(len(tools), "call")
     if run[0].shared:
-        return f"{shown(names)}: the same in both, not run again"
+        return f"{shown(names)}: the same in both"
     memory = all(pair.right is not None and pair.right.memory for pair in run)
     return f"{shown(names)}: the same{', answered from memory' if memory else ''}"
 
