@@ -14,6 +14,7 @@ from tests.e2e.kitchen import (
     expect_status,
     expect_step,
     expect_waits,
+    node,
     panel,
     press,
     script,
@@ -44,7 +45,7 @@ SETUP = f"{LOAD}\nfrom jupyter_toolcall import Scripted\n{script('m', *TURNS)}"
 OPTIONS = "-t Potato -i potato sink --scheme flat"
 PROMPT = "Cut {potato} for fries."
 PREDICT = f"%%toolchat -m m {OPTIONS} --predict --approve all\n{PROMPT}"
-GUESS = "Your guess"
+GUESS = "Your turn to guess"
 SPOT = """# Spot the error
 
 The potato should end in **sticks**. One call of this session is wrong: find it, and edit it.
@@ -72,17 +73,13 @@ def beside(view: Locator) -> Locator:
 
 
 def form(view: Locator, tool: str) -> Locator:
-    """Choose the tool of a guess; returns the dialog that asks for its arguments."""
-    listed = view.get_by_role("list", name="Tools of this turn")
-    listed.get_by_role("button", name=tool, exact=True).click()
-    dialog = view.get_by_role("dialog", name="Guess call")
-    expect(dialog).to_contain_text(tool)
-    return dialog
+    """Choose the tool of a guess; returns the card with the fields of its arguments."""
+    card(view).get_by_role("radio", name=tool, exact=True).check()
+    return card(view)
 
 
-def hand_in(dialog: Locator) -> None:
-    dialog.get_by_role("button", name="Guess", exact=True).click()
-    expect(dialog).to_have_count(0)
+def check(view: Locator) -> None:
+    press(view, "Check my guess")
 
 
 def test_the_learner_guesses_each_reply_and_sees_it_only_then(page: Page, lab: Place) -> None:
@@ -92,26 +89,30 @@ def test_the_learner_guesses_each_reply_and_sees_it_only_then(page: Page, lab: P
     expect_status(view, GUESS)
     expect(card(view)).to_contain_text("Cut Potato#1 for fries.")
     expect(card(view)).to_contain_text("turn 1")
-    expect(steps(view)).to_have_count(0)
+    expect(node(view, "Potato#2")).to_have_count(0)
     expect(view).not_to_contain_text("First the dirt.")
     screenshot(page, "predict-first")
-    dialog = form(view, "Potato_rinse")
-    dialog.get_by_label("sink").select_option("Sink#1")
+    form(view, "Potato_rinse").get_by_label("sink").select_option("Sink#1")
     screenshot(page, "predict-form")
-    hand_in(dialog)
+    check(view)
     expect(beside(view)).to_contain_text("Right, all of it.")
     expect(beside(view)).to_contain_text("3 of 3 points")
     expect(view).to_contain_text("First the dirt.")
     expect(card(view)).to_contain_text("turn 2")
-    expect(steps(view)).to_have_count(1)
-    dialog = form(view, "Potato_slice")
-    dialog.get_by_label("SLICES").check()
-    hand_in(dialog)
+    expect(node(view, "Potato#2")).to_have_count(1)
+    form(view, "Potato_slice").get_by_label("SLICES").check()
+    check(view)
     expect(beside(view)).to_contain_text("The right tool, and 1 of 2 arguments.")
     expect(beside(view)).to_contain_text("One of 2 calls of this reply.")
     expect(view.locator(".tc-meta")).to_contain_text("5 of 6 points")
+    score = view.get_by_role("region", name="Your score")
+    expect(score).to_contain_text("Right arguments3 of 4")
+    expect(score.get_by_role("listitem")).to_have_text(
+        ["Potato_sliceshape: STICKS", "Potato_rinsesame"]
+    )
     screenshot(page, "predict-beside")
-    press(view, "No call: it answers")
+    form(view, "no call: it answers")
+    check(view)
     expect_status(view, "Finished")
     expect(beside(view)).to_contain_text("Right: it answered")
     wait_idle(page)
@@ -126,7 +127,8 @@ def test_a_reload_keeps_the_guesses_and_a_saved_notebook_has_the_score_alone(
 ) -> None:
     open_notebook(page, lab, "kept.ipynb", [SETUP, PREDICT])
     run_all(page)
-    hand_in(form(panel(page, 1), "Potato_rinse"))
+    form(panel(page, 1), "Potato_rinse")
+    check(panel(page, 1))
     expect(beside(panel(page, 1))).to_contain_text("2 of 3 points")
     save(page)
     reload(page)
@@ -164,11 +166,11 @@ def test_a_cell_that_runs_again_asks_for_the_guesses_again_and_adds_nothing(
     view = panel(page, 3)
     expect_status(view, GUESS)
     expect(view).not_to_contain_text("First the dirt.")
-    expect(steps(view)).to_have_count(0)
+    expect(node(view, "Potato#2")).to_have_count(0)
     for turn in (2, 3):
-        press(view, "Skip")
+        press(view, "Show the call")
         expect(card(view)).to_contain_text(f"turn {turn}")
-    press(view, "Skip")
+    press(view, "Show the call")
     expect_status(view, "Finished")
     wait_idle(page)
     run_cell(page, 4)
@@ -181,7 +183,8 @@ def test_between_the_guesses_the_person_decides(page: Page, lab: Place) -> None:
     open_notebook(page, lab, "ask.ipynb", [SETUP, asks])
     run_all(page)
     view = panel(page, 1)
-    hand_in(form(view, "Potato_peel"))
+    form(view, "Potato_peel")
+    check(view)
     expect_waits(view, 1, "Potato_rinse")
     expect(beside(view)).to_contain_text("Not this time: it called Potato_rinse.")
     screenshot(page, "predict-decide")
@@ -267,18 +270,20 @@ def test_nothing_sticks_out_however_wide_it_is(
     run_all(page)
     view = panel(page, 1)
     expect_status(view, GUESS)
-    press(view, "Skip")
+    press(view, "Show the call")
     expect(card(view)).to_contain_text("turn 2")
-    dialog = form(view, "Potato_slice")
-    dialog.get_by_label("SLICES").check()
-    dialog.get_by_label("Potato").select_option("Potato#2")
-    screenshot(page, f"predict-{width}-{theme}-dialog")
-    hand_in(dialog)
+    asked = form(view, "Potato_slice")
+    asked.get_by_label("SLICES").check()
+    asked.get_by_label("Potato", exact=True).select_option("Potato#2")
+    view.get_by_role("status", name="Session status").scroll_into_view_if_needed()
+    screenshot(page, f"predict-{width}-{theme}-form")
+    check(view)
     expect(beside(view)).to_contain_text("The right tool")
     assert view.evaluate("view => view.scrollWidth <= view.clientWidth")
     view.get_by_role("status", name="Session status").scroll_into_view_if_needed()
     screenshot(page, f"predict-{width}-{theme}")
-    press(view, "No call: it answers")
+    form(view, "no call: it answers")
+    check(view)
     expect_status(view, "Finished")
     view.get_by_role("status", name="Session status").scroll_into_view_if_needed()
     screenshot(page, f"predict-{width}-{theme}-finished")

@@ -122,24 +122,31 @@ function item(row: FullGuess): HTMLElement {
 const sum = (rows: readonly FullGuess[], of: (row: FullGuess) => number): number =>
   rows.reduce((total, row) => total + of(row), 0);
 
-/** The points, what they are for, and the guesses one by one. */
-function tally(rows: readonly FullGuess[], session: string): HTMLElement[] {
-  const made = rows.filter(row => row.guess);
+/** The points, and what they are for. */
+function points(made: readonly FullGuess[]): HTMLElement[] {
+  if (made.length === 0) return [h('p', { class: 'small muted' }, 'Nothing is guessed yet.')];
   const marks = made.flatMap(row => row.marks);
+  const right = sum(made, row => (row.tool ? row.marks.filter(mark => mark.right).length : 0));
+  const facts: readonly (readonly [string, string])[] = [
+    ['Right tool', `${made.filter(row => row.tool).length} of ${made.length}`],
+    ['Right arguments', `${right} of ${marks.length}`]
+  ];
+  const of = h('small', {}, `of ${many(sum(made, row => row.of), 'point')}`);
+  return [
+    h('div', { class: 'tc-score' }, `${sum(made, row => row.right)} `, of),
+    h('dl', { class: 'tc-facts' }, ...facts.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]))
+  ];
+}
+
+/** The points, here and in the whole session, and the guesses one by one, the last one first. */
+function tally(rows: readonly FullGuess[], session: string): HTMLElement[] {
   const [, whole] = session.split(', ');
+  const list = [...rows].reverse().slice(0, 200).map(item);
   return [
     h('h3', { class: 'tc-h' }, 'Your score'),
-    h('div', { class: 'tc-score' }, `${sum(made, row => row.right)} `, h('small', {}, `of ${many(sum(made, row => row.of), 'point')}`)),
-    h(
-      'dl',
-      { class: 'tc-facts' },
-      h('dt', {}, 'Right tool'),
-      h('dd', {}, `${made.filter(row => row.tool).length} of ${made.length}`),
-      h('dt', {}, 'Right arguments'),
-      h('dd', {}, `${sum(made, row => (row.tool ? row.marks.filter(mark => mark.right).length : 0))} of ${marks.length}`)
-    ),
+    ...points(rows.filter(row => row.guess)),
     ...(whole ? [h('p', { class: 'small muted' }, line(whole, 120))] : []),
-    h('ol', { class: 'tc-guesses', 'aria-label': 'Your guesses' }, ...[...rows].reverse().slice(0, 200).map(item))
+    ...(list.length ? [h('ol', { class: 'tc-guesses', 'aria-label': 'Your guesses' }, ...list)] : [])
   ];
 }
 
