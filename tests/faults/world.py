@@ -111,7 +111,7 @@ def toolbox(outside: Outside) -> Toolbox:
     Till.effect = staticmethod(effect)
     sources = send, look, put, fetch, fail, make, Till(), Box()
     # Of tools, not of their sources: what they take is worked out once.
-    return Toolbox(*Toolbox(*sources))
+    return Toolbox(*Toolbox(*sources, types=[Jar]), types=[Jar])
 
 
 @dataclass
