@@ -24,6 +24,7 @@ help:
 	@echo "make lab    open JupyterLab on the notebook that the demo made"
 	@echo "make test   every test: Python, TypeScript, types, lint, and a real browser"
 	@echo "make bench  the benchmarks"
+	@echo "make faults  faults by the hundred thousand: kernels killed, power lost, disks full, journals damaged"
 	@echo "make faults many thousand faults: kills, lost power, full disks, damage, races"
 	@echo "make realmodel  installs a small model (500 MB), and runs the kitchen on it"
 	@echo "make build  the wheel and the sdist, in dist/"
@@ -92,6 +93,10 @@ realmodel: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@for bench in tests/benchmarks/bench_*.py; do echo "\n$$bench"; $(BIN)/python $$bench || exit 1; done
+
+.PHONY: faults
+faults: $(VENV)/.dev
+	$(BIN)/python -m tests.faults large
 
 .PHONY: faults
 faults: $(VENV)/.dev
