@@ -136,4 +136,4 @@ def _on(place: str, maker: str, state: State, found: Mapping[str, str]) -> str:
         return f"{place[1:-1]} is as {maker} left it, which is outdated"
     if is_variable(place):
         return f"{place[1:]} was set by {maker}, which is outdated"
-    return f"made from {state.by_maker[maker]}, which is outdated"
+    return f"goes back to {state.by_maker[maker]}, which is outdated"

@@ -123,7 +123,7 @@ def test_a_helper_that_was_defined_anew_outdates_what_it_reaches(kitchen: Kitche
     space, session = kitchen
     run_again(space, "def oil(x):\n    return x * 3")
     why = "its tool fry uses what was changed: oil"
-    on = "made from Fries#2, which is outdated"
+    on = "goes back to Fries#2, which is outdated"
     assert said(session) == [f"call_2 fry: {why}", f"Fries#2: {why}", f"call_4 weigh: {on}"]
     assert str(session.outdated()) == "\n".join(said(session))
     assert ran_again(session) == ["call_2", "call_4"]
@@ -132,10 +132,10 @@ def test_a_helper_that_was_defined_anew_outdates_what_it_reaches(kitchen: Kitche
 def test_a_constant_that_has_another_value_outdates_what_it_reaches(kitchen: Kitchen) -> None:
     space, session = kitchen
     run_again(space, "SALT = 5")
-    why, on = "its tool salt uses what was changed: SALT", "made from Fries#3, which is outdated"
+    why, on = "its tool salt uses what was changed: SALT", "Fries#3, which is outdated"
     assert said(session) == [
         *(f"call_3 salt: {why}", f"Fries#3: {why}"),
-        *(f"call_5 Fries_dip: {on}", f"Fries#4: {on}"),
+        *(f"call_5 Fries_dip: goes back to {on}", f"Fries#4: goes back to {on}"),
     ]
     assert ran_again(session) == ["call_3", "call_5"]
 
@@ -189,9 +189,10 @@ def test_an_input_with_other_content_outdates_what_was_made_of_it(tmp_path: Path
     session = Session(box(space), script, scheme="flat", approve="all", inputs=given).tell("Go.")
     session.save(tmp_path / "s.jsonl")
     late = Session.load(tmp_path / "s.jsonl", box(space), inputs={"mine": space["Fries"](2)})
-    on = "made from Fries#1, which is outdated"
     assert said(late) == [
-        *("Fries#1: its input mine has other content", f"call_1 fry: {on}", f"Fries#2: {on}"),
+        "Fries#1: its input mine has other content",
+        "call_1 fry: goes back to Fries#1, which is outdated",
+        "Fries#2: goes back to Fries#1, which is outdated",
     ]
 
 

@@ -274,7 +274,7 @@ def test_an_input_that_the_notebook_changed_in_place_is_another_object(kernel: B
     assert after.state.prompt == "Read Letter#2."
     assert [str(each) for each in after.outdated()] == [
         "Letter#1: mine is Letter#2 by now",
-        "call_1 read: made from Letter#1, which is outdated",
+        "call_1 read: goes back to Letter#1, which is outdated",
     ]
     # What has not changed since is no news.
     first.cell("", "Again.")
@@ -328,7 +328,7 @@ def test_a_line_goes_by_the_tools_that_the_notebook_has_now(
         "nothing is outdated",
         "call_1 write: its tool write was changed",
         "Letter#1: its tool write was changed",
-        "call_2 read: made from Letter#1, which is outdated",
+        "call_2 read: goes back to Letter#1, which is outdated",
     ]
     again = line(first, "replay")
     assert again is not None
