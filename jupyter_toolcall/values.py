@@ -15,7 +15,7 @@ import pickle
 import re
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -78,10 +78,10 @@ class Store:
     def find(self, name: str) -> Any:
         """Return a value, MISSING where it is not there, or not as this machine put it there."""
         try:
-            content, _, seal = (self._names / _checked(name)).read_text("ascii").partition(" ")
+            content, _, seal = _content(f"{self._names}/{_checked(name)}").partition(" ")
             if not hmac.compare_digest(seal, self._sealed(name, content)):
                 return MISSING
-            path = self._contents / _checked(content)
+            path = Path(self._contents, _checked(content))
             data = path.read_bytes()
             if _digest(data) != content:
                 path.unlink()
@@ -120,31 +120,33 @@ class Store:
                 _removed(path, stat)
         return held
 
-    @property
-    def _names(self) -> Path:
-        return self.folder / "names"
-
-    @property
-    def _contents(self) -> Path:
-        return self.folder / "contents"
+    def __post_init__(self) -> None:
+        self._names, self._contents = f"{self.folder}/names", f"{self.folder}/contents"
 
     def _sealed(self, name: str, content: str) -> str:
         return self.seal(f"value {name} {content}")
 
     def _put(self, name: str, content: str, data: bytes) -> None:
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for place in (self._names, self._contents):
-            place.mkdir(exist_ok=True)
-        path = self._contents / content
+        path = f"{self._contents}/{content}"
         # What is used again is as good as new, and whole: a torn file is as short as it is torn.
         if _size(path) == len(data):
             os.utime(path)
         else:
             self._make_room(_blocks(len(data)))
-            _write(path, data)
-        if not (self._names / name).exists():
+            self._write(path, data)
+        path = f"{self._names}/{name}"
+        if _size(path) < 0:
             self._make_room(BLOCK)
-        _write(self._names / name, f"{content} {self._sealed(name, content)}".encode())
+        self._write(path, f"{content} {self._sealed(name, content)}".encode())
+
+    def _write(self, path: str, data: bytes) -> None:
+        """Write a file, which appears whole or not at all. Raises OSError."""
+        try:
+            _write(path, data)
+        except FileNotFoundError:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            _write(path, data)
 
     def _make_room(self, more: int) -> None:
         """Let what is about to be written fit; other kernels write too, so look now and then."""
@@ -162,14 +164,12 @@ class Store:
         taken = sum(_blocks(stat.st_size) for _, stat in (*names, *contents))
         if taken <= most:
             return taken
-        leads_to = {path: _content(path) for path, _ in names}
+        leads_to = {path: _content(path).partition(" ")[0] for path, _ in names}
         used = {*leads_to.values()}
-        contents.sort(
-            key=lambda each: (each[0].name in used or not _left(each[1]), each[1].st_mtime)
-        )
+        contents.sort(key=lambda each: (_leads(each[0], used, each[1]), each[1].st_mtime))
         for path, stat in contents:
             if taken > most - most // 10:
-                used.discard(path.name)
+                used.discard(os.path.basename(path))
                 taken -= _removed(path, stat)
         for path, stat in names:
             if leads_to[path] not in used and (_left(stat) or not _half_done(path)):
@@ -192,8 +192,13 @@ def _blocks(size: int) -> int:
     return -(-size // BLOCK) * BLOCK
 
 
-def _half_done(path: Path) -> bool:
-    return path.name.startswith(".")
+def _half_done(path: str) -> bool:
+    return os.path.basename(path).startswith(".")
+
+
+def _leads(path: str, used: Collection[str], stat: os.stat_result) -> bool:
+    """Return whether a name leads to a content, or may do so in a moment."""
+    return os.path.basename(path) in used or not _left(stat)
 
 
 def _left(stat: os.stat_result) -> bool:
@@ -201,40 +206,48 @@ def _left(stat: os.stat_result) -> bool:
     return time.time() - stat.st_mtime > HOUR
 
 
-def _content(path: Path) -> str:
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        return path.read_text("ascii").partition(" ")[0]
-    return ""
+def _content(path: str) -> str:
+    """Return what a name's file says: a content, and the seal."""
+    try:
+        with open(path, encoding="ascii") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
-def _size(path: Path) -> int:
-    with contextlib.suppress(OSError):
-        return path.stat().st_size
-    return -1
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return -1
 
 
-def _removed(path: Path, stat: os.stat_result) -> int:
+def _removed(path: str, stat: os.stat_result) -> int:
     """Remove a file, and return how much room that makes."""
     try:
-        path.unlink(missing_ok=True)
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
     except OSError:
         return 0
     return _blocks(stat.st_size)
 
 
-def _files(place: Path) -> Iterator[tuple[Path, os.stat_result]]:
+def _files(place: str) -> Iterator[tuple[str, os.stat_result]]:
     """Yield the files of a folder; another kernel may remove one meanwhile."""
     with contextlib.suppress(OSError), os.scandir(place) as entries:
         for entry in entries:
             with contextlib.suppress(OSError):
-                yield Path(entry.path), entry.stat()
+                yield entry.path, entry.stat()
 
 
-def _write(path: Path, data: bytes) -> None:
-    """Write a file, which appears whole or not at all. Raises OSError."""
-    new = path.with_name(f".{secrets.token_hex(8)}")
+def _write(path: str, data: bytes) -> None:
+    new = f"{os.path.dirname(path)}/.{secrets.token_hex(8)}"
     try:
-        new.write_bytes(data)
-        new.replace(path)
-    finally:
-        new.unlink(missing_ok=True)
+        with open(new, "xb") as file:
+            file.write(data)
+        os.replace(new, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(new)
+        raise
