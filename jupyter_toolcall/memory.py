@@ -20,6 +20,8 @@ from .tools import Tool
 from .tools.kinds import Kinds, kind_of
 
 MISSING = object()
+UNTOLD = "not reproducible"
+"""Of an object whose content nobody can tell: another one may pass for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +116,13 @@ class Memory:
     def hold(self, made: Made, value: Any) -> None:
         """Keep the value of an object: a copy of ours, since whoever made it may go on."""
         self.values[made.digest], copied = private(value)
-        said = ["" if made.content else "not reproducible"]
+        said = ["" if made.content else UNTOLD]
         said += ["" if copied else "can't be copied: passed as it is"]
         self.notes[made.digest] = "; ".join(part for part in said if part)
+
+    def note(self, made: Made) -> str:
+        """Return what a person is to know of an object: not reproducible, not copied."""
+        return self.notes.get(made.digest, "" if made.content else UNTOLD)
 
     def value(self, made: Made) -> Any:
         """Return an object's value. Raises Absent where it is not at hand."""

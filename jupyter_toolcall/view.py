@@ -254,7 +254,7 @@ def object_row(seen: Seen, name: str, layout: Layout) -> ObjectRow:
         equals=equal_to(name, state),
         content=made.content[:12],
         description=made.description[:200],
-        note=seen.cursor.desk.memory.notes.get(made.digest, ""),
+        note=seen.cursor.desk.memory.note(made),
         outdated=seen.outdated.get(made.maker, ""),
         preview=_preview(seen, made),
     )
@@ -287,7 +287,7 @@ def _hidden(drawn: Preview, hide: Hide) -> Preview:
 
 def _preview(seen: Seen, made: Made) -> Preview:
     desk, memory = seen.cursor.desk, seen.cursor.desk.memory
-    if made.digest not in memory.values:
+    if not memory.holds(made.digest, made.content):
         return Preview(text="its value is not in this kernel")
     known: Preview | None = memory.previews.get(made.digest)
     if known is None:

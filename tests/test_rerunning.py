@@ -97,6 +97,11 @@ class Kernel:
         self.cells.close()
 
 
+def text(session: Session) -> str:
+    """Return a session as plain text."""
+    return str(session._repr_mimebundle_()["text/plain"])
+
+
 def why(session: Session) -> str:
     """Return what the panel says of the call that waits."""
     rows = session._repr_mimebundle_()[MIME]["rows"]["calls"]
@@ -219,6 +224,7 @@ def test_what_cannot_be_pickled_is_made_again_and_the_step_says_so(kernel: Begin
     ends = [e.meta for e in done.journal if "notes" in e.meta]
     assert [meta["notes"] for meta in ends] == [["gone when the kernel ends: it can't be pickled"]]
     first.ends()
+    assert "  Door#1: not reproducible\n  1 build: gone when the kernel ends" in text(done)
     second = kernel([("build", {}), "built"]).cell("-m model -t build --scheme flat", "Build.")
     assert [call.tool for call in second.pending] == ["build"]
     assert RAN == ["build"]
@@ -244,6 +250,8 @@ def test_a_saved_session_finds_its_values_where_it_is_loaded(
     assert not (tmp_path / "data" / "values").exists()
     session.save(tmp_path / "s.jsonl")
     loaded = Session.load(tmp_path / "s.jsonl", Toolbox(write, read, Letter, Post()), approve="all")
+    shown = loaded._repr_mimebundle_()[MIME]["rows"]["objects"]
+    assert [row["preview"]["fields"][0] for row in shown] == [["text", "'hi'"]] * 2
     assert loaded["Letter#2"] == session["Letter#2"]
     assert loaded.replay().run().head == session.head
     assert RAN == ["write", "stamp", "send"]
