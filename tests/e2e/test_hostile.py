@@ -1,0 +1,255 @@
+"""What a notebook, a model or a tool says is text: it runs nothing, and asks nobody for anything.
+
+Every text of every row is hostile, whatever rows there are: they are made from the
+dataclasses of the contract.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Mapping
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin
+
+import nbformat
+from nbconvert import HTMLExporter
+from playwright.sync_api import Dialog, Page, Request, expect
+
+from jupyter_toolcall import rows
+from jupyter_toolcall.render import svg, text
+from jupyter_toolcall.rows import (
+    BranchRow,
+    CallRow,
+    CallStatus,
+    MessageRow,
+    ObjectRow,
+    Rows,
+    Saved,
+    SessionRow,
+    ToolRow,
+    TurnRow,
+    Use,
+    Whole,
+)
+from jupyter_toolcall.wire import packed
+from tests.e2e.corpus import CORPUS, HOST
+from tests.e2e.kitchen import open_tab, panel
+from tests.e2e.rig import (
+    Place,
+    open_notebook,
+    outputs,
+    run_all,
+    run_command,
+    screenshot,
+    show_side_panel,
+    wait_idle,
+    write_notebook,
+)
+from tests.e2e.samples import SESSION, wait_for_file
+
+STATUSES: tuple[CallStatus, ...] = get_args(CallStatus)
+SCHEMA = {
+    "type": "object",
+    "properties": {said: {"description": said, "enum": [said, "x"]} for said in CORPUS[:9]},
+}
+
+
+def hostile(kind: Any, said: str) -> Any:
+    """A value of a type in which every text is this one."""
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        hints = typing.get_type_hints(kind)
+        made = {f.name: hostile(hints[f.name], said) for f in dataclasses.fields(kind)}
+        return kind(**made)
+    origin, inside = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return inside[0]
+    if origin in (UnionType, typing.Union):
+        return hostile(inside[0], said)
+    if origin is tuple:
+        return tuple(hostile(each, said) for each in inside if each is not Ellipsis)
+    if origin is not None and issubclass(origin, Mapping):
+        return {said: said}
+    return {str: said, int: 1, float: 1.0, bool: False}.get(kind, said)
+
+
+def row(kind: type[Any], said: str, **links: Any) -> Any:
+    """A hostile row whose links to others are as they should be."""
+    return dataclasses.replace(hostile(kind, said), **links)
+
+
+def hostile_rows(live: bool) -> Rows:
+    """A session in which each text of the corpus stands wherever a text can."""
+    numbered = list(enumerate(CORPUS))
+    calls = tuple(
+        row(
+            CallRow,
+            said,
+            **{"id": f"c{n}", "call": f"c{n}", "step": n + 1, "turn": n + 1, "branch": ""},
+            status=STATUSES[n % len(STATUSES)] if n else "proposed",
+            object=f"o{n}",
+            uses=(Use(said, f"o{max(n - 1, 0)}", receiver=True), Use(said, "o0")),
+        )
+        for n, said in numbered
+    )
+    objects = tuple(
+        row(
+            ObjectRow,
+            said,
+            **{"id": f"o{n}", "step": n, "call": f"c{n}", "column": float(n), "branch": ""},
+            role="made" if n else "input",
+            used=True,
+        )
+        for n, said in numbered
+    )
+    session = row(SessionRow, CORPUS[0], id="session", phase="waiting", pending=("c0",))
+    # While the person is the model, or guesses, they decide nothing.
+    session = dataclasses.replace(session, yours=None, guess=None) if live else session
+    others = {
+        "tools": [row(ToolRow, said, id=said, parameters=SCHEMA) for said in CORPUS],
+        "branches": [row(BranchRow, said, id=f"b{n}", current=not n) for n, said in numbered],
+        "messages": [row(MessageRow, said, id=f"m{n}", turn=n + 1) for n, said in numbered],
+        "turns": [row(TurnRow, said, id=f"t{n}", turn=n + 1) for n, said in numbered],
+    }
+    given = {f.name for f in dataclasses.fields(Rows)} - {"drop", "session", "calls", "objects"}
+    kinds = typing.get_type_hints(Rows)
+    for name in given - set(others):
+        kind = get_args(kinds[name])[0]
+        others[name] = [row(kind, said, id=f"{name}{n}") for n, said in numbered]
+    made = Rows(session=(session,), calls=calls, objects=objects)
+    return dataclasses.replace(made, **{name: tuple(each) for name, each in others.items()})
+
+
+def saved() -> dict[str, Any]:
+    """The bundle of the hostile session, as a cell would leave it."""
+    made = hostile_rows(live=False)
+    data = packed(Saved(made, {"head": CORPUS[1], "events": [CORPUS[2]]}))
+    return {SESSION: data, "image/svg+xml": svg(made), "text/plain": text(made)}
+
+
+def asked(page: Page) -> list[str]:
+    """From now on: the addresses of the canary that the page asks for, and dialogs it opens."""
+    seen: list[str] = []
+
+    def note(request: Request) -> None:
+        if HOST in request.url.partition("?")[0]:
+            seen.append(request.url)
+
+    def close(dialog: Dialog) -> None:
+        seen.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("request", note)
+    page.on("dialog", close)
+    return seen
+
+
+def expect_harmless(page: Page, seen: list[str], place: str) -> None:
+    """Nothing ran, nothing was asked for, and nothing that could do either is there."""
+    assert page.evaluate("window.canary") is None
+    assert seen == []
+    found = page.evaluate(
+        """place => [...document.querySelectorAll(`${place} *`)].flatMap(element => {
+            const bad = ['SCRIPT', 'IFRAME', 'OBJECT', 'EMBED', 'LINK', 'META', 'BASE', 'A',
+                'STYLE', 'VIDEO', 'AUDIO', 'FOREIGNOBJECT', 'USE', 'ANIMATE'];
+            const acts = [...element.attributes].filter(({ name, value }) =>
+                name.startsWith('on') || name === 'srcdoc' || name === 'action'
+                || (/^(href|src|xlink:href)$/.test(name) && !value.startsWith('data:image/')));
+            return bad.includes(element.tagName.toUpperCase()) || acts.length
+                ? [element.outerHTML.slice(0, 120)] : [];
+        })""",
+        place,
+    )
+    assert found == []
+
+
+def walk(page: Page, number: int) -> None:
+    """Look at everything that a session shows."""
+    view = panel(page, number)
+    for tab in view.get_by_role("tab").all():
+        tab.click()
+        page.evaluate(
+            """() => {
+                for (const each of document.querySelectorAll('.tc summary')) each.click();
+                for (const each of document.querySelectorAll('.tc .turn')) each.click();
+            }"""
+        )
+    open_tab(view, "Graph")
+    page.evaluate(
+        """() => {
+            const all = selector => [...document.querySelectorAll(selector)];
+            for (const each of all('.tc-steps button')) each.click();
+            for (const each of all('.tc .node')) each.focus();
+        }"""
+    )
+
+
+def test_a_saved_session_acts_nowhere_whatever_it_says(page: Page, lab: Place) -> None:
+    seen = asked(page)
+    open_notebook(page, lab, "hostile.ipynb", ["%%toolchat\n" + CORPUS[0]], {0: [saved()]})
+    view = panel(page, 0)
+    expect(view).to_contain_text("<script>window.canary=1</script>")
+    walk(page, 0)
+    screenshot(page, "hostile")
+    show_side_panel(page)
+    expect_harmless(page, seen, ".tc")
+    expect_harmless(page, seen, "#jupyter-toolcall-side")
+    decisions = view.locator(".tc-acts")
+    expect(decisions.get_by_role("button", name="Approve", exact=True)).to_have_count(0)
+
+
+def test_a_live_session_acts_nowhere_and_neither_does_what_tells_of_it(
+    page: Page, lab: Place
+) -> None:
+    seen = asked(page)
+    whole = packed(Whole(hostile_rows(live=True)))
+    panel_of = "from jupyter_toolcall.panel import Panel\nfake = Panel()\n"
+    show = "from IPython.display import display\ndisplay(fake.bundle(), raw=True)\n"
+    source = f"{wait_for_file('go')}\n{panel_of}{show}fake.send({whole!r})"
+    write_notebook(lab, "front.ipynb", ["1"])
+    open_notebook(page, lab, "live.ipynb", [source])
+    page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCell.inputHidden = true")
+    run_all(page)
+    run_command(page, "docmanager:open", path=lab.path("front.ipynb"))
+    (lab.root / "go").touch()
+    toast = page.locator(".Toastify__toast")
+    expect(toast).to_contain_text("<script>window.canary=1</script>")
+    expect_harmless(page, seen, ".Toastify__toast-body p")
+    toast.get_by_role("button", name="Show").click()
+    view = outputs(page, 0).get_by_role("region", name="Tool calls")
+    view.get_by_role("button", name="Edit", exact=True).click()
+    expect(view.get_by_role("dialog")).to_be_visible()
+    expect_harmless(page, seen, ".tc")
+    page.keyboard.press("Escape")
+    walk(page, 0)
+    wait_idle(page)
+    screenshot(page, "hostile-live")
+    expect_harmless(page, seen, ".tc")
+
+
+def test_the_page_that_nbconvert_makes_of_it_acts_nowhere(page: Page, tmp_path: Path) -> None:
+    seen = asked(page)
+    made = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_code_cell(
+                "%%toolchat\nPeel.", outputs=[nbformat.v4.new_output("display_data", data=saved())]
+            )
+        ]
+    )
+    html, _ = HTMLExporter(template_name="lab").from_notebook_node(made)
+    at = tmp_path / "hostile.html"
+    at.write_text(html)
+    page.goto(at.as_uri(), wait_until="domcontentloaded")
+    shown = page.locator(".jp-OutputArea-output img, .jp-OutputArea-output svg").first
+    expect(shown).to_be_visible()
+    assert page.evaluate("window.canary") is None
+    assert seen == []
+
+
+def test_every_kind_of_row_has_its_hostile_one() -> None:
+    made = hostile_rows(live=False)
+    for field in dataclasses.fields(Rows):
+        if field.name != "drop":
+            assert getattr(made, field.name), field.name
+    assert rows.VERSION == 1

@@ -1,0 +1,128 @@
+"""Without a mouse: every act at the panel, said once, and the keyboard is never lost."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.kitchen import LOAD, expect_status, expect_step, expect_waits, fries_cell, panel
+from tests.e2e.rig import Place, open_notebook, run_all, screenshot
+
+HELD = """() => {
+    const held = document.activeElement;
+    return held?.getAttribute('aria-label') ?? held?.textContent.trim() ?? '';
+}"""
+LISTEN = """() => {
+    window.said = [];
+    const live = '[aria-live=polite], [aria-live=assertive], [role=status]:not([aria-live=off]), '
+        + '[role=alert], [role=log]';
+    new MutationObserver(changes => {
+        for (const { target } of changes) {
+            const region = (target.nodeType === 1 ? target : target.parentElement)?.closest(live);
+            const text = region?.textContent.trim();
+            if (text) window.said.push(text);
+        }
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+}"""
+
+
+def tab_to(page: Page, name: str, key: str = "Tab") -> None:
+    """Press Tab until what has the keyboard has this name."""
+    for _ in range(60):
+        page.keyboard.press(key)
+        if page.evaluate(HELD) == name:
+            return
+    raise AssertionError(f"{name} is not reached with {key}")
+
+
+def expect_held(view: Locator) -> None:
+    """The keyboard is in the panel."""
+    assert view.evaluate("view => view.contains(document.activeElement)")
+
+
+def said(page: Page, word: str) -> list[str]:
+    return [text for text in page.evaluate("window.said") if word in text]
+
+
+def test_a_session_is_steered_and_looked_at_by_keys_alone(page: Page, lab: Place) -> None:
+    open_notebook(page, lab, "keys.ipynb", [LOAD, fries_cell()])
+    page.evaluate(LISTEN)
+    run_all(page)
+    view = panel(page, 1)
+    expect_waits(view, 2, "Potato_rinse")
+    assert said(page, "Potato_rinse") == ["Potato_rinse waits for your decision."]
+    page.keyboard.press("Control+Alt+p")
+    expect(view.get_by_role("region", name="Details")).to_be_focused()
+    tab_to(page, "Approve")
+    page.keyboard.press("Enter")
+    expect_waits(view, 3, "Potato_peel")
+    expect_held(view)
+    assert said(page, "Potato_peel") == ["Potato_peel waits for your decision."]
+
+    tab_to(page, "Approve")
+    page.keyboard.press("Enter")
+    expect_waits(view, 4, "Potato_slice")
+
+    tab_to(page, "Edit")
+    page.keyboard.press("Enter")
+    dialog = view.get_by_role("dialog", name="Edit call")
+    expect(dialog).to_be_visible()
+    tab_to(page, "Cancel", "Shift+Tab")
+    page.keyboard.press("Escape")
+    expect(view.get_by_role("button", name="Edit", exact=True)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(dialog).to_be_visible()
+    while not page.evaluate("document.activeElement.type === 'radio'"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    screenshot(page, "keyboard-edit")
+    tab_to(page, "Run with these")
+    page.keyboard.press("Enter")
+    expect_step(view, 4, "edited")
+    expect_waits(view, 5, "Oven_bake")
+    expect_held(view)
+
+    tab_to(page, "Reject")
+    page.keyboard.press("Enter")
+    expect(view.get_by_role("textbox", name="Reason")).to_be_focused()
+    page.keyboard.type("leave them cold")
+    page.keyboard.press("Enter")
+    expect_step(view, 5, "rejected")
+    expect_held(view)
+
+
+def test_graph_tabs_and_time_are_walked_by_keys_alone(page: Page, lab: Place) -> None:
+    open_notebook(page, lab, "walk.ipynb", [LOAD, fries_cell("--approve all")])
+    run_all(page)
+    view = panel(page, 1)
+    expect_status(view, "Finished")
+    page.keyboard.press("Control+Alt+p")
+    expect_held(view)
+    tab_to(page, "Graph", "Shift+Tab")
+    for name in ("Steps", "Messages", "Compare"):
+        page.keyboard.press("ArrowRight")
+        expect(view.get_by_role("tab", name=name)).to_be_focused()
+        expect(view.get_by_role("tabpanel", name=name)).to_be_visible()
+    page.keyboard.press("Home")
+    expect(view.get_by_role("tab", name="Graph")).to_be_focused()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.closest('svg.g') !== null"):
+            break
+    first = page.evaluate(HELD)
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate(HELD) != first
+    assert page.evaluate("document.activeElement.closest('svg.g') !== null")
+    name = page.evaluate(HELD)
+    page.keyboard.press("Enter")
+    expect(view.get_by_role("region", name="Details").get_by_role("heading").first).to_have_text(
+        name
+    )
+    tab_to(page, "Time")
+    page.keyboard.press("Home")
+    expect(view.get_by_role("slider", name="Time")).to_have_attribute(
+        "aria-valuetext", "step 1 of 8"
+    )
+    expect_status(view, "Looking back at step 1")
+    page.keyboard.press("End")
+    expect_status(view, "Finished")
+    expect(view.get_by_role("slider", name="Time")).to_be_focused()
