@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import (
     aside,
@@ -45,9 +45,12 @@ from .schemes import Scheme
 from .script import Script
 from .seal import sealing
 from .state import State
-from .tools import Toolbox
+from .tools import Toolbox, nearest
 from .values import shelf
 from .watch import standing
+
+if TYPE_CHECKING:
+    from .why import Explanation
 
 
 class Session:
@@ -358,14 +361,32 @@ class Session:
         return records.value(self.cursor, name)
 
     def deps(self, name: str, *, all: bool = False) -> tuple[str, ...]:
-        """Return the objects that an object was made from."""
-        self.state.resolve(name)
-        return self.graph.deps(name, all=all)
+        """Return the objects that an object was made from, nearest first; with `all` their own too.
+
+        Raises UsageError, which names the nearest, for a name that there is not.
+        """
+        return self.graph.deps(self._object(name), all=all)
 
     def users(self, name: str, *, all: bool = False) -> tuple[str, ...]:
-        """Return the objects that were made from an object."""
-        self.state.resolve(name)
-        return self.graph.users(name, all=all)
+        """Return the objects that were made from an object; as `deps`, the other way."""
+        return self.graph.users(self._object(name), all=all)
+
+    def _object(self, name: str) -> str:
+        names = self.objects
+        if name in names:
+            return name
+        there = nearest(str(name), names) or f" There are {', '.join(names[-5:]) or 'none yet'}"
+        raise UsageError(f"there is no object {name!r:.60}.{there}")
+
+    def why(self, name: Any) -> Explanation:
+        """Return why an object, an output or a call is there: in words, and as code.
+
+        Raises UsageError, which names the nearest, for a name that there is not.
+        """
+        home = import_module(".export", __package__)
+        told = import_module(".why", __package__)
+        said: Explanation = told.explain(home.take(self.cursor, self.name), _id(name))
+        return said
 
     # -- by hand ------------------------------------------------------------------------
 

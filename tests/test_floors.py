@@ -10,8 +10,8 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "jupyter_toolcall"
 FLOORS = (
-    {"errors", "digest", "trail", "rows", "secrets", "invoke", "layout", "progress"},
-    {"canonical", "events", "config", "render"},
+    {"errors", "digest", "trail", "rows", "secrets", "invoke", "layout", "wire", "progress"},
+    {"canonical", "events", "config", "render", "wire"},
     {"content", "diverging"},
     {"tools", "entries"},
     {"journal", "arguments", "request", "approval", "preview"},
@@ -27,6 +27,7 @@ FLOORS = (
     {"aside", "courses", "differing"},
     {"watch"},
     {"export"},
+    {"why"},
     {"session"},
     {"teaching"},
     {"predicting"},

@@ -3,7 +3,8 @@
 A format is a small file here and a row of `FORMATS`.
 """
 
+from . import python
 from .formats import FORMATS, Format, export, format_named, text
 from .take import Take, take
 
-__all__ = ["FORMATS", "Format", "Take", "export", "format_named", "take", "text"]
+__all__ = ["FORMATS", "Format", "Take", "export", "format_named", "python", "take", "text"]

@@ -155,8 +155,8 @@ def is_by_source(module: str, texts: Texts) -> bool:
     return any(name.partition(".")[0] == OURS for name in names)
 
 
-@functools.cache
-def _file_text(path: str, package: str) -> Text | None:
+@functools.lru_cache(maxsize=64)
+def _file_text(path: str, package: str, changed: int) -> Text | None:
     try:
         return text_of([Path(path).read_text(encoding="utf-8")], package)
     except (OSError, UnicodeDecodeError, ValueError):
@@ -168,7 +168,12 @@ def module_text(module: str) -> Text | None:
     found = sys.modules.get(module)
     path = str(getattr(found, "__file__", None) or (origin(module) if module != MAIN else ""))
     package = str(getattr(found, "__package__", None) or module.rpartition(".")[0])
-    return _file_text(path, package) if path.endswith(".py") else None
+    if not path.endswith(".py"):
+        return None
+    try:
+        return _file_text(path, package, Path(path).stat().st_mtime_ns)
+    except OSError:
+        return None
 
 
 def cells_text(cells: Iterable[str]) -> Text:

@@ -82,7 +82,8 @@ def handed(draft: Draft, call: CallState, how: str) -> Iterator[Line]:
         case Failed():
             yield Line(above=(undone(call),))
         case outcome:
-            new = [made for made in objects_of(outcome) if made.maker not in draft.there]
+            known = (made for made in objects_of(outcome) if made.maker not in draft.there)
+            new = [made for made in known if draft.wants(made.maker)]
             first, *rest = [given(draft, made) for made in new] or [Line()]
             yield replace(first, above=(*above, *first.above))
             yield from rest

@@ -28,6 +28,12 @@ def python(script: Script) -> str:
     return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
 
 
+def statements(script: Script) -> str:
+    """Return the statements of a script alone: what is given, and what is made of it."""
+    lines = [*script.given, *(each for each in script.beats if isinstance(each, Line))]
+    return "\n".join(map(line_text, lines))
+
+
 def notes(script: Script) -> Iterator[str]:
     """Yield what a reader has to know before the code runs."""
     if script.todo:

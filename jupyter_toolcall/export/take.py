@@ -38,10 +38,10 @@ class Take:
     def name(self) -> str:
         return next((row.name for row in self.rows.session), "")
 
-    def script(self, awaits: bool = False) -> Script:
-        """Return the session as code."""
+    def script(self, awaits: bool = False, only: frozenset[str] | None = None) -> Script:
+        """Return the session as code; with `only`, these calls, inputs and instances alone."""
         cursor = self.cursor
-        writer = Writer(cursor.desk.journal, cursor.head, self.world, awaits=awaits)
+        writer = Writer(cursor.desk.journal, cursor.head, self.world, only, awaits)
         return writer.script(self.title)
 
 

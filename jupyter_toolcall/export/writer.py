@@ -59,9 +59,9 @@ class Writer:
         match entry.event:
             case Opened() as opened:
                 yield from beginning(draft, opened)
-            case Asked(text, by):
+            case Asked(text, by) if self.only is None:
                 yield Words("You" if by == "person" else "Session", text)
-            case Replied() as reply:
+            case Replied() as reply if self.only is None:
                 text = reply.text if reply.said is None else reply.said
                 if text.strip():
                     yield Words("Model", text)

@@ -1,4 +1,4 @@
-"""Taking a session home: its files."""
+"""Taking a session home: why something is there, and files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import UsageError
 from ..session import Session
 from ..tools import nearest
-from .words import Commands, Result
+from .words import Commands, Result, call_named
 
 _OPTIONS = ("--to", "--force")
 
@@ -44,7 +44,16 @@ def _without_format(words: list[str]) -> tuple[list[str], str | None]:
     return words[:at] + words[at + 2 :], words[at + 1]
 
 
-COMMANDS: Commands = {"export": _export}
+def _why(session: Session, words: list[str]) -> Result:
+    if len(words) != 1:
+        raise UsageError("why takes one name, such as Plate#2, an output, or a call's number")
+    name = words[0]
+    print(session.why(call_named(session, name) if name.isdigit() else name))
+    return None
+
+
+COMMANDS: Commands = {"why": _why, "export": _export}
 HELP = """\
+  why NAME                   the calls that an object, an output or a call came of, and the code
   export PATH [--to FORMAT]  take it home: py, ipynb, html, dot, svg, json or messages
 """
