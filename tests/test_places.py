@@ -205,7 +205,7 @@ def test_a_decision_is_claimed_once() -> None:
     with pytest.raises(NotYourTurn, match="decided on already"):
         session.decide("call_1")
     session.run()
-    with pytest.raises(NotYourTurn, match="succeeded already; edit or replay it"):
+    with pytest.raises(NotYourTurn, match="succeeded already; decide_anew"):
         session.decide("call_1", "reject")
 
 
