@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "jupyter_toolcall"
 FLOORS = (
-    {"errors", "digest", "trail", "rows", "secrets", "invoke", "layout", "wire", "progress"},
+    {"errors", "digest", "trail", "rows", "secrets", "invoke", "layout", "progress"},
     {"canonical", "events", "config", "render", "wire"},
     {"content", "diverging"},
     {"tools", "entries"},
