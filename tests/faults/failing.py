@@ -105,7 +105,8 @@ class Case:
 
     def _held(self, session: Session, text: str, in_memory: bool) -> Iterator[Broken]:
         yield from laws.same(session.journal, text, session.head)
-        yield from laws.told(self.notes, session.journal, session.head)
+        yield from laws.once(self.notes)
+        yield from laws.told(self.story, self.notes, session.journal, session.head)
         yield from laws.names(session.journal)
         yield from laws.finished(self.story, session.journal, session.head)
         # Where the person was told at once that nothing is kept, nothing is on disk first.

@@ -116,7 +116,7 @@ class Case:
             return [*self.broken, Broken("raised", traceback.format_exc()[-600:])]
         notes, journal = self.said.read_text().splitlines(), laws.kept(self.text())
         self.broken += laws.outside(self.story, notes)
-        self.broken += laws.told(notes, journal, head)
+        self.broken += laws.told(self.story, notes, journal, head)
         self.broken += laws.names(journal)
         self.broken += laws.finished(self.story, journal, head)
         return self.broken

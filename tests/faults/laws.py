@@ -38,17 +38,32 @@ def outside(story: Story, notes: Sequence[str]) -> Iterator[Broken]:
             )
         if allowed < number:
             yield Broken("unapproved", f"effect {n} with {allowed} approvals on disk, no. {number}")
+    taken = [[*map(int, note.split()[1:])] for note in notes if note.startswith("taken ")]
+    for number, (n, allowed) in enumerate(taken if not story.remade else (), 1):
+        if allowed < number:
+            yield Broken("lost word", f"{n} was approved, with {allowed} on disk, no. {number}")
     for n, times in Counter(n for n, *_ in effects if not story.again).items():
         if times > approved[n] + (n in story.unasked):
             yield Broken("duplicate effect", f"{n}: {times} effects, {approved[n]} approvals")
 
 
-def told(notes: Sequence[str], journal: Journal, head: str) -> Iterator[Broken]:
-    """Yield results that the model was told, and that are others now, or gone."""
+def once(notes: Sequence[str]) -> Iterator[Broken]:
+    """Yield calls with more than one effect, where no kernel died: no result was lost."""
+    effects = Counter(note.split()[1] for note in notes if note.startswith("effect "))
+    yield from (
+        Broken("lost result", f"{n} ran {times} times") for n, times in effects.items() if times > 1
+    )
+
+
+def told(story: Story, notes: Sequence[str], journal: Journal, head: str) -> Iterator[Broken]:
+    """Yield results that the model was told, and that are others now, or gone, or made again."""
     state = state_at(journal, head)
     said: dict[str, str] = {}
+    over: dict[int, str] = {}
     for note in notes:
         word, _, rest = note.partition(" ")
+        if word == "effect" and not story.remade and (call := over.get(int(rest.split()[0]))):
+            yield Broken("lost result", f"{call} was {said[call]!r}, and runs again")
         if word != "told":
             continue
         call, _, content = rest.partition(" ")
@@ -56,6 +71,8 @@ def told(notes: Sequence[str], journal: Journal, head: str) -> Iterator[Broken]:
             yield Broken("lost result", f"{call} was {said[call]!r}, and {content!r} later")
         if call not in state.calls or state.calls[call].outcome is None:
             yield Broken("lost result", f"{call} was {content!r}, and is gone")
+        else:
+            over[state.calls[call].arguments["n"]] = call
 
 
 def names(journal: Journal) -> Iterator[Broken]:

@@ -57,9 +57,13 @@ class Life:
         verdict, how = self.story.verdicts.get(call.arguments["n"], ("approve", {}))
         if call.status == "unknown":
             verdict, how = "approve", {}
-        if verdict in ("approve", "edit"):
-            self.setting.outside.note(f"approve {how.get('arguments', call.arguments)['n']}")
+        allows, outside = verdict in ("approve", "edit"), self.setting.outside
+        n = how.get("arguments", call.arguments)["n"]
+        if allows:
+            outside.note(f"approve {n}")
         session.decide(call, verdict, **how)
+        if allows:
+            outside.note(f"taken {n} {outside.on_disk()[1]}")
 
     def _insist(self, act: Callable[[], object]) -> None:
         for _ in range(4):

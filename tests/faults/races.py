@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from jupyter_toolcall.disk import DISK, Kept, home, journal_file, open_journal
+from jupyter_toolcall.errors import ToolcallError
 from jupyter_toolcall.events import Asked, Opened
 from jupyter_toolcall.seal import sealing
 from tests.faults import laws
@@ -20,6 +21,7 @@ from tests.faults.places import data_directory
 from tests.faults.tally import Tally, cpu
 from tests.faults.world import STORIES
 
+Race = Callable[[Setting, int, int], list[Broken]]
 EACH = 3
 """Entries that a kernel writes."""
 PATIENCE = 60.0
@@ -38,11 +40,17 @@ def run(cases: int, seed: int) -> Tally:
             path = journal_file(f"/{number}.ipynb", "")
             if old:
                 _wrote(path, -1)
-            tally.add(
-                f"{race.__name__} no. {number}, {kernels} kernels", race(setting, number, kernels)
-            )
+            name = f"{race.__name__} no. {number}, {kernels} kernels"
+            tally.add(name, _ran(race, setting, number, kernels))
     tally.seconds = cpu() - began
     return tally
+
+
+def _ran(race: Race, setting: Setting, number: int, kernels: int) -> list[Broken]:
+    try:
+        return race(setting, number, kernels)
+    except ToolcallError as error:
+        return [Broken("damaged", str(error))]
 
 
 def _together(kernels: int, work: Callable[[int], object]) -> list[Broken]:
@@ -77,7 +85,7 @@ def _wrote(path: Path, kernel: int) -> None:
     for number in range(EACH):
         kept = kept if kept.again is None else kept.again()
         head = kept.journal.append(head, Asked(f"{kernel}.{number}")).id
-    _turn_of(kept).close()
+    _alone(_turn_of(kept), path)
 
 
 def _turn_of(kept: Kept) -> Kept:
@@ -88,6 +96,16 @@ def _turn_of(kept: Kept) -> Kept:
         time.sleep(0.001)
         kept = kept.again()
     return kept
+
+
+def _alone(kept: Kept, path: Path) -> None:
+    """Close what this kernel writes; no other one does, in the meantime."""
+    mark = path.with_suffix(".writer")
+    mark.touch(exist_ok=False)
+    os.sched_yield()
+    kept.journal.remember(str(os.getpid()))
+    mark.unlink()
+    kept.close()
 
 
 def _writers(setting: Setting, number: int, kernels: int) -> list[Broken]:
@@ -111,7 +129,7 @@ def _sessions(setting: Setting, number: int, kernels: int) -> list[Broken]:
 
     def work(kernel: int) -> None:
         session, cells = Life(story, setting, notebook, DISK).live()
-        _turn_of(cells.kept[""]).close()
+        _alone(_turn_of(cells.kept[""]), path)
         assert session.text == "done", session.text
 
     broken = _together(kernels, work)

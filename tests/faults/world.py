@@ -3,6 +3,7 @@
 What happens outside of a kernel is told to `note`, a line each, and outlives any kernel:
     effect N STARTS ALLOWED   a tool had its effect; so many starts, and approvals, were on disk
     approve N                 a person is about to let call N run
+    taken N ALLOWED           the person's word was taken; so many approvals were on disk
     told ID TEXT              the model was told what a call came to
 """
 
@@ -33,6 +34,11 @@ class Outside:
     """Returns what of the journal is on disk for certain."""
     point: Callable[[], None] = nothing
     """A place in a tool at which the kernel may die."""
+
+    def on_disk(self) -> tuple[int, int]:
+        """Return how many starts, and approvals, are on disk for certain."""
+        proof = self.proof()
+        return len(set(_STARTED.findall(proof))), len(set(_ALLOWED.findall(proof)))
 
 
 _EVENT = rb'"id":"(\w+)","parent":"\w+","event":\{"type":'
@@ -67,8 +73,7 @@ def toolbox(outside: Outside) -> Toolbox:
 
     def effect(n: int) -> None:
         outside.point()
-        proof = outside.proof()
-        starts, allowed = (len(set(kind.findall(proof))) for kind in (_STARTED, _ALLOWED))
+        starts, allowed = outside.on_disk()
         outside.note(f"effect {n} {starts} {allowed}")
         outside.point()
 
