@@ -21,6 +21,7 @@ from jupyter_toolcall.events import Finished, Interrupted, Started
 from jupyter_toolcall.journal import Journal
 from jupyter_toolcall.request import Reply, Request
 from jupyter_toolcall.state import state_at
+from jupyter_toolcall.values import SETTING
 
 
 class Potato:
@@ -295,7 +296,8 @@ def test_a_loaded_session_without_its_inputs_says_which_to_give(world: World) ->
         world.load(inputs={"potato": Potato(2)})["Potato#1"]
 
 
-def test_values_come_back_by_replay(tmp_path: Path) -> None:
+def test_values_come_back_by_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SETTING, "0")
     world = World(tmp_path / "journal.jsonl")
     session = Session(
         world.box, world.model, scheme="flat", approve="all", inputs={"potato": Potato(1)}
