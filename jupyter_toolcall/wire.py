@@ -61,8 +61,7 @@ def packed(value: Any) -> Any:
         return {
             name: packed(item)
             for name, default in _defaults(cls)
-            if ((item := getattr(value, name)) is not default and item != default)
-            or name in ALWAYS
+            if ((item := getattr(value, name)) is not default and item != default) or name in ALWAYS
         }
     if isinstance(value, (dict, Mapping)):
         return {str(key): packed(item) for key, item in value.items()}
