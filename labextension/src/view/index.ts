@@ -145,10 +145,7 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
   tab.panels.Graph.append(points.element);
   tab.panels.Messages.append(talk.element);
   tab.panels.Compare.append(both.element);
-  root.addEventListener('keydown', event => {
-    if (ui.tab === 'Graph' && !open) drawing.press(event);
-    keepKeys(event);
-  });
+  root.addEventListener('keydown', keepKeys);
   el.append(shell);
 
   /** The steps and the card stand once, in the tab that is open. */
