@@ -10,11 +10,11 @@ from playwright.sync_api import Locator, Page, expect
 from tests.e2e.kitchen import LOAD, expect_status, expect_waits, fries_cell, panel, press
 from tests.e2e.rig import (
     CURRENT,
+    START,
     Place,
     cell,
     open_notebook,
     outputs,
-    reload,
     run_all,
     run_cell,
     run_command,
@@ -57,9 +57,13 @@ def test_a_session_large_in_a_tab_stays_live_and_comes_back_with_the_layout(
     tab = page.locator(".jtc-tab")
     expect_waits(tab, 2, "Potato_rinse")
     press(tab, "Approve")
-    for view in (tab, side, panel(page, 1)):
+    for view in (tab, side):
         expect_waits(view, 3, "Potato_peel")
     screenshot(page, "tab")
+    side.get_by_role("button", name="Show cell").click()
+    expect_waits(panel(page, 1), 3, "Potato_peel")
+    side.get_by_role("button", name="Open in tab").click()
+    expect(page.locator(".jtc-tab")).to_have_count(1)
     run_command(page, "docmanager:save-all")
     page.wait_for_function(
         """async () => {
@@ -68,7 +72,8 @@ def test_a_session_large_in_a_tab_stays_live_and_comes_back_with_the_layout(
             return kept.includes('jupyter-toolcall-tab') && kept.includes('jupyter-toolcall-side');
         }"""
     )
-    reload(page)
+    page.reload()
+    page.wait_for_function("window.jupyterapp?.restored", timeout=START * 1000)
     expect_waits(page.locator(".jtc-tab"), 3, "Potato_peel")
     expect_waits(page.locator("#jupyter-toolcall-side"), 3, "Potato_peel")
 

@@ -32,6 +32,7 @@ export class LiveView extends Widget {
     this.addClass('jtc-view');
     this.view = mount(this.node, { ...manners, live: true, side, send: command => live.send(command) }, live.model);
     live.heard.connect(this.hear, this);
+    this.node.addEventListener('focusin', () => live.met.emit());
     VIEWS.add(this);
   }
 

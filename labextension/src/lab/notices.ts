@@ -18,13 +18,21 @@ const NOTHING: Said = { about: '', note: '' };
 export function announce(core: Core): void {
   const region = h('div', { class: 'jtc-voice', 'aria-live': 'polite' });
   document.body.append(region);
-  const said = new Map<Live, Said>();
+  const said = new WeakMap<Live, Said>();
+
+  /** What the person has come to, or decided, needs no notification. */
+  function hush(live: Live): void {
+    const { about, note } = said.get(live) ?? NOTHING;
+    if (note) Notification.dismiss(note);
+    said.set(live, { about, note: '' });
+  }
 
   function heard(live: Live): void {
     const before = said.get(live) ?? NOTHING;
+    live.met.connect(hush);
     const { about, text } = live.state === 'alive' ? news(live.model) : { about: '', text: '' };
     if (about === before.about) return;
-    if (before.note) Notification.dismiss(before.note);
+    hush(live);
     said.set(live, { about, note: '' });
     if (text) void say(live, about, text);
   }

@@ -9,6 +9,7 @@ import { VERSION, type Command, type Notice } from '../generated/contract';
 import { EMPTY, fold, type Model } from '../view';
 import { trans } from '../view/words';
 import { panelsIn } from './found';
+import { watch } from './watch';
 import { knows, noticeIn, panelIn, sendTo } from './wire';
 
 /** States of a kernel that end what lived in it. */
@@ -26,6 +27,8 @@ const later = (wait: number): Promise<true> => new Promise(resolve => setTimeout
 /** One session, and the panel of its kernel that tells of it. */
 export class Live {
   readonly heard = new Signal<this, Notice>(this);
+  /** That the person came to one of its views. */
+  readonly met = new Signal<this, void>(this);
   model: Model = EMPTY;
   state: 'unknown' | 'alive' | 'lost' = 'unknown';
 
@@ -82,12 +85,13 @@ export class Sessions {
   private readonly byPanel = new Map<string, Live>();
 
   constructor(readonly notebook: NotebookPanel) {
-    const { sessionContext, context } = notebook;
+    const { sessionContext } = notebook;
     sessionContext.iopubMessage.connect((_, message) => this.receive(message));
     sessionContext.statusChanged.connect((_, status) => ENDS.includes(status) && this.lose());
     sessionContext.kernelChanged.connect((_, { oldValue }) => oldValue && this.lose());
     notebook.disposed.connect(() => this.lose());
-    void context.ready.then(() => this.look());
+    const watching = watch(notebook, () => this.look());
+    notebook.disposed.connect(() => watching.dispose());
   }
 
   get kernel(): Kernel.IKernelConnection | null {
@@ -109,18 +113,31 @@ export class Sessions {
     return live;
   }
 
-  /** The sessions that the notebook's outputs name, such as after the page was loaded anew. */
+  /** Finds the sessions that the outputs name, after a reload too; what no output shows any more is let go. */
   private look(): void {
     const model = this.notebook.content.model;
-    for (const panel of model ? panelsIn(model) : []) this.live(panel);
+    const named = new Set(model ? panelsIn(model) : []);
+    for (const panel of named) this.live(panel);
+    for (const [panel, live] of this.byPanel) {
+      if (named.has(panel)) continue;
+      this.byPanel.delete(panel);
+      live.lose();
+    }
   }
 
   private receive(message: KernelMessage.IMessage): void {
     const found = noticeIn(message);
-    if (found) this.live(found.panel).hear(found.notice);
-    const shown = KernelMessage.isDisplayDataMsg(message) ? panelIn(message.content.data) : null;
+    if (found) this.shown(found.panel)?.hear(found.notice);
+    const named = KernelMessage.isDisplayDataMsg(message) ? panelIn(message.content.data) : null;
     // Its kernel has just shown it, and need not be asked for it.
-    if (shown) this.live(shown.panel).send({ type: 'hello' });
+    if (named) this.shown(named.panel)?.send({ type: 'hello' });
+  }
+
+  /** The session of a panel that stands in an output; what the person has cleared away is not heard. */
+  private shown(panel: string): Live | null {
+    const model = this.notebook.content.model;
+    const named = this.byPanel.has(panel) || (model && panelsIn(model).includes(panel));
+    return named ? this.live(panel) : null;
   }
 
   /** A word can get lost while a kernel is busy: it is said again, ever more seldom. */
