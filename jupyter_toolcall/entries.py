@@ -60,6 +60,9 @@ class Entry:
             case Decided(decision="approve" | "edit"):
                 # What a policy allows has its start right behind it.
                 return "soon" if self.meta.get("by") == "policy" else "first"
+            case Replied(calls=[_, *_]):
+                # What it asks for starts right behind it, or waits for a person.
+                return "soon"
             case Decided() | Finished() | Replied():
                 return "now"
         return "soon"

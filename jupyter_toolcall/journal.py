@@ -67,12 +67,14 @@ class Journal:
         event: Event,
         meta: Mapping[str, Any] | None = None,
         own: bool = True,
+        again: bool = False,
     ) -> Entry:
         """Add an event after `parent` and return its entry.
 
         Adding what is already there returns the entry that is there, with its own meta;
         but what another machine wrote becomes this one's own where this one says it too, and
         a reply that was marked stale is so no longer where the model says the same anew.
+        What is only said again, and allows nothing anew, is on disk soon enough (`again`).
         Raises UnknownEntry for a parent that is not here, and what a fold raises that
         checks it: then nothing is added.
         """
@@ -83,12 +85,13 @@ class Journal:
         if known is not None:
             said_anew = not known.own or ("stale" in known.meta and "stale" not in (meta or {}))
             return self._adopt(known, meta or {}) if own and said_anew else known
-        return self._add(Entry(entry_id, parent, event, meta or {}, own))
+        entry = Entry(entry_id, parent, event, meta or {}, own)
+        return self._add(entry, "soon" if again else entry.when)
 
-    def _add(self, entry: Entry) -> Entry:
+    def _add(self, entry: Entry, when: When) -> Entry:
         self._entries[entry.id] = entry
         try:
-            self._take(entry)
+            self._take(entry, when)
         # An entry that does not fit, or cannot be written down, was never here.
         except BaseException:
             self._forget(entry.id)
@@ -111,13 +114,13 @@ class Journal:
         self._order.append(entry)
         return entry
 
-    def _take(self, entry: Entry) -> None:
+    def _take(self, entry: Entry, when: When) -> None:
         for evolve in self._checks:
             states = self._folds[evolve]
             if entry.parent in states:
                 states[entry.id] = evolve(states[entry.parent], entry)
         if self._write is not None:
-            self._write(entry.line(self._seal), entry.when)
+            self._write(entry.line(self._seal), when)
 
     def _forget(self, entry_id: str) -> None:
         del self._entries[entry_id]
@@ -272,7 +275,7 @@ class Journal:
             raise UnknownEntry(f"this journal has no entry {entry.parent!r}")
         known = self._entries.get(entry.id)
         if known is None:
-            self._add(entry)
+            self._add(entry, entry.when)
         elif entry.own and not (known.own and known.meta == entry.meta):
             # What is said a second time is what was said last.
             self._adopt(known, entry.meta)

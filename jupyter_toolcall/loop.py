@@ -25,6 +25,7 @@ from .events import (
     Failed,
     Finished,
     Made,
+    Outcome,
     Replied,
     Started,
 )
@@ -151,9 +152,9 @@ class Cursor:
         told = self.desk.journal.fold(self.head, self.desk.tell, NOTHING)
         return composed(self.state, told, self.offer)
 
-    def write(self, event: Event, *, own: bool = True, **meta: Any) -> Entry:
+    def write(self, event: Event, *, own: bool = True, again: bool = False, **meta: Any) -> Entry:
         """Write down a fact that fits the state, and move on to it."""
-        entry = self.desk.journal.append(self.head, event, meta, own)
+        entry = self.desk.journal.append(self.head, event, meta, own, again)
         self.head = entry.id
         return entry
 
@@ -399,12 +400,12 @@ class Cursor:
         again = retell(said.event, told, state, self.find)
         return self._write_again(again, said, own=said.own, **said.meta)
 
-    def _write_again(self, event: Event, said: Entry, **meta: Any) -> Entry:
+    def _write_again(self, event: Event, said: Entry, *, again: bool = True, **meta: Any) -> Entry:
         """Write down what was recorded; where nothing before it changed, it is that very entry."""
         if said.parent == self.head and said.own and event == said.event:
             self.head = said.id
             return said
-        return self.write(event, **meta)
+        return self.write(event, again=again, **meta)
 
     def _reply_again(self, reply: Replied, said: Entry, told: State, state: State) -> Entry:
         """A reply is said again, and marked where it was to results that read otherwise now."""
@@ -446,10 +447,10 @@ class Cursor:
         """
         if ready.bound != event.bound or not said.own or said.meta.get("by") == "policy":
             return False
-        outcome = self.script.came_to(event.call_id)
-        if self.fresh or ready.tool.repeatable or outcome is None:
+        end = self.script.end_of(event.call_id)
+        if self.fresh or ready.tool.repeatable or end is None:
             return True
-        return self.desk.memory.has(ready, outcome)
+        return self.desk.memory.has(ready, end[1])
 
     def _put_anew(self, said: Entry, told: State) -> bool:
         """Return whether a request to a person, as it was put, is another one here."""
@@ -464,8 +465,10 @@ class Cursor:
             ready = self.prepared(call, state)[0]
             if ready.bound == call.bound:
                 self.script.at += 1
-                code = coded(ready.tool, state, self.desk.journal)
-                return self._as_before(self._write_again(_start(call, ready), said, **code), ready)
+                meta = coded(ready.tool, state, self.desk.journal)
+                at_hand = self._is_at_hand(ready, self.script.end_of(call.id))
+                entry = self._write_again(_start(call, ready), said, again=at_hand, **meta)
+                return self._as_before(entry, ready)
         self.overtake(call.id)
         return self._perform(call, state, again=not self.fresh)
 
@@ -478,9 +481,13 @@ class Cursor:
             case "approved":
                 return self._perform(call, state, again=not self.fresh)
         ready = self.prepared(call, state)[0]
-        if said.own and self.desk.memory.has(ready, event.outcome):
+        if self._is_at_hand(ready, (said, event.outcome)):
             return self._write_again(event, said)
         return self._run(ready, state)
+
+    def _is_at_hand(self, ready: Prepared, end: tuple[Entry, Outcome] | None) -> bool:
+        """Return whether nothing has to run for what a call came to, as it is recorded."""
+        return end is not None and end[0].own and self.desk.memory.has(ready, end[1])
 
     def decide(self, event: Decided, by: str) -> None:
         """Write down a word on a call: it holds here, also where that was said before."""

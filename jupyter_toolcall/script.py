@@ -32,12 +32,12 @@ class Script:
             self.at += 1
         return None
 
-    def came_to(self, call_id: str) -> Outcome | None:
-        """Return what a call is about to come to, as it is recorded."""
+    def end_of(self, call_id: str) -> tuple[Entry, Outcome] | None:
+        """Return what a call is about to come to, and the entry that says so."""
         for index in range(self.at, len(self.entries)):
-            match self.entries[index].event:
+            match (entry := self.entries[index]).event:
                 case Finished(each, outcome) if each == call_id:
-                    return outcome
+                    return entry, outcome
         return None
 
 

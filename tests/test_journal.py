@@ -156,6 +156,7 @@ def test_what_allows_an_effect_has_to_be_on_disk_first_and_what_was_said_and_don
         (Opened(), "", "soon"),
         (Asked("x"), "person", "soon"),
         (Replied("x"), "", "now"),
+        (Replied("x", (Call("c", "t"),)), "", "soon"),
         (Decided("c"), "person", "first"),
         (Decided("c", "edit"), "person", "first"),
         (Decided("c", "reject"), "person", "now"),

@@ -157,6 +157,8 @@ def _mended(place: Place, data: bytes, whole: int) -> File:
         place.files.sync_folder(place.path.parent)
         if whole < len(data):
             file.cut(whole)
+        # A kernel that was killed may have left lines that were to be synced later.
+        file.sync()
     except BaseException:
         file.close()
         raise

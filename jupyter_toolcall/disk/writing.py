@@ -16,6 +16,8 @@ from ..entries import When
 from ..errors import NotKept
 from .files import File
 
+SOON = 64
+"""So many lines that may wait are synced together."""
 _WORDS = {
     errno.ENOSPC: ("the disk is full", "free space"),
     errno.EDQUOT: ("your quota of the disk is used up", "free space"),
@@ -70,10 +72,10 @@ class Writer:
 
     def __call__(self, line: str, when: When) -> None:
         """Write a line. Raises NotKept where it had to be on disk first, and can't be."""
-        data = f"{line}\n".encode()
-        self._tail = replace(self._tail, lines=(*self._tail.lines, data))
+        data, tail = f"{line}\n".encode(), self._tail
+        self._tail = Tail(tail.safe, (*tail.lines, data), tail.there, tail.torn)
         try:
-            self._catch_up(when != "soon")
+            self._catch_up(when != "soon" or len(tail.lines) >= SOON)
         except OSError as error:
             if when != "first":
                 self._wait(error)
@@ -114,13 +116,13 @@ class Writer:
     def _catch_up(self, sync: bool) -> None:
         self._mend()
         tail = self._tail
-        if tail.missing:
-            self._tail = replace(tail, torn=True)
-            append(self.file, tail.missing)
-            self._tail = tail = replace(tail, there=len(tail.lines))
+        if missing := tail.missing:
+            self._tail = Tail(tail.safe, tail.lines, tail.there, torn=True)
+            append(self.file, missing)
+            self._tail = tail = Tail(tail.safe, tail.lines, len(tail.lines))
         if sync and tail.lines:
             # Where a sync fails, the next one may succeed without what this one lost.
-            self._tail = replace(tail, there=0, torn=True)
+            self._tail = Tail(tail.safe, tail.lines, torn=True)
             self.file.sync()
             self._tail = Tail(tail.size)
         self._late = None

@@ -1,0 +1,137 @@
+"""What things cost, counted: runs, bytes, syncs and rows. Times are in the benchmarks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.disk import File, LocalFiles, open_journal
+from jupyter_toolcall.journal import Journal
+from jupyter_toolcall.saving import MIME
+from jupyter_toolcall.seal import sealing
+
+RAN: list[str] = []
+
+
+class Number:
+    """An object that a call made."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+
+def begin(number: int) -> Number:
+    """Make a number of nothing."""
+    RAN.append(f"begin {number}")
+    return Number(number)
+
+
+def follow(before: Number, number: int) -> Number:
+    """Make a number of the one before."""
+    RAN.append(f"follow {number}")
+    return Number((31 * number + 17 * before.value) % 1_000_003)
+
+
+def step(x: int) -> int:
+    """Add one."""
+    return x + 1
+
+
+class Counting(LocalFiles):
+    """This machine's files, with a count of the syncs."""
+
+    syncs = 0
+
+    def open(self, path: Path) -> File:
+        return Counted(super().open(path), self)
+
+
+class Counted:
+    """A file whose syncs are counted."""
+
+    def __init__(self, file: File, files: Counting) -> None:
+        self.append, self.cut, self.close = file.append, file.cut, file.close
+        self._file, self._files = file, files
+
+    def sync(self) -> None:
+        self._files.syncs += 1
+        self._file.sync()
+
+
+@pytest.fixture
+def files() -> Counting:
+    return Counting()
+
+
+@pytest.fixture
+def journal(tmp_path: Path, files: Counting) -> Journal:
+    return open_journal(tmp_path / "journal.jsonl", sealing(tmp_path), files).journal
+
+
+def graph(count: int, mine: range, journal: Journal | None = None) -> Session:
+    """Return a session in which the calls of `mine` follow one another, and the others do too."""
+    script: list[Any] = []
+    last = {True: 0, False: 0}
+    for call in range(count):
+        named = {"before": f"Number#{last[call in mine]}"} if last[call in mine] else {}
+        script.append(("follow" if named else "begin", {**named, "number": call}))
+        last[call in mine] = call + 1
+    box, model = Toolbox(begin, follow), Scripted([*script, "done"])
+    return Session(box, model, scheme="flat", approve="all", journal=journal).tell("go")
+
+
+def plain(count: int, journal: Journal | None = None) -> Session:
+    model = Scripted([*[("step", {"x": n}) for n in range(count)], "done"])
+    return Session(Toolbox(step), model, scheme="flat", approve="all", journal=journal)
+
+
+def test_an_edit_runs_what_depends_on_it_and_nothing_else() -> None:
+    session = graph(300, range(150, 161))
+    before = [session[name].value for name in session.objects]
+    RAN.clear()
+    edited = session.edit(session.calls[150], number=-7).run()
+    dependent = [f"follow {n}" for n in range(151, 161)]
+    assert [*RAN] == ["begin -7", *dependent]
+    after = [edited[name].value for name in edited.objects]
+    assert [n for n in range(300) if before[n] != after[n]] == list(range(150, 161))
+
+
+def test_what_an_edit_only_says_again_is_synced_by_the_dozen(
+    journal: Journal, files: Counting
+) -> None:
+    session = graph(300, range(150, 161), journal)
+    files.syncs = 0
+    RAN.clear()
+    session.edit(session.calls[150], number=-7).run()
+    assert len(RAN) == 11
+    # One before and one after each call that runs, and the rest in few.
+    assert files.syncs < 2 * 11 + 4 * 150 // 32
+
+
+def test_an_unchanged_replay_writes_nothing(journal: Journal, files: Counting) -> None:
+    session = graph(50, range(0), journal)
+    files.syncs, count = 0, len(journal)
+    session.replay().run()
+    assert (files.syncs, len(journal)) == (0, count)
+
+
+def test_a_call_is_on_disk_before_it_runs_and_after_in_a_kilobyte(
+    tmp_path: Path, journal: Journal, files: Counting
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    session = plain(100, journal).ask("go")
+    files.syncs, before = 0, path.stat().st_size
+    session.run()
+    assert files.syncs <= 2 * 100 + 1
+    assert (path.stat().st_size - before) / 100 <= 1_024
+
+
+def test_a_saved_notebook_grows_by_less_than_a_kilobyte_a_call() -> None:
+    few, many = (
+        len(json.dumps(plain(count).tell("go")._repr_mimebundle_()[MIME])) for count in (50, 150)
+    )
+    assert (many - few) / 100 <= 1_024
