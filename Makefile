@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
-.PHONY: help demo lab test lint types test-ts test-py bench build clean
+.PHONY: help demo lab test lint types test-ts test-py bench bench-peers build clean
 .DEFAULT_GOAL := help
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo "make lab    open JupyterLab on the notebook that the demo made"
 	@echo "make test   every test: Python, TypeScript, types, lint, and a real browser"
 	@echo "make bench  the benchmarks"
+	@echo "make bench-peers  other systems on the same work, each in its own environment"
 	@echo "make faults  faults by the hundred thousand: kernels killed, power lost, disks full, journals damaged"
 	@echo "make faults many thousand faults: kills, lost power, full disks, damage, races"
 	@echo "make realmodel  installs a small model (500 MB), and runs the kitchen on it"
@@ -93,6 +94,9 @@ realmodel: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@for bench in tests/benchmarks/bench_*.py; do echo "\n$$bench"; $(BIN)/python $$bench || exit 1; done
+
+bench-peers: $(VENV)/.dev
+	@$(BIN)/python -m tests.benchmarks.peers
 
 .PHONY: faults
 faults: $(VENV)/.dev

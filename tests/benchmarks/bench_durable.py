@@ -1,0 +1,248 @@
+"""What it costs that every step is on disk before the next, and to change one of many calls.
+
+Every figure stands beside a floor of the same run: as many bytes in as many syncs by hand,
+json.loads of the same lines, a pickle in a file. `python tests/benchmarks/bench_durable.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.disk import File, LocalFiles, open_journal
+from jupyter_toolcall.journal import Journal
+from jupyter_toolcall.saving import MIME
+from jupyter_toolcall.seal import sealing
+from jupyter_toolcall.values import Store
+
+CALLS = 1_000
+DEPENDENT = 10
+TIMES = 3
+RAN = [0]
+
+
+class Number:
+    """An object that a call made."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+
+def begin(number: int) -> Number:
+    """Make a number of nothing."""
+    RAN[0] += 1
+    return Number(number)
+
+
+def follow(before: Number, number: int) -> Number:
+    """Make a number of the one before."""
+    RAN[0] += 1
+    return Number((31 * number + 17 * before.value) % 1_000_003)
+
+
+def step(x: int) -> int:
+    """Add one."""
+    return x + 1
+
+
+@dataclass
+class Counting(LocalFiles):
+    """This machine's files, with a count of the syncs."""
+
+    syncs: int = 0
+
+    def open(self, path: Path) -> File:
+        return _Counted(super().open(path), self)
+
+
+@dataclass
+class _Counted:
+    file: File
+    files: Counting = field(repr=False)
+
+    def append(self, data: bytes) -> int:
+        return self.file.append(data)
+
+    def sync(self) -> None:
+        self.files.syncs += 1
+        self.file.sync()
+
+    def cut(self, size: int) -> None:
+        self.file.cut(size)
+
+    def close(self) -> None:
+        self.file.close()
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Seconds of CPU, and seconds."""
+
+    cpu: float
+    wall: float
+
+
+def spent(function: Callable[[], object]) -> Spent:
+    wall, cpu = time.perf_counter(), time.process_time()
+    function()
+    return Spent(time.process_time() - cpu, time.perf_counter() - wall)
+
+
+def least(times: int, one: Callable[[], Spent]) -> Spent:
+    """Return the least of some runs: the rest is what else the machine does."""
+    found = [one() for _ in range(times)]
+    return Spent(min(each.cpu for each in found), min(each.wall for each in found))
+
+
+@contextmanager
+def written(folder: Path, files: LocalFiles) -> Iterator[tuple[Journal, Path]]:
+    """Open a new journal on disk."""
+    path = Path(tempfile.mkdtemp(dir=folder)) / "journal.jsonl"
+    kept = open_journal(path, sealing(folder), files)
+    yield kept.journal, path
+    kept.close()
+
+
+def plain(journal: Journal | None = None) -> Session:
+    script = [("step", {"x": n}) for n in range(CALLS)]
+    model = Scripted([*script, "done"])
+    return Session(Toolbox(step), model, scheme="flat", approve="all", journal=journal).ask("go")
+
+
+def graph(dependent: range, journal: Journal | None = None) -> Session:
+    """Return a session in which these calls follow one another, and the others do too."""
+    script: list[Any] = []
+    last = {True: 0, False: 0}
+    for call in range(CALLS):
+        mine = call in dependent
+        named = {"before": f"Number#{last[mine]}"} if last[mine] else {}
+        script.append(("follow" if named else "begin", {**named, "number": call}))
+        last[mine] = call + 1
+    model = Scripted([*script, "done"])
+    box = Toolbox(begin, follow)
+    return Session(box, model, scheme="flat", approve="all", journal=journal).ask("go").run()
+
+
+def by_hand(folder: Path, size: int, syncs: int) -> Spent:
+    """As many bytes, in as many syncs, without anything around them."""
+    data = b"x" * max(size // max(syncs, 1), 1)
+
+    def write() -> None:
+        with (folder / "floor").open("ab", buffering=0) as file:
+            for _ in range(syncs):
+                file.write(data)
+                os.fsync(file.fileno())
+
+    return spent(write)
+
+
+def calls(folder: Path) -> None:
+    memory = least(TIMES, lambda: spent(plain().run))
+    disk, floor, sync, files = [], [], [], Counting()
+    for _ in range(TIMES):
+        with written(folder, files) as (journal, path):
+            session, before = plain(journal), path.stat().st_size
+            files.syncs = 0
+            disk.append(spent(session.run))
+            size, syncs = path.stat().st_size - before, files.syncs
+        floor.append(by_hand(folder, size, syncs))
+        sync.append(by_hand(folder, size, CALLS))
+    ours, own, one = (least(TIMES, iter(each).__next__) for each in (disk, floor, sync))
+    print(f"{'':44}{'CPU µs':>9}{'wall µs':>9}")
+    for title, each in (
+        (f"a call in memory, {CALLS:,} calls", memory),
+        (f"a call on disk: {syncs / CALLS:.1f} syncs, {size / CALLS:,.0f} bytes", ours),
+        ("the same bytes in as many syncs by hand", own),
+        ("the same bytes in one sync a call", one),
+        ("on disk, over one sync a call", Spent(ours.cpu - one.cpu, ours.wall - one.wall)),
+    ):
+        print(f"{title:44}{each.cpu / CALLS * 1e6:9.0f}{each.wall / CALLS * 1e6:9.0f}")
+
+
+def edits(folder: Path) -> None:
+    at = CALLS // 2
+    shapes = {
+        f"{DEPENDENT} depend": range(at, at + DEPENDENT + 1),
+        f"{CALLS - at - 1} depend": range(CALLS),
+    }
+    for shape, dependent in shapes.items():
+        for place in ("memory", "disk"):
+            files = Counting()
+            with written(folder, files) as (journal, _):
+                session = graph(dependent, journal if place == "disk" else None)
+                files.syncs = RAN[0] = 0
+                took = spent(lambda s=session: s.edit(s.calls[at], number=-7).run())  # type: ignore[misc]
+                said = f"{RAN[0]} executions, {files.syncs} syncs"
+                bare = spent(lambda: [follow(Number(1), n) for n in range(RAN[0])])
+                print(
+                    f"change 1 of {CALLS:,}, {shape:<10} {place:<7} {took.cpu * 1e3:8.1f} ms CPU"
+                    f" {took.wall * 1e3:9.1f} ms   {said}   the tools alone {bare.cpu * 1e3:.2f} ms"
+                )
+
+
+def loading(folder: Path, count: int = 10_000) -> None:
+    script = [("step", {"x": n}) for n in range(count)]
+    model = Scripted([*script, "done"])
+    session = Session(Toolbox(step), model, scheme="flat", approve="all").tell("go")
+    seal = sealing(folder)
+    text = session.journal.dumps(seal)
+    floor = least(TIMES, lambda: spent(lambda: [json.loads(line) for line in text.splitlines()]))
+    ours = least(TIMES, lambda: spent(lambda: Journal.loads(text, seal)))
+    print(
+        f"loading a journal of {count:,} calls, {len(text) / 1e6:.1f} MB {ours.cpu:9.2f} s CPU"
+        f"   json.loads of its lines {floor.cpu:5.2f} s   ratio {ours.cpu / floor.cpu:4.1f}"
+    )
+
+
+def sizes() -> None:
+    few, many = (json.dumps(graph_of(count)) for count in (100, 1_100))
+    print(f"a saved notebook, bytes a call {(len(many) - len(few)) / 1_000:19,.0f}")
+
+
+def graph_of(count: int) -> Any:
+    script = [("step", {"x": n}) for n in range(count)]
+    session = Session(Toolbox(step), Scripted([*script, "done"]), scheme="flat", approve="all")
+    return session.tell("go")._repr_mimebundle_()[MIME]
+
+
+def values(folder: Path) -> None:
+    seal = sealing(folder)
+    assert seal is not None
+    store = Store(folder / "values", seal, 1 << 30)
+    value_of("1 kB", 1_000, store, folder / "value")
+    value_of("10 MB", 10_000_000, store, folder / "value")
+
+
+def value_of(title: str, size: int, store: Store, path: Path) -> None:
+    value, name = os.urandom(size), f"{size:032x}"
+
+    def floor() -> None:
+        with path.open("wb") as file:
+            file.write(pickle.dumps(value, protocol=5))
+            file.flush()
+            os.fsync(file.fileno())
+
+    own = least(TIMES, lambda: spent(floor))
+    put = least(TIMES, lambda: spent(lambda: store.put(name, value)))
+    find = least(TIMES, lambda: spent(lambda: store.find(name)))
+    print(
+        f"a value of {title:<6} kept {put.cpu * 1e3:7.2f} ms CPU {put.wall * 1e3:7.2f} ms, "
+        f"found {find.cpu * 1e3:7.2f} ms   a pickle in a synced file {own.cpu * 1e3:6.2f} ms "
+        f"CPU {own.wall * 1e3:7.2f} ms"
+    )
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as here:
+        for part in (calls, edits, loading, values):
+            part(Path(here))
+    sizes()

@@ -1,0 +1,121 @@
+"""The work that every system does alike, and how it is measured. It needs Python alone.
+
+`loop`: calls one after another, as a model would ask for them. `durable`: the same, each step
+on disk before the next. `graph`: the argument of one of the calls is changed, on which ten
+others depend, and all is brought up to date; `chain`: half of them depend on it.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+Work = Literal["loop", "durable", "graph", "chain"]
+WORKS: tuple[Work, ...] = ("loop", "durable", "graph", "chain")
+DEPENDENT = 10
+CHANGED = -7
+"""The argument that the changed call gets."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a peer is asked to do, and the folder that is its own."""
+
+    work: Work
+    count: int
+    folder: Path
+
+    @property
+    def at(self) -> int:
+        """The call whose argument is changed."""
+        return self.count // 2
+
+    @property
+    def follows(self) -> tuple[int | None, ...]:
+        """For each call the call that it goes on from."""
+        mine = range(self.at, self.at + DEPENDENT + 1) if self.work == "graph" else range(0)
+        found: list[int | None] = []
+        last: int | None = None
+        for call in range(self.count):
+            if call in mine:
+                found.append(call - 1 if call > mine[0] else None)
+            else:
+                found.append(last)
+                last = call
+        return tuple(found)
+
+    def argument(self, call: int, changed: bool) -> int:
+        return CHANGED if changed and call == self.at else call
+
+    def all_anew(self, changed: bool) -> list[int]:
+        """Return what all calls come to, each computed."""
+        found: list[int] = []
+        for call, before in enumerate(self.follows):
+            value = found[before] if before is not None else 0
+            found.append(combined(self.argument(call, changed), value))
+        return found
+
+
+RUNS = [0]
+"""How many calls ran."""
+
+
+def combined(number: int, before: int) -> int:
+    return (31 * number + 17 * before + 1) % 1_000_003
+
+
+def ran(number: int, before: int) -> int:
+    """Return what a call comes to, and count it."""
+    RUNS[0] += 1
+    return combined(number, before)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a job took: seconds of CPU, seconds, calls that ran, bytes on disk."""
+
+    cpu: float
+    wall: float
+    executions: int
+    size: int = 0
+    right: bool = True
+    """Whether what came of it is what a full recomputation comes to."""
+
+
+Do = Callable[[], Mapping[int, int] | list[int]]
+"""Does the work, and returns what the calls came to."""
+
+
+def measured(job: Job, prepare: Callable[[Job], Do], size: Callable[[Job], int]) -> Done:
+    """Return what a job took. What `prepare` does is not measured."""
+    do = prepare(job)
+    RUNS[0], before = 0, size(job)
+    gc.collect()
+    wall, cpu = time.perf_counter(), time.process_time()
+    found = do()
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    executions, grown = RUNS[0], size(job) - before
+    wanted = job.all_anew(changed=job.work in ("graph", "chain"))
+    right = [found[call] for call in range(job.count)] == wanted
+    return Done(cpu, wall, executions, grown, right)
+
+
+def on_disk(job: Job) -> int:
+    """Return the bytes of all files of a job."""
+    return sum(path.stat().st_size for path in job.folder.rglob("*") if path.is_file())
+
+
+def main(
+    prepares: Mapping[Work, Callable[[Job], Do]], size: Callable[[Job], int] = on_disk
+) -> None:
+    """Do the job that the command line names, and print what it took as JSON."""
+    work, count, folder = sys.argv[1:]
+    found: Any = next(each for each in WORKS if each == work)
+    job = Job(found, int(count), Path(folder))
+    print(json.dumps(asdict(measured(job, prepares[found], size))))
