@@ -71,9 +71,15 @@ FLOORS = (
     {"export"},
     {"why"},
     {"session"},
-    {"teaching", "standing_in"},
+    {
+        "teaching",
+    },
     {"predicting"},
-    {"commands", "cells", "evaluation", "reruns"},
+    {
+        "commands",
+        "cells",
+        "evaluation",
+    },
     {"driving", "lines", "cli"},
     {"panel"},
     {"notebook"},

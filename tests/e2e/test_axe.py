@@ -77,9 +77,7 @@ def test_no_state_of_a_session_has_a_grave_finding(page: Page, lab: Place, theme
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_rest_of_what_is_shown_has_no_grave_finding(
-    page: Page, lab: Place, theme: str
-) -> None:
+def test_the_rest_of_what_is_shown_has_no_grave_finding(page: Page, lab: Place, theme: str) -> None:
     open_notebook(page, lab, "more.ipynb", [OWN + BROKEN, FAILS, PERSON])
     if theme == "dark":
         dark_theme(page)
@@ -94,5 +92,3 @@ def test_the_rest_of_what_is_shown_has_no_grave_finding(
     found["side"] = findings(page, "#jupyter-toolcall-side", ".jtc-status")
     screenshot(page, f"axe-{theme}")
     assert {state: said for state, said in found.items() if said} == {}
-
-
