@@ -51,12 +51,35 @@ def _key(path: Path) -> bytes:
         file.flush()
         os.fsync(file.fileno())
     try:
-        # A link appears whole or not at all, and never in place of another's key.
-        with contextlib.suppress(FileExistsError):
-            os.link(new, path)
+        _put(new, path)
     finally:
-        new.unlink()
+        new.unlink(missing_ok=True)
+    _sync(path.parent)
     return _read(path)
+
+
+def _put(new: Path, path: Path) -> None:
+    """Give a key its name: it appears whole or not at all, and not in place of another's."""
+    with contextlib.suppress(FileExistsError):
+        try:
+            os.link(new, path)
+        except FileExistsError:
+            raise
+        except OSError:
+            # Some file systems have no links.
+            if not path.exists():
+                os.replace(new, path)
+
+
+def _sync(folder: Path) -> None:
+    """What is sealed with a key that a loss of power takes is another machine's for ever."""
+    if os.name == "nt":
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def _read(path: Path) -> bytes:

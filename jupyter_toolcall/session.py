@@ -29,7 +29,7 @@ from .branches import branches
 from .comparing import Comparison
 from .content import well_formed
 from .deciding import decision as decision_on
-from .disk import home
+from .disk import home, replace_file
 from .errors import UsageError
 from .events import Asked, Decision, Usage
 from .exchanges import Exchange, exchanges
@@ -441,7 +441,7 @@ class Session:
 
         The values of what was dear, or must not run a second time, are kept on this machine.
         """
-        Path(path).write_text(self.journal.dumps(sealing(home())), encoding="utf-8")
+        replace_file(Path(path), self.journal.dumps(sealing(home())))
         memory = self.cursor.desk.memory
         memory.shelf = memory.shelf or shelf()
         keep_all(memory, self.toolbox)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import inspect
 import os
 import signal
 import stat
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -484,3 +486,62 @@ def test_a_file_is_replaced_whole_or_stays(tmp_path: Path) -> None:
     with pytest.raises(UnicodeEncodeError):
         replace_file(path, "two\n" * 10_000 + "\ud800")
     assert (path.read_text(), os.listdir(tmp_path)) == ("one\n", ["s.jsonl"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limit here")
+def test_a_limit_of_the_system_refuses_the_call_and_all_goes_on_once_it_is_raised(
+    path: Path,
+) -> None:
+    import resource
+
+    def limited() -> None:
+        kept = opened(path)
+        kept.journal.append(None, Opened())
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 300, -1))
+        kept.journal.append(head(kept), Replied("x" * 500))
+        assert "as large as a file may be" in kept.late()
+        with pytest.raises(NotKept, match="the call did not run"):
+            kept.journal.append(head(kept), Decided("c"))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
+        kept.journal.append(head(kept), Decided("c"))
+        assert kept.late() == ""
+        os._exit(7)
+
+    child = in_a_child(limited)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert on_disk(path) == ["Opened", "Replied", "Decided"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_an_interrupt_at_any_function_call_leaves_whole_lines(path: Path) -> None:
+    def lines(strike: int) -> bool:
+        """Append with an interrupt at that call; return whether it came to it."""
+        file = path.with_name(f"{strike}.jsonl")
+        kept = opened(file)
+        kept.journal.append(None, Opened())
+        seen = [0]
+
+        def note(frame: FrameType, event: str, arg: object) -> None:
+            seen[0] += event == "call" and "jupyter_toolcall" in frame.f_code.co_filename
+            if seen[0] == strike and not frame.f_code.co_flags & inspect.CO_GENERATOR:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+        sys.setprofile(note)
+        try:
+            for event in (Asked("a"), Replied("b"), Decided("c"), Started("c")):
+                kept.journal.append(head(kept), event)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.setprofile(None)
+        kept.journal.append(head(kept), Replied("after"))
+        memory = {entry.id for entry in closed(kept)}
+        assert memory <= {entry.id for entry in closed(opened(file))}
+        assert not file.with_suffix(".torn").exists()
+        return seen[0] >= strike
+
+    assert lines(100)
+    strike = 1
+    while lines(strike):
+        strike += 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 from dataclasses import dataclass
@@ -147,6 +148,22 @@ def test_the_seal_of_a_folder_is_one_and_its_key_is_the_users_alone(tmp_path: Pa
     assert one("x") != one("y")
     assert (tmp_path / "key").stat().st_mode & 0o077 == 0
     assert os.listdir(tmp_path / "other") == ["key"]
+
+
+def test_a_file_system_without_links_has_a_key_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def link(*given: object) -> None:
+        raise PermissionError(1, "no links here")
+
+    monkeypatch.setattr(os, "link", link)
+    one = sealing(tmp_path)
+    assert one
+    monkeypatch.undo()
+    assert os.listdir(tmp_path) == ["key"]
+    assert (
+        hmac.new((tmp_path / "key").read_bytes(), b"x", "sha256").hexdigest().startswith(one("x"))
+    )
 
 
 def test_without_a_place_for_a_key_nothing_is_sealed_and_all_still_works(tmp_path: Path) -> None:

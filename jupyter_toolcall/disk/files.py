@@ -125,6 +125,10 @@ DISK = LocalFiles()
 def replace_file(path: Path, text: str) -> None:
     """Put a text in the place of a file: the old one is there until the new one is whole."""
     path = path.resolve()
+    if path.exists() and not path.is_file():
+        # A pipe or a terminal has no place to take.
+        path.write_text(text, encoding="utf-8", newline="\n")
+        return
     new = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
     try:
         with new.open("x", encoding="utf-8", newline="\n") as file:
