@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
-.PHONY: help demo lab test lint types test-ts test-py bench bench-peers build clean
+.PHONY: help demo lab test lint types test-ts test-py bench bench-peers faults build clean
 .DEFAULT_GOAL := help
 
 help:
@@ -25,8 +25,7 @@ help:
 	@echo "make test   every test: Python, TypeScript, types, lint, and a real browser"
 	@echo "make bench  the benchmarks"
 	@echo "make bench-peers  other systems on the same work, each in its own environment"
-	@echo "make faults  faults by the hundred thousand: kernels killed, power lost, disks full, journals damaged"
-	@echo "make faults many thousand faults: kills, lost power, full disks, damage, races"
+	@echo "make faults  many thousand faults: kills, lost power, full disks, damage, races"
 	@echo "make realmodel  installs a small model (500 MB), and runs the kitchen on it"
 	@echo "make build  the wheel and the sdist, in dist/"
 	@echo "make clean  remove all that was built or installed here"
@@ -98,11 +97,6 @@ bench: $(VENV)/.dev
 bench-peers: $(VENV)/.dev
 	@$(BIN)/python -m tests.benchmarks.peers
 
-.PHONY: faults
-faults: $(VENV)/.dev
-	$(BIN)/python -m tests.faults large
-
-.PHONY: faults
 faults: $(VENV)/.dev
 	$(BIN)/python -m tests.faults large
 

@@ -19,7 +19,7 @@ from typing import Any
 from IPython import get_ipython
 from IPython.display import display
 
-from . import lines, predicting, replying
+from . import lines, predicting, replying, standing_in
 from .cells import Cells, filled, model_name, say
 from .comparing import Comparison
 from .config import ToolChat, configured, project, take
@@ -87,10 +87,11 @@ class Notebook:
         drive.guesses = self._guesses(session, chosen, somebody=leaves)
         try:
             drive.drive_now()
+            waited = self._as_recorded(drive)
         finally:
             self._leave(drive)
             self._say_notes()
-        if chosen.wait:
+        if chosen.wait and not waited:
             self._needs_nobody(drive)
         self._check(drive, chosen)
         return _silent(drive.session)
@@ -160,6 +161,14 @@ class Notebook:
             await asyncio.sleep(TICK)
         self.met = self.met or drive.greeted
         return self.met
+
+    def _as_recorded(self, drive: Drive) -> bool:
+        """While a notebook is verified, say again what a person said; return whether it waited."""
+        said = standing_in.words().of(drive.session.state.prompt)
+        while (session := standing_in.said_again(drive.session, said)) is not None:
+            drive.session = session
+            drive.drive_now()
+        return said.waits and not said.words
 
     def _needs_nobody(self, drive: Drive) -> None:
         waiting, cursor = drive.session.pending, drive.session.cursor

@@ -1,23 +1,21 @@
-"""Sessions inside .ipynb files: read, executed anew, and compared."""
+"""Sessions inside .ipynb files: read, and executed anew."""
 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import nbformat
 
-from .diverging import differing
 from .errors import BrokenJournal, ToolcallError, Unfinished
-from .events import from_json, to_json
+from .events import from_json
 from .journal import Journal
-from .models.named import IN_PLACE
 from .progress import bar
 from .render import shown
 from .saving import MIME
@@ -63,14 +61,6 @@ class Executed:
     def write(self, path: Path) -> None:
         """Write the notebook to a file."""
         nbformat.write(self.notebook, path)
-
-
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """What verifying found: "" or the first divergence."""
-
-    said: str
-    divergence: str = ""
 
 
 def read(path: Path) -> Any:
@@ -156,7 +146,7 @@ def execute(
     the cell that failed and its error, where it `halts` at such a cell.
     """
     from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError
+    from nbclient.exceptions import CellControlSignal, DeadKernelError
 
     notebook = read(path)
     for number in sorted(added, reverse=True):
@@ -166,22 +156,33 @@ def execute(
     where = {"metadata": {"path": str(path.parent)}}
     # Where a kernel cuts what is printed is chance, and would be a difference in the file.
     client = NotebookClient(
-        notebook, timeout=600, resources=where, coalesce_streams=True, allow_errors=not halts
+        notebook,
+        timeout=600,
+        resources=where,
+        coalesce_streams=True,
+        allow_errors=not halts,
     )
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     shown_so_far = bar(len(code), path.name, "cell")
     client.on_cell_executed = lambda **_: shown_so_far.update()
-    with _own_data(environment), shown_so_far:
+    # What a kernel says of its own ports and ends is no word of the notebook.
+    with _own_data(environment), shown_so_far, tempfile.TemporaryFile("w+") as aside:
         try:
-            client.execute()
-        except CellExecutionError as error:
+            client.execute(stderr=aside)
+        except CellControlSignal as error:
             raise Unfinished(f"{path}: {_last_line(error)}") from None
+        except DeadKernelError:
+            aside.seek(0)
+            raise Unfinished(f"{path}: its kernel died; {_last_line(aside.read())}") from None
     del notebook.cells[: len(hidden)]
     return Executed(notebook, tuple(_sessions(notebook)))
 
 
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
 def _last_line(error: Any) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip()]
+    lines = [line for line in _COLOUR.sub("", str(error)).splitlines() if line.strip()]
     named = [line for line in lines if line.startswith("toolchat:")]
     return (named or lines or ["a cell failed"])[-1][:300]
 
@@ -198,39 +199,3 @@ def _own_data(environment: Mapping[str, str]) -> Iterator[None]:
         finally:
             for name, value in before.items():
                 os.environ.pop(name) if value is None else os.environ.update({name: value})
-
-
-def verify(path: Path) -> Verified:
-    """Execute a notebook anew with the network off, and compare its sessions event by event.
-
-    What it holds of models that need a network or a key stands in for them; tools run.
-    """
-    before = recorded(path)
-    if not before:
-        return Verified("it holds no session")
-    after = execute(path, SOCKETS_OFF, {IN_PLACE: str(path.resolve())}).sessions
-    for old, new in zip_longest(before, after):
-        if old is None or new is None:
-            return Verified("", f"{len(before)} sessions are recorded, {len(after)} came out")
-        said = divergence(old, new)
-        if said:
-            return Verified("", f"{old.where}: {said}")
-    calls = sum(len(each.data["rows"].get("calls", ())) for each in before)
-    return Verified(f"{len(before)} sessions, {calls} calls")
-
-
-def divergence(old: Recorded, new: Recorded) -> str:
-    """Return the first difference of two records in words, "" for none."""
-    pairs = zip_longest(old.data["journal"]["events"], new.data["journal"]["events"])
-    for number, (was, now) in enumerate(pairs, 1):
-        if was is None or now is None:
-            return f"event {number}: {_event(was)}, and now {_event(now)}"
-        if was[:2] != now[:2]:
-            return f"event {number}: {differing(was[1], now[1])}"
-    return ""
-
-
-def _event(row: Any) -> str:
-    if row is None:
-        return "nothing"
-    return shown(str(to_json(from_json(row[1]))), 160)

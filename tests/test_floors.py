@@ -71,15 +71,9 @@ FLOORS = (
     {"export"},
     {"why"},
     {"session"},
-    {
-        "teaching",
-    },
+    {"teaching", "standing_in"},
     {"predicting"},
-    {
-        "commands",
-        "cells",
-        "evaluation",
-    },
+    {"commands", "cells", "evaluation", "reruns"},
     {"driving", "lines", "cli"},
     {"panel"},
     {"notebook"},

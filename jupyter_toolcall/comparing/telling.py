@@ -190,16 +190,13 @@ def _sides(compared: Compared) -> Iterator[str]:
 
 
 def took(side: Side) -> str:
-    """Return what a side took: calls, tokens, money, time in tools."""
+    """Return what a side took: calls, tokens, money.
+
+    Not the time: what is printed below a cell is the same when the cell runs again.
+    """
     tally = side.took
     ran = f"{many(tally.ran, 'call')} ran"
     said = [ran + (f", {tally.remembered:,} from memory" if tally.remembered else "")]
     said += [f"{tally.tokens:,} tokens"] if tally.tokens else []
     said += [str(side.cost)] if side.cost else []
-    said += [f"{duration(tally.ms)} in tools"] if tally.ms >= 1 else []
     return " · ".join(said)
-
-
-def duration(ms: float) -> str:
-    """Return a duration as it is read: `3 ms`, `1.2 s`."""
-    return f"{ms:.0f} ms" if ms < 1_000 else f"{ms / 1_000:.1f} s"

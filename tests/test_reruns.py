@@ -1,0 +1,283 @@
+"""`jupyter toolcall verify`: files come out as recorded, or the first divergence is told."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from jupyter_toolcall import Session, cli
+from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+from jupyter_toolcall.notebooks import execute
+from jupyter_toolcall.reruns import verify
+from jupyter_toolcall.saving import MIME
+
+LOAD = "%load_ext jupyter_toolcall\nfrom jupyter_toolcall import Scripted"
+TOOLS = """GRAMS = 10
+class Loaf:
+    def __init__(self, grams): self.grams = grams
+    def slice(self, number: int) -> "Loaf":
+        "Cut off so many slices."
+        return Loaf(self.grams - number * GRAMS)
+    def weigh(self) -> int:
+        "Weigh it."
+        return self.grams
+
+loaf = Loaf(500)
+"""
+MODEL = """model = Scripted([
+    [("Loaf_slice", {"number": 2}), ("Loaf_weigh", {})],
+    ("Loaf_slice", {"number": 1}),
+    "Done.",
+])"""
+CELL = "%%toolchat -m model -t Loaf -i loaf --scheme flat --approve {}\nCut {{loaf}}."
+
+
+def written(path: Path, *sources: str) -> Path:
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    return path
+
+
+def recorded(path: Path, *sources: str) -> Path:
+    execute(written(path, *sources)).write(path)
+    return path
+
+
+@pytest.fixture
+def lesson(tmp_path: Path) -> Path:
+    return recorded(tmp_path / "lesson.ipynb", LOAD, TOOLS, MODEL, CELL.format("all"))
+
+
+def changed(path: Path, old: str, new: str) -> Path:
+    notebook = nbformat.read(path, as_version=4)
+    assert any(old in cell.source for cell in notebook.cells)
+    for cell in notebook.cells:
+        cell.source = cell.source.replace(old, new)
+    nbformat.write(notebook, path)
+    return path
+
+
+def ran(capfd: pytest.CaptureFixture[str], *words: Any) -> tuple[int, list[str], str]:
+    """Exit status, lines, and what is on standard error, a kernel's words too."""
+    status = cli.main(["verify", *map(str, words)])
+    captured = capfd.readouterr()
+    return status, captured.out.splitlines(), captured.err
+
+
+# -- the command line -------------------------------------------------------------------------
+
+
+def test_every_file_has_one_line_and_one_that_differs_is_exit_1(
+    tmp_path: Path, lesson: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.ipynb"
+    other.write_bytes(lesson.read_bytes())
+    changed(other, "GRAMS = 10", "GRAMS = 11")
+    failing = tmp_path / "failing.ipynb"
+    failing.write_bytes(lesson.read_bytes())
+    changed(failing, "loaf = Loaf(500)", "raise RuntimeError('no flour')")
+    files = [lesson, other, failing, tmp_path / "none.ipynb", lesson]
+    capfd.readouterr()
+    status, lines, said = ran(capfd, *files)
+    assert status == 1
+    assert said == ""
+    content = "call_1_1, Loaf_slice: outcome.content was '"
+    assert lines[0] == f"same     {lesson}: 1 session, 3 calls"
+    assert lines[1].startswith(f"differs  {other}: cell 4: Cut {{loaf}}.: {content}")
+    assert lines[2] == f"differs  {failing}: RuntimeError: no flour"
+    assert lines[3] == f"differs  {tmp_path / 'none.ipynb'}: No such file or directory"
+    assert lines[4:] == lines[:1]
+
+
+def test_files_that_come_out_the_same_are_exit_0_without_another_word(
+    lesson: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    capfd.readouterr()
+    assert ran(capfd, lesson) == (0, [f"same     {lesson}: 1 session, 3 calls"], "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("Cut off so many slices.", "Cut it.", "offered.Loaf_slice.description was 'Cut off so"),
+        (
+            '"number": 1',
+            '"number": 3',
+            "the replied entry: calls.0.arguments.number was 1, and is 3",
+        ),
+        ("return self.grams", "return self.grams / 7", "Loaf_weigh: outcome.data was 480, and is"),
+        ('"Done."', '("Loaf_weigh", {}), "Done."', "the replied entry: "),
+    ],
+)
+def test_what_differs_is_told_by_its_place(lesson: Path, old: str, new: str, said: str) -> None:
+    found = verify(changed(lesson, old, new))
+    assert not found
+    assert said in str(found)
+    assert "\x1b" not in str(found)
+
+
+def test_what_goes_by_compiled_code_alone_is_no_difference(lesson: Path) -> None:
+    """Another Python compiles a tool to other code: what it came to is what counts."""
+    changed(lesson, "return Loaf(self.grams - number * GRAMS)", "return Loaf(self.grams-number*10)")
+    assert verify(lesson)
+
+
+def test_a_session_more_and_a_session_less_are_told(lesson: Path) -> None:
+    notebook = nbformat.read(lesson, as_version=4)
+    notebook.cells[3].outputs = []
+    notebook.cells.append(nbformat.v4.new_code_cell(CELL.format("all")))
+    nbformat.write(notebook, lesson)
+    assert str(verify(lesson)) == "it holds no session"
+    execute(lesson).write(lesson)
+    notebook = nbformat.read(lesson, as_version=4)
+    notebook.cells[3].source = "1"
+    nbformat.write(notebook, lesson)
+    assert str(verify(lesson)) == "cell 5: Cut {loaf}.: its session did not come out"
+
+
+def test_a_changed_record_is_no_record(lesson: Path) -> None:
+    lesson.write_text(lesson.read_text().replace('"data": 480', '"data": 481'))
+    assert "does not fit its own digests" in str(verify(lesson))
+
+
+def test_a_journal_is_held_against_itself(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    given = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
+    session = Session(kitchen(), FRIES, approve="all", inputs=given, outputs={"fries": Plate})
+    path = tmp_path / "s.jsonl"
+    session.tell("Bake.").save(path)
+    entries = len(session.journal)
+    assert ran(capfd, path)[:2] == (
+        0,
+        [
+            f"same     {path}: {entries} entries, 8 calls follow one another; a journal holds no "
+            "tools, so none ran"
+        ],
+    )
+    path.write_text(path.read_text().replace("Bake.", "Boil."))
+    status, lines, _ = ran(capfd, path)
+    assert status == 1
+    assert "of the journal is torn or was changed" in lines[0]
+
+
+# -- what a person decided by hand ------------------------------------------------------------
+
+BY_HAND = """
+from jupyter_toolcall.notebook import here as _here
+
+def _say(*acts):
+    notebook = _here()
+    drive = notebook.drives[""]
+    for act in acts:
+        found = act(drive.session)
+        drive.session = drive.session if found is None else found
+        drive.drive_now()
+    notebook._leave(drive)
+"""
+
+
+def by_hand(path: Path, *acts: str, cell: str = CELL.format("ask"), own: bool) -> Path:
+    """Record what clicks in a panel leave: decisions that no cell of the notebook makes."""
+    hidden = f"{BY_HAND}\n_say({', '.join(f'lambda s: {act}' for act in acts)})"
+    waiting = cell.replace("%%toolchat", "%%toolchat --no-wait", 1)
+    written(path, LOAD, TOOLS, MODEL, waiting, hidden)
+    if own:
+        # As a front end starts a kernel: it knows its notebook, and writes to the user's data.
+        notebook = nbformat.read(path, as_version=4)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("JPY_SESSION_NAME", os.path.abspath(path))
+            NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}).execute()
+    else:
+        notebook = execute(path).notebook
+    notebook.cells = notebook.cells[:4]
+    notebook.cells[3].source = cell
+    nbformat.write(notebook, path)
+    return path
+
+
+ACTS = {
+    "approved": ("s.decide('call_1_1')", "s.decide('call_1_2')", "s.decide('call_2')"),
+    "edited": (
+        "s.decide('call_1_1', 'edit', arguments={'Loaf': 'Loaf#1', 'number': 4}, reason='more')",
+        "s.decide('call_1_2', 'answer', result=7)",
+        "s.decide('call_2', 'reject', reason='enough')",
+    ),
+    "edited afterwards": (
+        "s.decide('call_1_1')",
+        "s.decide('call_1_2')",
+        "s.decide('call_2')",
+        "s.edit('call_1_1', number=5)",
+    ),
+    "decided anew": (
+        "s.decide('call_1_1')",
+        "s.decide('call_1_2', 'reject', reason='no scales')",
+        "s.decide('call_2')",
+        "s.decide_anew('call_1_2', 'answer', result=1)",
+    ),
+}
+
+
+@pytest.mark.parametrize("acts", ACTS.values(), ids=ACTS)
+def test_what_a_person_of_this_machine_decided_is_decided_so_again(
+    tmp_path: Path, acts: tuple[str, ...]
+) -> None:
+    path = by_hand(tmp_path / "hand.ipynb", *acts, own=True)
+    assert "by hand" not in str(verify(path))
+    assert str(verify(path)).startswith("1 session, ")
+
+
+def test_what_another_machine_approved_runs_only_where_it_is_allowed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = by_hand(tmp_path / "hand.ipynb", *ACTS["approved"], own=False)
+    capfd.readouterr()
+    status, lines, said = ran(capfd, path)
+    assert (status, said) == (1, "")
+    assert lines == [
+        f"differs  {path}: Loaf_slice (call_1_1) waits for a person, and this run has none: use "
+        "--approve all, mark the tool read-only, or run the cell in a notebook (3 decisions by "
+        "hand came from another machine; --allow takes them)"
+    ]
+    assert ran(capfd, path, "--allow") == (0, [f"same     {path}: 1 session, 3 calls"], "")
+
+
+def test_an_approval_holds_for_exactly_what_was_approved(tmp_path: Path) -> None:
+    path = by_hand(tmp_path / "hand.ipynb", *ACTS["approved"], own=True)
+    assert verify(path)
+    changed(path, "return Loaf(self.grams - number * GRAMS)", "return Loaf(open('/x'))")
+    found = verify(path)
+    assert "Loaf_slice (call_1_1) waits for a person" in str(found)
+
+
+def test_what_came_out_otherwise_is_told_also_behind_a_decision_by_hand(tmp_path: Path) -> None:
+    path = by_hand(tmp_path / "hand.ipynb", *ACTS["approved"], own=False)
+    found = verify(changed(path, "loaf = Loaf(500)", "loaf = Loaf(501)"), allow=True)
+    assert not found
+    assert "content was" in str(found)
+
+
+def test_what_a_person_said_in_the_models_place_is_said_again(tmp_path: Path) -> None:
+    cell = CELL.format("all").replace("-m model", "-m person")
+    path = by_hand(
+        tmp_path / "person.ipynb",
+        "s.reply('I cut it.', ('Loaf_slice', {'number': 3}))",
+        "s.reply('Done.')",
+        cell=cell,
+        own=False,
+    )
+    assert "the model is a person" in str(verify(path))
+    assert verify(path, allow=True)
+
+
+def test_a_decision_in_a_cell_of_its_own_is_that_cells(tmp_path: Path) -> None:
+    cell = CELL.format("ask").replace("%%toolchat", "%%toolchat --no-wait", 1)
+    lines = ("%toolchat approve", "%toolchat reject 2 no", "%toolchat approve")
+    path = recorded(tmp_path / "lines.ipynb", LOAD, TOOLS, MODEL, cell, *lines)
+    assert str(verify(path, allow=True)) == "4 sessions, 10 calls"
+    assert sum(MIME in str(cell.outputs) for cell in nbformat.read(path, 4).cells) == 4
