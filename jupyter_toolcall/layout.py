@@ -8,6 +8,7 @@ it would have continued. Only a layout asked for anew (`tidy`) moves things.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -28,7 +29,7 @@ class Layout:
     taken: HashTrieMap[_Cell, tuple[Place, ...]] = field(default_factory=HashTrieMap)
     """What stands about each whole column and lane."""
     lines: int = 0
-    """Lines that begin with an input, so far."""
+    """Lanes that are in use, so far: a new line begins below them."""
     found: HashTrieMap[tuple[Place, int], float] = field(default_factory=HashTrieMap, compare=False)
     """For each place that was wanted, and each way from there, the lane that was free last."""
 
@@ -58,8 +59,6 @@ def place(layout: Layout, key: str, uses: Sequence[str], main: str) -> Layout:
     column = _behind(layout, uses, main)
     lane = layout.places[main][1] if main else float(layout.lines)
     layout = _put_near(layout, key, column, lane, 1)
-    if not main:
-        layout = replace(layout, lines=layout.lines + 1)
     return _with_inputs(layout, uses, column, layout.places[key][1])
 
 
@@ -115,8 +114,7 @@ def _behind(layout: Layout, uses: Sequence[str], main: str) -> float:
 
 def _begin(layout: Layout, key: str) -> Layout:
     """An input at the head of a line of its own."""
-    layout = _put_near(layout, key, 0, float(layout.lines), 1)
-    return replace(layout, lines=layout.lines + 1)
+    return _put_near(layout, key, 0, float(layout.lines), 1)
 
 
 def _put_above(layout: Layout, key: str, column: float, lane: float) -> Layout:
@@ -156,4 +154,5 @@ def _put(layout: Layout, key: str, column: float, lane: float) -> Layout:
     spot = (column, lane)
     there = (*(layout.taken.get(_cell(spot)) or ()), spot)
     taken = layout.taken.insert(_cell(spot), there)
-    return replace(layout, places=layout.places.insert(key, spot), taken=taken)
+    places, lines = layout.places.insert(key, spot), max(layout.lines, math.floor(lane) + 1)
+    return replace(layout, places=places, taken=taken, lines=lines)

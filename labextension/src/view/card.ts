@@ -1,8 +1,9 @@
 /** The card: what is chosen, as facts; for a call that waits, the decision. */
 import { actions, isDecision } from './decide';
 import { h, once, prose, type Child } from './dom';
-import { argumentsOf, facts, large, muted, shownObject, type Fact } from './facts';
+import { argumentsOf, facts, muted, shownObject, type Fact } from './facts';
 import { icon } from './icons';
+import { large } from './large';
 import { ancestors, descendants, type Acts, type Look } from './look';
 import type { FullCall, FullObject } from './rows';
 import { guess } from './guess';
@@ -138,7 +139,7 @@ function objectFacts(view: Look, object: FullObject, call: FullCall | undefined,
   ]);
 }
 
-function objectCard(view: Look, object: FullObject, call: FullCall | undefined, acts: Acts): Child[] {
+function objectCard(view: Look, object: FullObject, call: FullCall | undefined, acts: Acts, on: Element): Child[] {
   const current = view.model.branches.size > 1 ? `branch ${currentBranch(view.model)?.name ?? ''}` : '';
   const aside = object.branch
     ? `branch ${branchName(view.model, object.branch)}`
@@ -151,7 +152,7 @@ function objectCard(view: Look, object: FullObject, call: FullCall | undefined, 
       view.past ? `after turn ${view.calls.at(-1)?.turn ?? 0}` : line(aside, 60)
     ),
     shownObject(object, view.past ? object.name : head, origin(call)),
-    large(object),
+    ...large(view, object, acts, on),
     call ? argumentsOf(view, call) : null,
     call ? errorOf(call) : null,
     objectFacts(view, object, call, acts),
@@ -181,7 +182,7 @@ export function card(acts: Acts): Card {
     const call = view.model.calls.get(view.chosen.call);
     const object = view.model.objects.get(view.chosen.object);
     const made = object && object.role !== 'output' && object.role !== 'pending' && !(call && isDecision(call));
-    if (object && made) return objectCard(view, object, call, acts);
+    if (object && made) return objectCard(view, object, call, acts, element);
     if (call) return callCard(view, call);
     if (object)
       return [
@@ -206,6 +207,8 @@ export function card(acts: Acts): Card {
       draw(
         model.calls.get(chosen.call),
         model.objects,
+        model.displayed.get(chosen.object),
+        view.ui.sent,
         model.tools,
         model.branches,
         chosen.call,
@@ -217,6 +220,9 @@ export function card(acts: Acts): Card {
       );
       for (const part of [before, total, mine, next]) part.paint(view);
       decide.paint(now);
+      const call = view.model.calls.get(now.chosen.call);
+      const asks = (view.yours ?? view.guess) !== null || (call !== undefined && !now.past && isDecision(call));
+      element.classList.toggle('asks', asks);
       // A button that went must not take the keyboard with it.
       if (focus && !element.contains(document.activeElement)) element.focus({ preventScroll: true });
     }

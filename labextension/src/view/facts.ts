@@ -1,7 +1,8 @@
 /** Objects, values and arguments as a card shows them. */
 import { isDecision } from './decide';
-import { h, picture, type Child } from './dom';
-import { glyph, sign, thumb } from './icons';
+import { h, type Child } from './dom';
+import { tileOf } from './graph/tile';
+import { sign, thumb } from './icons';
 import type { Look } from './look';
 import type { FullCall, FullObject, FullPreview } from './rows';
 import { stateOf } from './scene';
@@ -30,35 +31,14 @@ function fields(preview: FullPreview): HTMLElement | null {
   return shown.length ? h('div', { class: 'tc-kv' }, ...shown) : null;
 }
 
-const drawing = (object: FullObject): SVGElement => (object.role === 'pending' ? sign('next') : glyph(object.preview));
+/** An object's tile as it stands in the graph. */
+const drawing = ({ role, preview }: FullObject): HTMLElement =>
+  role === 'pending' ? thumb(sign('next')) : tileOf(preview);
 
 /** An object in a line: its tile, its name, a word about it, its fields. */
 export function shownObject(object: FullObject, title: string, aside: string): HTMLElement {
   const head = h('div', {}, h('span', { class: 'strong' }, line(title, 120)), ' ', muted(line(aside, 160)));
-  return h('div', { class: 'tc-obj' }, thumb(drawing(object)), h('div', {}, head, fields(object.preview)));
-}
-
-function table(preview: FullPreview): HTMLElement {
-  const row = (cells: readonly string[], tag: 'th' | 'td'): HTMLElement =>
-    h('tr', {}, ...cells.slice(0, 12).map(cell => h(tag, {}, line(cell, 60))));
-  const body = preview.cells.slice(0, 12).map(cells => row(cells, 'td'));
-  return h(
-    'div',
-    { class: 'tc-scroll' },
-    h('table', { class: 'tc-table' }, h('thead', {}, row(preview.columns, 'th')), h('tbody', {}, ...body))
-  );
-}
-
-/** The object at its full size, where there is more than the tile holds. */
-export function large(object: FullObject): Child {
-  const { preview } = object;
-  const src = picture(preview.image);
-  if (src && preview.glyph.length === 0)
-    return h('img', { class: 'tc-picture', src, alt: `${object.name}, a picture` });
-  if (preview.columns.length) return table(preview);
-  return preview.text && preview.fields.length === 0
-    ? h('pre', { class: 'tc-text', tabindex: 0 }, block(preview.text, 2000))
-    : null;
+  return h('div', { class: 'tc-obj' }, drawing(object), h('div', {}, head, fields(object.preview)));
 }
 
 /** The object that an argument's value names. */

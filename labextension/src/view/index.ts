@@ -145,7 +145,10 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
   tab.panels.Graph.append(points.element);
   tab.panels.Messages.append(talk.element);
   tab.panels.Compare.append(both.element);
-  root.addEventListener('keydown', keepKeys);
+  root.addEventListener('keydown', event => {
+    if (ui.tab === 'Graph' && !open) drawing.press(event);
+    keepKeys(event);
+  });
   el.append(shell);
 
   /** The steps and the card stand once, in the tab that is open. */

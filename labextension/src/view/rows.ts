@@ -29,6 +29,7 @@ import {
   type Written,
   type YourTurn
 } from '../generated/contract';
+import { layered } from './layered';
 
 export type FullPreview = Required<Preview>;
 export type FullUse = Required<Use>;
@@ -229,17 +230,16 @@ export const EMPTY: Model = {
   unreadable: ''
 };
 
-function put<T extends { readonly id: string }>(
+const put = <T extends { readonly id: string }>(
   table: ReadonlyMap<string, T>,
   rows: readonly T[],
   dropped: readonly string[]
-): ReadonlyMap<string, T> {
-  if (rows.length + dropped.length === 0) return table;
-  const next = new Map(table);
-  for (const id of dropped) next.delete(id);
-  for (const row of rows) next.set(row.id, row);
-  return next;
-}
+): ReadonlyMap<string, T> =>
+  layered(
+    table,
+    rows.map(row => [row.id, row] as const),
+    dropped
+  );
 
 /** The ids that `drop` names in one table. */
 function droppedFrom(drop: readonly string[], table: string): string[] {
@@ -291,7 +291,8 @@ function withRows(model: Model, rows: Loose): Model {
 export function together(objects: Iterable<FullObject>): ReadonlyMap<string, readonly FullObject[]> {
   const found = new Map<string, FullObject[]>();
   for (const object of objects) {
-    if (object.role !== 'made' || object.call === '') continue;
+    // What a call made alone bears its id.
+    if (object.role !== 'made' || object.call === '' || object.id === object.call) continue;
     const beside = found.get(object.call);
     if (beside) beside.push(object);
     else found.set(object.call, [object]);

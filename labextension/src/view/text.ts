@@ -34,7 +34,9 @@ export function literal(value: unknown, cap = 400): string {
   return line(JSON.stringify(value) ?? 'null', cap);
 }
 
-export const count = (number: number): string => number.toLocaleString('en-US');
+const NUMBER = new Intl.NumberFormat('en-US');
+
+export const count = (number: number): string => NUMBER.format(number);
 
 /** `1 call`, `2 calls`. */
 export const many = (number: number, thing: string): string => `${count(number)} ${thing}${number === 1 ? '' : 's'}`;

@@ -1,45 +1,50 @@
 /** Pan and zoom: which part of the drawing is seen. It moves on its own only while it follows what is new. */
-import type { Edge } from './edges';
-import type { Spot } from './place';
-import type { Node, Scene } from './scene';
+import type { Box, Spot } from './place';
 
-const GREAT = 150;
 const MARGIN = 300;
 /** A drawing that fits when it is drawn this small is shown whole, without being asked. */
 const LEAST = 0.8;
+const SMALLEST = 0.05;
+/** Drawn smaller than this, words cannot be read: only tiles are drawn. */
+const AFAR = 0.35;
 
 export interface Camera {
   zoom(by: number): void;
-  fit(scene: Scene): void;
+  fit(box: Box): void;
   space(width: number, height: number): void;
-  follow(scene: Scene, newest: Spot | undefined): void;
-  reveal(spot: Spot): void;
+  /** Shows all that fits, else what is newest; not where the person has moved it. */
+  follow(box: Box, newest: Spot | undefined): void;
+  reveal(spot: Spot, middle?: boolean): void;
+  /** Whether the pointer was dragged since it was pressed. */
   dragged(): boolean;
-  inSight(scene: Scene, always: string): { nodes: readonly Node[]; edges: readonly Edge[] };
+  sees(spot: Spot, margin?: number): boolean;
+  afar(): boolean;
 }
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
 
 export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void): Camera {
   let [x, y, k] = [0, 0, 1];
-  let [width, height] = [900, 264];
-  let great = false;
+  let [width, height] = [0, 0];
+  let transform = '';
   let own = false;
   let drag: { x: number; y: number; far: boolean } | null = null;
   let wasDrag = false;
   let frame = 0;
 
   function apply(): void {
-    world.setAttribute('transform', `translate(${Math.round(x) + 0.5} ${Math.round(y) + 0.5}) scale(${k})`);
-    if (!great || frame) return;
-    frame = requestAnimationFrame(() => {
+    const next = `translate(${Math.round(x) + 0.5} ${Math.round(y) + 0.5}) scale(${k})`;
+    if (next === transform) return;
+    transform = next;
+    world.setAttribute('transform', next);
+    frame ||= requestAnimationFrame(() => {
       frame = 0;
       moved();
     });
   }
 
   function zoomAt(by: number, cx: number, cy: number): void {
-    const next = clamp(k * by, 0.1, 3);
+    const next = clamp(k * by, SMALLEST, 3);
     [x, y] = [cx - ((cx - x) * next) / k, cy - ((cy - y) * next) / k];
     k = next;
     own = true;
@@ -48,11 +53,13 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
 
   /** Brings a spot into sight: to the middle where it was out of it, else as little as can be. */
   function reveal(spot: Spot, middle = true): void {
+    if (k < AFAR) k = 1;
     const [px, py] = [spot.x * k + x, spot.y * k + y];
-    const [mx, my] = [Math.min(64 * k, width / 2), Math.min(70 * k, height / 2)];
+    const [mx, top, low] = [Math.min(72 * k, width / 2), Math.min(72, height / 2), Math.min(76 * k, height / 2)];
     const near = clamp(px, mx, width - mx);
     x += (middle && near !== px ? width / 2 : near) - px;
-    y += clamp(py, Math.min(40, my), height - my) - py;
+    const level = clamp(py, top, Math.max(top, height - low));
+    y += (middle && level !== py ? height / 2 : level) - py;
     apply();
   }
 
@@ -87,42 +94,40 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
   svg.addEventListener('pointerup', end);
   svg.addEventListener('pointercancel', end);
 
+  /** Across: all where it fits, else its end. Down: all where it fits. */
+  function show(box: Box, scale: number): void {
+    k = scale;
+    const [wide, high] = [(box.right - box.left) * k, (box.bottom - box.top) * k];
+    x = Math.min(0, width - wide) - box.left * k;
+    if (high <= height) y = (height - high) / 2 - box.top * k;
+    apply();
+  }
+
   return {
     zoom: by => zoomAt(by, width / 2, height / 2),
-    fit(scene) {
-      k = Math.min(1, width / Math.max(1, scene.width), height / Math.max(1, scene.height));
-      [x, y] = [
-        scene.width * k < width ? 0 : (width - scene.width * k) / 2,
-        Math.max(0, (height - scene.height * k) / 2)
-      ];
+    fit(box) {
+      const [wide, high] = [box.right - box.left, box.bottom - box.top];
+      const scale = clamp(Math.min(width / Math.max(1, wide), height / Math.max(1, high)), SMALLEST, 1);
+      show(box, scale);
       own = k < 1;
-      apply();
     },
     space(w, tall) {
+      if (w === width && tall === height) return;
       [width, height] = [w, tall];
       svg.setAttribute('width', String(w));
       svg.setAttribute('height', String(tall));
     },
-    follow(scene, newest) {
-      great = scene.nodes.length > GREAT;
+    follow(box, newest) {
       if (own) return;
-      k = scene.width * LEAST <= width ? Math.min(1, width / Math.max(1, scene.width)) : 1;
-      x = Math.min(0, width - scene.width * k);
-      y = scene.height * k <= height ? (height - scene.height * k) / 2 : y;
-      apply();
+      const wide = box.right - box.left;
+      show(box, wide * LEAST <= width ? Math.min(1, width / Math.max(1, wide)) : 1);
       if (newest) reveal(newest, false);
     },
-    reveal: spot => reveal(spot),
+    reveal,
     dragged: () => wasDrag,
-    inSight(scene, always) {
-      great = scene.nodes.length > GREAT;
-      if (!great) return scene;
-      const seen = (spot: Spot): boolean =>
-        Math.abs(spot.x * k + x - width / 2) < width / 2 + MARGIN &&
-        Math.abs(spot.y * k + y - height / 2) < height / 2 + MARGIN;
-      const near = new Set(scene.nodes.filter(node => seen(node.spot) || node.key === always).map(node => node.key));
-      const nodes = scene.nodes.filter(node => near.has(node.key));
-      return { nodes, edges: scene.edges.filter(edge => near.has(edge.to)) };
-    }
+    sees: (spot, margin = MARGIN) =>
+      Math.abs(spot.x * k + x - width / 2) < width / 2 + margin &&
+      Math.abs(spot.y * k + y - height / 2) < height / 2 + margin,
+    afar: () => k < AFAR
   };
 }

@@ -1,0 +1,159 @@
+/** The whole session in one line: how long its calls took, what went wrong, and what is seen of it. */
+import { h, once, s } from '../dom';
+import { mark } from '../icons';
+import type { Look } from '../look';
+import type { FullCall } from '../rows';
+import { count, many } from '../text';
+import type { Hit } from './find';
+import { ICONS, KINDS, trouble, type Kind } from './trouble';
+
+const HIGH = 44;
+const FLOOR = 26;
+const BAR = 4;
+
+export interface Bar {
+  /** From 0 to 1. */
+  readonly high: number;
+  readonly kind: Kind | null;
+  readonly hit: boolean;
+}
+
+/** Calls in so many parts: the longest of each, and the worst that happened in it. */
+export function bars(calls: readonly FullCall[], parts: number, hits: ReadonlySet<string>): readonly Bar[] {
+  let longest = 1;
+  for (const call of calls) if (call.ms > longest) longest = call.ms;
+  const size = Math.max(1, calls.length / parts);
+  const found: { ms: number; kind: Kind | null; hit: boolean }[] = [];
+  for (const [index, call] of calls.entries()) {
+    const bar = (found[Math.floor(index / size)] ??= { ms: 0, kind: null, hit: false });
+    if (call.ms > bar.ms) bar.ms = call.ms;
+    if (hits.has(call.id)) bar.hit = true;
+    const kind = trouble(call);
+    if (kind && (bar.kind === null || KINDS.indexOf(kind) < KINDS.indexOf(bar.kind))) bar.kind = kind;
+  }
+  return found.map(({ ms, kind, hit }) => ({ high: Math.log1p(ms) / Math.log1p(longest), kind, hit }));
+}
+
+export interface Seen {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Steps as stretches: what lies near each other is one. */
+export function stretches(steps: readonly number[], near: number): readonly Seen[] {
+  const found: { from: number; to: number }[] = [];
+  for (const step of [...steps].sort((a, b) => a - b)) {
+    const last = found.at(-1);
+    if (last && step - last.to <= near) last.to = step;
+    else found.push({ from: step, to: step });
+  }
+  return found;
+}
+
+export interface Overview {
+  readonly element: HTMLElement;
+  paint(view: Look, found: readonly Hit[], wrong: ReadonlyMap<Kind, number>, width: number): void;
+  /** Which steps are seen, in order. */
+  frame(steps: readonly number[]): void;
+}
+
+/** What the line says to who does not see it. */
+export function told(view: Look, seen: readonly Seen[], wrong: ReadonlyMap<Kind, number>): string {
+  const kinds = KINDS.flatMap(kind => (kind !== 'slow' && wrong.has(kind) ? [`${count(wrong.get(kind) ?? 0)} ${kind}`] : []));
+  const troubles = kinds.length ? `: ${kinds.join(', ')}` : '';
+  const parts = seen.slice(0, 6).map(({ from, to }) => (from === to ? count(from) : `${count(from)} to ${count(to)}`));
+  return `you see ${parts.join(', ') || 'none'} of ${many(view.calls.length, 'call')}${troubles}`;
+}
+
+/** The line; `go` leads to a step. */
+export function overview(go: (step: number) => void): Overview {
+  const layer = s('g');
+  const frames = s('g');
+  const svg = s('svg', { class: 'g', height: HIGH, 'aria-hidden': 'true' }, layer, frames);
+  const element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, 'aria-label': 'Overview' }, svg);
+  let view: Look;
+  let hits: readonly Hit[] = [];
+  let wrong: ReadonlyMap<Kind, number> = new Map();
+  let width = 0;
+  let seen: readonly Seen[] = [];
+  let held = false;
+
+  const last = (): number => Math.max(1, view.calls.length);
+  const x = (step: number): number => ((step - 1) / last()) * width;
+
+  const draw = once(() => {
+    const all = bars(view.calls, Math.max(1, Math.floor(width / BAR)), new Set(hits.map(hit => hit.call)));
+    const step = width / Math.max(1, all.length);
+    const d = (chosen: (bar: Bar) => boolean): string =>
+      all.map((bar, at) => (chosen(bar) ? `M${(at * step).toFixed(1)} ${FLOOR}v${-(3 + 19 * bar.high).toFixed(1)}h${(step * 0.75).toFixed(1)}V${FLOOR}z` : '')).join('');
+    const marks = all.flatMap((bar, at) => (bar.kind ? [{ kind: bar.kind, at: at * step + step / 2 }] : []));
+    const apart = marks.filter((one, index) => one.at - (marks[index - 1]?.at ?? -99) > 10 || one.kind !== marks[index - 1]?.kind);
+    layer.replaceChildren(
+      s('path', { class: 'bars', d: d(bar => !bar.hit) }),
+      s('path', { class: 'bars hits', d: d(bar => bar.hit) }),
+      ...apart.map(one => s('g', { class: `at ${one.kind}` }, mark(ICONS[one.kind], Math.min(width - 7, Math.max(7, one.at)), 36)))
+    );
+  });
+
+  function frameOf({ from, to }: Seen): SVGElement {
+    const wide = Math.max(8, x(to + 1) - x(from));
+    const left = Math.max(1, Math.min(width - wide - 1, x((from + to + 1) / 2) - wide / 2));
+    return s('rect', { class: 'frame', x: Math.round(left), y: 1, width: Math.round(wide), height: FLOOR + 4, rx: 2 });
+  }
+
+  function place(): void {
+    frames.replaceChildren(...seen.map(frameOf));
+    element.setAttribute('aria-valuemin', '1');
+    element.setAttribute('aria-valuemax', String(last()));
+    element.setAttribute('aria-valuenow', String(seen.at(-1)?.from ?? 1));
+    element.setAttribute('aria-valuetext', told(view, seen, wrong));
+  }
+
+  function lead(event: PointerEvent): void {
+    const box = svg.getBoundingClientRect();
+    const share = (event.clientX - box.left) / Math.max(1, box.width);
+    go(Math.min(last(), Math.max(1, Math.round(share * last() + 0.5))));
+  }
+
+  element.addEventListener('pointerdown', event => {
+    held = event.button === 0;
+    if (!held) return;
+    element.setPointerCapture(event.pointerId);
+    lead(event);
+  });
+  element.addEventListener('pointermove', event => held && lead(event));
+  for (const over of ['pointerup', 'pointercancel'] as const) element.addEventListener(over, () => (held = false));
+  element.addEventListener('keydown', event => {
+    const { from, to: end } = seen.at(-1) ?? { from: 1, to: 1 };
+    const page = Math.max(1, end - from);
+    const middle = Math.round((from + end) / 2);
+    const to = {
+      ArrowRight: middle + 1,
+      ArrowLeft: middle - 1,
+      ArrowUp: middle + 1,
+      ArrowDown: middle - 1,
+      PageUp: middle + page,
+      PageDown: middle - page,
+      Home: 1,
+      End: last()
+    }[event.key];
+    if (to === undefined) return;
+    go(Math.min(last(), Math.max(1, to)));
+    event.preventDefault();
+    event.stopPropagation();
+  });
+
+  return {
+    element,
+    paint(next, found, counted, wide) {
+      [view, hits, wrong, width] = [next, found, counted, Math.max(1, wide - 32)];
+      svg.setAttribute('width', String(width));
+      draw(next.model.calls, next.calls.length, hits, width);
+    },
+    frame(steps) {
+      if (!view) return;
+      seen = stretches(steps, Math.max(4, last() / 100));
+      place();
+    }
+  };
+}

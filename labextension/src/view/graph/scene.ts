@@ -1,0 +1,104 @@
+/** What is drawn of a part of the graph: nodes, edges and notes with their places. Only pure functions live here. */
+import type { Look } from '../look';
+import { branchName, currentBranch } from '../scene';
+import { clip, line } from '../text';
+import { edges, type Edge } from './edges';
+import type { Places, Size, Spot } from './place';
+import { node, type Node } from './words';
+
+export interface Note {
+  readonly key: string;
+  readonly look: string;
+  readonly text: string;
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface Stroke {
+  readonly look: string;
+  readonly path: string;
+}
+
+export interface Scene {
+  readonly nodes: readonly Node[];
+  readonly edges: readonly Edge[];
+}
+
+/** The nodes at these spots, and the edges that lead to them. */
+export const scene = (view: Look, seen: readonly Spot[], found: Places, size: Size): Scene => ({
+  nodes: seen.map(spot => node(view, spot, size)),
+  edges: edges(view, seen, found, size)
+});
+
+const isLine = ({ object, parked }: Spot): boolean => object !== null && !parked && object.role !== 'input';
+
+/** The last node of each branch that has pale ones says whose it is. */
+function branchNotes(view: Look, spots: readonly Spot[]): Note[] {
+  const last = new Map<string, Spot>();
+  for (const spot of spots) {
+    if (!isLine(spot) || !spot.object) continue;
+    const known = last.get(spot.object.branch);
+    if (!known || spot.x >= known.x) last.set(spot.object.branch, spot);
+  }
+  if (last.size < 2) return [];
+  return [...last].map(([branch, spot]) => {
+    const text = branch === '' ? (currentBranch(view.model)?.name ?? 'this') : branchName(view.model, branch);
+    const look = branch === '' ? 'branch on' : 'branch off';
+    return { key: `branch ${branch}`, look, text: clip(line(text, 80), 12), x: spot.x + 38, y: spot.y + 4 };
+  });
+}
+
+interface Brace {
+  readonly note: Note;
+  readonly path: string;
+}
+
+/** The brace under what both branches share, where it has room. */
+function brace(view: Look, spots: readonly Spot[]): Brace | null {
+  const pale = spots.filter(spot => spot.object?.branch);
+  if (pale.length === 0 || view.past) return null;
+  const begin = Math.min(...pale.map(spot => spot.object?.step ?? 0));
+  const shared = spots.filter(
+    ({ object, parked }) => object?.branch === '' && !parked && object.step < begin
+  );
+  const low = Math.max(...shared.map(spot => spot.y));
+  const row = shared.filter(spot => spot.y === low);
+  if (row.length < 2) return null;
+  const left = Math.min(...row.map(spot => spot.x)) - 24;
+  const right = Math.max(...row.map(spot => spot.x)) + 24;
+  if (spots.some(spot => spot.y > low && spot.x < right + 40)) return null;
+  const y = low + 74;
+  const text = 'shared by both branches, nothing ran again';
+  const note = { key: 'shared', look: 'note', text, x: (left + right) / 2, y: y + 24 };
+  return { note, path: `M${left} ${y}v6h${right - left}v-6` };
+}
+
+function after(view: Look, newest: Spot | undefined): Note[] {
+  if (!view.past || !newest) return [];
+  return [{ key: 'after', look: 'note', text: 'after this: nothing known yet', x: newest.x + 145, y: newest.y + 4 }];
+}
+
+export interface Around {
+  readonly notes: readonly Note[];
+  /** Plain strokes: the divider and the brace. */
+  readonly strokes: readonly Stroke[];
+  /** The newest node of the shown branch. */
+  readonly newest: Spot | undefined;
+  /** How far the notes reach. */
+  readonly right: number;
+}
+
+/** What stands around the nodes. */
+export function around(view: Look, found: Places): Around {
+  const { spots, divider } = found;
+  const newest = spots.findLast(spot => isLine(spot) && spot.object?.branch === '') ?? spots.findLast(spot => !spot.parked);
+  const branches = view.model.branches.size > 1 ? branchNotes(view, spots) : [];
+  const shared = view.model.branches.size > 1 ? brace(view, spots) : null;
+  const row = divider === null ? [] : [{ look: 'div', path: `M${divider} -48V64` }];
+  return {
+    notes: [...branches, ...(shared ? [shared.note] : []), ...after(view, newest)],
+    strokes: [...row, ...(shared ? [{ look: 'brace', path: shared.path }] : [])],
+    newest,
+    right: Math.max(0, ...branches.map(note => note.x + note.text.length * 6.6 + 8))
+  };
+}
