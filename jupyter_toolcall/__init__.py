@@ -50,12 +50,12 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(shell: Any) -> None:
     """Register `%%toolchat`, `%toolchat` and their completion."""
-    import_module(".magics", __name__).load(shell)
+    import_module(".magics.doors", __name__).load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """Take them away again."""
-    import_module(".magics", __name__).unload(shell)
+    import_module(".magics.doors", __name__).unload(shell)
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:

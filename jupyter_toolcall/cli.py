@@ -13,8 +13,8 @@ from .errors import ToolcallError
 from .evaluation import SCHEMES, compare, table, tasks_in
 from .export import FORMATS
 from .export.files import chosen, written
-from .notebooks import Recorded, execute, recorded
-from .reruns import verify
+from .notebooks.files import Recorded, execute, recorded
+from .reruns.rerun import verify
 from .teaching.proving import prove
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .events import Made, Many
-from .state import CallState, State, objects_of
+from .state.fold import CallState, State, objects_of
 
 
 @dataclass(frozen=True, slots=True)

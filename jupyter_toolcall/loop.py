@@ -12,39 +12,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .approval import Answer, Policy
-from .claims import Claims, said_again
-from .coded import coded
-from .conversation import NOTHING, Told, composed, teller
+from .conversation.replies import noted, replied
+from .conversation.retell import retell
+from .conversation.telling import NOTHING, Told, composed, teller
 from .errors import Absent, CallError, ModelError, UsageError
-from .events import (
-    Asked,
-    Data,
-    Decided,
-    Event,
-    Failed,
-    Finished,
-    Made,
-    Outcome,
-    Replied,
-    Started,
-)
-from .journal import Entry, Journal
-from .memory import Memory, Prepared
-from .performing import milliseconds, performed
+from .events import Asked, Data, Decided, Event, Failed, Finished, Made, Outcome, Replied, Started
+from .journal.tree import Entry, Journal
 from .preview import Shows, reprs
-from .replies import noted, replied
 from .request import Model, Reply, Request
-from .retell import retell
-from .runner import prepare
+from .runner.approval import Answer, Policy
+from .runner.coded import coded
+from .runner.performing import milliseconds, performed
+from .runner.running import prepare
+from .runner.tracing import span
 from .schemes import Offer, Scheme
 from .schemes.scheme import unknown_tool
-from .script import Script, about, fits, same_objects, told_otherwise
 from .secrets import Hide
-from .state import CallState, State, state_at
-from .steps import AskModel, Clarify, Judge, Perform, Remind, Step, next_step, step_of
+from .state.claims import Claims, said_again
+from .state.fold import CallState, State, state_at
+from .state.memory import Memory, Prepared
+from .state.script import Script, about, fits, same_objects, told_otherwise
+from .state.steps import AskModel, Clarify, Judge, Perform, Remind, Step, next_step, step_of
 from .tools import Tool, Toolbox, nearest
-from .tracing import span
 
 Clock = Callable[[], float]
 

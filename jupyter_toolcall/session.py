@@ -12,42 +12,33 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import (
-    aside,
-    by_hand,
-    comparing,
-    naming,
-    outdated,
-    overruling,
-    places,
-    records,
-    replying,
-    verifying,
-)
-from .approval import Approve
-from .branches import branches
+from . import comparing
+from .acts import aside, by_hand, outdated, overruling, places, records, replying, verifying
+from .acts.deciding import decision as decision_on
+from .acts.opening import Described, opening, reopening
+from .acts.records import CallRecord, record
+from .branches import naming
+from .branches.branch import branches
 from .comparing import Comparison
-from .content import well_formed
-from .deciding import decision as decision_on
-from .disk import home, replace_file
+from .content.value import well_formed
 from .errors import UsageError
 from .events import Asked, Decision, Usage
-from .exchanges import Exchange, exchanges
-from .journal import Journal
+from .journal.disk import home, replace_file
+from .journal.seal import sealing
+from .journal.tree import Journal
 from .lineage import Graph, lineage
 from .loop import Cursor
-from .opening import Described, opening, reopening
-from .performing import keep_all
-from .records import CallRecord, record
 from .request import Model, Reply
-from .saving import bundle
+from .runner.approval import Approve
+from .runner.performing import keep_all
+from .runner.store import shelf
 from .schemes import Scheme
-from .script import Script
-from .seal import sealing
-from .state import State
+from .state.fold import State
+from .state.script import Script
 from .tools import Toolbox, nearest
-from .values import shelf
-from .watch import standing
+from .view.exchanges import Exchange, exchanges
+from .view.saving import bundle
+from .view.watch import standing
 
 if TYPE_CHECKING:
     from .why import Explanation

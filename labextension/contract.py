@@ -17,10 +17,10 @@ from pydantic import TypeAdapter
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
-from jupyter_toolcall import rows  # noqa: E402
+from jupyter_toolcall.rows import contract as rows  # noqa: E402
 
 TARGET = HERE / "src" / "generated" / "contract.ts"
-HEAD = "// Generated from jupyter_toolcall/rows.py by `npm run contract`. Do not edit.\n"
+HEAD = "// Generated from jupyter_toolcall/rows/contract.py by `npm run contract`. Do not edit.\n"
 
 
 def schema() -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.errors import CallError, ModelError, NotYourTurn, Unfinished, UsageError
-from jupyter_toolcall.journal import Journal
+from jupyter_toolcall.journal.tree import Journal
 from jupyter_toolcall.request import Assistant, Reply, Request, Results, User
 
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall.acts.records import CallRecord
 from jupyter_toolcall.errors import BrokenJournal, CallError, DefinitionError, UsageError
 from jupyter_toolcall.events import Asked, Call, Opened, Replied
-from jupyter_toolcall.journal import Journal
-from jupyter_toolcall.records import CallRecord
+from jupyter_toolcall.journal.tree import Journal
 from jupyter_toolcall.request import Reply, Request
 
 if TYPE_CHECKING:

@@ -13,16 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.cells import Cells, say
 from jupyter_toolcall.comparing import Comparison
-from jupyter_toolcall.driving import Drive
 from jupyter_toolcall.errors import UsageError
-from jupyter_toolcall.journal import Journal, Label
-from jupyter_toolcall.lines import carry_out, split
-from jupyter_toolcall.options import options
-from jupyter_toolcall.rows import BranchRow, Delta, Notice, Refused, Rows, Whole
-from jupyter_toolcall.saving import MIME
-from jupyter_toolcall.state import state_at
+from jupyter_toolcall.journal.tree import Journal, Label
+from jupyter_toolcall.magics.cells import Cells, say
+from jupyter_toolcall.magics.lines import carry_out, split
+from jupyter_toolcall.options.line import options
+from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.rows.contract import BranchRow, Delta, Notice, Refused, Rows, Whole
+from jupyter_toolcall.state.fold import state_at
+from jupyter_toolcall.view.saving import MIME
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.errors import CallError, NotYourTurn, UsageError
 from jupyter_toolcall.events import Call, Started
-from jupyter_toolcall.journal import Journal
+from jupyter_toolcall.journal.tree import Journal
 from jupyter_toolcall.request import Assistant, Reply, Request, Results
 from jupyter_toolcall.tools import Changed
 

@@ -17,10 +17,10 @@ import pytest
 
 from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.digest import encode
-from jupyter_toolcall.driving import Drive
 from jupyter_toolcall.errors import ModelError
 from jupyter_toolcall.events import Call
 from jupyter_toolcall.models.claude import Claude
+from jupyter_toolcall.panel.driving import Drive
 from jupyter_toolcall.request import Assistant, Result, Results, User
 
 from .standin.anthropic_api import StandIn

@@ -12,10 +12,10 @@ import anthropic
 import pytest
 
 from jupyter_toolcall import Session, Toolbox
-from jupyter_toolcall.driving import Drive
 from jupyter_toolcall.errors import ModelError, ToolcallError
 from jupyter_toolcall.models.claude import Claude
 from jupyter_toolcall.models.retrying import Patience
+from jupyter_toolcall.panel.driving import Drive
 from jupyter_toolcall.request import Attempt
 
 from .standin.anthropic_api import StandIn

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.commands import command, obey
-from jupyter_toolcall.driving import Drive
 from jupyter_toolcall.errors import Absent, CallError, NotYourTurn, UsageError
-from jupyter_toolcall.journal import Journal
-from jupyter_toolcall.rows import CallRow, MessageRow, Notice, Whole
-from jupyter_toolcall.values import SETTING
+from jupyter_toolcall.journal.tree import Journal
+from jupyter_toolcall.panel.commands import command, obey
+from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.rows.contract import CallRow, MessageRow, Notice, Whole
+from jupyter_toolcall.runner.store import SETTING
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_toolcall.config import ToolChat, project, take
 from jupyter_toolcall.errors import UsageError
-from jupyter_toolcall.options import options
+from jupyter_toolcall.options.config import ToolChat, project, take
+from jupyter_toolcall.options.line import options
 
 
 def test_a_setting_is_what_an_option_is_where_the_line_does_not_say() -> None:

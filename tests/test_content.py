@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_toolcall.content import content_digest, is_frozen, plain_data, private
+from jupyter_toolcall.content.value import content_digest, is_frozen, plain_data, private
 from jupyter_toolcall.digest import encode
 
 

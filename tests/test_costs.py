@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.disk import File, LocalFiles, open_journal
-from jupyter_toolcall.journal import Journal
-from jupyter_toolcall.saving import MIME
-from jupyter_toolcall.seal import sealing
+from jupyter_toolcall.journal.disk import File, LocalFiles, open_journal
+from jupyter_toolcall.journal.seal import sealing
+from jupyter_toolcall.journal.tree import Journal
+from jupyter_toolcall.view.saving import MIME
 
 RAN: list[str] = []
 

@@ -15,12 +15,20 @@ from types import FrameType
 
 import pytest
 
-from jupyter_toolcall.disk import DISK, File, Files, Kept, LocalFiles, open_journal, replace_file
-from jupyter_toolcall.entries import HEADER, line
 from jupyter_toolcall.errors import NotKept
 from jupyter_toolcall.events import Asked, Data, Decided, Finished, Opened, Replied, Started
-from jupyter_toolcall.journal import Journal
-from jupyter_toolcall.seal import sealing
+from jupyter_toolcall.journal.disk import (
+    DISK,
+    File,
+    Files,
+    Kept,
+    LocalFiles,
+    open_journal,
+    replace_file,
+)
+from jupyter_toolcall.journal.entries import HEADER, line
+from jupyter_toolcall.journal.seal import sealing
+from jupyter_toolcall.journal.tree import Journal
 
 NO_LOCKS = [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP]
 

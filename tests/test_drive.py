@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.driving import Drive
 from jupyter_toolcall.errors import Stopped
-from jupyter_toolcall.rows import Exported, Notice, Refused, Shown
+from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.rows.contract import Exported, Notice, Refused, Shown
 
 
 def double(number: int) -> int:

@@ -12,8 +12,8 @@ from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.models import Reply, Request
 from jupyter_toolcall.models.prices import PRICES, cost
 from jupyter_toolcall.request import Attempt
-from jupyter_toolcall.rows import SessionRow, TurnRow
-from jupyter_toolcall.watch import Watch
+from jupyter_toolcall.rows.contract import SessionRow, TurnRow
+from jupyter_toolcall.view.watch import Watch
 
 
 class Metered:

@@ -9,12 +9,14 @@ from typing import Any, get_args
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from jupyter_toolcall import Scripted, Session, Toolbox, lines, predicting, tool
-from jupyter_toolcall.cells import Cells
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.errors import ModelError, UsageError
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
+from jupyter_toolcall.magics import lines
+from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.models.recorded import Recording
-from jupyter_toolcall.options import options
+from jupyter_toolcall.options.line import options
+from jupyter_toolcall.panel import predicting
 from jupyter_toolcall.teaching.checking import Verdict, checked
 from jupyter_toolcall.teaching.conditions import Condition, OffersMany
 from jupyter_toolcall.teaching.reading import Exercise, Plant, exercise

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.cells import Cells
 from jupyter_toolcall.errors import UsageError
-from jupyter_toolcall.lines import carry_out, split
+from jupyter_toolcall.magics.cells import Cells
+from jupyter_toolcall.magics.lines import carry_out, split
 
 
 class Dough:

@@ -18,10 +18,10 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.errors import Absent, BrokenJournal, NotYourTurn
 from jupyter_toolcall.events import Finished, Interrupted, Started
-from jupyter_toolcall.journal import Journal
+from jupyter_toolcall.journal.tree import Journal
 from jupyter_toolcall.request import Reply, Request
-from jupyter_toolcall.state import state_at
-from jupyter_toolcall.values import SETTING
+from jupyter_toolcall.runner.store import SETTING
+from jupyter_toolcall.state.fold import state_at
 
 
 class Potato:

@@ -29,8 +29,8 @@ from jupyter_toolcall.events import (
     from_json,
     to_json,
 )
-from jupyter_toolcall.journal import Entry, Journal, Label, When
-from jupyter_toolcall.trail import Trail
+from jupyter_toolcall.journal.trail import Trail
+from jupyter_toolcall.journal.tree import Entry, Journal, Label, When
 
 texts = st.text(max_size=5)
 data = st.recursive(

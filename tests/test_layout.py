@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_toolcall.layout import NEAR, Layout, place, standing, without
+from jupyter_toolcall.drawing.layout import NEAR, Layout, place, standing, without
 
 from .test_linear import work
 

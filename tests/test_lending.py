@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.content import content_digest, private
+from jupyter_toolcall.content.value import content_digest, private
 
 
 class Dough:

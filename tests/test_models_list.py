@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.cells import Cells, speaker
 from jupyter_toolcall.errors import UsageError
-from jupyter_toolcall.lines import SUBCOMMANDS, carry_out, help_text
+from jupyter_toolcall.magics.cells import Cells, speaker
+from jupyter_toolcall.magics.lines import SUBCOMMANDS, carry_out, help_text
 from jupyter_toolcall.models import Recording
 from jupyter_toolcall.models.listing import completions, models, table
 from jupyter_toolcall.models.named import MIDDLE, PROVIDERS, default
-from jupyter_toolcall.options import options
+from jupyter_toolcall.options.line import options
 
 KEY = "sk-ant-canary-0123456789"
 

@@ -15,8 +15,8 @@ import nbformat
 import pytest
 from nbconvert import HTMLExporter
 
-from jupyter_toolcall.notebooks import Executed, execute, read, recorded
-from jupyter_toolcall.reruns import verify
+from jupyter_toolcall.notebooks.files import Executed, execute, read, recorded
+from jupyter_toolcall.reruns.rerun import verify
 
 ROOT = Path(__file__).parent.parent
 NAMES = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))

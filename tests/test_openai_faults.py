@@ -21,10 +21,10 @@ from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.models.openai import OpenAI, stream
 from jupyter_toolcall.models.retrying import Patience
 from jupyter_toolcall.request import Reply, Request, User
-from jupyter_toolcall.rows import SessionRow
-from jupyter_toolcall.saving import bundle
+from jupyter_toolcall.rows.contract import SessionRow
 from jupyter_toolcall.tools import Tool
-from jupyter_toolcall.watch import Watch
+from jupyter_toolcall.view.saving import bundle
+from jupyter_toolcall.view.watch import Watch
 
 from .standin.openai_api import KEY, MODEL, StandIn, a_model, a_near_model
 from .standin.openai_turns import Turn, Use, chunk, encode, says

@@ -11,15 +11,17 @@ from typing import Any
 import nbformat
 import pytest
 
-from jupyter_toolcall import Scripted, Session, Toolbox, cells, lines, options
-from jupyter_toolcall.driving import Drive
+from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.errors import NotYourTurn, Stopped, Unfinished, UsageError
 from jupyter_toolcall.events import Asked, Replied
 from jupyter_toolcall.kitchen import Fries, Oven, Potato, Sink
+from jupyter_toolcall.magics import cells, lines
 from jupyter_toolcall.models.named import model_named
-from jupyter_toolcall.notebooks import execute
+from jupyter_toolcall.notebooks.files import execute
+from jupyter_toolcall.options import line as options
+from jupyter_toolcall.panel.driving import Drive
 from jupyter_toolcall.request import Reply, Request
-from jupyter_toolcall.rows import Delta, Notice, Refused, YourTurn
+from jupyter_toolcall.rows.contract import Delta, Notice, Refused, YourTurn
 
 BOX = Toolbox(Potato, Oven, Fries)
 PEEL = {"tool": "Potato_peel"}

@@ -14,16 +14,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyter_toolcall import Scripted, Session, Toolbox, lines, predicting
-from jupyter_toolcall.cells import Cells, say
-from jupyter_toolcall.driving import Drive
+from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.errors import UsageError
 from jupyter_toolcall.kitchen import Potato, Sink
-from jupyter_toolcall.notebooks import execute
-from jupyter_toolcall.options import options
-from jupyter_toolcall.predicting import Predicting
-from jupyter_toolcall.rows import Delta, GuessRow, Notice, Refused, Whole, Written, YourTurn
-from jupyter_toolcall.saving import MIME, bundle
+from jupyter_toolcall.magics import lines
+from jupyter_toolcall.magics.cells import Cells, say
+from jupyter_toolcall.notebooks.files import execute
+from jupyter_toolcall.options.line import options
+from jupyter_toolcall.panel import predicting
+from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.predicting import Predicting
+from jupyter_toolcall.rows.contract import (
+    Delta,
+    GuessRow,
+    Notice,
+    Refused,
+    Whole,
+    Written,
+    YourTurn,
+)
+from jupyter_toolcall.view.saving import MIME, bundle
 
 BOX = Toolbox(Potato)
 SCRIPT = Scripted(

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.driving import Drive
+from jupyter_toolcall.panel.driving import Drive
 from jupyter_toolcall.preview import LARGE, preview, speaking
-from jupyter_toolcall.rows import Displayed, Notice, Refused
-from jupyter_toolcall.wire import packed
+from jupyter_toolcall.rows.contract import Displayed, Notice, Refused
+from jupyter_toolcall.rows.wire import packed
 
 ROW = 5_000
 """Bytes of a preview in a row, names and marks of JSON included."""

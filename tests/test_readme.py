@@ -10,9 +10,9 @@ import nbformat
 import pytest
 
 from jupyter_toolcall import cli
-from jupyter_toolcall.approval import PRESETS
-from jupyter_toolcall.notebooks import execute
-from jupyter_toolcall.options import parser
+from jupyter_toolcall.notebooks.files import execute
+from jupyter_toolcall.options.line import parser
+from jupyter_toolcall.runner.approval import PRESETS
 from jupyter_toolcall.schemes import SCHEMES
 
 ROOT = Path(__file__).parent.parent

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.cells import Cells, filled, say
 from jupyter_toolcall.errors import Absent
-from jupyter_toolcall.lines import carry_out, split
-from jupyter_toolcall.options import options
-from jupyter_toolcall.saving import MIME
-from jupyter_toolcall.values import SETTING
+from jupyter_toolcall.magics.cells import Cells, filled, say
+from jupyter_toolcall.magics.lines import carry_out, split
+from jupyter_toolcall.options.line import options
+from jupyter_toolcall.runner.store import SETTING
+from jupyter_toolcall.view.saving import MIME
 
 RAN: list[str] = []
 """What ran, in all kernels."""

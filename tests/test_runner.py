@@ -10,8 +10,8 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.errors import Absent
-from jupyter_toolcall.journal import Journal
-from jupyter_toolcall.values import SETTING
+from jupyter_toolcall.journal.tree import Journal
+from jupyter_toolcall.runner.store import SETTING
 
 
 class Dough:

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Scripted, Session, Toolbox, entries, tool
-from jupyter_toolcall.journal import Journal
-from jupyter_toolcall.seal import sealing
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall.journal import entries
+from jupyter_toolcall.journal.seal import sealing
+from jupyter_toolcall.journal.tree import Journal
 
 
 @dataclass(frozen=True)

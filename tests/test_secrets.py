@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.rows import SessionRow
-from jupyter_toolcall.saving import bundle
+from jupyter_toolcall.rows.contract import SessionRow
 from jupyter_toolcall.secrets import HIDDEN, hiding, is_named_secret
-from jupyter_toolcall.watch import Watch
+from jupyter_toolcall.view.saving import bundle
+from jupyter_toolcall.view.watch import Watch
 
 CANARY = "sk-canary-0123456789abcdef"
 

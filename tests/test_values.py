@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall.digest import digest
 from jupyter_toolcall.errors import UsageError
-from jupyter_toolcall.memory import MISSING
-from jupyter_toolcall.seal import sealing
-from jupyter_toolcall.values import MEGABYTE, SETTING, Held, Store, shelf
+from jupyter_toolcall.journal.seal import sealing
+from jupyter_toolcall.runner.store import MEGABYTE, SETTING, Held, Store, shelf
+from jupyter_toolcall.state.memory import MISSING
 
 ROOM = 64 * 4096
 

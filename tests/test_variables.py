@@ -9,9 +9,9 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox
 from jupyter_toolcall.errors import CallError, DefinitionError, UsageError
-from jupyter_toolcall.rows import CallRow, SessionRow
+from jupyter_toolcall.rows.contract import CallRow, SessionRow
 from jupyter_toolcall.tools import Changed
-from jupyter_toolcall.watch import Watch
+from jupyter_toolcall.view.watch import Watch
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 RAN: list[str] = []

@@ -11,11 +11,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.driving import Drive
 from jupyter_toolcall.errors import Unfinished
-from jupyter_toolcall.rows import CallRow, Delta, Notice, ObjectRow, Rows, SessionRow, Whole
-from jupyter_toolcall.watch import Watch
-from jupyter_toolcall.wire import Wire, packed
+from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.rows.contract import (
+    CallRow,
+    Delta,
+    Notice,
+    ObjectRow,
+    Rows,
+    SessionRow,
+    Whole,
+)
+from jupyter_toolcall.rows.wire import Wire, packed
+from jupyter_toolcall.view.watch import Watch
 
 TABLES = ("session", "calls", "objects", "tools", "messages", "branches")
 GROWING: dict[str, type] = {"session": SessionRow, "calls": CallRow, "objects": ObjectRow}

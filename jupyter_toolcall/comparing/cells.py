@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..content import describe
+from ..content.value import describe
 from .differences import Cell
 
 LONG = 60

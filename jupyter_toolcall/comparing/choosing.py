@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import naming
+from ..branches import naming
 from ..loop import Cursor
 from .comparison import Comparison
 from .pairing import compare

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ..branches.tally import Tally
 from ..models.prices import Cost
-from ..tally import Tally
 from .differences import Difference, Same, mirrored
 
 What = Literal["tool", "argument", "status", "result", "error", "prints", "reason"]

@@ -10,30 +10,11 @@ from collections.abc import Iterator
 from html import escape
 from itertools import groupby
 
-from ..render import shown
-from .differences import (
-    Difference,
-    Images,
-    Line,
-    Numbers,
-    Others,
-    Picture,
-    Same,
-    Tables,
-    Texts,
-)
+from ..drawing.render import shown
+from .differences import Difference, Images, Line, Numbers, Others, Picture, Same, Tables, Texts
 from .facts import CallPair, Compared, ComparedCall, ObjectPair
 from .saying import in_a_line, parts
-from .telling import (
-    CALLS,
-    arguments,
-    headline,
-    kind_of,
-    object_name,
-    same_line,
-    steps,
-    took,
-)
+from .telling import CALLS, arguments, headline, kind_of, object_name, same_line, steps, took
 
 LINES, CELLS = 40, 24
 RULE = "1px solid rgba(127,127,127,.35)"

@@ -9,9 +9,9 @@ from typing import Any
 from ..errors import Absent
 from ..events import Made
 from ..loop import Cursor, Desk
-from ..memory import Memory
 from ..secrets import Hide
-from ..state import SAVE, CallState, State, objects_of
+from ..state.fold import SAVE, CallState, State, objects_of
+from ..state.memory import Memory
 from .comparison import Comparison
 from .differences import Difference, Others, Same, Unknown
 from .facts import CallPair, Change, ObjectPair, What

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..branches import shared_with_older
-from ..ends import End, Ends
+from ..branches.branch import shared_with_older
+from ..branches.tally import Replies
 from ..events import Data, Failed, Interrupted, Made, Replied
 from ..loop import Cursor
-from ..state import CallState, State, is_instance, objects_of
-from ..tally import Replies
+from ..state.ends import End, Ends
+from ..state.fold import CallState, State, is_instance, objects_of
 from .facts import ComparedCall, Side
 
 INTERRUPTED = "It was interrupted while it ran; what it had done is not known."

@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ..content import describe
+from ..content.value import describe
 from . import frames, pictures, tables
 from .cells import PLAIN
 from .differences import Difference, Field, Fields, Numbers, Others, Same, Unknown

@@ -12,7 +12,7 @@ from ..progress import bar
 from ..request import Model, Reply, Request
 from ..schemes import scheme_named
 from ..session import Session
-from ..steps import AskModel
+from ..state.steps import AskModel
 from .counting import as_sent, served, tokens
 from .ideal import Ideal
 from .tasks import Task

@@ -6,17 +6,17 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
-from ..branches import branches
-from ..conversation import NOTHING
-from ..ends import End, Ends
+from ..branches.branch import branches
+from ..conversation.telling import NOTHING
 from ..events import Asked, Data, Replied
-from ..exchanges import model_of
-from ..journal import Entry
+from ..journal.tree import Entry
 from ..lineage import Graph, lineage
 from ..loop import Cursor
 from ..request import Assistant, Message, Results, User
-from ..rows import Rows
-from ..state import CallState, State, objects_of, state_at
+from ..rows.contract import Rows
+from ..state.ends import End, Ends
+from ..state.fold import CallState, State, objects_of, state_at
+from ..view.exchanges import model_of
 from .structure import (
     BranchPart,
     CallPart,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..state import CallState, State
+from ..state.fold import CallState, State
 from .code import Code, Need, call, is_name
 from .script import World
 

@@ -12,15 +12,15 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from ..errors import BrokenJournal, ToolcallError, UsageError
-from ..gathering import gathered, labels
-from ..journal import Journal
+from ..journal.tree import Journal
 from ..loop import Cursor
-from ..messages import LIMIT
-from ..notebooks import Recorded, read, recorded
-from ..options import options
+from ..notebooks.files import Recorded, read, recorded
+from ..notebooks.gathering import gathered, labels
+from ..options.line import options
 from ..progress import bar
-from ..rows import Rows
-from ..watch import standing
+from ..rows.contract import Rows
+from ..view.messages import LIMIT
+from ..view.watch import standing
 from .formats import Format, export, format_named
 from .on_paper import OnPaper, cursor_on_paper
 from .take import Take

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ..drawing.render import shown
 from ..errors import Absent
 from ..events import Data, Failed, Made, Opened
 from ..preview import preview
-from ..render import shown
-from ..state import CallState, objects_of
+from ..state.fold import CallState, objects_of
 from .code import Code, Need, Unwritable
 from .draft import Draft, assigned
 from .homes import MAIN

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..content import is_frozen
+from ..content.value import is_frozen
 from ..errors import Absent, CallError
 from ..events import Made
 from ..loop import Cursor
-from ..state import CallState
+from ..state.fold import CallState
 from ..tools import Tool
 from ..tools.references import references
 from .by_schema import by_schema

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..render import shown
+from ..drawing.render import shown
 
 _MARKS = re.compile(r"([!-/:-@\[-`{-~])")
 

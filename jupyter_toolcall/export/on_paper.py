@@ -11,17 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..approval import policy
 from ..errors import Absent
 from ..events import Made, Replied
-from ..journal import Journal
+from ..journal.tree import Journal
 from ..loop import Cursor, Desk
-from ..memory import Memory
 from ..request import Message, Reply, Result
+from ..runner.approval import policy
 from ..schemes import Offer, Scheme, scheme_named
 from ..schemes.current_tools import SAVE_AS, USE
 from ..schemes.select import SELECT
-from ..state import SAVE, CallState, State, is_instance, state_at
+from ..state.fold import SAVE, CallState, State, is_instance, state_at
+from ..state.memory import Memory
 from ..tools import Tool, Toolbox
 from ..tools.references import kinds_of, pattern
 from .by_schema import by_schema

@@ -12,10 +12,10 @@ import json
 from html import escape
 from pathlib import Path
 
+from ..drawing.render import svg, text
 from ..errors import UsageError
-from ..render import svg, text
-from ..rows import VERSION, SessionRow
-from ..wire import packed
+from ..rows.contract import VERSION, SessionRow
+from ..rows.wire import packed
 from .marks import MARK
 from .take import Take
 

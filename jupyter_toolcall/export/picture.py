@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ..drawing.render import svg
 from ..lineage import lineage
 from ..loop import Cursor
-from ..render import svg
-from ..rows import Rows
+from ..rows.contract import Rows
 from .marks import MARK
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..drawing.render import shown
 from ..events import Asked
 from ..loop import Cursor
-from ..render import shown
-from ..rows import Rows
-from ..watch import standing
+from ..rows.contract import Rows
+from ..view.watch import standing
 from .here import Here
 from .script import Script, World
 from .writer import Writer

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from ..events import to_json
-from ..exchanges import Exchange, exchanges, plain
 from ..loop import Cursor
 from ..progress import bar
-from ..state import state_at
+from ..state.fold import state_at
+from ..view.exchanges import Exchange, exchanges, plain
 from .marks import MARK
 
 FORMAT = "jupyter-toolcall/messages"

@@ -20,7 +20,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ..content import content_digest
+from ..content.value import content_digest
 from .code import Code, Unwritable, call, is_name, joined, of_module
 from .homes import is_found, is_yours, reference
 

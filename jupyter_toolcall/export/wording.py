@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ..content import cut
+from ..content.value import cut
+from ..drawing.render import shown
 from ..events import Data, Failed, Interrupted, Made
-from ..render import shown
-from ..state import CallState, State
+from ..state.fold import CallState, State
 
 SHORT = 60
 """Characters of a result that stand behind its statement."""

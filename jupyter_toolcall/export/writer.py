@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from ..drawing.render import shown
 from ..errors import CallError
 from ..events import Asked, Decided, Finished, Opened, Replied
-from ..journal import Entry, Journal
-from ..render import shown
+from ..journal.tree import Entry, Journal
 from ..schemes.outputs import SCALARS
-from ..state import CallState, State, state_at
+from ..state.fold import CallState, State, state_at
 from .code import Code, Unwritable, is_name
 from .definitions import defined
 from .draft import Draft, assigned

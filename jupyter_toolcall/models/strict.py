@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ..arguments import DEEPEST, LONGEST
+from ..tools.arguments import DEEPEST, LONGEST
 
 TOO_LONG = f"the arguments are longer than {LONGEST:,} characters"
 TOO_DEEP = f"the arguments are nested deeper than {DEEPEST} levels"

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..content import describe, well_formed
-from ..rows import Preview
+from ..content.value import describe, well_formed
+from ..rows.contract import Preview
 from .images import glyph, image, is_image
 from .markup import markup, plain
 from .reprs import Shows, reprs

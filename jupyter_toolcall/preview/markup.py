@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 from typing import Any
 
-from ..content import well_formed
+from ..content.value import well_formed
 
 SILENT = ("script", "style", "head", "template")
 READ = 20_000

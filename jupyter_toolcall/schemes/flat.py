@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..request import Message, Reply, Result
-from ..state import CallState, State
+from ..state.fold import CallState, State
 from ..tools import Tool, Toolbox
 from .outputs import reminder, save_tools
 from .scheme import Offer, rendered, with_receiver

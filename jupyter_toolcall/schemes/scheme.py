@@ -15,7 +15,7 @@ from ..digest import encode
 from ..errors import CallError
 from ..events import Data, Failed, Interrupted, Made, Many
 from ..request import Message, Reply, Result
-from ..state import CallState, State
+from ..state.fold import CallState, State
 from ..tools import Tool, Toolbox
 from ..tools.references import kinds_of
 from .shown import newest_of, no_tool

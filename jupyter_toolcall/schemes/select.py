@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import CallError
 from ..request import Message, Reply, Result
-from ..state import SAVE, CallState, State
+from ..state.fold import SAVE, CallState, State
 from ..tools import Tool, Toolbox
 from ..tools.tool import Resolve
 from .outputs import reminder, save_tools

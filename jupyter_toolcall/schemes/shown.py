@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from ..digest import encode
 from ..events import Made
-from ..state import CallState, State, objects_of
+from ..state.fold import CallState, State, objects_of
 from ..tools import Tool, Toolbox, nearest
 from ..tools.kinds import receiver_types
 from ..tools.references import NAME

@@ -18,9 +18,9 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..content import well_formed
+from ..content.value import well_formed
 from ..errors import CallError
-from ..invoke import invoke
+from ..tools.invoke import invoke
 from .doors import Door
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ToolcallError
-from ..notebooks import Executed, execute, sources
+from ..notebooks.files import Executed, execute, sources
 from . import lessons
 from .reading import Exercise
 from .showing import MIME

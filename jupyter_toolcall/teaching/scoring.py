@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..content import plain_data
+from ..content.value import plain_data
 from ..digest import digest
 from ..errors import CallError
 from ..events import Call
 from ..loop import Cursor
 from ..schemes.select import SELECT
-from ..state import CallState
+from ..state.fold import CallState
 from ..tools import Tool
 
 NO_CALL = ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..rows import Task
+from ..rows.contract import Task
 from .checking import Verdict
 from .reading import Check, Exercise
 from .sentences import forms

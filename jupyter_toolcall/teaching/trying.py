@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..content import describe
+from ..content.value import describe
 from ..errors import ToolcallError
 from ..models.scripted import Scripted
 from ..session import Session

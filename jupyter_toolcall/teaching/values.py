@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from ..content import plain_data
+from ..content.value import plain_data
 from ..session import Session
 from ..tools import nearest
 from .conditions import Word

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
-from ..content import content_digest, is_frozen
+from ..content.value import content_digest, is_frozen
 from .classes import annotated, defaults_of, functions_in, unnamed
 from .compiled import (
     attributes_in,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from ..state import State, is_instance
+from ..state.fold import State, is_instance
 
 
 def ancestry(state: State, makers: Iterable[str], handed: Collection[str] = ()) -> frozenset[str]:

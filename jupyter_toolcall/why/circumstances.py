@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ..events import Asked, Decided, Finished, Replied
-from ..exchanges import model_of
 from ..loop import Cursor
-from ..state import state_at
+from ..state.fold import state_at
+from ..view.exchanges import model_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ..content import cut
+from ..content.value import cut
+from ..drawing.render import shown
 from ..errors import UsageError
 from ..events import Data, Failed, Interrupted
 from ..export import Take, python
 from ..loop import Cursor
-from ..render import shown
 from ..schemes.outputs import SCALARS
-from ..state import SAVE, CallState, State, is_instance, objects_of
+from ..state.fold import SAVE, CallState, State, is_instance, objects_of
 from ..tools import nearest
 from .ancestry import ancestry
 from .circumstances import Circumstance, circumstances

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..drawing.render import shown
 from ..export.markdown import fenced, plain
-from ..render import shown
 
 
 @dataclass(frozen=True, slots=True)

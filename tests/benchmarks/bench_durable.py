@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.disk import File, LocalFiles, open_journal
-from jupyter_toolcall.journal import Journal
-from jupyter_toolcall.saving import MIME
-from jupyter_toolcall.seal import sealing
-from jupyter_toolcall.values import Store
+from jupyter_toolcall.journal.disk import File, LocalFiles, open_journal
+from jupyter_toolcall.journal.seal import sealing
+from jupyter_toolcall.journal.tree import Journal
+from jupyter_toolcall.runner.store import Store
+from jupyter_toolcall.view.saving import MIME
 
 CALLS = 1_000
 DEPENDENT = 10

@@ -11,10 +11,10 @@ import time
 from dataclasses import dataclass
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.driving import Drive
-from jupyter_toolcall.rows import Notice
-from jupyter_toolcall.saving import MIME, bundle
-from jupyter_toolcall.wire import packed
+from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.rows.contract import Notice
+from jupyter_toolcall.rows.wire import packed
+from jupyter_toolcall.view.saving import MIME, bundle
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jupyter_toolcall.rows import (
+from jupyter_toolcall.rows.contract import (
     CallRow,
     CallStatus,
     ObjectRow,
@@ -16,7 +16,7 @@ from jupyter_toolcall.rows import (
     Use,
     Whole,
 )
-from jupyter_toolcall.wire import packed
+from jupyter_toolcall.rows.wire import packed
 
 SESSION = "application/vnd.jupyter-toolcall.session+json"
 LIVE = "application/vnd.jupyter-toolcall.live+json"

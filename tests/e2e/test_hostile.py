@@ -17,9 +17,9 @@ import nbformat
 from nbconvert import HTMLExporter
 from playwright.sync_api import Dialog, Page, Request, expect
 
-from jupyter_toolcall import rows
-from jupyter_toolcall.render import svg, text
-from jupyter_toolcall.rows import (
+from jupyter_toolcall.drawing.render import svg, text
+from jupyter_toolcall.rows import contract as rows
+from jupyter_toolcall.rows.contract import (
     BranchRow,
     CallRow,
     CallStatus,
@@ -33,7 +33,7 @@ from jupyter_toolcall.rows import (
     Use,
     Whole,
 )
-from jupyter_toolcall.wire import packed
+from jupyter_toolcall.rows.wire import packed
 from tests.e2e.corpus import CORPUS, HOST
 from tests.e2e.kitchen import open_tab, panel
 from tests.e2e.rig import (

@@ -14,8 +14,8 @@ from jupyter_toolcall.errors import UsageError
 from jupyter_toolcall.export import FORMATS, export
 from jupyter_toolcall.export.files import Held, chosen, sessions
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
-from jupyter_toolcall.notebooks import execute
-from jupyter_toolcall.saving import MIME
+from jupyter_toolcall.notebooks.files import execute
+from jupyter_toolcall.view.saving import MIME
 from tests.export.worlds import plain, run
 
 ROOT = Path(__file__).parent.parent.parent

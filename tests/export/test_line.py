@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from jupyter_toolcall.errors import Unfinished
-from jupyter_toolcall.notebooks import execute
+from jupyter_toolcall.notebooks.files import execute
 from tests.export.worlds import run
 
 CELLS = (

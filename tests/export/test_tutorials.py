@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from jupyter_toolcall.notebooks import execute
+from jupyter_toolcall.notebooks.files import execute
 
 ROOT = Path(__file__).parent.parent.parent
 NAMES = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from jupyter_toolcall.disk import home, journal_file, open_journal
-from jupyter_toolcall.journal import Journal
-from jupyter_toolcall.seal import sealing
+from jupyter_toolcall.journal.disk import home, journal_file, open_journal
+from jupyter_toolcall.journal.seal import sealing
+from jupyter_toolcall.journal.tree import Journal
 from tests.faults.laws import Broken
 from tests.faults.lives import Life, Setting
 from tests.faults.places import data_directory

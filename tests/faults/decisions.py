@@ -24,14 +24,14 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from jupyter_toolcall.cells import Cells, say
-from jupyter_toolcall.disk import home, journal_file
-from jupyter_toolcall.driving import Drive
 from jupyter_toolcall.errors import ToolcallError
 from jupyter_toolcall.events import Call
-from jupyter_toolcall.options import options
+from jupyter_toolcall.journal.disk import home, journal_file
+from jupyter_toolcall.magics.cells import Cells, say
+from jupyter_toolcall.options.line import options
+from jupyter_toolcall.panel.driving import Drive
 from jupyter_toolcall.request import Reply, Request
-from jupyter_toolcall.rows import Notice, Refused
+from jupyter_toolcall.rows.contract import Notice, Refused
 from tests.faults import laws
 from tests.faults.lives import Setting
 from tests.faults.places import data_directory

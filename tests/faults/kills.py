@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from jupyter_toolcall.disk import DISK, home, journal_file
+from jupyter_toolcall.journal.disk import DISK, home, journal_file
 from tests.faults import laws
 from tests.faults.disks import Watched
 from tests.faults.laws import Broken

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.cells import Cells, say
-from jupyter_toolcall.disk import Files
+from jupyter_toolcall.acts.records import CallRecord
 from jupyter_toolcall.errors import NotKept
-from jupyter_toolcall.options import options
-from jupyter_toolcall.records import CallRecord
+from jupyter_toolcall.journal.disk import Files
+from jupyter_toolcall.magics.cells import Cells, say
+from jupyter_toolcall.options.line import options
 from tests.faults.world import Model, Outside, Story, nothing, toolbox
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from jupyter_toolcall.disk import home, journal_file
+from jupyter_toolcall.journal.disk import home, journal_file
 from tests.faults import laws
 from tests.faults.disks import Watched
 from tests.faults.laws import Broken

@@ -9,10 +9,10 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from jupyter_toolcall.disk import DISK, Kept, home, journal_file, open_journal
 from jupyter_toolcall.errors import ToolcallError
 from jupyter_toolcall.events import Asked, Opened
-from jupyter_toolcall.seal import sealing
+from jupyter_toolcall.journal.disk import DISK, Kept, home, journal_file, open_journal
+from jupyter_toolcall.journal.seal import sealing
 from tests.faults import laws
 from tests.faults.kills import warm
 from tests.faults.laws import Broken

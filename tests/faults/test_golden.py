@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Session
-from jupyter_toolcall.entries import VERSION
 from jupyter_toolcall.events import Decision
-from jupyter_toolcall.journal import Journal
+from jupyter_toolcall.journal.entries import VERSION
+from jupyter_toolcall.journal.tree import Journal
 from tests.faults.keepsakes import GOLDEN, Jar, Shelf, box, text
 
 FOLDER = Path(__file__).parent / "golden"

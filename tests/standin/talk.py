@@ -11,16 +11,7 @@ import anthropic
 
 from jupyter_toolcall.models.claude import Claude
 from jupyter_toolcall.models.retrying import Patience
-from jupyter_toolcall.request import (
-    Assistant,
-    Message,
-    Reply,
-    Request,
-    Result,
-    Results,
-    Sent,
-    User,
-)
+from jupyter_toolcall.request import Assistant, Message, Reply, Request, Result, Results, Sent, User
 from jupyter_toolcall.tools import Tool
 
 from .anthropic_api import StandIn

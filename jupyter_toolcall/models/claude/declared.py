@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...content import well_formed
+from ...content.value import well_formed
 from ...request import Assistant, Message, Request, Result, Results, Sent
 from ...tools import Tool
 from .abilities import Way

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...arguments import LONGEST
-from ...content import well_formed
+from ...content.value import well_formed
 from ...errors import ModelError
 from ...events import Call, Usage
 from ...request import Reply
+from ...tools.arguments import LONGEST
 from ..retrying import Passing
 from ..strict import arguments
 from .ending import STOPS, kept, sendable, told

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from ...content import well_formed
+from ...content.value import well_formed
 from ...events import Call
 from ...request import Assistant, Message, Request, Result, Results, User
 from .abilities import BINDING_BETA, INLINE_BETA, Way

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...content import well_formed
+from ...content.value import well_formed
 from ...events import Call
 from ...request import Assistant, Message, Request, Results, User
 from ...tools import Tool

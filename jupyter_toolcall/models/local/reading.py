@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from ...content import well_formed
+from ...content.value import well_formed
 from ...errors import ModelError
 from ...events import Call, Usage
 from ...request import Reply, call_id

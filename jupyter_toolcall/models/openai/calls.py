@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...arguments import LONGEST
-from ...content import well_formed
+from ...content.value import well_formed
 from ...events import Call
+from ...tools.arguments import LONGEST
 from ..strict import arguments
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...content import well_formed
+from ...content.value import well_formed
 from ...errors import ModelError
 from ..retrying import Passing, asked_wait, may_pass
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...content import well_formed
+from ...content.value import well_formed
 from ...errors import ModelError
 from ...events import Usage
 from ...request import Reply

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...content import well_formed
+from ...content.value import well_formed
 from ...digest import digest
 from ...errors import ModelError
 from ...events import Call

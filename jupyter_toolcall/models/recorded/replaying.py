@@ -130,5 +130,7 @@ def _there(path: Path, name: str) -> Path:
 
 
 def _from_journals(path: Path, name: str, part: str) -> tuple[Course, ...]:
-    found: tuple[Course, ...] = import_module("...courses", __package__).courses(path, name, part)
+    found: tuple[Course, ...] = import_module("...notebooks.courses", __package__).courses(
+        path, name, part
+    )
     return found

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...arguments import sound
 from ...digest import encode
 from ...errors import UsageError
 from ...events import Call, Usage
 from ...request import Assistant, Message, Reply, Request, Result, Results, User
+from ...rows.wire import packed
 from ...tools import Tool
-from ...wire import packed
+from ...tools.arguments import sound
 
 Json = dict[str, Any]
 _BEGINS = b'{"turn": '

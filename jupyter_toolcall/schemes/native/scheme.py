@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...arguments import sound
 from ...errors import CallError
 from ...events import Call
 from ...request import Assistant, Message, Reply, Result, Results, User, call_id
-from ...state import CallState, State
+from ...state.fold import CallState, State
 from ...tools import Tool, Toolbox
+from ...tools.arguments import sound
 from ..scheme import Offer, Scheme
 from .names import found, pair
 from .reading import Spoken, prose, spoken

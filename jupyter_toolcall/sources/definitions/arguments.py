@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...arguments import readable
+from ...tools.arguments import readable
 from ...tools.tool import Check, Resolve
 from .reading import Definition, known_names, texts_in
 from .schema import Checker, freed, without

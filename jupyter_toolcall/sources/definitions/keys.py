@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from ...arguments import DEEPEST
 from ...errors import DefinitionError
 from ...tools import nearest
+from ...tools.arguments import DEEPEST
 
 Word = TypeVar("Word", bound=str)
 

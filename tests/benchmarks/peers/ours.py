@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.disk import open_journal
-from jupyter_toolcall.journal import Journal
-from jupyter_toolcall.seal import sealing
+from jupyter_toolcall.journal.disk import open_journal
+from jupyter_toolcall.journal.seal import sealing
+from jupyter_toolcall.journal.tree import Journal
 from tests.benchmarks.peers.work import Do, Job, main, ran
 
 

@@ -1,0 +1,150 @@
+"""A person's decision on a call that waits: checked as it would run, then an event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..content.value import content_digest, plain_data
+from ..digest import digest
+from ..errors import Absent, NotYourTurn, UsageError
+from ..events import DECISIONS, Data, Decided, Decision, Made, Many, Outcome
+from ..loop import Cursor
+from ..state.fold import CallState, State
+from ..tools import nearest
+from ..tools.arguments import readable
+from ..tools.kinds import kind_of
+from ..tools.references import NAME
+
+
+def decision(
+    cursor: Cursor,
+    call_id: str,
+    verdict: Decision,
+    *,
+    arguments: Mapping[str, Any] | None = None,
+    result: Any = None,
+    reason: str = "",
+    bound: str = "",
+) -> Decided:
+    """Return the event of a decision.
+
+    Raises NotYourTurn where the call does not wait, or is no longer what was shown;
+    CallError where it could not run with these arguments; UsageError for another word.
+    """
+    known_word(verdict)
+    state = cursor.state
+    call = _waiting(cursor, call_id, state)
+    event = event_of(cursor, call, verdict, arguments, result, reason)
+    if verdict in ("reject", "answer"):
+        _same(bound, _bound(cursor, call, state, bound) if bound else "")
+        return event
+    ready, _ = cursor.prepared(replace(call, decided=event, started=None), state)
+    if ready.tool.for_person:
+        raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer or reject it")
+    if cursor.allows(call, ready) and event.decision == verdict == "approve":
+        raise NotYourTurn(f"call {call.id} was decided on already")
+    if bound:
+        _same(bound, ready.bound if verdict == "approve" else _bound(cursor, call, state, ""))
+    return replace(event, bound=ready.bound)
+
+
+def known_word(verdict: str) -> None:
+    """Raise UsageError for a word that is no decision."""
+    if verdict not in DECISIONS:
+        known = ", ".join(DECISIONS)
+        raise UsageError(
+            f"{verdict!r} is no decision; there are {known}.{nearest(verdict, DECISIONS)}"
+        )
+
+
+def _waiting(cursor: Cursor, call_id: str, state: State) -> CallState:
+    call = state.call(call_id)
+    if call.id == cursor.running:
+        raise NotYourTurn(f"call {call_id} is running")
+    if call_id not in state.open:
+        raise NotYourTurn(
+            f"call {call_id} is {call.status} already; decide_anew({call_id!r}, ...) decides "
+            "otherwise, on a branch of its own"
+        )
+    return call
+
+
+def _bound(cursor: Cursor, call: CallState, state: State, absent: str) -> str:
+    """Return what a call is bound to; `absent` where its values are not at hand."""
+    try:
+        return cursor.prepared(call, state)[0].bound
+    except Absent:
+        return absent
+
+
+def _same(shown: str, now: str) -> None:
+    if shown and shown != now:
+        raise NotYourTurn("the call has changed since it was shown; look at it and decide again")
+
+
+def event_of(
+    cursor: Cursor,
+    call: CallState,
+    verdict: Decision,
+    arguments: Mapping[str, Any] | None,
+    result: Any,
+    reason: str,
+) -> Decided:
+    """Return a decision on a call as an event; what it may run is not bound yet."""
+    match verdict:
+        case "edit":
+            if arguments is None:
+                raise UsageError(
+                    'an edit needs the arguments to run with: arguments={"shape": ...}'
+                )
+            return Decided(call.id, verdict, "", readable(arguments), reason=reason)
+        case "approve":
+            return replace(call.approval(""), reason=reason)
+        case "answer":
+            return answered(cursor, call, result, reason)
+    return Decided(call.id, verdict, reason=reason)
+
+
+def answered(cursor: Cursor, call: CallState, result: Any, reason: str) -> Decided:
+    """Return a person's answer to a call; a request to a person is kept as it was put."""
+    tool, outcome = cursor.find(call.tool), answer(cursor, call, result)
+    put = cursor.as_it_runs(call) if tool is not None and tool.for_person else call.asked
+    arguments = None if put == call.asked else put
+    return Decided(call.id, "answer", "", arguments, outcome, reason)
+
+
+def answer(cursor: Cursor, call: CallState, result: Any) -> Outcome:
+    """Return a person's result as an outcome: objects, named or given, or plain data.
+
+    Raises UsageError for a call of the scheme's own, CallError for an object that is not
+    there yet where the call was asked for.
+    """
+    if any(tool.name == call.tool for tool in cursor.offer.own):
+        raise UsageError(
+            f"{call.tool} is the scheme's own and only says what the model chose, so it takes no "
+            "answer; edit or reject it"
+        )
+    if isinstance(result, (list, tuple)) and kind_of(result, cursor.desk.memory.kinds) is None:
+        parts = [_object(cursor, call, part, at) for at, part in enumerate(result)]
+        objects = tuple(part for part in parts if part is not None)
+        return Many(objects) if objects and len(objects) == len(parts) else Data(plain_data(result))
+    return _object(cursor, call, result, 0) or Data(plain_data(result))
+
+
+def _object(cursor: Cursor, call: CallState, result: Any, index: int) -> Made | None:
+    """Return the object that a result names or is; None for what is plain data."""
+    memory = cursor.desk.memory
+    if isinstance(result, str):
+        named = NAME.fullmatch(result) and result.partition("#")[0] in memory.kinds.values()
+        return cursor.state.resolve(result) if named else None
+    kind = kind_of(result, memory.kinds)
+    if kind is None:
+        return None
+    content = content_digest(result)
+    made = Made(kind, "", digest("answered", cursor.head, call.id, content, index), content)
+    memory.hold(made, result)
+    # No replay could make again what a person gave.
+    memory.put((made.digest,))
+    return made

@@ -1,0 +1,142 @@
+"""Places in a journal, and cursors that go on from there: forks, replays and edits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..errors import Absent, CallError, NotYourTurn, UsageError
+from ..events import Decided, Finished, Replied
+from ..journal.tree import Entry
+from ..loop import Cursor
+from ..state.fold import CallState, State
+from ..state.memory import Prepared
+from ..state.script import Script
+from ..tools.arguments import readable
+
+
+def entry_of(cursor: Cursor, place: str) -> str:
+    """Return the entry that a place is: an entry's id, or the end of a call.
+
+    Raises NotYourTurn for a call that has not come to an end.
+    """
+    if place in cursor.desk.journal:
+        return place
+    cursor.state.call(place)
+    ends = [
+        entry.id
+        for entry in _about(cursor, place)
+        if isinstance(entry.event, Finished) or _settles(entry.event)
+    ]
+    if not ends:
+        raise NotYourTurn(f"call {place} has no result yet; decide on it first")
+    return ends[-1]
+
+
+def before(cursor: Cursor, call_id: str) -> str:
+    """Return the entry behind which a call was first decided on, or ran."""
+    cursor.state.call(call_id)
+    about = _about(cursor, call_id)
+    return (about[0].parent or cursor.head) if about else cursor.head
+
+
+def before_reply(cursor: Cursor, turn: int) -> str:
+    """Return the entry behind which the model replied in a turn of this branch.
+
+    Raises NotYourTurn where there is no such turn.
+    """
+    path = cursor.desk.journal.path(cursor.head)
+    replies = [entry for entry in path if isinstance(entry.event, Replied)]
+    if not 0 < turn <= len(replies):
+        raise NotYourTurn(f"there is no turn {turn} on this branch; it has {len(replies)}")
+    return replies[turn - 1].parent or cursor.head
+
+
+def _about(cursor: Cursor, call_id: str) -> list[Entry]:
+    path = cursor.desk.journal.path(cursor.head)
+    return [e for e in path if getattr(e.event, "call_id", None) == call_id]
+
+
+def _settles(event: Any) -> bool:
+    return isinstance(event, Decided) and event.decision in ("reject", "answer")
+
+
+def forked(cursor: Cursor, at: str | None) -> Cursor:
+    """Return a cursor that goes on from another place (None: from here)."""
+    head = cursor.head if at is None else entry_of(cursor, at)
+    return Cursor(cursor.desk, head)
+
+
+def replayed(cursor: Cursor, at: str | None, fresh: bool = False) -> Cursor:
+    """Return a cursor that says again all that came after a place.
+
+    A call's id is the place before that call; None is the root.
+    """
+    path = cursor.desk.journal.path(cursor.head)
+    start = path[0].id if at is None else _start(cursor, at)
+    ids = [entry.id for entry in path]
+    if start not in ids:
+        raise NotYourTurn("that entry is not on this branch; check its branch out first")
+    return Cursor(cursor.desk, start, Script(path[ids.index(start) + 1 :]), fresh)
+
+
+def _start(cursor: Cursor, at: str) -> str:
+    return at if at in cursor.desk.journal else before(cursor, at)
+
+
+def edited(cursor: Cursor, call_id: str, arguments: Mapping[str, Any], reason: str = "") -> Cursor:
+    """Return a cursor whose first event is one new decision: the call with other arguments.
+
+    `arguments` change those of the call; the rest stays. Raises CallError where they do
+    not fit.
+    """
+    known, again = cursor.state.call(call_id), replayed(cursor, call_id)
+    before = known.arguments if known.started else again.as_it_runs(again.state.call(call_id))
+    event = Decided(call_id, "edit", "", readable({**before, **arguments}), reason=reason)
+    return decide_first(again, event)
+
+
+def decide_first(again: Cursor, event: Decided) -> Cursor:
+    """Return a replaying cursor after one new decision, checked as it would run."""
+    call = again.state.call(event.call_id)
+    if event.decision in ("approve", "edit"):
+        ready, _ = again.prepared(replace(call, decided=event), again.state)
+        if ready.tool.for_person:
+            raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer it anew")
+        event = replace(event, bound=ready.bound)
+    again.decide(event, "person")
+    return again
+
+
+def waiting(cursor: Cursor) -> tuple[CallState, ...]:
+    """Return the calls that wait for a person, in call order."""
+    state = cursor.state
+    return tuple(
+        state.calls[call_id]
+        for call_id in state.open
+        if _waits(cursor, state.calls[call_id], state)
+    )
+
+
+def _waits(cursor: Cursor, call: CallState, state: State) -> bool:
+    if call.id == cursor.running:
+        return False
+    if call.status == "unknown":
+        said = cursor.script.next()
+        return said is None or getattr(said.event, "call_id", "") != call.id
+    try:
+        ready, own = cursor.prepared(call, state)
+    except Absent:
+        return True
+    except CallError:
+        # What can't be prepared yet may wait for the call before it.
+        return call.id != state.open[0] and call.status == "proposed"
+    if call.status == "approved":
+        return not cursor.allows(call, ready) and _asks(cursor, ready)
+    return not own and _asks(cursor, ready)
+
+
+def _asks(cursor: Cursor, ready: Prepared) -> bool:
+    verdict = cursor.desk.verdict(ready)[0]
+    return verdict == "ask" or (verdict == "approve" and ready.tool.for_person)

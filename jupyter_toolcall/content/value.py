@@ -1,0 +1,123 @@
+"""The content of a value: whether it can change, a copy, and its JSON.
+
+Its digest is beside (`canonical`); a value without one ("") is not reproducible.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dataclasses
+import enum
+import math
+import numbers
+import pickle
+from typing import Any, overload
+
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+from ..digest import encode
+from .canonical import SCALARS, content_digest
+
+__all__ = ["content_digest", "cut", "describe", "is_frozen", "plain_data", "private", "well_formed"]
+
+LONGEST = 1_000_000
+"""Characters of JSON of one result that are kept; of more only the beginning is."""
+
+
+def is_frozen(value: object) -> bool:
+    """Return whether a value can't change, so that it needs no copy.
+
+    A class of ours whose values never change says with `__content__` what they are.
+    """
+    cls = type(value)
+    if cls in SCALARS or isinstance(value, enum.Enum) or hasattr(cls, "__content__"):
+        return True
+    if cls in (tuple, frozenset):
+        return all(map(is_frozen, value))  # type: ignore[call-overload]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fixed = value.__dataclass_params__.frozen  # type: ignore[attr-defined]
+        fields = dataclasses.fields(value)
+        return fixed and all(is_frozen(getattr(value, field.name)) for field in fields)
+    return False
+
+
+def private(value: Any) -> tuple[Any, bool]:
+    """Return a copy of a value that nobody else holds, and whether that was possible."""
+    if is_frozen(value):
+        return value, True
+    # What copying raises is up to the value's own class.
+    if _holds_objects(value):
+        with contextlib.suppress(Exception):
+            return pickle.loads(pickle.dumps(value, protocol=5)), True
+    try:
+        return copy.deepcopy(value), True
+    except Exception:
+        return value, False
+
+
+def _holds_objects(value: Any) -> bool:
+    """Return whether a value is a pandas table with objects in its cells: a copy shares these."""
+    if type(value).__module__.partition(".")[0] != "pandas":
+        return False
+    found = getattr(value, "dtypes", getattr(value, "dtype", ()))
+    return any(str(each) == "object" for each in (found if hasattr(found, "items") else [found]))
+
+
+def plain_data(value: object) -> Any:
+    """Return a value as JSON data; what has no JSON is described in words, and cut."""
+    if value is None or type(value) is bool or (type(value) is int and abs(value) < 2**63):
+        return value
+    try:
+        data = well_formed(to_jsonable_python(value, fallback=_plain))
+        # What is not JSON even so would else fail when it is written down.
+        text = encode(data)
+    except (PydanticSerializationError, ValueError, RecursionError, UnicodeError, TypeError):
+        return describe(value, 2000)
+    if len(text) > LONGEST:
+        return f"{text[:LONGEST]}… ({len(text):,} characters in all; the rest is left out)"
+    return data
+
+
+def _plain(value: Any) -> Any:
+    """A number of another library is a number; anything else is described."""
+    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
+        return value.item()
+    match value:
+        case numbers.Integral():
+            return int(value)
+        case numbers.Real():
+            return float(value)
+    return describe(value, 200)
+
+
+@overload
+def well_formed(data: str) -> str: ...
+@overload
+def well_formed(data: Any) -> Any: ...
+def well_formed(data: Any) -> Any:
+    """Return a text, or data, that is JSON and UTF-8: half of a character is U+FFFD."""
+    match data:
+        case str() if not data.isascii():
+            return data.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        case float() if not math.isfinite(data):
+            return {"inf": "Infinity", "-inf": "-Infinity"}.get(str(data), "NaN")
+        case list():
+            return [well_formed(item) for item in data]
+        case dict():
+            return {well_formed(key): well_formed(item) for key, item in data.items()}
+    return data
+
+
+def cut(text: str, limit: int) -> str:
+    """Return a text; of a longer one its beginning, and how long it is."""
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"
+
+
+def describe(value: object, limit: int) -> str:
+    """Return a value's `repr`, cut; whatever its own class raises is told in its place."""
+    try:
+        text = well_formed(repr(value))
+    except Exception as error:
+        text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

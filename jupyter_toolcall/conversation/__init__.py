@@ -1,0 +1,1 @@
+"""What the model is told, and what its replies become as facts."""

@@ -1,0 +1,55 @@
+"""What a model's reply becomes as a fact: text that can be written down, calls with plain ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..content.value import well_formed
+from ..events import Call, Replied
+from ..request import Reply
+from ..state.fold import CALL_ID, State
+from ..tools.arguments import sound
+
+RUNS = ("end", "tools")
+"""The stop reasons with which the calls of a reply may run."""
+_NO_WORD = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def replied(reply: Reply, state: State, offered: Mapping[str, str], news: str = "") -> Replied:
+    """Return a reply as the fact that it is: calls that can be written down, each id once."""
+    calls = _unique(tuple(map(sound, reply.calls)), state) if reply.stop in RUNS else ()
+    raw = reply.raw if calls == tuple(reply.calls) else None
+    text = well_formed(reply.text)
+    said = well_formed(reply.said)
+    thought = reply.thought
+    return Replied(text, calls, reply.stop, reply.usage, raw, offered, thought, said, news)
+
+
+def _unique(calls: tuple[Call, ...], state: State) -> tuple[Call, ...]:
+    """A call id is a plain word, and used once in a session, whatever a model sends."""
+    taken: dict[str, Call] = {}
+    for call in calls:
+        plain = call.id if CALL_ID.fullmatch(call.id) else _NO_WORD.sub("_", call.id)[:100]
+        call_id, number = plain or "call", 1
+        while call_id in taken or call_id in state.calls:
+            number += 1
+            call_id = f"{(plain or 'call')[:100]}-{number}"
+        taken[call_id] = call if call_id == call.id else replace(call, id=call_id)
+    return tuple(taken.values())
+
+
+def noted(reply: Reply | None) -> dict[str, Any]:
+    """Return what a span says of a reply."""
+    if reply is None:
+        return {}
+    reason: dict[str, Any] = {"gen_ai.response.finish_reasons": [reply.stop]}
+    if (used := reply.usage) is None:
+        return reason
+    return reason | {
+        "gen_ai.usage.input_tokens": used.input,
+        "gen_ai.usage.output_tokens": used.output,
+        "gen_ai.usage.cache_read.input_tokens": used.cached,
+    }

@@ -1,0 +1,148 @@
+"""What the model is told: the messages of a branch, and the request of its next turn.
+
+Pure folds over the journal beside the state: a turn's results are told when the last of
+its calls has one, each call exactly one, in the order of the calls. A definition counts as
+it was first sent; what it says since then is told once, after the results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rpds import HashTrieMap, HashTrieSet
+
+from ..events import Asked, Decided, Replied, Started
+from ..journal.trail import Trail
+from ..journal.tree import Entry, Journal
+from ..request import Assistant, Message, Request, Results, Sent, User
+from ..schemes import Offer, Scheme
+from ..state.fold import State, state_at
+from ..tools import Tool, Toolbox
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a model was told up to some entry.
+
+    `first` are the definitions as they were first sent, `known` the last of each name, and
+    `lines` the lines of their descriptions and of the news since.
+    """
+
+    messages: Trail[Message]
+    first: Trail[Sent]
+    known: HashTrieMap[str, Sent]
+    lines: HashTrieSet[str]
+    turns: int = 0
+
+    def add(self, message: Message) -> Told:
+        """Return what was told with one more message."""
+        messages = self.messages.add(message)
+        return Told(messages, self.first, self.known, self.lines, self.turns)
+
+
+NOTHING = Told(Trail(), Trail(), HashTrieMap(), HashTrieSet())
+
+
+def teller(journal: Journal, scheme: Scheme, toolbox: Toolbox) -> Callable[[Told, Entry], Told]:
+    """Return the fold from entries to what was told; keep it, since the journal goes by it."""
+
+    def tell(told: Told, entry: Entry) -> Told:
+        match entry.event:
+            case Asked(text):
+                return told.add(User(text))
+            case Replied(text, calls, raw=raw) as reply:
+                heard = _heard(told, reply, journal.texts)
+                return heard.add(scheme.speak(Assistant(text, calls, raw)))
+            case Started() | Decided(decision="approve" | "edit"):
+                return told
+        after = state_at(journal, entry.id)
+        before = state_at(journal, entry.parent)
+        if not before.open or after.open:
+            return told
+        done = (after.calls[call_id] for call_id in after.latest)
+        results = tuple(scheme.render(call, after, toolbox) for call in done)
+        return told.add(scheme.speak(Results(results)))
+
+    return tell
+
+
+def composed(state: State, told: Told, offer: Offer) -> Request:
+    """Return the request that a state amounts to, where this is offered."""
+    tools = () if offer.spoken else (*offer.own, *offer.tools)
+    # A turn that paused goes on as it stands.
+    paused = bool(told.messages) and isinstance(told.messages[-1], Assistant)
+    news = "" if paused else "\n".join(_news(tools, state, told, offer))
+    return Request(
+        system="\n\n".join(part for part in (offer.system, state.opened.system) if part),
+        tools=tools,
+        messages=_with(told.messages, news),
+        deferred=() if offer.spoken else offer.deferred,
+        turn=state.turns,
+        newest=state.newest,
+        first=told.first,
+        news=news,
+    )
+
+
+def _heard(told: Told, reply: Replied, texts: Mapping[str, Any]) -> Told:
+    """Return what was told with the request of a reply: its definitions, and its news."""
+    first, known, lines = told.first, told.known, told.lines
+    # By name, since a file may keep the keys of an object in any order.
+    for name, digest in sorted(reply.offered.items()):
+        match texts.get(digest):
+            case {"description": str(said), "parameters": Mapping() as parameters} if name:
+                sent = Sent(told.turns, name, said, parameters)
+                first, known = first.add(sent), known.insert(name, sent)
+                lines = lines.update(said.splitlines())
+    if reply.news:
+        lines = lines.update(reply.news.splitlines())
+    return Told(_with(told.messages, reply.news), first, known, lines, told.turns + 1)
+
+
+def _with(messages: Trail[Message], news: str) -> Trail[Message]:
+    """Return the messages with news behind the last, which are a message where none fits."""
+    if not news:
+        return messages
+    match messages[-1] if messages else None:
+        case Results(results, told):
+            both = "\n".join(part for part in (told, news) if part)
+            return Trail(messages[:-1]).add(Results(results, both))
+    return messages.add(User(news))
+
+
+def _news(tools: Iterable[Tool], state: State, told: Told, offer: Offer) -> Iterator[str]:
+    """Yield what the descriptions of tools say since they were first sent, as lines."""
+    for tool in tools:
+        sent = told.known.get(tool.name)
+        if sent is None or sent.description == tool.description or _fits_anew(sent, tool):
+            continue
+        lines = (line for line in tool.description.splitlines() if line not in told.lines)
+        new = [line for line in lines if line.strip() and not _seen(line, state, offer)]
+        if new:
+            yield from (f"{tool.name} now says too:", *new)
+
+
+def _fits_anew(sent: Sent, tool: Tool) -> bool:
+    """Return whether a tool takes other arguments, so that it is sent again as a whole."""
+    return bool(sent.parameters != tool.parameters)
+
+
+def _seen(line: str, state: State, offer: Offer) -> bool:
+    """Return whether a line of a list tells of what some result told already.
+
+    A result tells of the objects that its call made, and of the tools that come with the
+    first of their type.
+    """
+    if not line.startswith("- "):
+        return False
+    name = line.removeprefix("- ").partition(":")[0]
+    if "#" not in name:
+        tools = (*offer.tools, *offer.deferred)
+        kind = next((tool.kind for tool in tools if tool.name == name), None)
+        if kind is None:
+            return " " in name
+        name = f"{kind}#1"
+    made = state.objects.get(name)
+    return made is not None and not made.maker.startswith("input:")

@@ -1,0 +1,212 @@
+"""A session's journal and its file: read, written by one kernel, set aside where it is damaged.
+
+A kernel that can't write reads: what is on disk is history to it and allows nothing, since
+its writer may act on it. Later it may become the writer, and then it writes what it has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...digest import digest
+from ...errors import ToolcallError
+from ..entries import HEADER, VERSION
+from ..tree import Journal, Seal
+from .files import DISK, File, Files
+from .writing import Writer, append, in_words
+
+NAME = "jupyter-toolcall"
+UNNAMED = "cells"
+ELSEWHERE = (
+    "Another kernel writes this session, so what happens here is in this kernel alone; "
+    "when that one has closed, the next cell here writes it."
+)
+REGAINED = "This session is on disk again, with all that happened here."
+UNSEALED = (
+    "The key that tells this machine's journals can't be read or made, so what happens here "
+    "will be history later: shown, and asked about again."
+)
+
+
+def _nothing() -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A journal, and one line for the person where something about it is to be said."""
+
+    journal: Journal
+    note: str = ""
+    close: Callable[[], object] = _nothing
+    """Lets go of the file, so that another kernel may write it."""
+    late: Callable[[], str] = _nothing
+    """Tries again what is not on disk; returns one line where it still isn't."""
+    again: Callable[[], Kept] | None = None
+    """Where this kernel does not write: tries that again, and returns how it stands then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The file of a journal, and what seals it."""
+
+    path: Path
+    seal: Seal | None
+    files: Files
+
+
+def home() -> Path:
+    """Return the folder of all journals of this user."""
+    from platformdirs import user_data_path
+
+    chosen = os.environ.get("JUPYTER_TOOLCALL_DATA")
+    return Path(chosen) if chosen else user_data_path(NAME, appauthor=False)
+
+
+def journal_file(notebook: str, session: str) -> Path:
+    """Return the file of a session of a notebook."""
+    return home() / "sessions" / digest("notebook", notebook) / f"{session or UNNAMED}.jsonl"
+
+
+def journal_names(notebook: str) -> tuple[str, ...]:
+    """Return the names of a notebook's sessions that are on disk; "" is the unnamed one."""
+    found = sorted(path.stem for path in journal_file(notebook, "").parent.glob("*.jsonl"))
+    return tuple("" if name == UNNAMED else name for name in found)
+
+
+def read_journal(path: Path, files: Files = DISK) -> Journal:
+    """Return what a file holds as far as it can be read; nothing of it is this kernel's own."""
+    with contextlib.suppress(OSError, ToolcallError):
+        return Journal.salvage(_text(files.read(path)))[0]
+    return Journal()
+
+
+def open_journal(path: Path, seal: Seal | None, files: Files = DISK) -> Kept:
+    """Return a file's journal; what is added to it goes there.
+
+    Where the file can't be written, or another kernel writes it, the journal is kept in
+    memory alone, and the note says so.
+    """
+    return _kept(Place(path, seal, files))
+
+
+def _kept(place: Place, known: Journal | None = None, said: str = "") -> Kept:
+    """Return a journal as its writer, if that can be; `known` is what this kernel has of it."""
+    try:
+        written = _written(place, known)
+        if written is not None:
+            return written
+        note = ELSEWHERE
+    except ToolcallError as error:
+        note = f"What happens here is in this kernel alone: {error}."
+    except OSError as error:
+        note = "This session is not kept on disk: {}; {}, and run a cell.".format(*in_words(error))
+    journal = read_journal(place.path, place.files) if known is None else known
+    again = functools.partial(_kept, place, journal, note)
+    return Kept(journal, "" if note == said else note, again=again)
+
+
+def _written(place: Place, known: Journal | None) -> Kept | None:
+    """Return the journal with this kernel as its writer; None where another one is it.
+
+    Raises OSError; NewerJournal, and what a fold raises that does not fit what is known.
+    """
+    _make_folders(place.path.parent, place.files)
+    release = place.files.lock(place.path)
+    if release is None:
+        return None
+    try:
+        return _taken(place, known, release)
+    except BaseException:
+        release()
+        raise
+
+
+def _taken(place: Place, known: Journal | None, release: Callable[[], object]) -> Kept:
+    data = place.files.read(place.path) or b""
+    found, whole = _valid(data, place.seal)
+    journal, lines = (found, []) if known is None else _joined(known, found, place.seal)
+    writer = Writer(_mended(place, data, whole), whole)
+    for line in [HEADER] * (found.version < VERSION) + lines:
+        writer(line, "soon")
+    journal.write_to(writer, place.seal)
+    notes = {
+        _damage(place, found): whole < len(data),
+        REGAINED: known is not None,
+        UNSEALED: place.seal is None,
+    }
+
+    def close() -> None:
+        writer.close()
+        release()
+
+    return Kept(journal, " ".join(note for note, so in notes.items() if so), close, writer.late)
+
+
+def _mended(place: Place, data: bytes, whole: int) -> File:
+    """Return the file, open behind what is whole in it; the rest is set aside before."""
+    if whole < len(data):
+        _set_aside(place, data[whole:])
+    file = place.files.open(place.path)
+    try:
+        place.files.sync_folder(place.path.parent)
+        if whole < len(data):
+            file.cut(whole)
+        # A kernel that was killed may have left lines that were to be synced later.
+        file.sync()
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _valid(data: bytes, seal: Seal | None) -> tuple[Journal, int]:
+    """Return the journal that the longest valid prefix of a file is, and how long that is."""
+    text = _text(data)
+    found, rest = Journal.salvage(text, seal)
+    return found, len(text[: len(text) - len(rest)].encode())
+
+
+def _joined(known: Journal, found: Journal, seal: Seal | None) -> tuple[Journal, list[str]]:
+    """Return what is known with what was found, and the lines that the file lacks."""
+    known.join(found)
+    return known, list(known.lines(seal, found))
+
+
+def _damage(place: Place, found: Journal) -> str:
+    return (
+        f"The journal was damaged: its first {len(found)} entries are whole, and what was behind "
+        f"them is set aside in {place.path.with_suffix('.torn').name}."
+    )
+
+
+def _make_folders(path: Path, files: Files) -> None:
+    if not files.has_folder(path):
+        _make_folders(path.parent, files)
+        files.make_folder(path)
+        files.sync_folder(path.parent)
+
+
+def _set_aside(place: Place, rest: bytes) -> None:
+    """Keep what is damaged: on disk before it is cut off, and behind what was kept before."""
+    aside = place.files.open(place.path.with_suffix(".torn"))
+    try:
+        append(aside, rest.rstrip(b"\n") + b"\n")
+        aside.sync()
+        place.files.sync_folder(place.path.parent)
+    finally:
+        aside.close()
+
+
+def _text(data: bytes | None) -> str:
+    """Return what a file holds up to where it is no text."""
+    data = data or b""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        return data[: error.start].decode()

@@ -1,0 +1,281 @@
+"""An append-only tree of events: git's object model, for tool calls.
+
+An entry is named by its parent and its event, so equal histories have equal names and
+a fork costs nothing. Nothing is ever changed or removed. The journal does no I/O: where
+its lines go is told by whoever makes it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from ..digest import digest
+from ..errors import BrokenJournal, NewerJournal, UnknownEntry
+from ..events import Event
+from . import entries
+from .entries import BROKEN, HEADER, Entry, Label, Seal, When, name
+
+__all__ = ["Entry", "Journal", "Label", "Seal", "When", "Write", "name"]
+
+S = TypeVar("S")
+Write = Callable[[str, When], None]
+"""Takes a line, and how soon it has to be on disk."""
+
+
+class Journal:
+    """All branches of a session, and the texts that they share."""
+
+    def __init__(self, write: Write | None = None, seal: Seal | None = None) -> None:
+        self._entries: dict[str, Entry] = {}
+        self._order: list[Entry] = []
+        self._children: dict[str | None, tuple[str, ...]] = {}
+        self._folds: defaultdict[Callable[[Any, Entry], Any], dict[str | None, Any]]
+        self._folds = defaultdict(dict)
+        self._checks: dict[Callable[[Any, Entry], Any], None] = {}
+        self._write, self._seal = write, seal
+        self.texts: dict[str, Any] = {}
+        """Tool definitions and system texts, by digest."""
+        self.labels: dict[str, Label] = {}
+        """What branches are called, by the entry that each begins with; the latest holds."""
+        self.version = 0
+        """The format of the text that it was read from; 0 before formats were counted."""
+
+    def write_to(self, write: Write, seal: Seal | None = None) -> None:
+        """From now on give new lines to `write` too, its own entries sealed."""
+        self._write, self._seal = write, seal
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries.values())
+
+    def __contains__(self, entry_id: object) -> bool:
+        return entry_id in self._entries
+
+    def __getitem__(self, entry_id: str) -> Entry:
+        try:
+            return self._entries[entry_id]
+        except KeyError:
+            raise UnknownEntry(f"this journal has no entry {entry_id!r}") from None
+
+    def append(
+        self,
+        parent: str | None,
+        event: Event,
+        meta: Mapping[str, Any] | None = None,
+        own: bool = True,
+        again: bool = False,
+    ) -> Entry:
+        """Add an event after `parent` and return its entry.
+
+        Adding what is already there returns the entry that is there, with its own meta;
+        but what another machine wrote becomes this one's own where this one says it too, and
+        a reply that was marked stale is so no longer where the model says the same anew.
+        What is only said again, and allows nothing anew, is on disk soon enough (`again`).
+        Raises UnknownEntry for a parent that is not here, and what a fold raises that
+        checks it: then nothing is added.
+        """
+        if parent is not None and parent not in self._entries:
+            raise UnknownEntry(f"this journal has no entry {parent!r}")
+        entry_id = name(parent, event)
+        known = self._entries.get(entry_id)
+        if known is not None:
+            said_anew = not known.own or ("stale" in known.meta and "stale" not in (meta or {}))
+            return self._adopt(known, meta or {}) if own and said_anew else known
+        entry = Entry(entry_id, parent, event, meta or {}, own)
+        return self._add(entry, "soon" if again else entry.when)
+
+    def _add(self, entry: Entry, when: When) -> Entry:
+        self._entries[entry.id] = entry
+        try:
+            self._take(entry, when)
+        # An entry that does not fit, or cannot be written down, was never here.
+        except BaseException:
+            self._forget(entry.id)
+            raise
+        self._order.append(entry)
+        self._children[entry.parent] = (*self.children(entry.parent), entry.id)
+        return entry
+
+    def _adopt(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
+        """Say as this machine's own, and of today, what is there; what follows is folded anew."""
+        entry = Entry(known.id, known.parent, known.event, meta)
+        behind = [known.id]
+        for each in behind:
+            behind += self.children(each)
+            for states in self._folds.values():
+                states.pop(each, None)
+        if self._write is not None:
+            self._write(entry.line(self._seal), entry.when)
+        self._entries[known.id] = entry
+        self._order.append(entry)
+        return entry
+
+    def _take(self, entry: Entry, when: When) -> None:
+        for evolve in self._checks:
+            states = self._folds[evolve]
+            if entry.parent in states:
+                states[entry.id] = evolve(states[entry.parent], entry)
+        if self._write is not None:
+            self._write(entry.line(self._seal), when)
+
+    def _forget(self, entry_id: str) -> None:
+        del self._entries[entry_id]
+        for states in self._folds.values():
+            states.pop(entry_id, None)
+
+    def since(self, count: int) -> list[Entry]:
+        """Return the entries behind the first `count`, in the order in which they came."""
+        return self._order[count:]
+
+    def remember(self, value: Any) -> str:
+        """Keep a text or a definition that entries refer to; return its digest."""
+        known = digest("text", value)
+        if known not in self.texts:
+            if self._write is not None:
+                self._write(entries.text_line(known, value), "soon")
+            self.texts[known] = value
+        return known
+
+    def label(self, entry_id: str, label: Label) -> None:
+        """Call the branch that begins with an entry so from now on. Raises UnknownEntry."""
+        begins = self[entry_id].id
+        if self.labels.get(begins, Label()) == label:
+            return
+        if self._write is not None:
+            self._write(label.line(begins), "soon")
+        self.labels[begins] = label
+
+    def children(self, entry_id: str | None) -> tuple[str, ...]:
+        """Return the ids of the entries that follow an entry, oldest first."""
+        return self._children.get(entry_id, ())
+
+    def leaves(self) -> tuple[str, ...]:
+        """Return the ids of the entries that nothing follows, oldest first."""
+        return tuple(key for key in self._entries if not self._children.get(key))
+
+    def path(self, head: str | None, after: str | None = None) -> tuple[Entry, ...]:
+        """Return the entries up to `head`, from the first (or from behind `after`)."""
+        found = []
+        while head is not None and head != after:
+            found.append(self[head])
+            head = found[-1].parent
+        return tuple(reversed(found))
+
+    def fold(self, head: str | None, evolve: Callable[[S, Entry], S], start: S) -> S:
+        """Return what the entries up to `head` lead to; each prefix is computed once.
+
+        `evolve` is the key under which prefixes are kept, so it has to be one lasting
+        function, and to go with one `start`.
+        """
+        known: dict[str | None, S] = self._folds[evolve]
+        if head in known:
+            return known[head]
+        ahead = []
+        while head is not None and head not in known:
+            ahead.append(self[head])
+            head = ahead[-1].parent
+        state = start if head is None else known[head]
+        for entry in reversed(ahead):
+            state = known[entry.id] = evolve(state, entry)
+        return state
+
+    def checked(self, head: str | None, evolve: Callable[[S, Entry], S], start: S) -> S:
+        """Return what `fold` does; from now on what `evolve` raises for is never added."""
+        self._checks[evolve] = None
+        return self.fold(head, evolve, start)
+
+    # -- as text ------------------------------------------------------------------------
+
+    def dumps(self, seal: Seal | None = None) -> str:
+        """Return the journal as JSON Lines, its own entries sealed."""
+        return "".join(f"{line}\n" for line in (HEADER, *self.lines(seal)))
+
+    def lines(self, seal: Seal | None = None, known: Journal | None = None) -> Iterator[str]:
+        """Yield the lines of all that is here, and not in a journal that is known already."""
+        known = Journal() if known is None else known
+        yield from (
+            entries.text_line(key, value)
+            for key, value in self.texts.items()
+            if key not in known.texts
+        )
+        yield from (
+            entry.line(seal)
+            for entry in self
+            if entry.id not in known or (entry.own and entry != known[entry.id])
+        )
+        yield from (
+            label.line(begins)
+            for begins, label in self.labels.items()
+            if known.labels.get(begins) != label
+        )
+
+    def join(self, other: Journal) -> None:
+        """Take in all that another journal of this session has; nothing of it is written."""
+        write, self._write = self._write, None
+        try:
+            self.texts.update(other.texts)
+            for entry in other:
+                self.append(entry.parent, entry.event, entry.meta, entry.own)
+            self.labels.update(other.labels)
+        finally:
+            self._write = write
+
+    @classmethod
+    def loads(cls, text: str, seal: Seal | None = None) -> Journal:
+        """Read a journal back.
+
+        An entry is this machine's own where its seal is the one that `seal` returns; without
+        that none is. Raises BrokenJournal, naming the line, where a line does not fit its sum
+        or digest, or a newer version wrote it.
+        """
+        journal, bad = cls.salvage(text, seal)
+        if bad:
+            number = text[: len(text) - len(bad)].count("\n") + 1
+            raise BrokenJournal(
+                f"line {number} of the journal is torn or was changed; "
+                f"{len(journal)} entries before it are whole"
+            )
+        return journal
+
+    @classmethod
+    def salvage(cls, text: str, seal: Seal | None = None) -> tuple[Journal, str]:
+        """Return the longest valid prefix of a journal, and the text that is left.
+
+        Raises NewerJournal where a newer version wrote it.
+        """
+        journal, at = cls(), 0
+        while (end := text.find("\n", at)) >= 0:
+            try:
+                journal._read(text[at:end], seal)
+            except NewerJournal:
+                raise
+            except (*BROKEN, UnknownEntry):
+                break
+            at = end + 1
+        return journal, text[at:]
+
+    def _read(self, line: str, seal: Seal | None) -> None:
+        data, own = entries.read(line, self.version, seal)
+        if "journal" in data:
+            self.version = data["journal"]
+        elif "text" in data:
+            if self.remember(data["value"]) != data["text"]:
+                raise BrokenJournal("a text does not fit its digest")
+        elif "branch" in data:
+            self.label(data["branch"], entries.label(data))
+        else:
+            self._read_entry(entries.entry(data, own))
+
+    def _read_entry(self, entry: Entry) -> None:
+        if entry.parent is not None and entry.parent not in self._entries:
+            raise UnknownEntry(f"this journal has no entry {entry.parent!r}")
+        known = self._entries.get(entry.id)
+        if known is None:
+            self._add(entry, entry.when)
+        elif entry.own and not (known.own and known.meta == entry.meta):
+            # What is said a second time is what was said last.
+            self._adopt(known, entry.meta)

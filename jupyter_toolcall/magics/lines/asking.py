@@ -1,0 +1,97 @@
+"""Asking the person on the cell's own input line, where no panel can be heard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...acts import replying
+from ...acts.records import CallRecord
+from ...errors import ToolcallError
+from ...loop import Cursor
+from ...panel import predicting
+from ...rows.contract import YourTurn
+from ...session import Session
+from ...tools import Tool
+from .words import SKIP, arguments, guess_in, split
+
+
+def shown(call: CallRecord) -> str:
+    """Return a call as one line."""
+    said = ", ".join(f"{key}={value!r}" for key, value in call.arguments.items())
+    return f"{call.id} {call.tool}({said})"[:300]
+
+
+def ask_by_input(session: Session, call: CallRecord, ask: Callable[[str], str]) -> None:
+    """Ask about a call on the cell's own input line, and record the decision."""
+    said = ask(f"{shown(call)}\n[a]pprove, [e]dit NAME=VALUE, [r]eject REASON, [s]top? ").strip()
+    verdict, _, rest = said.partition(" ")
+    match verdict[:1].lower():
+        case "a" | "":
+            session.decide(call.id, "approve")
+        case "r":
+            session.decide(call.id, "reject", reason=rest)
+        case "e":
+            changed = {**call.arguments, **arguments(rest.split())}
+            session.decide(call.id, "edit", arguments=changed)
+        case "s":
+            raise KeyboardInterrupt
+        case _:
+            print("please answer a, e, r or s")
+
+
+def reply_by_input(session: Session, ask: Callable[[str], str]) -> None:
+    """Ask for the model's reply on the cell's own input line, and record it.
+
+    A line that begins with a tool of this turn, by name or number, is a call; else it is
+    what the model says.
+    """
+    turn = replying.your_turn(session.cursor)
+    assert turn is not None
+    print(asked(turn, session.cursor))
+    said = ask("TOOL NAME=VALUE…, or what you say: ").strip()
+    try:
+        found = _as_call(said, turn.tools)
+        if found is None:
+            session.reply(said)
+        else:
+            replying.check(session.cursor, *found)
+            session.reply("", found)
+    except ToolcallError as error:
+        print(error)
+
+
+def _as_call(said: str, tools: tuple[str, ...]) -> replying.Pair | None:
+    """Return the call that a line is; None where it is words."""
+    first, *rest = split(said) or [""]
+    numbers = {str(number): name for number, name in enumerate(tools, 1)}
+    tool = numbers.get(first, first)
+    if tool not in tools or not all("=" in word for word in rest):
+        return None
+    return tool, arguments(rest) if rest else {}
+
+
+def guess_by_input(session: Session, ask: Callable[[str], str]) -> None:
+    """Ask for a guess of the model's reply on the cell's own input line; it is not recorded."""
+    turn = replying.to_guess(session.cursor)
+    assert turn is not None
+    known = predicting.of(session)
+    print(asked(turn, session.cursor, replying.GUESS))
+    words = split(ask("TOOL NAME=VALUE…, none (it answers), or skip: ").strip()) or [SKIP]
+    numbers = {str(number): name for number, name in enumerate(turn.tools, 1)}
+    try:
+        known.take(session.cursor, guess_in([numbers.get(words[0], words[0]), *words[1:]]))
+    except ToolcallError as error:
+        print(error)
+
+
+def asked(turn: YourTurn, cursor: Cursor, who: str = replying.YOU) -> str:
+    """Return a turn of the model as the text that its player, or who guesses it, reads."""
+    told = [f"{each.tool or 'told'}: {each.text}" for each in turn.told]
+    tools = (cursor.find(name) for name in turn.tools)
+    listed = [f"{number}. {_in_line(tool)}" for number, tool in enumerate(filter(None, tools), 1)]
+    return "\n".join([f"{who}, turn {turn.turn}: {turn.prompt}", *told, *listed])
+
+
+def _in_line(tool: Tool) -> str:
+    names = ", ".join(tool.parameters.get("properties", {}))
+    return f"{tool.name}({names})  {tool.description}"

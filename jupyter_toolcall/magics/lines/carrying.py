@@ -1,0 +1,89 @@
+"""Carrying a line out: which subcommand is meant, on which session."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ...errors import UsageError
+from ...models.listing import models, table
+from ...models.named import default
+from ...runner.store import megabytes, shelf
+from ...tools import nearest
+from ..cells import Cells
+from . import branching, going, learning, looking, taking
+from .words import Commands, Result, without_name
+
+GROUPS = (looking, going, branching, taking, learning)
+"""The files that hold the subcommands of a session, as the help lists them."""
+_COMMANDS: Commands = {name: do for group in GROUPS for name, do in group.COMMANDS.items()}
+_NOTHING: Mapping[str, Any] = {}
+SUBCOMMANDS = (*_COMMANDS, *learning.LESSONS, "sessions", "values", "models", "config", "help")
+
+
+def carry_out(
+    words: list[str],
+    cells: Cells,
+    settings: Mapping[str, Any],
+    variables: Mapping[str, Any] = _NOTHING,
+) -> Result:
+    """Carry a subcommand out on a session; return the session where it went on.
+
+    `-n NAME` names the session, the last one without. What an exercise asks for is looked
+    for among the notebook's variables too. Raises UsageError.
+    """
+    words, name = without_name(words)
+    command, *rest = words or ["status"]
+    if command in ("help", "--help", "-h"):
+        print(help_text())
+        return None
+    if command == "config":
+        print("\n".join(f"ToolChat.{name} = {value!r}" for name, value in settings.items()))
+        return None
+    if command == "sessions":
+        _sessions(cells)
+        return None
+    if command == "status" and (rests := cells.resting(name)):
+        print(rests)
+        return None
+    if command == "models":
+        chosen = settings.get("model") or default(os.environ)
+        print(table(models(os.environ, cells.folder), chosen))
+        return None
+    if command == "values":
+        print(_values("--forget" in rest))
+        return None
+    if command in learning.LESSONS:
+        return learning.LESSONS[command](learning.Learner(cells, variables), rest)
+    if command not in _COMMANDS:
+        raise UsageError(
+            f"no subcommand {command!r}; there are {', '.join(SUBCOMMANDS)}."
+            f"{nearest(command, SUBCOMMANDS)}"
+        )
+    return _COMMANDS[command](cells.today(cells.current(name), variables), rest)
+
+
+def _values(forget: bool) -> str:
+    store = shelf()
+    if store is None:
+        return "no value is kept beyond its kernel"
+    if forget:
+        return f"removed {store.clear()}; a replay makes again what it needs, and asks before it"
+    return f"{store.held()} of {megabytes(store.room)}, in {store.folder}"
+
+
+def _sessions(cells: Cells) -> None:
+    for name, session in cells.sessions.items():
+        mark = "*" if name == cells.last else " "
+        print(f"{mark} {name or '(unnamed)'}: {session!r}")
+    if not cells.sessions:
+        print(cells.resting() or "no session yet; a %%toolchat cell opens one")
+
+
+def help_text() -> str:
+    """Return what the subcommands do."""
+    config = "  config                     the settings; %config ToolChat.NAME = VALUE changes one"
+    return "".join(
+        ["%toolchat SUBCOMMAND [-n SESSION]\n", *(group.HELP for group in GROUPS), config]
+    )

@@ -1,0 +1,1 @@
+"""Sessions inside .ipynb files: read, executed anew, and said again."""

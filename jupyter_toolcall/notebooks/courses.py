@@ -1,0 +1,116 @@
+"""Saved sessions as the recordings that they are: what a model was told, and what it said.
+
+A journal keeps what calls came to, and not the words in which a model was told of it; so
+of results it is compared what they came to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..errors import BrokenJournal, ToolcallError, UsageError
+from ..events import Asked, Decided, Finished, Replied
+from ..journal.tree import Entry, Journal
+from ..models.recorded.tape import Came, Course, Outcomes, Told, Turn, plain
+from ..request import Assistant, Reply, User
+from ..schemes import Native, Scheme, scheme_named
+from ..schemes.scheme import told
+from ..state.fold import CallState, State, objects_of, state_at
+from ..tools import Toolbox
+from .files import recorded
+from .gathering import Gathered, gathered
+
+LONGEST = 10_000
+"""Characters of a result that are compared; a longer one may have been cut when told."""
+_NO_TOOLS = Toolbox()
+
+
+def courses(path: Path, shown: str, part: str = "") -> tuple[Course, ...]:
+    """Return the courses of a notebook's sessions, or of a journal's file: one a branch.
+
+    `part` is a session's name, or the number of the cell below which it stands. Raises
+    UsageError where there is none.
+    """
+    try:
+        if path.suffix == ".ipynb":
+            held = gathered(recorded(path), shown, part)
+        else:
+            held = Gathered(Journal.loads(path.read_text(encoding="utf-8")))
+        found = tuple(filter(lambda course: course.turns, _courses(held)))
+    except BrokenJournal as error:
+        raise UsageError(f"{shown}: {error}") from None
+    except ToolcallError as error:
+        raise UsageError(f"{shown} holds no session that can be said again: {error}") from None
+    if not found:
+        raise UsageError(f"{shown} holds no session with a reply in it")
+    return found
+
+
+def _courses(gathered: Gathered) -> Iterator[Course]:
+    """Yield the course of each branch that is asked for."""
+    for leaf in gathered.journal.leaves():
+        path = gathered.journal.path(leaf)
+        if not gathered.ends or gathered.ends & {entry.id for entry in path}:
+            yield _course(gathered.journal, path, path[0].id in gathered.guessed)
+
+
+def _course(journal: Journal, path: Sequence[Entry], guessed: bool) -> Course:
+    """Return the course of a branch."""
+    course, new = Course(), list[Told]()
+    for entry in path:
+        state, before = state_at(journal, entry.id), state_at(journal, entry.parent)
+        scheme = scheme_named(state.opened.scheme)
+        match entry.event:
+            case Asked(text):
+                new.append(User(text))
+            case Replied() as reply:
+                turn = _turn(journal, state, before, reply)
+                if isinstance(scheme, Native):
+                    # Its calls stand in its text, and are read from there again.
+                    turn = replace(turn, reply=replace(turn.reply, calls=(), said=None))
+                course = course.then(turn, new)
+                new = [plain(scheme.speak(Assistant(reply.text, reply.calls, reply.raw)))]
+            case Decided() | Finished() if before.open and not state.open:
+                new.append(_outcomes(state, scheme, guessed))
+    return course
+
+
+def _turn(journal: Journal, state: State, before: State, reply: Replied) -> Turn:
+    """Return a turn; of the tools, only those that were new in it are known as they were."""
+    new = {each: journal.texts.get(key) for each, key in reply.offered.items() if each}
+    return Turn(
+        number=state.turns,
+        reply=Reply(
+            reply.text, reply.calls, reply.stop, reply.usage, reply.raw, reply.thought, reply.said
+        ),
+        heard=0,
+        system=journal.texts.get(state.sent.get("") or ""),
+        tools={**dict.fromkeys(before.sent), **new},
+        offered=None,
+        model=state.opened.model,
+    )
+
+
+def _outcomes(state: State, scheme: Scheme, guessed: bool) -> Outcomes:
+    own = {tool.name for tool in scheme.offer(state, _NO_TOOLS).own}
+    spoken = isinstance(scheme, Native)
+    calls = (state.calls[call_id] for call_id in state.latest)
+    return Outcomes(
+        tuple(
+            Came(call.id, None) if guessed or call.tool in own else _came(call, state, spoken)
+            for call in calls
+        )
+    )
+
+
+def _came(call: CallState, state: State, spoken: bool) -> Came:
+    """Return what a call came to, as far as it stands so in what a model is told."""
+    said, error = told(call, state)
+    said.pop("note", None)
+    values = (json.dumps(value, ensure_ascii=False) for value in said.values())
+    names = (state.by_maker[made.maker] for made in objects_of(call.outcome))
+    parts = tuple(names if spoken else values)
+    return Came(call.id, error, tuple(part for part in parts if len(part) < LONGEST))

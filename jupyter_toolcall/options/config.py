@@ -1,0 +1,80 @@
+"""The settings of a person or a project: what an option is where a cell does not say.
+
+`%config ToolChat.model = "..."` sets one for this kernel, `[tool.jupyter-toolcall]` in a
+`pyproject.toml` beside the notebook or above it for a project. `%load_ext` reads this, so
+nothing heavy is imported; values are checked where the options are read.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from traitlets import Bool, Int, TraitError, Unicode
+from traitlets.config import Configurable
+
+from ..errors import UsageError
+
+
+class ToolChat(Configurable):
+    """What `%%toolchat` does where a cell does not say."""
+
+    model = Unicode("", help="Who answers, such as scripted:kitchen.").tag(config=True)
+    scheme = Unicode("select", help="How tools are shown to the model.").tag(config=True)
+    approve = Unicode("ask", help="Which calls wait for you.").tag(config=True)
+    max_turns = Int(50, help="Replies of the model before a run stops.").tag(config=True)
+    predict = Bool(False, help="Guess each reply of the model first.").tag(config=True)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings by name."""
+        return {name: getattr(self, name) for name in self.trait_names(config=True)}
+
+
+def configured(shell: Any) -> ToolChat:
+    """Return the settings of a kernel, known to `%config` from now on."""
+    known = [each for each in shell.configurables if isinstance(each, ToolChat)]
+    made = known[0] if known else ToolChat(parent=shell)
+    if not known:
+        shell.configurables.append(made)
+    return made
+
+
+def take(settings: ToolChat, table: Mapping[str, Any]) -> None:
+    """Take over a project's settings where the person has not set any.
+
+    Raises UsageError for what is none.
+    """
+    known = settings.trait_names(config=True)
+    if table.get("approve") == "all":
+        raise UsageError(
+            "[tool.jupyter-toolcall] approve = 'all' is not taken from a file, which would "
+            "approve for whoever opens its notebooks; say it in a cell or by %config"
+        )
+    for name, value in table.items():
+        if name not in known:
+            raise UsageError(
+                f"[tool.jupyter-toolcall] has no setting {name!r}; there are {', '.join(known)}"
+            )
+        if getattr(settings, name) != settings.traits()[name].default():
+            continue
+        try:
+            setattr(settings, name, value)
+        except TraitError:
+            wrong = f"[tool.jupyter-toolcall] {name} = {value!r} is of the wrong type"
+            raise UsageError(wrong) from None
+
+
+def project(folder: Path) -> Mapping[str, Any]:
+    """Return `[tool.jupyter-toolcall]` of the nearest pyproject.toml; {} where there is none."""
+    for place in (folder, *folder.parents):
+        file = place / "pyproject.toml"
+        if file.is_file():
+            try:
+                found = tomllib.loads(file.read_text(encoding="utf-8"))
+            except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+                return {}
+            table: Mapping[str, Any] = found.get("tool", {}).get("jupyter-toolcall", {})
+            return table
+    return {}

@@ -1,0 +1,272 @@
+"""The options of a `%%toolchat` line: read, checked, and completed.
+
+Every mistake is found here, in one line that names what is allowed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+from ..errors import UsageError
+from ..runner.approval import PRESETS
+from ..schemes import SCHEMES
+from ..tools.tool import nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a cell asked for, as it was written."""
+
+    model: str = ""
+    tools: tuple[str, ...] = ()
+    inputs: tuple[tuple[str, str], ...] = ()
+    """(variable, description)"""
+    outputs: tuple[tuple[str, str, str], ...] = ()
+    """(variable, type, description)"""
+    session: str = ""
+    fresh: bool = False
+    scheme: str = "select"
+    native: bool = False
+    system: str = ""
+    approve: str = "ask"
+    breaks: tuple[str, ...] = ()
+    step: bool = False
+    wait: bool = True
+    max_turns: int = 50
+    record: str = ""
+    """The file in which the model's turns are recorded."""
+    replay: str = ""
+    """The recording that is the model."""
+    predict: bool = False
+    """Each reply of the model is guessed before it is shown."""
+    quiet: bool = False
+    help: bool = False
+    said: frozenset[str] = frozenset()
+    """The names of the options that the line has."""
+    default_model: str = ""
+    """The model where a cell opens a session and names none."""
+
+    @property
+    def opens(self) -> bool:
+        """Whether they set a session up, and do not just go on with one."""
+        named = self.model or self.replay or self.system
+        return bool(named or self.tools or self.inputs or self.outputs)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        known = [option for action in self._actions for option in action.option_strings]
+        wrong = message.removeprefix("unrecognized arguments: ").split(" ")[0]
+        hint = nearest(wrong, known) if message.startswith("unrecognized") else ""
+        raise UsageError(f"{message}.{hint} %%toolchat --help lists the options")
+
+
+def _words(flags: str, metavar: str, said: str) -> _Row:
+    return flags, {
+        "nargs": "+",
+        "action": "extend",
+        "default": [],
+        "metavar": metavar,
+        "help": said,
+    }
+
+
+def _text(flags: str, metavar: str, said: str, **more: Any) -> _Row:
+    return flags, {"default": "", "metavar": metavar, "help": said, **more}
+
+
+def _one(flags: str, default: str, known: Iterable[str], said: str) -> _Row:
+    return flags, {"default": default, "choices": list(known), "help": said}
+
+
+def _mark(flags: str, said: str, **more: Any) -> _Row:
+    return flags, {"action": "store_true", "help": said, **more}
+
+
+_Row = tuple[str, dict[str, Any]]
+_TABLE: tuple[_Row, ...] = (
+    _text(
+        "-m --model",
+        "NAME",
+        "who answers: %%toolchat models lists them; or a variable that holds a model",
+    ),
+    _words(
+        "-t --tools",
+        "NAME",
+        "variables that hold functions, classes, instances, definitions or toolboxes",
+    ),
+    _words("-i --input", "NAME[:TEXT]", "variables that become objects"),
+    _words(
+        "-o --output",
+        "NAME:TYPE[:TEXT]",
+        "what is to be made; bound as a variable once it is saved",
+    ),
+    _text("-n --session", "NAME", "a session that other cells go on with"),
+    _mark("--fresh", "ask anew, on a new branch, even where an answer is recorded"),
+    _one("--scheme", "select", SCHEMES, "how tools are shown to the model"),
+    _mark("--native", "tools are spoken of in the text, as XML, and called in it"),
+    _text("--system", "TEXT", "what the model is told first, or a variable that holds it"),
+    _one("--approve", "ask", PRESETS, "which calls wait for you; ask: all but read-only ones"),
+    _text(
+        "--break", "GLOB", "calls that wait in any case", dest="breaks", action="append", default=[]
+    ),
+    _mark("--step", "wait before every step"),
+    _mark("--wait", "the cell waits for you (default)", default=True),
+    _mark(
+        "--no-wait",
+        "the cell ends at a pause; the panel goes on from there",
+        dest="wait",
+        action="store_false",
+    ),
+    _text("--max-turns", "N", "stop after so many replies (default 50)", type=int, default=50),
+    _text("--record", "FILE", "record what the model is told and says, a line a turn"),
+    _text(
+        "--replay",
+        "FILE|NOTEBOOK",
+        "say again what was recorded there, or what an exercise (.md) replays",
+    ),
+    _mark("--predict", "guess what the model does next, before each of its replies"),
+    _mark("--no-predict", "guess nothing", dest="predict", action="store_false"),
+    _mark("--quiet", "no panel, only the result"),
+    _mark("--help", "this text"),
+)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the line behind `%%toolchat`."""
+    made = _Parser(
+        prog="%%toolchat", add_help=False, allow_abbrev=False, usage="%%toolchat [options]"
+    )
+    for flags, settings in _TABLE:
+        made.add_argument(*flags.split(), **settings)
+    return made
+
+
+def options(line: str, settings: Mapping[str, Any] | None = None) -> Options:
+    """Return the options of a line; what it leaves out is as the settings say.
+
+    Raises UsageError.
+    """
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise UsageError(f"the options cannot be read ({error}); close the quotes") from None
+    reader, chosen = parser(), dict(settings or {})
+    model = chosen.pop("model", "")
+    reader.set_defaults(**chosen)
+    found = reader.parse_args(words)
+    _one_of("--scheme", found.scheme, SCHEMES)
+    _one_of("--approve", found.approve, PRESETS)
+    if found.max_turns < 1:
+        raise UsageError("--max-turns must be at least 1")
+    if found.replay and found.model:
+        raise UsageError("--replay is the model that answers: leave out -m")
+    return Options(
+        model=found.model,
+        tools=tuple(dict.fromkeys(found.tools)),
+        inputs=_once("-i", [_input(text) for text in found.input]),
+        outputs=_once("-o", [_output(text) for text in found.output]),
+        session=_session(found.session),
+        fresh=found.fresh,
+        scheme=found.scheme,
+        native=found.native,
+        system=found.system,
+        approve=found.approve,
+        breaks=tuple(found.breaks),
+        step=found.step,
+        wait=found.wait,
+        max_turns=found.max_turns,
+        record=found.record,
+        replay=found.replay,
+        predict=found.predict,
+        quiet=found.quiet,
+        help=found.help,
+        said=_said(reader, words),
+        default_model=model,
+    )
+
+
+def _said(reader: argparse.ArgumentParser, words: Sequence[str]) -> frozenset[str]:
+    heads = {word.partition("=")[0] for word in words}
+    found = (a.dest for a in reader._actions if heads & set(a.option_strings))
+    return frozenset({"input": "inputs", "output": "outputs"}.get(dest, dest) for dest in found)
+
+
+SET_UP = frozenset(
+    {"model", "tools", "inputs", "outputs", "scheme", "native"}
+    | {"system", "approve", "breaks", "max_turns", "record", "replay"}
+)
+"""The options that set a session up; the others are about a cell alone."""
+
+
+def merged(before: Options, now: Options) -> Options:
+    """Return what a session was set up with, changed by what a later line says.
+
+    Tools, inputs and outputs come to those that there are; all else takes their place.
+    """
+    changes: dict[str, Any] = {name: getattr(now, name) for name in now.said & SET_UP}
+    if {"model", "replay"} & now.said:
+        # Who answers is one of the two, and what another one said is not to be recorded.
+        changes |= {"model": now.model, "replay": now.replay, "record": now.record}
+    changes["tools"] = tuple(dict.fromkeys((*before.tools, *now.tools)))
+    for name in ("inputs", "outputs"):
+        both = (*getattr(before, name), *getattr(now, name))
+        changes[name] = tuple({each[0]: each for each in both}.values())
+    return replace(before, **changes, said=before.said | now.said)
+
+
+def _one_of(option: str, value: str, known: Iterable[str]) -> None:
+    """What a line says was checked when it was read; a setting is checked here."""
+    if value not in known:
+        raise UsageError(
+            f"{option} {value!r} is not one of {', '.join(known)}; see %config ToolChat"
+        )
+
+
+def _input(text: str) -> tuple[str, str]:
+    name, _, said = text.partition(":")
+    return _variable("-i", name), said
+
+
+def _output(text: str) -> tuple[str, str, str]:
+    name, _, rest = text.partition(":")
+    kind, _, said = rest.partition(":")
+    if not kind:
+        raise UsageError(
+            f"-o {text} has no type; write {name or 'NAME'}:TYPE, such as {name or 'fries'}:str"
+        )
+    return _variable("-o", name), kind, said
+
+
+def _variable(option: str, name: str) -> str:
+    if not name.isidentifier():
+        raise UsageError(f"{option} {name!r} is no variable's name")
+    return name
+
+
+def _session(name: str) -> str:
+    if name and not (name.replace("-", "").replace("_", "").isalnum() and len(name) <= 64):
+        raise UsageError(f"-n {name!r} is no session's name; use letters, digits, - and _")
+    return name
+
+
+def _once(option: str, found: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    names = [each[0] for each in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"{option} names {twice!r} twice")
+    return tuple(found)
+
+
+def help_text() -> str:
+    """Return the options, and one example."""
+    example = (
+        "\nExample:\n  %%toolchat -m scripted:kitchen -t Potato Oven Fries"
+        " -i potato sink oven plate -o fries:Plate\n"
+        "  Bake me some fries from {potato}. Save them as fries.\n"
+    )
+    return parser().format_help() + example

@@ -1,0 +1,45 @@
+"""The live panel: an anywidget whose only truth is the drive behind it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anywidget
+
+from ..rows.contract import VERSION, Notice
+from ..rows.wire import Wire
+from ..view.saving import LIVE
+from .driving import Drive
+
+STATIC = Path(__file__).parent.parent / "static"
+
+
+class Panel(anywidget.AnyWidget):
+    """Carries notices to the page and commands back; keeps nothing but what it has said."""
+
+    _esm = STATIC / "widget.js"
+    _css = STATIC / "widget.css"
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.drive: Drive | None = None
+        self.wire = Wire()
+        self.on_msg(self._receive)
+
+    def show(self, notice: Notice) -> None:
+        """Send a notice to every view of this panel."""
+        self.send(self.wire.packed(notice))
+
+    def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
+        if self.drive is not None:
+            self.drive.hear(content)
+
+    def bundle(self) -> dict[str, Any]:
+        """Return the output that shows this panel, for every front end and for ours."""
+        view = {"version_major": 2, "version_minor": 1, "model_id": self.model_id}
+        return {
+            "application/vnd.jupyter.widget-view+json": view,
+            LIVE: {"model_id": self.model_id, "version": VERSION},
+            "text/plain": "The live panel of a tool-calling session.",
+        }

@@ -1,0 +1,1 @@
+"""Whether files come out again as they were recorded, with nobody there."""

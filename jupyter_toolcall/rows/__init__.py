@@ -1,0 +1,1 @@
+"""What a person sees, as rows: the contract with the panel and the saved notebook."""

@@ -1,0 +1,41 @@
+"""Why what was decided once is asked about again, where a recording is said again."""
+
+from __future__ import annotations
+
+from ..events import Decided
+from ..journal.tree import Entry, Journal
+from ..state.fold import CallState, state_at
+from ..state.memory import Prepared
+from ..state.script import Script
+from .coded import changed, code_of
+
+
+def why_anew(script: Script, journal: Journal, ready: Prepared) -> str:
+    """Return why a person's recorded approval of a call does not hold for it now, "" for none."""
+    said = _approved(script, ready.call_id)
+    if said is None or said.meta.get("by") == "policy":
+        return ""
+    told = state_at(journal, script.entries[-1].id).calls[ready.call_id]
+    return f"You are asked again: {_said(told, said.own, journal, ready)}."
+
+
+def _approved(script: Script, call_id: str) -> Entry | None:
+    """Return the last word of a recording that lets a call run."""
+    for entry in reversed(script.entries):
+        match entry.event:
+            case Decided(each, "approve" | "edit") if each == call_id:
+                return entry
+    return None
+
+
+def _said(told: CallState, own: bool, journal: Journal, ready: Prepared) -> str:
+    code = code_of(told, journal)
+    if not own:
+        return "it was approved on another machine"
+    if code is not None and (other := changed(ready.tool, code)):
+        return other
+    if told.bound != ready.bound:
+        return "what it runs on is not what it was"
+    if told.outcome is not None:
+        return "it ran, and what it came to is not on this machine any more"
+    return "it was approved, and nobody ran it"

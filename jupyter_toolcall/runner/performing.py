@@ -1,0 +1,90 @@
+"""A call as it runs: traced and timed, without secrets, and its result kept where it is dear."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..events import Data, Decided, Failed, Finished, Interrupted, Outcome
+from ..secrets import Hide
+from ..state.fold import State, state_at
+from ..state.memory import Memory, Prepared, results_of
+from ..tools import Tool, Toolbox
+from ..tools.invoke import invoke
+from .running import Ran, run
+from .tracing import content, span
+
+DEAR = 200.0
+"""Milliseconds from which on a result is kept, though it could be computed again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """What a run came to, and what is written down beside it."""
+
+    outcome: Outcome
+    meta: Mapping[str, Any]
+    interrupted: bool
+
+
+def performed(
+    ready: Prepared, state: State, memory: Memory, hide: Hide, clock: Callable[[], float]
+) -> Performed:
+    """Run a call, and return what it came to. Raises as `run` does."""
+    began = clock()
+    ran = _traced(ready, state, memory, hide)
+    took = milliseconds(began, clock())
+    # Before it is written down that there is a result, the result is kept.
+    kept = memory.shelve(ready, ran.outcome) if worth_keeping(ready.tool, took) else ()
+    notes = [*ran.notes, *kept]
+    meta: dict[str, Any] = {"ms": took}
+    if ran.prints:
+        meta["prints"] = hide(ran.prints)
+    if notes:
+        meta["notes"] = notes
+    return Performed(hidden(ran.outcome, hide), meta, ran.interrupted)
+
+
+def worth_keeping(tool: Tool, ms: float) -> bool:
+    """Return whether a result is kept beyond the kernel: it was dear, or must not be made twice."""
+    return ms >= DEAR or not tool.repeatable
+
+
+def keep_all(memory: Memory, toolbox: Toolbox) -> None:
+    """Keep beyond the kernel what runs would have kept, had there been a shelf."""
+    for entry in memory.journal:
+        match entry.event:
+            case Finished(call_id) | Decided(call_id, "answer") if entry.own:
+                call = state_at(memory.journal, entry.id).call(call_id)
+                tool = toolbox.get(call.tool)
+                if tool is None or worth_keeping(tool, entry.meta.get("ms", 0)):
+                    memory.put(results_of(call))
+
+
+def _traced(ready: Prepared, state: State, memory: Memory, hide: Hide) -> Ran:
+    called = {"gen_ai.tool.name": ready.tool.name, "gen_ai.tool.call.id": ready.call_id}
+    asked = content("gen_ai.tool.call.arguments", dict(ready.arguments), hide)
+    with span("execute_tool", ready.tool.name, {**called, **asked}) as note:
+        ran = run(ready, state, memory, invoke)
+        match ran.outcome:
+            case Data(data):
+                note(content("gen_ai.tool.call.result", data, hide))
+            case Failed() | Interrupted():
+                note({"error.type": "interrupted" if ran.interrupted else "failed"})
+        return ran
+
+
+def hidden(outcome: Outcome, hide: Hide) -> Outcome:
+    """Return an outcome without secrets."""
+    match outcome:
+        case Data(data, variables):
+            return Data(hide(data), hide(variables))
+        case Failed(message):
+            return Failed(hide(message))
+    return outcome
+
+
+def milliseconds(began: float, ended: float) -> float:
+    """Return how long something took between two times of a clock."""
+    return round((ended - began) * 1000, 1)

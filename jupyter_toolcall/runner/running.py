@@ -1,0 +1,227 @@
+"""Running a call: what it is bound to, what memory knows of it, and running it.
+
+A call is bound to the tool's source and to its inputs: that digest is what a person
+approves, and what memory answers by.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..content.value import LONGEST, content_digest, plain_data, private, well_formed
+from ..digest import digest, encode
+from ..errors import Absent, CallError
+from ..events import Data, Failed, Interrupted, Made, Many, Outcome
+from ..state.fold import CallState, State, variable_place
+from ..state.memory import Memory, Prepared, after
+from ..tools import Changed, Tool
+from ..tools.kinds import kind_name, kind_of
+from ..tools.references import walk
+from .lending import Lending, Loan
+
+PRINTS = 4_000
+"""Characters of a tool's prints that are kept."""
+
+
+def prepare(
+    tool: Tool,
+    call: CallState,
+    arguments: Mapping[str, Any],
+    state: State,
+    memory: Memory,
+    variables: Mapping[str, Any],
+) -> Prepared:
+    """Return a call that can run.
+
+    Raises CallError, which says what is wrong with it; Absent where a value is not at hand.
+    """
+    used: dict[str, str] = {}
+
+    def note(place: str, name: str) -> str:
+        made = state.resolve(name)
+        used[place] = made.maker
+        return made.digest
+
+    tool.check(arguments, lambda name, types: _fitting(state, memory, name, types))
+    named = walk(tool.parameters, arguments, note)
+    before = ""
+    if tool.instance:
+        used[tool.instance] = state.instances.get(tool.instance) or ""
+        before = memory.before(tool.instance, state)
+    for name in variables:
+        used[variable_place(name)] = state.setters.get(name) or ""
+    more = (dict(variables),) if variables else ()
+    bound = digest("run", tool.name, tool.version(), named, before, *more)
+    return Prepared(tool, call.id, arguments, used, bound, before, variables)
+
+
+def _fitting(state: State, memory: Memory, name: str, types: tuple[type, ...]) -> Any:
+    """Return the value of an object by name, if it is of a type that fits."""
+    made = state.resolve(name)
+    wanted = {memory.kinds.get(cls) or kind_name(cls) for cls in types}
+    if types and made.kind not in wanted:
+        have = [state.newest[kind] for kind in sorted(wanted) if kind in state.newest]
+        raise CallError(
+            f"{name} is a {made.kind}, not a {' or '.join(sorted(wanted))}"
+            + (f"; the newest: {', '.join(have)}" if have else "; there is none yet")
+        )
+    return memory.value(made)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a run came to, what it printed, and the error as it was raised."""
+
+    outcome: Outcome
+    prints: str = ""
+    interrupted: bool = False
+    notes: tuple[str, ...] = ()
+    """What the person is told of the inputs that it changed."""
+
+
+Invoke = Callable[[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
+"""Calls a tool's function: async functions are dealt with there."""
+
+
+def run(prepared: Prepared, state: State, memory: Memory, invoke: Invoke) -> Ran:
+    """Run a call and return what it came to. What a tool raises is an outcome.
+
+    Raises Absent where a value of ours is not at hand: that is no fault of the tool's.
+    """
+    printed, lending = _Capped(), Lending(state, memory)
+    try:
+        outcome, result = _run(prepared, lending, memory, invoke, printed)
+    except KeyboardInterrupt:
+        return Ran(Interrupted(), printed.text(), True, lending.notes(None))
+    except Absent:
+        raise
+    # A tool may raise anything, SystemExit too: all of it is told, none of it ends us.
+    except BaseException as error:
+        return Ran(Failed(in_words(error)), printed.text(), False, lending.notes(None))
+    return Ran(outcome, printed.text(), False, lending.notes(result, outcome))
+
+
+def _run(
+    prepared: Prepared, lending: Lending, memory: Memory, invoke: Invoke, printed: _Capped
+) -> tuple[Outcome, Any]:
+    """Return what a call came to, and what its function returned.
+
+    Tools get private copies, so that nothing that has a name ever changes.
+    """
+    values = prepared.tool.check(prepared.arguments, lending.lend)
+    if prepared.tool.reads:
+        values = {**values, "variables": dict(prepared.variables)}
+    subject = _subject(prepared, memory)
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        result = _invoked(prepared, subject, values, invoke)
+    outcome = _outcome(result, prepared, lending, memory)
+    if subject:
+        memory.values[after(prepared.call_id, prepared.bound)] = subject[0]
+    return outcome, result
+
+
+def _invoked(
+    prepared: Prepared, subject: tuple[Any, ...], values: Mapping[str, Any], invoke: Invoke
+) -> Any:
+    """A tool may hold a session of its own: what is absent there is the tool's failure."""
+    try:
+        return invoke(prepared.tool.function, subject, values)
+    except Absent as error:
+        raise CallError(f"Absent: {error}") from error
+
+
+def in_words(error: BaseException) -> str:
+    """Return an error as the model is told of it."""
+    if isinstance(error, CallError):
+        return str(error)
+    try:
+        text = str(error)
+    except Exception:
+        text = "(its message cannot be read)"
+    return well_formed(f"{type(error).__name__}: {text}"[:4_000])
+
+
+def _subject(prepared: Prepared, memory: Memory) -> tuple[Any, ...]:
+    """Return a private copy of the instance that a method works on, if it works on one."""
+    if not prepared.tool.instance:
+        return ()
+    return (private(memory.values[prepared.before])[0],)
+
+
+def _outcome(result: Any, prepared: Prepared, lending: Lending, memory: Memory) -> Outcome:
+    for loan in lending:
+        if result is loan.lent and not _is_another(loan):
+            return loan.made
+    if result is None and prepared.tool.receiver:
+        mine = lending.of(prepared.used.get(prepared.tool.receiver))
+        if mine is not None and _is_another(mine):
+            return _made(mine.lent, mine.made.kind, prepared, memory, 0)
+    if isinstance(result, Changed):
+        return as_changed(result)
+    if isinstance(result, (Iterator, AsyncIterator)) and type(result) not in memory.kinds:
+        raise CallError(
+            f"{prepared.tool.name} returned a {type(result).__name__}, which can be read only "
+            "once; it has to return a list"
+        )
+    many = _many(result, prepared, memory)
+    if many is not None:
+        return many
+    kind = kind_of(result, memory.kinds)
+    return Data(plain_data(result)) if kind is None else _made(result, kind, prepared, memory, 0)
+
+
+def as_changed(changed: Changed) -> Data:
+    """Return a result that sets variables as plain data. Raises CallError where they are too long.
+
+    Half a variable is none, so none is cut.
+    """
+    variables = {str(name): plain_data(value) for name, value in changed.variables.items()}
+    if len(encode(variables)) > LONGEST:
+        names = ", ".join(variables)
+        raise CallError(f"{names:.200}: longer than {LONGEST:,} characters, so not set")
+    return Data(plain_data(changed.result), variables)
+
+
+def _many(result: Any, prepared: Prepared, memory: Memory) -> Many | None:
+    """Return the objects that a list is made of; None where it holds anything else."""
+    if type(result) not in (list, tuple) or type(result) in memory.kinds or not result:
+        return None
+    kinds = [kind_of(item, memory.kinds) for item in result]
+    if not all(kinds):
+        return None
+    pairs = enumerate(zip(result, kinds, strict=True))
+    return Many(tuple(_made(item, str(kind), prepared, memory, i) for i, (item, kind) in pairs))
+
+
+def _is_another(loan: Loan) -> bool:
+    """Return whether what a tool had is another object by now; what nobody can tell may be."""
+    return loan.copied and loan.changed is not False
+
+
+def _made(value: Any, kind: str, prepared: Prepared, memory: Memory, index: int) -> Made:
+    """Return a new object; only equal values share a digest."""
+    content, again = content_digest(value), 1
+    name = digest("made", prepared.bound, prepared.call_id, index, content)
+    while not content and name in memory.values:
+        again += 1
+        name = digest("made", prepared.bound, prepared.call_id, index, again)
+    made = Made(kind, "", name, content)
+    memory.hold(made, value)
+    return made
+
+
+class _Capped(io.StringIO):
+    """Keeps the beginning of what is printed."""
+
+    def write(self, text: str) -> int:
+        room = PRINTS - self.tell()
+        if room > 0:
+            super().write(text if len(text) <= room else f"{text[:room]}…\n")
+        return len(text)
+
+    def text(self) -> str:
+        return well_formed(self.getvalue())

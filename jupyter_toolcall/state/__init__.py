@@ -1,0 +1,1 @@
+"""What the facts mean: pure folds over the events of a branch."""

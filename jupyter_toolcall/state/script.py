@@ -1,0 +1,88 @@
+"""What was recorded, to be said again on another branch, and how it stands to what is there now.
+
+An entry of a script holds where it fits the state; what was decided or run anew is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from ..events import Data, Decided, Event, Failed, Finished, Outcome, Started
+from ..journal.tree import Entry
+from .fold import CallState, State, objects_of
+
+
+@dataclass
+class Script:
+    """Recorded entries to be said again, and how far that has come."""
+
+    entries: tuple[Entry, ...] = ()
+    at: int = 0
+    overtaken: set[str] = field(default_factory=set)
+    """The calls that were decided or run anew: what was recorded of them is over."""
+
+    def next(self, open_calls: Collection[str] = ()) -> Entry | None:
+        """Return the next entry that still holds, or that is about one of these calls."""
+        while self.at < len(self.entries):
+            entry = self.entries[self.at]
+            call_id = about(entry.event)
+            if call_id not in self.overtaken or call_id in open_calls:
+                return entry
+            self.at += 1
+        return None
+
+    def end_of(self, call_id: str) -> tuple[Entry, Outcome] | None:
+        """Return what a call is about to come to, and the entry that says so."""
+        for index in range(self.at, len(self.entries)):
+            match (entry := self.entries[index]).event:
+                case Finished(each, outcome) if each == call_id:
+                    return entry, outcome
+        return None
+
+
+def about(event: Event) -> str:
+    """Return the id of the call that an event is about; "" for what is about none."""
+    match event:
+        case Decided(call_id) | Started(call_id) | Finished(call_id):
+            return call_id
+    return ""
+
+
+def fits(event: Event, state: State) -> bool:
+    """Return whether an event may follow in a state."""
+    match event:
+        case Decided(call_id, bound=bound):
+            known = state.calls.get(call_id)
+            return call_id in state.open and not (known is not None and known.allows(bound))
+        case Started(call_id):
+            return call_id in state.open and state.calls[call_id].status == "approved"
+        case Finished(call_id):
+            return call_id in state.open
+    return not state.open
+
+
+def same_objects(used: Mapping[str, str], told: State, now: State) -> bool:
+    """Return whether the objects that a call names are now what they were when it ran."""
+    return all(told.made(maker) == now.made(maker) for maker in used.values())
+
+
+def told_otherwise(told: State, now: State) -> bool:
+    """Return whether the last results read otherwise now than where they were recorded.
+
+    What the model said to them may be stale: it read a number or an error, and carried it on.
+    """
+    if told is now:
+        return False
+    ids = [each for each in told.latest if each in now.calls]
+    return any(_read(told.calls[each], told) != _read(now.calls[each], now) for each in ids)
+
+
+def _read(call: CallState, state: State) -> object:
+    """Return what a model reads in a result: the names of objects, else what it says."""
+    match call.outcome:
+        case Data(data):
+            return "data", data
+        case Failed(message):
+            return "failed", message
+    return [state.by_maker.get(made.maker) for made in objects_of(call.outcome)]

@@ -1,0 +1,75 @@
+"""What a session waits for: computed from its state, a closed union of steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..events import Asked, Replied
+from .fold import CallState, State
+
+
+@dataclass(frozen=True, slots=True)
+class AskPerson:
+    """It is the person's turn to say something."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskModel:
+    """It is the model's turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remind:
+    """The model stopped before it was through, and is told so once."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A call waits for a decision."""
+
+    call: CallState
+
+
+@dataclass(frozen=True, slots=True)
+class Perform:
+    """A call was approved and has not run."""
+
+    call: CallState
+
+
+@dataclass(frozen=True, slots=True)
+class Clarify:
+    """A call started and never finished: only a person knows what came of it."""
+
+    call: CallState
+
+
+Step = AskPerson | AskModel | Remind | Judge | Perform | Clarify
+
+
+def step_of(call: CallState) -> Step:
+    """Return what an open call waits for."""
+    match call.status:
+        case "approved" if call.own:
+            return Perform(call)
+        case "unknown":
+            return Clarify(call)
+    return Judge(call)
+
+
+def next_step(state: State, reminder: str = "") -> Step:
+    """Return what a session waits for; `reminder` is what the model is told if it stops."""
+    if state.open:
+        return step_of(state.calls[state.open[0]])
+    match state.last:
+        case Asked():
+            return AskModel()
+        case Replied(calls=[_, *_]) if not state.done:
+            return AskModel()
+        case Replied(stop="paused"):
+            return AskModel()
+        case Replied(stop="end") if reminder and not (state.done or state.reminded):
+            return Remind(reminder)
+    return AskPerson()

@@ -1,0 +1,167 @@
+"""The other branches, beside the one that is shown: what is told of each, and what it took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ..branches.branch import SHOWN, Branch, left_by, shared_with_older
+from ..branches.tally import Replies, Tally
+from ..content.value import cut
+from ..events import Decided, Finished, Replied, Started
+from ..journal.tree import Entry
+from ..loop import Cursor
+from ..rows.contract import BranchRow
+from ..state.ends import Ends
+from ..state.fold import State, state_at
+from .tables import Seen
+
+CURRENT = "current"
+"""How a row names the branch that is shown: its head moves."""
+SAID = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Pale:
+    """A branch that is drawn pale: its entries that no branch before it has told."""
+
+    branch: Branch
+    seen: Seen
+    entries: tuple[Entry, ...]
+    shares: str = ""
+    """The branch that tells what comes before them; "" for the one that is shown."""
+    touched: tuple[str, ...] = ()
+    """The ids of the calls that they are about."""
+
+    @property
+    def from_step(self) -> int:
+        """The first step that is told here."""
+        state = self.seen.state
+        steps = (state.calls[call_id].step for call_id in self.touched)
+        return min(steps, default=len(state.order) + 1)
+
+
+def pales(cursor: Cursor, known: Iterable[Branch], shown: Sequence[Entry]) -> tuple[Pale, ...]:
+    """Return what is told of branches; `shown` are the entries of the one that is shown."""
+    journal = cursor.desk.journal
+    tells = dict.fromkeys((entry.id for entry in shown), "")
+    found: dict[str, Pale] = {}
+    for branch in known:
+        path = journal.path(branch.head)
+        entries = tuple(entry for entry in path if entry.id not in tells)
+        shares = tells[(entries[0].parent or "") if entries else branch.head]
+        found[branch.head] = _pale(cursor, branch, entries, shares, found.get(shares))
+        tells.update((entry.id, branch.head) for entry in entries)
+    return tuple(found.values())
+
+
+def _pale(
+    cursor: Cursor, branch: Branch, entries: tuple[Entry, ...], shares: str, before: Pale | None
+) -> Pale:
+    state = state_at(cursor.desk.journal, branch.head)
+    touched = touched_by(state, entries)
+    replied = {entry.id[:12] for entry in entries if isinstance(entry.event, Replied)}
+    own = (each for each in touched if state.calls[each].key.split(".")[0] not in replied)
+    inherited = before.seen.forked if before else {}
+    forked = {each: row for each, row in inherited.items() if each in state.calls}
+    forked |= dict.fromkeys(own, branch.head[:12])
+    seen = Seen(Cursor(cursor.desk, branch.head), state, branch.head, forked)
+    return Pale(branch, seen, entries, shares, tuple(touched))
+
+
+def touched_by(state: State, entries: Iterable[Entry]) -> list[str]:
+    """Return the calls that entries are about, and those that are open, in call order."""
+    found: dict[str, None] = {}
+    for entry in entries:
+        match entry.event:
+            case Replied(calls=calls):
+                found.update(dict.fromkeys(call.id for call in calls))
+            case Decided(call_id) | Started(call_id) | Finished(call_id):
+                found[call_id] = None
+    found.update(dict.fromkeys(state.open))
+    return sorted(found, key=lambda call_id: state.calls[call_id].step)
+
+
+def drawn(
+    cursor: Cursor, known: Sequence[Branch], wanted: frozenset[str] = frozenset()
+) -> tuple[Branch, ...]:
+    """Return the branches that are drawn beside the one that is shown, oldest first.
+
+    Those are the newest, the one that this one left, and those that are asked for.
+    """
+    others = [each for each in known if not each.hidden and _goes_another_way(cursor, each)]
+    mine = next((each for each in known if each.current), None)
+    left = left_by(cursor.desk.journal, mine, known) if mine else None
+    heads = {each.head for each in others[-SHOWN:]} | ({left.head} if left else set()) | wanted
+    return tuple(each for each in others if each.head in heads)
+
+
+def _goes_another_way(cursor: Cursor, branch: Branch) -> bool:
+    """Whether a branch leaves this one; what a record has ahead of here is not drawn."""
+    path = cursor.desk.journal.path(branch.head)
+    return all(entry.id != cursor.head for entry in path)
+
+
+@dataclass
+class Counting:
+    """What branches of a journal took, read as it grows."""
+
+    ends: Ends
+    replies: Replies
+
+    @classmethod
+    def of(cls, cursor: Cursor) -> Counting:
+        """Return what counts in the journal of a cursor."""
+        journal = cursor.desk.journal
+        return cls(Ends(journal), Replies(journal, str(getattr(cursor.desk.model, "name", ""))))
+
+    def branch(self, cursor: Cursor, branch: Branch) -> Tally:
+        """Return what a branch took; the entries of an older one were paid for there."""
+        journal = cursor.desk.journal
+        path, shared = journal.path(branch.head), shared_with_older(journal, branch.head)
+        return self.replies.took(path, self.ends.of(path, shared), shared)
+
+
+def branch_rows(
+    cursor: Cursor, known: Sequence[Branch], pale: Sequence[Pale], counting: Counting, took: Tally
+) -> tuple[BranchRow, ...]:
+    """Return the rows of branches; those that are drawn pale say what they share.
+
+    `took` is what the one that is shown took.
+    """
+    told = {each.branch.head: each for each in pale}
+    rows = []
+    for branch in known:
+        state = state_at(cursor.desk.journal, branch.head)
+        left = left_by(cursor.desk.journal, branch, known)
+        row = BranchRow(
+            branch.head,
+            branch.name,
+            branch.current,
+            hidden=branch.hidden,
+            left="" if left is None else CURRENT if left.current else left.head,
+            text="" if branch.current else cut(state.said, SAID),
+        )
+        row = with_took(row, state, took if branch.current else counting.branch(cursor, branch))
+        rows.append(_told(row, told.get(branch.head)))
+    return tuple(rows)
+
+
+def _told(row: BranchRow, pale: Pale | None) -> BranchRow:
+    if pale is None:
+        return row
+    return replace(row, shares=pale.shares or CURRENT, from_step=pale.from_step)
+
+
+def with_took(row: BranchRow, state: State, took: Tally) -> BranchRow:
+    """Return the row of a branch with what it has come to, and what that took."""
+    return replace(
+        row,
+        calls=len(state.order),
+        last=state.calls[state.order[-1]].tool if state.order else "",
+        ran=took.ran,
+        remembered=took.remembered,
+        ms=took.ms,
+        tokens=took.tokens,
+        cost=str(took.cost or ""),
+    )

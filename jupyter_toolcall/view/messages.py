@@ -1,0 +1,108 @@
+"""The conversation as rows: what each request brought that was new, and each reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Literal
+
+from ..content.value import cut
+from ..conversation.replies import RUNS
+from ..digest import encode
+from ..events import Asked, Call, Decided, Finished, Replied, Usage
+from ..journal.tree import Entry
+from ..loop import Cursor
+from ..models.prices import cost
+from ..rows.contract import MessageRow, TurnRow
+from ..state.fold import CallState, State, state_at
+from .exchanges import attempts, model_of
+
+LIMIT = 4_000
+
+
+def entry_messages(cursor: Cursor, entry: Entry) -> Iterator[MessageRow]:
+    """Yield the rows of what an entry added to the conversation."""
+    state = state_at(cursor.desk.journal, entry.id)
+    short = entry.id[:12]
+    match entry.event:
+        case Replied() as reply if entry.meta.get("stale"):
+            yield from (replace(row, stale=True) for row in _replied(cursor, reply, short, state))
+        case Replied() as reply:
+            yield from _replied(cursor, reply, short, state)
+        case Asked(text, by):
+            role: Literal["user", "session"] = "user" if by == "person" else "session"
+            yield MessageRow(f"{short}", state.turns + 1, role, _cut(text))
+        case Decided(call_id) | Finished(call_id):
+            ended = state.calls[call_id]
+            if ended.outcome is not None:
+                yield _result(cursor, ended, entry, state.turns + 1)
+
+
+def _replied(cursor: Cursor, reply: Replied, short: str, state: State) -> Iterator[MessageRow]:
+    """Yield what a request brought that was new beside its messages, and the reply to it."""
+    yield from _offered(cursor, reply, short, state.turns)
+    if reply.news:
+        yield MessageRow(f"{short}.news", state.turns, "session", _cut(reply.news))
+    if reply.thought:
+        thought = _cut(f"(thinking) {reply.thought}")
+        yield MessageRow(f"{short}.thought", state.turns, "assistant", thought)
+    if reply.text:
+        yield MessageRow(f"{short}.text", state.turns, "assistant", _cut(reply.text))
+    if ending := _ending(reply):
+        yield MessageRow(f"{short}.ending", state.turns, "session", _cut(ending))
+    for call in reply.calls:
+        step = state.calls[call.id].step
+        yield MessageRow(f"{short}.{step}", state.turns, "call", _spoken(call), step)
+
+
+def _ending(reply: Replied) -> str:
+    """Return what a person is told of a reply that stopped before its end, "" for nothing."""
+    if reply.stop in RUNS or reply.said is None:
+        return ""
+    return reply.said.removeprefix(reply.text).strip()
+
+
+def turn_row(cursor: Cursor, entry: Entry) -> TurnRow | None:
+    """Return the row of what a reply took; None for an entry that is none."""
+    if not isinstance(entry.event, Replied):
+        return None
+    model, used = model_of(cursor, entry), entry.event.usage or Usage()
+    price = cost(model, entry.event.usage)
+    return TurnRow(
+        id=entry.id[:12],
+        turn=state_at(cursor.desk.journal, entry.id).turns,
+        model=model,
+        input=used.input,
+        cached=used.cached,
+        output=used.output,
+        cost=str(price) if price else "",
+        ms=entry.meta.get("ms", 0),
+        attempts=tuple(f"{each.said}; waited {each.waited:.1f} s" for each in attempts(entry)),
+    )
+
+
+def _result(cursor: Cursor, call: CallState, entry: Entry, turn: int) -> MessageRow:
+    state = state_at(cursor.desk.journal, entry.id)
+    told = cursor.desk.scheme.render(call, state, cursor.desk.toolbox)
+    return MessageRow(f"{entry.id[:12]}", turn, "tool", _cut(told.content), call.step)
+
+
+def _offered(cursor: Cursor, reply: Replied, short: str, turn: int) -> Iterator[MessageRow]:
+    texts = cursor.desk.journal.texts
+    if "" in reply.offered:
+        yield MessageRow(
+            f"{short}.system", turn, "system", _cut(str(texts.get(reply.offered[""], "")))
+        )
+    names = [name for name in reply.offered if name]
+    if names:
+        count = f"{len(names)} tool{'' if len(names) == 1 else 's'}"
+        yield MessageRow(f"{short}.tools", turn, "tools", _cut(f"{count}: {', '.join(names)}"))
+
+
+def _spoken(call: Call) -> str:
+    arguments = ", ".join(f"{key}={encode(value)}" for key, value in call.arguments.items())
+    return _cut(f"{call.tool}({arguments})")
+
+
+def _cut(text: str) -> str:
+    return cut(text, LIMIT)

@@ -1,0 +1,71 @@
+"""What a cell leaves in its notebook: MIME data, a picture and text, in one bundle."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ..branches.branch import is_prompt
+from ..drawing.render import svg, text
+from ..events import Asked, Opened, Replied, to_json
+from ..journal.tree import Entry
+from ..loop import Cursor
+from ..rows.contract import Rows, Saved
+from ..rows.wire import packed
+
+MIME = "application/vnd.jupyter-toolcall.session+json"
+LIVE = "application/vnd.jupyter-toolcall.live+json"
+
+
+def bundle(cursor: Cursor, rows: Rows, since: str | None) -> dict[str, Any]:
+    """Return the MIME bundle of a session; `since` is the entry before the cell's own.
+
+    What a learner guessed, and how an exercise stands, is no part of the session.
+    """
+    rows = replace(rows, guesses=(), session=tuple(replace(row, task=None) for row in rows.session))
+    saved = Saved(rows, journal_part(cursor, since))
+    return {MIME: packed(saved), "image/svg+xml": svg(rows), "text/plain": text(rows)}
+
+
+def journal_part(cursor: Cursor, since: str | None) -> dict[str, Any]:
+    """Return the entries that a cell added, without the ids that follow from them.
+
+    `events` is a list of [index of the parent in this list, event, meta]; -1 is `parent`.
+    Where that opened the session, or changed it, `opened` is [its own parent, event].
+    """
+    entries = _behind(cursor, since)
+    index = {entry.id: n for n, entry in enumerate(entries)}
+    events = [_row(entry, index) for entry in entries]
+    known = cursor.desk.journal.texts
+    sent = (e.event.offered.values() for e in entries if isinstance(e.event, Replied))
+    codes = (e.meta["code"] for e in entries if "code" in e.meta)
+    keys = (*(key for offered in sent for key in offered), *codes)
+    texts = {key: known[key] for key in keys if key in known}
+    part = {"parent": since, "head": cursor.head, "events": events, "texts": texts}
+    return {**part, **_opened(cursor, since)}
+
+
+def _opened(cursor: Cursor, since: str | None) -> dict[str, Any]:
+    entry = cursor.desk.journal[since] if since else None
+    if entry is None or not isinstance(entry.event, Opened):
+        return {}
+    return {"opened": [entry.parent, to_json(entry.event)]}
+
+
+def _row(entry: Entry, index: dict[str, int]) -> list[Any]:
+    row = [index.get(entry.parent or "", -1), to_json(entry.event)]
+    return [*row, dict(entry.meta)] if entry.meta else row
+
+
+def _behind(cursor: Cursor, since: str | None) -> list[Entry]:
+    """Return what came of a cell, on all branches, in order; later prompts are later cells'."""
+    journal = cursor.desk.journal
+    path = journal.path(cursor.head, after=since)
+    first = next((n for n, entry in enumerate(path) if isinstance(entry.event, Asked)), 0)
+    found = [*path[: first + 1]]
+    known, own = {entry.id for entry in found[-1:]}, {entry.id for entry in path}
+    for entry in journal:
+        if entry.parent in known and (entry.id in own or not is_prompt(entry)):
+            known.add(entry.id)
+            found.append(entry)
+    return found
