@@ -104,6 +104,13 @@ def test_what_is_no_section_is_for_the_learner() -> None:
     assert len(found.checks) == 1
 
 
+def test_words_of_the_teachers_own_may_sound_like_a_condition() -> None:
+    (check,) = read('Dinner is served: `fries.food` is `"fries: sticks"`').checks
+    assert (check.words, check.veiled) == ("Dinner is served", True)
+    with pytest.raises(UsageError, match="line 6: 'two words' is no value"):
+        read("Dinner is served: `fries.food` is two words")
+
+
 def test_items_go_on_in_the_next_line() -> None:
     (check,) = read("`fries` is\n  saved\n  - A hint\n    that is long").checks
     assert (check.words, check.hints) == ("`fries` is saved", ("A hint that is long",))

@@ -179,20 +179,21 @@ def _go_on(
 
 
 def _check(item: _Item, where: str) -> Check:
-    try:
-        found = condition(item.text)
-        if found is not None:
-            return Check(item.text, found, item.below)
-        for words, rest in _halves(item.text):
+    """The words before a colon may look like a condition too: what can be read is the one."""
+    wrong = ""
+    for words, rest in ((item.text, item.text), *_halves(item.text)):
+        try:
             found = condition(rest)
-            if found is not None:
-                return Check(words, found, item.below, veiled=True)
-    except UsageError as error:
-        raise UsageError(f"{where}, line {item.line}: {error}") from None
-    raise UsageError(
-        f"{where}, line {item.line}: {item.text!r:.100} is nothing that can be checked."
-        f"{nearest_form(item.text)} %toolchat exercise --forms lists them all"
+        except UsageError as error:
+            wrong = str(error)
+            continue
+        if found is not None:
+            return Check(words, found, item.below, veiled=rest is not words)
+    unknown = (
+        f"{item.text!r:.100} is nothing that can be checked.{nearest_form(item.text)} "
+        "%toolchat exercise --forms lists them all"
     )
+    raise UsageError(f"{where}, line {item.line}: {wrong or unknown}")
 
 
 def _halves(text: str) -> Iterator[tuple[str, str]]:
