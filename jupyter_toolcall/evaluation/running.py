@@ -10,7 +10,7 @@ from ..errors import ToolcallError, UsageError
 from ..models.named import model_named
 from ..progress import bar
 from ..request import Model, Reply, Request
-from ..schemes import scheme_named
+from ..schemes import Scheme, scheme_named
 from ..session import Session
 from ..state.steps import AskModel
 from .counting import as_sent, served, tokens
@@ -68,7 +68,7 @@ class Heard:
 
 def compare(
     tasks: Sequence[Task],
-    schemes: Sequence[str] = SCHEMES,
+    schemes: Sequence[str | Scheme] = SCHEMES,
     models: Sequence[str | Model] = (IDEAL,),
     *,
     attempts: int = 1,
@@ -90,7 +90,7 @@ def compare(
 
 
 def _each(
-    combined: Sequence[tuple[str, str | Model, Task, int]], rule: str, max_turns: int
+    combined: Sequence[tuple[str | Scheme, str | Model, Task, int]], rule: str, max_turns: int
 ) -> Iterator[Run]:
     with bar(len(combined), "eval", "run") as shown:
         for scheme, model, task, attempt in combined:
@@ -118,15 +118,14 @@ def _is_offline(model: str | Model) -> bool:
 
 
 def _all_there(
-    tasks: Sequence[Task], schemes: Sequence[str], models: Sequence[str | Model]
+    tasks: Sequence[Task], schemes: Sequence[str | Scheme], models: Sequence[str | Model]
 ) -> None:
-    for scheme in schemes:
-        scheme_named(_in_full(scheme))
+    names = [scheme_named(scheme).name for scheme in schemes]
     for model in models:
         if model != IDEAL:
             model_named(model)
-    spoken = [scheme for scheme in schemes if scheme.startswith("native(") and IDEAL in models]
-    if spoken and spoken != [_in_full("native")]:
+    spoken = [name for name in names if name.startswith("native(") and IDEAL in models]
+    if any(name != "native(flat)" for name in spoken):
         raise UsageError(
             f"the model {IDEAL} cannot speak {spoken[0]}; give native, or other models"
         )
@@ -138,13 +137,9 @@ def _all_there(
         )
 
 
-def _in_full(scheme: str) -> str:
-    return "native(flat)" if scheme == "native" else scheme
-
-
 def attempted(
     task: Task,
-    scheme: str,
+    scheme: str | Scheme,
     model: str | Model = IDEAL,
     attempt: int = 1,
     approve: str = "all",
@@ -157,7 +152,7 @@ def attempted(
         session = Session(
             task.toolbox,
             heard,
-            scheme=scheme_named(_in_full(scheme)),
+            scheme=scheme_named(scheme),
             inputs=task.inputs,
             outputs=task.outputs,
             system=task.system,
@@ -199,7 +194,7 @@ def _first_failure(session: Session) -> str:
 
 def _run(
     task: Task,
-    scheme: str,
+    scheme: str | Scheme,
     model: str | Model,
     attempt: int,
     reason: str,
@@ -209,7 +204,7 @@ def _run(
     counted, by_reference = _counted(heard)
     return Run(
         task.name,
-        scheme,
+        scheme if isinstance(scheme, str) else scheme.name,
         _label(model),
         attempt,
         solved=not reason,

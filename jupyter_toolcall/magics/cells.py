@@ -32,6 +32,7 @@ from ..options.line import SET_UP, Options, merged
 from ..panel.predicting import Predicting
 from ..request import Model
 from ..runner.store import shelf
+from ..schemes import SCHEMES, Scheme, is_scheme, scheme_named
 from ..schemes.outputs import SCALARS
 from ..secrets import is_named_secret, secret_values
 from ..session import Session
@@ -326,7 +327,7 @@ def desk_for(
     desk, opened = opening(
         box,
         speaker(chosen, variables, folder) if model is None else model,
-        scheme=chosen.scheme,
+        scheme=_scheme(chosen.scheme, variables),
         native=chosen.native,
         inputs=inputs,
         outputs=outputs,
@@ -337,6 +338,19 @@ def desk_for(
         max_turns=chosen.max_turns,
     )
     return desk, replace(opened, model=model_name(desk.model))
+
+
+def _scheme(name: str, variables: Variables) -> str | Scheme:
+    """Return a scheme of ours by its name, or else the one that a variable holds."""
+    if name in SCHEMES:
+        return name
+    if name not in variables:
+        held = [known for known, value in variables.items() if is_scheme(value)]
+        raise UsageError(
+            f"--scheme: there is no scheme {name!r}, and no variable of that name; there are "
+            f"{', '.join((*SCHEMES, *held))}.{nearest(name, (*SCHEMES, *held))}"
+        )
+    return scheme_named(variables[name])
 
 
 def _source(value: Any) -> Any:

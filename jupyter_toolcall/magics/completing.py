@@ -55,6 +55,8 @@ def _first_line(line: str) -> Iterable[str]:
             return completions(here().cells.folder)
         case "replay":
             return [*recordings(here().cells.folder), *replayed(here().cells.folder)]
+        case "scheme":
+            return _schemes()
         case "session":
             return [name for name in here().cells.sessions if name]
     name, typed, _ = _fragment(line).partition(":")
@@ -72,6 +74,16 @@ def _types() -> list[str]:
     held: dict[str, Any] = get_ipython().user_ns
     classes = (n for n, value in held.items() if isinstance(value, type) and n[:1] != "_")
     return [*classes, *SCALARS]
+
+
+def _schemes() -> list[str]:
+    """The schemes of ours, and the variables that hold another one."""
+    from IPython import get_ipython
+
+    from ..schemes import SCHEMES, is_scheme
+
+    held: dict[str, Any] = get_ipython().user_ns
+    return [*SCHEMES, *(name for name, value in held.items() if is_scheme(value))]
 
 
 def _branch_names(line: str) -> list[str]:

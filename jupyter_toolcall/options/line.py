@@ -107,7 +107,12 @@ _TABLE: tuple[_Row, ...] = (
     ),
     _text("-n --session", "NAME", "a session that other cells go on with"),
     _mark("--fresh", "ask anew, on a new branch, even where an answer is recorded"),
-    _one("--scheme", "select", SCHEMES, "how tools are shown to the model"),
+    _text(
+        "--scheme",
+        f"{'|'.join(SCHEMES)}",
+        "how tools are shown to the model; or a variable that holds a scheme",
+        default="select",
+    ),
     _mark("--native", "tools are spoken of in the text, as XML, and called in it"),
     _text("--system", "TEXT", "what the model is told first, or a variable that holds it"),
     _one("--approve", "ask", PRESETS, "which calls wait for you; ask: all but read-only ones"),
@@ -159,7 +164,6 @@ def options(line: str, settings: Mapping[str, Any] | None = None) -> Options:
     model = chosen.pop("model", "")
     reader.set_defaults(**chosen)
     found = reader.parse_args(words)
-    _one_of("--scheme", found.scheme, SCHEMES)
     _one_of("--approve", found.approve, PRESETS)
     if found.max_turns < 1:
         raise UsageError("--max-turns must be at least 1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from ..errors import UsageError
 from ..tools import nearest
@@ -14,21 +15,50 @@ from .scheme import Offer, Scheme
 from .select import Select
 
 SCHEMES: Mapping[str, Scheme] = {"select": Select(), "current": Current(), "flat": Flat()}
+_ACTS = ("offer", "read", "complete", "render", "speak")
 _NATIVE = re.compile(r"native(?:\((\w+)(, force)?\))?")
 
-__all__ = ["SCHEMES", "Current", "Flat", "Native", "Offer", "Scheme", "Select", "scheme_named"]
+__all__ = [
+    "SCHEMES",
+    "Current",
+    "Flat",
+    "Native",
+    "Offer",
+    "Scheme",
+    "Select",
+    "is_scheme",
+    "scheme_named",
+]
 
 
 def scheme_named(scheme: str | Scheme) -> Scheme:
-    """Return a scheme. Raises UsageError for a name that there is not.
+    """Return a scheme. Raises UsageError for a name that there is not, and for what is none.
 
     `native(select)` is a scheme that is spoken in XML, `native` is `native(flat)`.
     """
     if not isinstance(scheme, str):
-        return scheme
+        return _scheme(scheme)
     found = _NATIVE.fullmatch(scheme)
     name = (found[1] or "flat") if found else scheme
     if name not in SCHEMES:
         known = ", ".join((*SCHEMES, "native(NAME)"))
         raise UsageError(f"no scheme {name!r}; there are {known}.{nearest(name, SCHEMES)}")
     return Native(SCHEMES[name], force=bool(found[2])) if found else SCHEMES[name]
+
+
+def is_scheme(value: Any) -> bool:
+    """Return whether a value is a scheme, of ours or not."""
+    return all(hasattr(type(value), act) for act in _ACTS)
+
+
+def _scheme(value: Any) -> Scheme:
+    if is_scheme(value):
+        made: Scheme = value
+        return made
+    name = getattr(value, "__name__", "") if isinstance(value, type) else ""
+    raise UsageError(
+        f"{name} is a class; its scheme is {name}()"
+        if name
+        else f"{value!r:.60} is no scheme: give a name ({', '.join(SCHEMES)}), or an instance of a "
+        "class that is made from jupyter_toolcall.schemes.Scheme"
+    )

@@ -14,13 +14,13 @@ from typing import Any
 
 from ..errors import CallError
 from ..events import Data, Made
-from ..request import Message, Reply, Result
+from ..request import Result
 from ..state.fold import CallState, State
 from ..tools import Tool, Toolbox
 from ..tools.references import NAME, own_name_fits, walk
 from .current_tools import SAVE_AS, USE, own_name, save_as, use, view, with_own_names
 from .outputs import reminder, save_tools
-from .scheme import Offer, as_text, receivers, told
+from .scheme import Offer, Scheme, as_text, receivers, told
 from .shown import functions_of, introduced, kinds_known, kinds_there, newest_of
 
 SYSTEM = """\
@@ -33,11 +33,9 @@ wherever a tool takes an object. Calls of one turn run one after the other, each
 current by then. Use no name of an object that you were not told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Current:
+@dataclass(frozen=True)
+class Current(Scheme):
     """`_saveAs` and `_use_TYPE` always, plain functions, and those of the current object."""
-
-    name: str = "current"
 
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
         kinds, here = kinds_there(state), _kind(current(state))
@@ -59,9 +57,6 @@ class Current:
             reminder=reminder(state),
         )
 
-    def read(self, reply: Reply, state: State, toolbox: Toolbox) -> Reply:
-        return reply
-
     def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
         given = _spelled_out(call, tool, state)
         if tool.name == SAVE_AS and not current(state, call):
@@ -77,9 +72,6 @@ class Current:
         elif not error and call.tool == SAVE_AS:
             said["current"] = current(state, call)
         return Result(call.id, as_text(said), error, _into_view(call, state, toolbox))
-
-    def speak(self, message: Message) -> Message:
-        return message
 
 
 # -- what is current, and what has a name -------------------------------------------------

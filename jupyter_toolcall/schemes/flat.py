@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from ..request import Message, Reply, Result
-from ..state.fold import CallState, State
-from ..tools import Tool, Toolbox
+from ..state.fold import State
+from ..tools import Toolbox
 from .outputs import reminder, save_tools
-from .scheme import Offer, rendered, with_receiver
+from .scheme import Offer, Scheme
 
 SYSTEM = (
     "Objects have names such as Type#1 and never change: a tool that returns one makes a new name."
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Flat:
+@dataclass(frozen=True)
+class Flat(Scheme):
     """Every tool, always."""
-
-    name: str = "flat"
 
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
         return Offer(save_tools(state), tuple(toolbox), _system(state), reminder=reminder(state))
-
-    def read(self, reply: Reply, state: State, toolbox: Toolbox) -> Reply:
-        return reply
-
-    def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
-        return with_receiver(call, tool, state)
-
-    def render(self, call: CallState, state: State, toolbox: Toolbox) -> Result:
-        return rendered(call, state)
-
-    def speak(self, message: Message) -> Message:
-        return message
 
 
 def _system(state: State) -> str:

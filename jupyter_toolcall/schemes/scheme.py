@@ -7,6 +7,7 @@ reads it from there. A scheme is one small file beside this one.
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -44,11 +45,17 @@ class Offer:
 
 
 class Scheme(Protocol):
-    """A tool-calling scheme."""
+    """A tool-calling scheme: what a model is offered, and how its calls are understood.
+
+    Only `offer` is every scheme's own; a class made from this one has the rest as most do.
+    """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What it is called in a journal: its class, in small letters."""
+        return type(self).__name__.lower()
 
+    @abstractmethod
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
         """Return what the model may call now.
 
@@ -58,6 +65,7 @@ class Scheme(Protocol):
 
     def read(self, reply: Reply, state: State, toolbox: Toolbox) -> Reply:
         """Return the reply with its calls spelled out."""
+        return reply
 
     def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
         """Return a call's arguments with what the model left unsaid.
@@ -65,12 +73,15 @@ class Scheme(Protocol):
         The tool is any of the scheme's own or the toolbox's. Raises CallError for a call
         that the scheme does not allow now, and says what to do first.
         """
+        return with_receiver(call, tool, state)
 
     def render(self, call: CallState, state: State, toolbox: Toolbox) -> Result:
         """Return what the model is told of a call's outcome."""
+        return rendered(call, state)
 
     def speak(self, message: Message) -> Message:
         """Return a message as it goes by the model's own interface."""
+        return message
 
 
 def with_receiver(call: CallState, tool: Tool, state: State) -> dict[str, Any]:

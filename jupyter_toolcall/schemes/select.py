@@ -12,12 +12,12 @@ from itertools import islice
 from typing import Any
 
 from ..errors import CallError
-from ..request import Message, Reply, Result
+from ..request import Result
 from ..state.fold import SAVE, CallState, State
 from ..tools import Tool, Toolbox
 from ..tools.tool import Resolve
 from .outputs import reminder, save_tools
-from .scheme import Offer, as_text, told, with_receiver
+from .scheme import Offer, Scheme, as_text, told, with_receiver
 from .shown import SHOWN, functions_of, introduced, line, no_tool
 
 SELECT = "selectTools"
@@ -27,11 +27,9 @@ returns an object makes a new one, under a new name. Call selectTools to get the
 need before you call them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
+@dataclass(frozen=True)
+class Select(Scheme):
     """`selectTools` always, what was selected, and `save` where outputs are due."""
-
-    name: str = "select"
 
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
         chosen = selected(state, toolbox)
@@ -39,9 +37,6 @@ class Select:
         own = (_select_tools(state, toolbox), *save_tools(state))
         tools = tuple(toolbox[name] for name in chosen)
         return Offer(own, tools, SYSTEM, rest, reminder=reminder(state))
-
-    def read(self, reply: Reply, state: State, toolbox: Toolbox) -> Reply:
-        return reply
 
     def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
         # What a person wrote runs, whatever the model had selected.
@@ -58,9 +53,6 @@ class Select:
         new = _new(call, state, toolbox)
         hint = {"hint": f"New tools to select: {', '.join(new)}"} if new else {}
         return Result(call.id, as_text({**said, **hint}), error)
-
-    def speak(self, message: Message) -> Message:
-        return message
 
 
 def selected(state: State, toolbox: Toolbox) -> dict[str, None]:

@@ -39,6 +39,19 @@ def kinds_of(schema: Schema) -> tuple[str, ...]:
     return _kinds(str(schema["pattern"])) if "pattern" in schema else ()
 
 
+def kinds_in(schema: Any) -> Iterator[str]:
+    """Yield the types of the objects that a schema names, at any depth."""
+    match schema:
+        case {"pattern": str()}:
+            yield from kinds_of(schema)
+        case Mapping():
+            for part in schema.values():
+                yield from kinds_in(part)
+        case list() | tuple():
+            for part in schema:
+                yield from kinds_in(part)
+
+
 @functools.lru_cache(1_000)
 def _kinds(text: str) -> tuple[str, ...]:
     found = _PATTERN.fullmatch(text)

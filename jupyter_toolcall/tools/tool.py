@@ -9,6 +9,7 @@ from typing import Any, TypeVar, overload
 
 from ..errors import CallError
 from .fingerprint import parts_of
+from .references import kinds_in
 
 Resolve = Callable[[str, tuple[type, ...]], Any]
 """From an object's name, and the types that fit, to its value. Raises CallError."""
@@ -96,6 +97,11 @@ class Tool:
     def repeatable(self) -> bool:
         """Whether it may run again unasked where its result is no longer at hand."""
         return self.read_only or self.idempotent
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """The types of object that it can be given, in the order of its arguments."""
+        return tuple(dict.fromkeys(kinds_in(self.parameters)))
 
     def parts(self) -> Mapping[str, str]:
         """Return what it is made of: the digest of its own function ("") and of each part."""
