@@ -53,6 +53,7 @@ labextension/node_modules/.package-lock.json: labextension/package-lock.json | $
 
 demo: $(VENV)/.lab
 	@mkdir -p $(dir $(DEMO))
+	@cp -R notebooks/. $(dir $(DEMO))
 	@$(BIN)/jupyter-toolcall run notebooks/00_first_call.ipynb --output $(DEMO)
 
 $(DEMO): $(VENV)/.lab notebooks/00_first_call.ipynb
