@@ -16,15 +16,10 @@ MANY = 400
 
 
 def matches(left: Sequence[Key], right: Sequence[Key]) -> list[tuple[int, int, int]]:
-    """Return the runs that both have, in order, as (left, right, length).
-
-    The same runs come out when the sides are swapped.
-    """
-    turned = (len(left), [*map(str, left)]) > (len(right), [*map(str, right)])
-    first, second = (right, left) if turned else (left, right)
+    """Return the runs that both have, in order, as (left, right, length)."""
     popular = max(len(left), len(right)) > MANY
-    found = SequenceMatcher(None, first, second, autojunk=popular).get_matching_blocks()
-    return [(b, a, size) if turned else (a, b, size) for a, b, size in found if size]
+    found = SequenceMatcher(None, left, right, autojunk=popular).get_matching_blocks()
+    return [(a, b, size) for a, b, size in found if size]
 
 
 def pairs(
@@ -33,8 +28,23 @@ def pairs(
     """Yield the items side by side, in order.
 
     Those with the same first key belong together, between them those with the same second
-    key, and so on; what is left over stands together as it comes.
+    key, and so on; what is left over stands together as it comes. The same pairs come out
+    when the sides are swapped.
     """
+    if keys and _rank(left, keys[0]) > _rank(right, keys[0]):
+        yield from ((ours, theirs) for theirs, ours in _pairs(right, left, keys))
+    else:
+        yield from _pairs(left, right, keys)
+
+
+def _rank(items: Sequence[T], key: Callable[[T], Key]) -> tuple[int, list[str]]:
+    """Which side comes first, whichever is called left: a match is not the same from both."""
+    return len(items), [str(key(item)) for item in items]
+
+
+def _pairs(
+    left: Sequence[T], right: Sequence[T], keys: Sequence[Callable[[T], Key]]
+) -> Iterator[Pair[T]]:
     if not left or not right or not keys:
         yield from zip_longest(left, right)
         return
@@ -42,6 +52,6 @@ def pairs(
     a = b = 0
     ends = (len(left), len(right), 0)
     for i, j, size in (*matches([*map(key, left)], [*map(key, right)]), ends):
-        yield from pairs(left[a:i], right[b:j], rest)
+        yield from _pairs(left[a:i], right[b:j], rest)
         yield from zip(left[i : i + size], right[j : j + size], strict=True)
         a, b = i + size, j + size

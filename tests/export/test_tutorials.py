@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,7 @@ def taken_home(path: Path, folder: Path) -> list[Any]:
     source = TAKE_HOME.format(root=str(ROOT), folder=str(folder))
     notebook.cells.append(nbformat.v4.new_code_cell(source))
     at = folder / path.name
+    shutil.copytree(path.parent / "exercises", folder / "exercises", dirs_exist_ok=True)
     nbformat.write(notebook, at)
     outputs = execute(at).notebook.cells[-1].outputs
     said: list[Any] = json.loads("".join(each.text for each in outputs).splitlines()[-1])
