@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,30 @@ def floor(part: str) -> int:
     return next(level for level, parts in enumerate(FLOORS) if part in parts)
 
 
+def running(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield all that is read when code runs: not what a type checker alone reads."""
+    for node in ast.iter_child_nodes(tree):
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            yield node
+            yield from running(node)
+
+
+def files_imported(path: Path) -> Iterator[Path]:
+    """Yield the files of ours that a file imports: of a package the part, else its `__init__`."""
+    for node in running(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            home = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            for name in node.names:
+                found = file_of(home / name.name) or file_of(home)
+                assert found, f"{path} imports {name.name}, and there is no such file"
+                yield found
+
+
+def file_of(module: Path) -> Path | None:
+    places = module.with_suffix(".py"), module / "__init__.py"
+    return next((place for place in places if place.is_file()), None)
+
+
 def test_every_part_stands_on_one_floor() -> None:
     named = [part for parts in FLOORS for part in parts]
     assert sorted(named) == sorted({part_of(name) for name, _ in modules()})
@@ -117,6 +142,12 @@ def test_every_part_stands_on_one_floor() -> None:
 def test_a_part_imports_only_from_floors_below(part: str) -> None:
     for other in ours(part):
         assert floor(other) < floor(part), f"{part} imports {other}"
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    graph = {path: set(files_imported(path)) for _, path in modules()}
+    assert sum(map(len, graph.values())) > len(graph)
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
 def test_what_is_looked_up_late_is_looked_up() -> None:

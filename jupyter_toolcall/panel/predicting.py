@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import Absent, CallError, NotYourTurn, UsageError
 from ..events import Call, Replied
-from ..loop import Cursor
+from ..loop import Cursor, Place
 from ..models.person import Person
 from ..rows.contract import GuessRow, Mark, Written
 from ..session import Session
@@ -44,16 +44,16 @@ class Predicting:
     _open: tuple[str, Guess | None] | None = None
     """A place, and the guess of what follows it; None for no guess."""
 
-    def __call__(self, cursor: Cursor) -> bool:
+    def __call__(self, place: Place) -> bool:
         """Return whether the next reply is one to be guessed."""
-        state = cursor.state
-        if state.open or state.aside is not None or cursor.head in self._passed or cursor.spent:
+        state = place.state
+        if state.open or state.aside is not None or place.head in self._passed or place.spent:
             return False
-        said = cursor.script.next()
+        said = place.script.next()
         if said is not None:
             return isinstance(said.event, Replied) and said.parent not in self._passed
-        asked = cursor.desk.model is not None and not _plays(cursor)
-        return asked and isinstance(cursor.due, AskModel)
+        asked = place.desk.model is not None and not _plays(place)
+        return asked and isinstance(place.due, AskModel)
 
     def take(self, cursor: Cursor, guess: Guess | None) -> None:
         """Take the guess of the next reply, None for none.
@@ -127,8 +127,8 @@ def why_not(session: Session, somebody: bool) -> str:
     return PLAYS if _plays(session.cursor) else "" if somebody else NOBODY
 
 
-def _plays(cursor: Cursor) -> bool:
-    return isinstance(cursor.desk.model, Person)
+def _plays(place: Place) -> bool:
+    return isinstance(place.desk.model, Person)
 
 
 # -- a guess that can be made -------------------------------------------------------------

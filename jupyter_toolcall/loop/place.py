@@ -1,0 +1,212 @@
+"""A place in a journal: what stands there, and the desk that all places of a session share.
+
+What has to come next is known here, and facts are written down; nothing is run or asked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..conversation.telling import NOTHING, Told, composed, teller
+from ..errors import Absent, CallError, UsageError
+from ..events import Decided, Event, Made
+from ..journal.tree import Entry, Journal
+from ..preview import Shows, reprs
+from ..request import Model, Request
+from ..runner.approval import Answer, Policy
+from ..runner.running import prepare
+from ..schemes import Offer, Scheme
+from ..schemes.scheme import unknown_tool
+from ..secrets import Hide
+from ..state.claims import Claims
+from ..state.fold import CallState, State, state_at
+from ..state.memory import Memory, Prepared
+from ..state.script import Script
+from ..state.steps import Step, next_step
+from ..tools import Tool, Toolbox, nearest
+
+Clock = Callable[[], float]
+
+
+@dataclass
+class Desk:
+    """What all branches of a session share: their tools, their memory, their voice."""
+
+    journal: Journal
+    toolbox: Toolbox
+    scheme: Scheme
+    memory: Memory
+    model: Model | None
+    policy: Policy
+    clock: Clock = time.time
+    max_turns: int | None = None
+    shows: Shows = reprs
+    """Tells what a value says of itself, for its picture."""
+    hide: Hide = lambda data: data
+    """Takes secrets out of what tools return, raise and print."""
+    stops: frozenset[str] = frozenset()
+    """The tools whose calls wait in any case: a person's breakpoints."""
+    given: Mapping[str, Made] = field(default_factory=dict)
+    """The inputs as they were given here, whatever they were when the session opened."""
+    holds: Callable[[Place], bool] | None = None
+    """Whether the next reply is held back, before it is asked for or said again: a learner
+    guesses it. While there is such a thing, what other branches hold is not shown either."""
+    tell: Callable[[Told, Entry], Told] = field(init=False)
+    claims: Claims = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.claims = Claims(self.journal)
+        self.tell = teller(self.journal, self.scheme, self.toolbox)
+
+    def verdict(self, ready: Prepared) -> Answer:
+        """Return whether a call may run, and why: a breakpoint comes before the policy."""
+        if ready.tool.name in self.stops:
+            return "ask", "You set a breakpoint on this tool."
+        return self.policy(ready.tool, ready.arguments)
+
+    def stop_at(self, tool: str, on: bool = True) -> None:
+        """Set a breakpoint on a tool, or take it away. Raises UsageError for an unknown one."""
+        if tool not in self.toolbox:
+            known = list(self.toolbox.names)
+            raise UsageError(f"there is no tool {tool!r:.60} here.{nearest(tool, known)}")
+        self.stops = self.stops | {tool} if on else self.stops - {tool}
+
+
+@dataclass
+class Place:
+    """A place in a journal, and what stands there."""
+
+    desk: Desk
+    head: str
+    script: Script = field(default_factory=Script)
+    fresh: bool = False
+    """Whether what the script ran before runs again."""
+    running: str = ""
+    """The id of the call that runs right now."""
+    words: set[str] = field(default_factory=set)
+    """The calls on which somebody has said here what was said, and acted on, before: such a
+    word is no new entry, and is good until the call starts."""
+    _offered: tuple[int, Offer] | None = None
+    _prepared: tuple[str, dict[str, tuple[CallState, Prepared, bool]]] = field(
+        default_factory=lambda: ("", {})
+    )
+    """The calls as they were prepared at an entry."""
+
+    @property
+    def state(self) -> State:
+        return state_at(self.desk.journal, self.head)
+
+    def look_again(self) -> None:
+        """Go by what the tools are now: what they are made of may have been defined anew."""
+        self._prepared = "", {}
+        self.desk.toolbox.look_again()
+
+    @property
+    def offer(self) -> Offer:
+        """What may be called here. It holds until another call comes to something."""
+        state = self.state
+        if self._offered is None or self._offered[0] != state.settled:
+            self._offered = state.settled, self.desk.scheme.offer(state, self.desk.toolbox)
+        return self._offered[1]
+
+    @property
+    def due(self) -> Step:
+        """What is to come next here."""
+        return next_step(self.state, self.offer.reminder)
+
+    @property
+    def spent(self) -> bool:
+        """Whether the model has had all the turns that it may have for one prompt."""
+        most = self.desk.max_turns
+        return most is not None and self.state.turns_since >= most
+
+    @property
+    def held(self) -> bool:
+        """Whether the next reply waits for somebody to guess it."""
+        return self.desk.holds is not None and self.desk.holds(self)
+
+    @property
+    def request(self) -> Request:
+        """The request of the next turn."""
+        told = self.desk.journal.fold(self.head, self.desk.tell, NOTHING)
+        return composed(self.state, told, self.offer)
+
+    def write(self, event: Event, *, own: bool = True, again: bool = False, **meta: Any) -> Entry:
+        """Write down a fact that fits the state, and move on to it."""
+        entry = self.desk.journal.append(self.head, event, meta, own, again)
+        self.head = entry.id
+        return entry
+
+    def find(self, name: str, offer: Offer | None = None) -> Tool | None:
+        """Return a tool by name: the scheme's own, or the toolbox's."""
+        own = next((tool for tool in (offer or self.offer).own if tool.name == name), None)
+        return own or self.desk.toolbox.get(name)
+
+    def prepared(self, call: CallState, state: State) -> tuple[Prepared, bool]:
+        """Return a call that can run, and whether it is the scheme's own.
+
+        Raises CallError, which says what is wrong with the call.
+        """
+        if self._prepared[0] != self.head:
+            self._prepared = self.head, {}
+        known = self._prepared[1].get(call.id)
+        if known is None or known[0] is not call:
+            known = self._prepared[1][call.id] = (call, *self._prepare(call, state))
+        return known[1:]
+
+    def _prepare(self, call: CallState, state: State) -> tuple[Prepared, bool]:
+        if call.call.broken and call.decided is None:
+            raise CallError(call.call.broken)
+        desk, offer = self.desk, self.offer
+        own = next((tool for tool in offer.own if tool.name == call.tool), None)
+        tool = own or desk.toolbox.get(call.tool)
+        if tool is None:
+            raise unknown_tool(call.tool, desk.toolbox, offer)
+        arguments = desk.scheme.complete(call, tool, state)
+        variables = self._read_by(tool, state)
+        if not call.edited:
+            arguments = tool.fill(arguments, variables)
+        return prepare(tool, call, arguments, state, desk.memory, variables), own is not None
+
+    def as_it_runs(self, call: CallState) -> Mapping[str, Any]:
+        """Return the arguments with which an open call would run; as asked where it can't."""
+        try:
+            return self.prepared(call, self.state)[0].arguments
+        except (CallError, Absent):
+            return call.asked
+
+    def _read_by(self, tool: Tool, state: State) -> dict[str, Any]:
+        """Return the session variables that a tool goes by, as they are now."""
+        given, now = self.desk.toolbox.variables, state.variables
+        return {
+            name: now[name] if name in now else given[name]
+            for name in tool.reads
+            if name in now or name in given
+        }
+
+    def as_before(self, entry: Entry, ready: Prepared, own: bool = False) -> Entry:
+        """What was prepared just before an entry of the call holds behind it too."""
+        call = self.state.calls[ready.call_id]
+        self._prepared = entry.id, {call.id: (call, ready, own)}
+        return entry
+
+    def allows(self, call: CallState, ready: Prepared) -> bool:
+        """Return whether exactly this may run: a person's word is good for one effect."""
+        if not call.allows(ready.bound):
+            return False
+        often = self.fresh or ready.tool.repeatable or call.id in self.words
+        return often or self.desk.claims.holds(self.head, call.id)
+
+    def decide(self, event: Decided, by: str) -> None:
+        """Write down a word on a call: it holds here, also where that was said before."""
+        self.write(event, at=self.desk.clock(), by=by)
+        self.overtake(event.call_id)
+        if not self.desk.claims.holds(self.head, event.call_id):
+            self.words.add(event.call_id)
+
+    def overtake(self, call_id: str) -> None:
+        """Drop what the script still says of a call that was decided or run anew."""
+        self.script.overtaken.add(call_id)
