@@ -169,7 +169,7 @@ def test_a_journal_is_held_against_itself(
 # -- what a person decided by hand ------------------------------------------------------------
 
 BY_HAND = """
-from jupyter_toolcall.notebook import here as _here
+from jupyter_toolcall.magics.notebook import here as _here
 
 def _say(*acts):
     notebook = _here()
