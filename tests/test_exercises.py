@@ -535,7 +535,7 @@ def test_an_exercise_may_look_at_a_session_by_name_or_in_a_variable(tmp_path: Pa
     text = "# It\n## Session\n- The session is `mine`\n## Checks\n- `fries` is saved"
     kernel = Kernel(tmp_path, it=text)
     kernel.cells.keep(cooked("no"))
-    assert "there is no session yet" in kernel.said("check", "it")
+    assert "there is no session `mine` yet" in kernel.said("check", "it")
     kernel.variables["mine"] = COOKED
     assert "Passed" in kernel.said("check", "it")
 

@@ -36,10 +36,14 @@ class Scene:
     variables: Mapping[str, Any] = field(default_factory=dict)
     points: Points | None = None
     """What was guessed, None where nothing was to be guessed."""
+    name: str = ""
+    """What the exercise calls its session, "" where it is the one that ran last."""
 
     @property
     def opened(self) -> Session:
         """The session. Raises Missing where there is none."""
+        if self.session is None and self.name:
+            raise Missing(f"there is no session `{self.name}` yet")
         if self.session is None:
             raise Missing("there is no session yet: run the cell that begins with %%toolchat")
         return self.session

@@ -71,7 +71,8 @@ class Learner:
         elif session is None:
             session = self.cells.sessions.get(found.session or self.cells.last or "")
         guesses = self.cells.guesses.get(session.name) if session is not None else None
-        return Scene(session, self.variables, guesses.points if guesses is not None else None)
+        points = guesses.points if guesses is not None else None
+        return Scene(session, self.variables, points, found.session)
 
     def task(self, replay: str) -> Task | None:
         """Return the exercise that a cell is for: the one that it replays, or was shown last.
