@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .events import Made, Many
-from .state.fold import CallState, State, objects_of
+from .state.call import CallState, objects_of
+from .state.shape import State
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,8 @@ from .runner.approval import Approve
 from .runner.performing import keep_all
 from .runner.store import shelf
 from .schemes import Scheme
-from .state.fold import State
 from .state.script import Script
+from .state.shape import State
 from .tools import Toolbox, nearest
 from .view.exchanges import Exchange, exchanges
 from .view.saving import bundle

@@ -14,7 +14,7 @@ from jupyter_toolcall import Tool, Toolbox
 from jupyter_toolcall.events import Call
 from jupyter_toolcall.request import Reply
 from jupyter_toolcall.schemes import Flat, Native
-from jupyter_toolcall.state.fold import START
+from jupyter_toolcall.state.shape import START
 
 from .test_linear import work
 

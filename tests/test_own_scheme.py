@@ -17,7 +17,7 @@ from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.magics.cells import desk_for
 from jupyter_toolcall.options.line import options
 from jupyter_toolcall.schemes import SCHEMES, Flat, Native, Offer, Scheme, scheme_named
-from jupyter_toolcall.state.fold import State
+from jupyter_toolcall.state.shape import State
 
 GIVEN = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
 PLAN: list[tuple[str, dict[str, Any]]] = [

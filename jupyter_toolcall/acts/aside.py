@@ -15,8 +15,9 @@ from ..digest import encode
 from ..errors import Unfinished, UsageError
 from ..events import Asked, Made, Opened, Output
 from ..loop import Cursor
-from ..state.fold import SAVE, State
+from ..state.call import SAVE
 from ..state.script import Script
+from ..state.shape import State
 from ..state.steps import AskModel
 from ..tools.kinds import kind_of
 from ..tools.references import NAME

@@ -15,7 +15,7 @@ from ..loop import Cursor
 from ..request import Reply
 from ..runner.performing import hidden
 from ..runner.running import as_changed, in_words
-from ..state.fold import CallState
+from ..state.call import CallState
 from ..tools import Changed
 from ..tools.references import references
 from .deciding import answer

@@ -11,7 +11,8 @@ from ..digest import digest
 from ..errors import Absent, NotYourTurn, UsageError
 from ..events import DECISIONS, Data, Decided, Decision, Made, Many, Outcome
 from ..loop import Cursor
-from ..state.fold import CallState, State
+from ..state.call import CallState
+from ..state.shape import State
 from ..tools import nearest
 from ..tools.arguments import readable
 from ..tools.kinds import kind_of

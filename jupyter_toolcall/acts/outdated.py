@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from ..loop import Desk
 from ..runner.coded import changed, code_of
-from ..state.fold import CallState, State, is_instance, is_variable, objects_of
+from ..state.call import CallState, is_instance, is_variable, objects_of
+from ..state.shape import State
 
 
 @dataclass(frozen=True, slots=True)

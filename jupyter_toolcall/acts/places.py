@@ -10,9 +10,10 @@ from ..errors import Absent, CallError, NotYourTurn, UsageError
 from ..events import Decided, Finished, Replied
 from ..journal.tree import Entry
 from ..loop import Cursor
-from ..state.fold import CallState, State
+from ..state.call import CallState
 from ..state.memory import Prepared
 from ..state.script import Script
+from ..state.shape import State
 from ..tools.arguments import readable
 
 

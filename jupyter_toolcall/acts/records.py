@@ -10,7 +10,8 @@ from ..content.value import private
 from ..events import Data, Failed, Interrupted
 from ..loop import Cursor
 from ..schemes.outputs import SCALARS
-from ..state.fold import CallState, State, objects_of
+from ..state.call import CallState, objects_of
+from ..state.shape import State
 
 
 @dataclass(frozen=True, slots=True)

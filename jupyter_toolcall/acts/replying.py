@@ -13,7 +13,7 @@ from ..loop import Cursor
 from ..models.person import Person
 from ..request import Assistant, Message, Reply, Results, User, call_id
 from ..rows.contract import Phase, Told, Written, YourTurn
-from ..state.fold import CallState
+from ..state.call import CallState
 from ..state.steps import AskModel
 from ..tools.arguments import readable
 from .places import waiting

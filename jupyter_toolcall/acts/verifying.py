@@ -14,7 +14,8 @@ from ..events import Decided, Event, Finished, Made, Many, Opened, to_json
 from ..journal.diverging import differing
 from ..journal.tree import Entry, Journal
 from ..loop import Cursor, Desk
-from ..state.fold import objects_of, state_at
+from ..state.call import objects_of
+from ..state.fold import state_at
 from ..state.memory import Memory
 from ..state.script import about
 from .places import replayed

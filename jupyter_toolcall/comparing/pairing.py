@@ -10,8 +10,9 @@ from ..errors import Absent
 from ..events import Made
 from ..loop import Cursor, Desk
 from ..secrets import Hide
-from ..state.fold import SAVE, CallState, State, objects_of
+from ..state.call import SAVE, CallState, objects_of
 from ..state.memory import Memory
+from ..state.shape import State
 from .comparison import Comparison
 from .differences import Difference, Others, Same, Unknown
 from .facts import CallPair, Change, ObjectPair, What

@@ -10,8 +10,9 @@ from ..branches.branch import shared_with_older
 from ..branches.tally import Replies
 from ..events import Data, Failed, Interrupted, Made, Replied
 from ..loop import Cursor
+from ..state.call import CallState, is_instance, objects_of
 from ..state.ends import End, Ends
-from ..state.fold import CallState, State, is_instance, objects_of
+from ..state.shape import State
 from .facts import ComparedCall, Side
 
 INTERRUPTED = "It was interrupted while it ran; what it had done is not known."

@@ -10,7 +10,8 @@ from typing import Any
 from ..content.value import well_formed
 from ..events import Call, Replied
 from ..request import Reply
-from ..state.fold import CALL_ID, State
+from ..state.call import CALL_ID
+from ..state.shape import State
 from ..tools.arguments import sound
 
 RUNS = ("end", "tools")

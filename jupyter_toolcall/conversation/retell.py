@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..events import Call, Decided, Event, Replied
-from ..state.fold import State
+from ..state.shape import State
 from ..tools import Tool
 from ..tools.references import rename
 

@@ -18,7 +18,8 @@ from ..journal.trail import Trail
 from ..journal.tree import Entry, Journal
 from ..request import Assistant, Message, Request, Results, Sent, User
 from ..schemes import Offer, Scheme
-from ..state.fold import State, state_at
+from ..state.fold import state_at
+from ..state.shape import State
 from ..tools import Tool, Toolbox
 
 

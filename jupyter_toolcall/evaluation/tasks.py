@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from ..errors import ToolcallError, UsageError
-from ..state.fold import SAVE
+from ..state.call import SAVE
 from ..tools import Toolbox
 from ..tools.kinds import kind_name
 

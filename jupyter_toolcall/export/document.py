@@ -14,8 +14,10 @@ from ..lineage import Graph, lineage
 from ..loop import Cursor
 from ..request import Assistant, Message, Results, User
 from ..rows.contract import Rows
+from ..state.call import CallState, objects_of
 from ..state.ends import End, Ends
-from ..state.fold import CallState, State, objects_of, state_at
+from ..state.fold import state_at
+from ..state.shape import State
 from ..view.exchanges import model_of
 from .structure import (
     BranchPart,

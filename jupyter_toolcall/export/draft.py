@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..state.fold import CallState, State
+from ..state.call import CallState
+from ..state.shape import State
 from .code import Code, Need, call, is_name
 from .script import World
 

@@ -9,7 +9,7 @@ from ..drawing.render import shown
 from ..errors import Absent
 from ..events import Data, Failed, Made, Opened
 from ..preview import preview
-from ..state.fold import CallState, objects_of
+from ..state.call import CallState, objects_of
 from .code import Code, Need, Unwritable
 from .draft import Draft, assigned
 from .homes import MAIN

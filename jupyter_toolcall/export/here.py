@@ -13,7 +13,7 @@ from ..content.value import is_frozen
 from ..errors import Absent, CallError
 from ..events import Made
 from ..loop import Cursor
-from ..state.fold import CallState
+from ..state.call import CallState
 from ..tools import Tool
 from ..tools.references import references
 from .by_schema import by_schema

@@ -20,8 +20,10 @@ from ..runner.approval import policy
 from ..schemes import Offer, Scheme, scheme_named
 from ..schemes.current_tools import SAVE_AS, USE
 from ..schemes.select import SELECT
-from ..state.fold import SAVE, CallState, State, is_instance, state_at
+from ..state.call import SAVE, CallState, is_instance
+from ..state.fold import state_at
 from ..state.memory import Memory
+from ..state.shape import State
 from ..tools import Tool, Toolbox
 from ..tools.references import kinds_of, pattern
 from .by_schema import by_schema

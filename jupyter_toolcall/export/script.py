@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from ..events import Made
-from ..state.fold import CallState
+from ..state.call import CallState
 from .callees import Callee
 from .code import Code, is_name
 from .definitions import Definitions

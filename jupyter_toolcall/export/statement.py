@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..events import Data, Made
-from ..state.fold import CallState, is_instance, objects_of
+from ..state.call import CallState, is_instance, objects_of
 from .callees import Callee
 from .code import Code, Need, Unwritable, call, joined
 from .draft import Draft, assigned, copied

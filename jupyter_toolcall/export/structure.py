@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from ..events import Usage
-from ..state.fold import Status
+from ..state.call import Status
 from .marks import MARK
 
 FORMAT: Literal["jupyter-toolcall/session"] = "jupyter-toolcall/session"

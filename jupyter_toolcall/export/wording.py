@@ -7,7 +7,8 @@ from collections.abc import Collection
 from ..content.value import cut
 from ..drawing.render import shown
 from ..events import Data, Failed, Interrupted, Made
-from ..state.fold import CallState, State
+from ..state.call import CallState
+from ..state.shape import State
 
 SHORT = 60
 """Characters of a result that stand behind its statement."""

@@ -10,7 +10,9 @@ from ..errors import CallError
 from ..events import Asked, Decided, Finished, Opened, Replied
 from ..journal.tree import Entry, Journal
 from ..schemes.outputs import SCALARS
-from ..state.fold import CallState, State, state_at
+from ..state.call import CallState
+from ..state.fold import state_at
+from ..state.shape import State
 from .code import Code, Unwritable, is_name
 from .definitions import defined
 from .draft import Draft, assigned

@@ -36,9 +36,9 @@ from ..schemes import SCHEMES, Scheme, is_scheme, scheme_named
 from ..schemes.outputs import SCALARS
 from ..secrets import is_named_secret, secret_values
 from ..session import Session
-from ..state.fold import State
 from ..state.memory import Memory
 from ..state.script import Script
+from ..state.shape import State
 from ..teaching import lessons, planting
 from ..teaching.lessons import Lessons
 from ..tools import Tool, Toolbox, nearest

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from ..errors import ToolcallError
 from ..journal.disk import Files, journal_file, journal_names, read_journal
-from ..state.fold import CallState, State, state_at
+from ..state.call import CallState
+from ..state.fold import state_at
+from ..state.shape import State
 
 
 def resting(notebook: str, name: str, files: Files) -> str:

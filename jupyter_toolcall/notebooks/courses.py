@@ -18,7 +18,9 @@ from ..models.recorded.tape import Came, Course, Outcomes, Told, Turn, plain
 from ..request import Assistant, Reply, User
 from ..schemes import Native, Scheme, scheme_named
 from ..schemes.scheme import told
-from ..state.fold import CallState, State, objects_of, state_at
+from ..state.call import CallState, objects_of
+from ..state.fold import state_at
+from ..state.shape import State
 from ..tools import Toolbox
 from .files import recorded
 from .gathering import Gathered, gathered

@@ -60,7 +60,7 @@ from ..rows.contract import (
     Written,
 )
 from ..session import Session
-from ..state.fold import CallState
+from ..state.call import CallState
 from ..state.steps import AskModel, AskPerson, Perform
 from ..state.steps import Step as NextStep
 from ..teaching import scoring

@@ -16,7 +16,7 @@ from ..loop import Cursor, Place
 from ..models.person import Person
 from ..rows.contract import GuessRow, Mark, Written
 from ..session import Session
-from ..state.fold import CallState
+from ..state.call import CallState
 from ..state.steps import AskModel
 from ..teaching.scoring import NO_CALL, Guess, Judged, Points, in_words, judged
 from ..tools import nearest

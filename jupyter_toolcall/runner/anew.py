@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..events import Decided
 from ..journal.tree import Entry, Journal
-from ..state.fold import CallState, state_at
+from ..state.call import CallState
+from ..state.fold import state_at
 from ..state.memory import Prepared
 from ..state.script import Script
 from .coded import changed, code_of

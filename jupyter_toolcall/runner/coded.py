@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..journal.tree import Journal
-from ..state.fold import CallState, State
+from ..state.call import CallState
+from ..state.shape import State
 from ..tools import Tool
 
 PYTHON = ".".join(map(str, sys.version_info[:2]))

@@ -13,8 +13,9 @@ from typing import Any
 
 from ..content.value import content_digest, is_frozen, private
 from ..events import Made, Outcome
-from ..state.fold import State, objects_of
+from ..state.call import objects_of
 from ..state.memory import Memory
+from ..state.shape import State
 
 
 @dataclass

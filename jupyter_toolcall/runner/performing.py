@@ -8,8 +8,9 @@ from typing import Any
 
 from ..events import Data, Decided, Failed, Finished, Interrupted, Outcome
 from ..secrets import Hide
-from ..state.fold import State, state_at
+from ..state.fold import state_at
 from ..state.memory import Memory, Prepared, results_of
+from ..state.shape import State
 from ..tools import Tool, Toolbox
 from ..tools.invoke import invoke
 from .running import Ran, run

@@ -16,8 +16,9 @@ from ..content.value import LONGEST, content_digest, plain_data, private, well_f
 from ..digest import digest, encode
 from ..errors import Absent, CallError
 from ..events import Data, Failed, Interrupted, Made, Many, Outcome
-from ..state.fold import CallState, State, variable_place
+from ..state.call import CallState, variable_place
 from ..state.memory import Memory, Prepared, after
+from ..state.shape import State
 from ..tools import Changed, Tool
 from ..tools.kinds import kind_name, kind_of
 from ..tools.references import walk

@@ -15,7 +15,8 @@ from typing import Any
 from ..errors import CallError
 from ..events import Data, Made
 from ..request import Result
-from ..state.fold import CallState, State
+from ..state.call import CallState
+from ..state.shape import State
 from ..tools import Tool, Toolbox
 from ..tools.references import NAME, own_name_fits, walk
 from .current_tools import SAVE_AS, USE, own_name, save_as, use, view, with_own_names

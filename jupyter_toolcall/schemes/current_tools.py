@@ -14,7 +14,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..errors import CallError
-from ..state.fold import State
+from ..state.shape import State
 from ..tools import Tool, Toolbox
 from ..tools.references import NAME, pattern, takes_own_names
 from ..tools.tool import Resolve

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..state.fold import State
+from ..state.shape import State
 from ..tools import Toolbox
 from .outputs import reminder, save_tools
 from .scheme import Offer, Scheme

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..errors import CallError
 from ..events import Output
-from ..state.fold import SAVE, State
+from ..state.call import SAVE
+from ..state.shape import State
 from ..tools import Tool
 from ..tools.references import NAME, pattern
 from ..tools.tool import Resolve, in_a_line

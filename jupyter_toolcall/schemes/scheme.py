@@ -16,7 +16,8 @@ from ..digest import encode
 from ..errors import CallError
 from ..events import Data, Failed, Interrupted, Made, Many
 from ..request import Message, Reply, Result
-from ..state.fold import CallState, State
+from ..state.call import CallState
+from ..state.shape import State
 from ..tools import Tool, Toolbox
 from ..tools.references import kinds_of
 from .shown import newest_of, no_tool

@@ -13,7 +13,8 @@ from typing import Any
 
 from ..errors import CallError
 from ..request import Result
-from ..state.fold import SAVE, CallState, State
+from ..state.call import SAVE, CallState
+from ..state.shape import State
 from ..tools import Tool, Toolbox
 from ..tools.tool import Resolve
 from .outputs import reminder, save_tools

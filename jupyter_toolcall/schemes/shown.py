@@ -13,7 +13,8 @@ from weakref import WeakKeyDictionary
 
 from ..digest import encode
 from ..events import Made
-from ..state.fold import CallState, State, objects_of
+from ..state.call import CallState, objects_of
+from ..state.shape import State
 from ..tools import Tool, Toolbox, nearest
 from ..tools.kinds import receiver_types
 from ..tools.references import NAME

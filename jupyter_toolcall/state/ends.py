@@ -12,7 +12,9 @@ from typing import Any
 
 from ..events import Decided, Finished
 from ..journal.tree import Entry, Journal
-from .fold import CallState, State, state_at
+from .call import CallState
+from .fold import state_at
+from .shape import State
 
 Inputs = tuple[str, str, str, str]
 

@@ -17,7 +17,9 @@ from ..events import Decided, Failed, Finished, Interrupted, Made, Outcome
 from ..journal.tree import Journal
 from ..tools import Tool
 from ..tools.kinds import Kinds, kind_of
-from .fold import CallState, State, is_instance, objects_of, state_at
+from .call import CallState, is_instance, objects_of
+from .fold import state_at
+from .shape import State
 
 MISSING = object()
 UNTOLD = "not reproducible"

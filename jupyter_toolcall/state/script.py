@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from ..events import Data, Decided, Event, Failed, Finished, Outcome, Started
 from ..journal.tree import Entry
-from .fold import CallState, State, objects_of
+from .call import CallState, objects_of
+from .shape import State
 
 
 @dataclass

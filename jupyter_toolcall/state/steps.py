@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..events import Asked, Replied
-from .fold import CallState, State
+from .call import CallState
+from .shape import State
 
 
 @dataclass(frozen=True, slots=True)

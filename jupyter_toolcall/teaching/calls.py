@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..state.fold import CallState
+from ..state.call import CallState
 from .conditions import Called, CalledBefore, CallIs, Calls, CallWas, Given, NoCall
 from .scene import otherwise
 from .values import code, equal, shown

@@ -18,7 +18,7 @@ from ..errors import CallError
 from ..events import Call
 from ..loop import Cursor
 from ..schemes.select import SELECT
-from ..state.fold import CallState
+from ..state.call import CallState
 from ..tools import Tool
 
 NO_CALL = ""

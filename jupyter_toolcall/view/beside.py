@@ -13,7 +13,8 @@ from ..journal.tree import Entry
 from ..loop import Cursor
 from ..rows.contract import BranchRow
 from ..state.ends import Ends
-from ..state.fold import State, state_at
+from ..state.fold import state_at
+from ..state.shape import State
 from .tables import Seen
 
 CURRENT = "current"

@@ -14,7 +14,9 @@ from ..journal.tree import Entry
 from ..loop import Cursor
 from ..models.prices import cost
 from ..rows.contract import MessageRow, TurnRow
-from ..state.fold import CallState, State, state_at
+from ..state.call import CallState
+from ..state.fold import state_at
+from ..state.shape import State
 from .exchanges import attempts, model_of
 
 LIMIT = 4_000

@@ -20,9 +20,10 @@ from ..rows.contract import CallRow, ObjectRow, Preview, ToolRow, Use
 from ..runner.anew import why_anew
 from ..schemes.select import SELECT
 from ..secrets import Hide
+from ..state.call import SAVE, CallState, objects_of
 from ..state.ends import End
-from ..state.fold import SAVE, CallState, State, objects_of
 from ..state.memory import Prepared
+from ..state.shape import State
 from ..tools import Tool
 from ..tools.references import references
 

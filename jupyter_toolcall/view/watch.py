@@ -17,9 +17,10 @@ from ..drawing.layout import Layout, without
 from ..journal.tree import Entry, Label
 from ..loop import Cursor
 from ..rows.contract import BranchRow, CallRow, ObjectRow, Rows, SessionRow, ToolRow
+from ..state.call import CallState, objects_of
 from ..state.ends import End
-from ..state.fold import CallState, State, objects_of
 from ..state.memory import Prepared
+from ..state.shape import State
 from .beside import Counting, Pale, branch_rows, drawn, pales, touched_by, with_took
 from .differing import with_differences
 from .messages import entry_messages, turn_row

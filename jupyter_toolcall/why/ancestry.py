@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from ..state.fold import State, is_instance
+from ..state.call import is_instance
+from ..state.shape import State
 
 
 def ancestry(state: State, makers: Iterable[str], handed: Collection[str] = ()) -> frozenset[str]:

@@ -11,7 +11,8 @@ from ..events import Data, Failed, Interrupted
 from ..export import Take, python
 from ..loop import Cursor
 from ..schemes.outputs import SCALARS
-from ..state.fold import SAVE, CallState, State, is_instance, objects_of
+from ..state.call import SAVE, CallState, is_instance, objects_of
+from ..state.shape import State
 from ..tools import nearest
 from .ancestry import ancestry
 from .circumstances import Circumstance, circumstances

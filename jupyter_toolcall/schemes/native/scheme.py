@@ -12,7 +12,8 @@ from typing import Any
 from ...errors import CallError
 from ...events import Call
 from ...request import Assistant, Message, Reply, Result, Results, User, call_id
-from ...state.fold import CallState, State
+from ...state.call import CallState
+from ...state.shape import State
 from ...tools import Tool, Toolbox
 from ...tools.arguments import sound
 from ..scheme import Offer, Scheme

@@ -1,0 +1,133 @@
+"""One call: what was asked, how far it has come, and what it used and came to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from ..events import Call, Decided, Failed, Interrupted, Made, Many, Outcome, Started
+
+SAVE = "save"
+CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+"""Other ids could be taken for a place, such as `input:potato`."""
+Status = Literal[
+    "proposed", "approved", "succeeded", "failed", "rejected", "answered", "interrupted", "unknown"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class CallState:
+    """A call, and how far it has come. `key` tells it apart on all branches."""
+
+    call: Call
+    key: str
+    step: int
+    turn: int
+    decided: Decided | None = None
+    started: Started | None = None
+    outcome: Outcome | None = None
+    own: bool = True
+    """Whether this machine decided on it. Another's decision is history: it allows nothing."""
+    stale: bool = False
+    """Whether the model asked for it by results that read otherwise now."""
+    code: str = ""
+    """The digest of the text that says what its tool was made of when it ran."""
+
+    @property
+    def id(self) -> str:
+        return self.call.id
+
+    @property
+    def tool(self) -> str:
+        return self.call.tool
+
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """The arguments to run with: a person's, where they were edited."""
+        if self.decided is not None and self.decided.arguments is not None:
+            return self.decided.arguments
+        return self.call.arguments
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments as they ran, or else as they were asked for."""
+        if self.started is not None and self.started.arguments is not None:
+            return self.started.arguments
+        return self.asked
+
+    @property
+    def status(self) -> Status:
+        decision = self.decided.decision if self.decided is not None else ""
+        if decision == "reject":
+            return "rejected"
+        if decision == "answer":
+            return "answered"
+        match self.outcome:
+            case None if self.started is not None:
+                return "unknown"
+            case None:
+                return "approved" if decision else "proposed"
+            case Failed():
+                return "failed"
+            case Interrupted():
+                return "interrupted"
+        return "succeeded"
+
+    @property
+    def edited(self) -> bool:
+        return self.decided is not None and self.decided.decision == "edit"
+
+    @property
+    def bound(self) -> str:
+        """The digest of what was approved; "" where nothing was."""
+        return self.decided.bound if self.decided is not None else ""
+
+    def allows(self, bound: str) -> bool:
+        """Return whether exactly this may run, by the word of this machine."""
+        return self.own and self.status == "approved" and self.bound == bound
+
+    def then(
+        self,
+        decided: Decided | None,
+        started: Started | None,
+        outcome: Outcome | None = None,
+        own: bool | None = None,
+        code: str = "",
+    ) -> CallState:
+        """Return this call as it stands after something more is known of it."""
+        own = self.own if own is None else own
+        here = self.call, self.key, self.step, self.turn
+        return CallState(*here, decided, started, outcome, own, self.stale, code or self.code)
+
+    def approval(self, bound: str) -> Decided:
+        """Return the decision that lets this call run as it stands: a person's edit stays."""
+        if self.decided is not None and self.edited:
+            return replace(self.decided, bound=bound)
+        return Decided(self.id, "approve", bound)
+
+
+def objects_of(outcome: Outcome | None) -> tuple[Made, ...]:
+    """Return the objects that an outcome holds."""
+    match outcome:
+        case Made():
+            return (outcome,)
+        case Many(objects):
+            return objects
+    return ()
+
+
+def is_instance(place: str) -> bool:
+    """Return whether a place among what a call used is an instance, not an argument."""
+    return place.startswith("(")
+
+
+def is_variable(place: str) -> bool:
+    """Return whether a place among what a call used is a session variable."""
+    return place.startswith("$")
+
+
+def variable_place(name: str) -> str:
+    """Return the place of a session variable among what a call used."""
+    return f"${name}"

@@ -1,0 +1,91 @@
+"""A call comes to its outcome: what that changes, and the names of the objects that it made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from rpds import HashTrieMap
+
+from ..events import Data, Made, Many, Outcome
+from ..journal.trail import Trail
+from .call import SAVE, CallState, is_instance, objects_of
+from .shape import State
+
+
+def settle(state: State, known: CallState, outcome: Outcome) -> State:
+    """Return the state in which a call came to its outcome."""
+    outcome = _own(known.id, outcome)
+    known = known.then(known.decided, known.started, outcome)
+    came = _came(state, known, outcome) if known.status in ("succeeded", "answered") else {}
+    state = state.but(
+        calls=state.calls.insert(known.id, known),
+        open=tuple(call_id for call_id in state.open if call_id != known.id),
+        settled=state.settled + 1,
+        **came,
+    )
+    for made in objects_of(outcome):
+        state = introduce(state, made)
+    return state
+
+
+def _came(state: State, known: CallState, outcome: Outcome) -> dict[str, Any]:
+    """Return what a result changes beside its call."""
+    before = state.succeeded.get(known.tool) or Trail()
+    changes: dict[str, Any] = {
+        "succeeded": state.succeeded.insert(known.tool, before.add(known.id)),
+        "instances": _instances(state, known),
+    }
+    if isinstance(outcome, Made):
+        changes["returned"] = state.returned.add(known.id)
+    if known.tool == SAVE and state.opened.outputs:
+        changes |= {"outputs": known.arguments, "done": True}
+    if isinstance(outcome, Data) and outcome.variables:
+        changes["variables"] = state.variables.update(outcome.variables)
+        changes["setters"] = state.setters.update(dict.fromkeys(outcome.variables, known.id))
+    return changes
+
+
+def _own(call_id: str, outcome: Outcome) -> Outcome:
+    """An outcome leaves its maker out where that is the call itself."""
+    match outcome:
+        case Made(maker=""):
+            return replace(outcome, maker=call_id)
+        case Many(objects):
+            named = (
+                made if made.maker else replace(made, maker=f"{call_id}[{index}]")
+                for index, made in enumerate(objects)
+            )
+            return Many(tuple(named))
+    return outcome
+
+
+def _instances(state: State, known: CallState) -> HashTrieMap[str, str]:
+    """A call that failed worked on a copy that is gone, so it leaves no trace here."""
+    if known.started is None or not any(map(is_instance, known.started.used)):
+        return state.instances
+    used = {place: known.id for place in known.started.used if is_instance(place)}
+    return state.instances.update(used)
+
+
+def introduce(state: State, made: Made) -> State:
+    """Return the state in which an object has its name: the next number of its type."""
+    if made.maker in state.by_maker:
+        return state
+    number = (state.counts.get(made.kind) or 0) + 1
+    name = f"{made.kind}#{number}"
+    return state.but(
+        names=state.names.add(name),
+        objects=state.objects.insert(name, made),
+        by_maker=state.by_maker.insert(made.maker, name),
+        contents=_with_content(state, made, name),
+        counts=state.counts.insert(made.kind, number),
+        newest=state.newest.insert(made.kind, name),
+    )
+
+
+def _with_content(state: State, made: Made, name: str) -> HashTrieMap[str, str]:
+    key = f"{made.kind}:{made.content}"
+    if not made.content or key in state.contents:
+        return state.contents
+    return state.contents.insert(key, name)

@@ -1,0 +1,125 @@
+"""What is known of a session at one entry of its journal: immutable, and grown by sharing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rpds import HashTrieMap
+
+from ..errors import CallError, NotYourTurn
+from ..events import Asked, Made, Opened, Replied, Usage
+from ..journal.trail import Trail
+from .call import CallState
+
+_NONE: HashTrieMap[str, Any] = HashTrieMap()
+_UNOPENED = Opened()
+_UNUSED = Usage()
+
+
+@dataclass(frozen=True)
+class State:
+    """A session at one entry of its journal."""
+
+    root: str = ""
+    """The entry that it began with."""
+    opened: Opened = _UNOPENED
+    calls: HashTrieMap[str, CallState] = _NONE
+    order: Trail[str] = field(default_factory=Trail)
+    open: tuple[str, ...] = ()
+    """The ids of the calls that have no outcome, in call order."""
+    latest: tuple[str, ...] = ()
+    """The ids of the calls of the last reply."""
+    last: Asked | Replied | None = None
+    prompt: str = ""
+    """What a person said last."""
+    turns: int = 0
+    turns_since: int = 0
+    """Replies since a person spoke last."""
+    stale: bool = False
+    """Whether the last reply was to results that read otherwise now."""
+    calls_before: int = 0
+    """Calls before a person spoke last."""
+    reminded: bool = False
+    done: bool = False
+    """`save` succeeded since a person spoke last."""
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+    """What the last `save` named: object names, or plain values."""
+    names: Trail[str] = field(default_factory=Trail)
+    objects: HashTrieMap[str, Made] = _NONE
+    by_maker: HashTrieMap[str, str] = _NONE
+    contents: HashTrieMap[str, str] = _NONE
+    """For each content that an object has, by type, the first object that had it."""
+    counts: HashTrieMap[str, int] = _NONE
+    newest: HashTrieMap[str, str] = _NONE
+    succeeded: HashTrieMap[str, Trail[str]] = _NONE
+    """For each tool the ids of its calls that came to a result."""
+    returned: Trail[str] = field(default_factory=Trail)
+    """The ids of the calls that came to one object."""
+    instances: HashTrieMap[str, str] = _NONE
+    """For each stateful instance the call that ran on it last."""
+    variables: HashTrieMap[str, Any] = _NONE
+    """What calls made of the session's variables."""
+    setters: HashTrieMap[str, str] = _NONE
+    """For each of them the call that set it last."""
+    code: HashTrieMap[str, str] = _NONE
+    """For each tool what it was made of when it ran last: the digest of a text."""
+    sent: HashTrieMap[str, str] = _NONE
+    """The digests of the definitions that were sent so far, and ("") of the last system text."""
+    usage: Usage = _UNUSED
+    said: str = ""
+    """What the model said last."""
+    aside: State | None = None
+    """Beside a question of its own: where the session's own work was left."""
+    settled: int = 0
+    """How often something came to be: an opening, a prompt, or a call's outcome."""
+
+    @property
+    def tokens(self) -> int:
+        return self.usage.input + self.usage.output
+
+    def but(self, **changes: Any) -> State:
+        """Return this state with other fields; several times quicker than `replace`."""
+        made = object.__new__(State)
+        # A copy of a whole dict is one block of memory, and no larger than it has to be.
+        object.__setattr__(made, "__dict__", {**self.__dict__, **changes})
+        return made
+
+    def call(self, call_id: str) -> CallState:
+        """Return a call. Raises NotYourTurn for an id that was never asked for."""
+        found = self.calls.get(call_id)
+        if found is None:
+            raise NotYourTurn(f"there is no call {call_id!r} in this session")
+        return found
+
+    def each(self) -> Iterator[CallState]:
+        """Return the calls in call order."""
+        return (self.calls[call_id] for call_id in self.order)
+
+    def of(self, tool: str) -> Iterator[CallState]:
+        """Return the calls of one tool that came to a result, in order."""
+        return (self.calls[call_id] for call_id in self.succeeded.get(tool) or ())
+
+    def resolve(self, name: str) -> Made:
+        """Return the object that a name such as `Potato#1` stands for.
+
+        Raises CallError, which lists the names of that type that there are.
+        """
+        found = self.objects.get(name)
+        if found is not None:
+            return found
+        kind = name.partition("#")[0]
+        known = [other for other in reversed(self.names) if other.startswith(f"{kind}#")][:5]
+        say = f"objects of that type: {', '.join(known)}" if known else self._kinds()
+        raise CallError(f"there is no object {name!r}; {say}")
+
+    def made(self, maker: str) -> Made | None:
+        """Return the object that a maker made here."""
+        return self.objects.get(self.by_maker.get(maker) or "")
+
+    def _kinds(self) -> str:
+        return f"there are: {', '.join(sorted(self.newest.values())) or 'no objects yet'}"
+
+
+START = State()
