@@ -11,7 +11,7 @@ from ..journal.tree import Entry
 from ..request import Reply, Request
 from ..runner.performing import milliseconds
 from ..runner.tracing import span
-from ..state.fold import State
+from ..state.shape import State
 from ..tools import Tool
 from .place import Place
 

@@ -7,8 +7,10 @@ from ..events import Data, Decided, Failed, Finished, Started
 from ..journal.tree import Entry
 from ..runner.coded import coded
 from ..runner.performing import performed
-from ..state.fold import CallState, State, state_at
+from ..state.call import CallState
+from ..state.fold import state_at
 from ..state.memory import Prepared
+from ..state.shape import State
 from .place import Place
 
 

@@ -21,10 +21,12 @@ from ..runner.running import prepare
 from ..schemes import Offer, Scheme
 from ..schemes.scheme import unknown_tool
 from ..secrets import Hide
+from ..state.call import CallState
 from ..state.claims import Claims
-from ..state.fold import CallState, State, state_at
+from ..state.fold import state_at
 from ..state.memory import Memory, Prepared
 from ..state.script import Script
+from ..state.shape import State
 from ..state.steps import Step, next_step
 from ..tools import Tool, Toolbox, nearest
 

@@ -11,10 +11,12 @@ from ..errors import CallError
 from ..events import Decided, Event, Failed, Finished, Outcome, Replied, Started
 from ..journal.tree import Entry
 from ..runner.coded import coded
+from ..state.call import CallState
 from ..state.claims import said_again
-from ..state.fold import CallState, State, state_at
+from ..state.fold import state_at
 from ..state.memory import Prepared
 from ..state.script import same_objects, told_otherwise
+from ..state.shape import State
 from ..state.steps import step_of
 from .calling import judge, perform, run, start_of
 from .place import Place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..events import Asked
 from ..journal.tree import Entry
-from ..state.fold import State
+from ..state.shape import State
 from ..state.steps import AskModel, Clarify, Judge, Perform, Remind, Step
 from .asking import ask
 from .calling import approve, judge, perform, repeated
