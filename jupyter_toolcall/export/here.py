@@ -13,6 +13,7 @@ from ..content.value import is_frozen
 from ..errors import Absent, CallError
 from ..events import Made
 from ..loop import Cursor
+from ..runner.coded import changed, code_of
 from ..state.call import CallState
 from ..tools import Tool
 from ..tools.references import references
@@ -60,6 +61,10 @@ class Here:
         if found is None:
             raise Unwritable(f"a tool that is not here, {call.tool}")
         return found
+
+    def changed(self, call: CallState) -> str:
+        code = code_of(call, self.cursor.desk.journal)
+        return changed(self._tool(call), code) if code is not None else ""
 
     def receiver(self, call: CallState) -> str:
         return self._tool(call).receiver

@@ -66,6 +66,9 @@ class World(Protocol):
     def callee(self, call: CallState, instance: Code | None) -> Callee:
         """Return how a call's tool is called. Raises Unwritable."""
 
+    def changed(self, call: CallState) -> str:
+        """Say what of a call's tool is another than it was when it ran, "" for nothing."""
+
     def receiver(self, call: CallState) -> str:
         """Return the argument that names the object which a call is a method of, or ""."""
 

@@ -16,7 +16,7 @@ from ..state.shape import State
 from .code import Code, Unwritable, is_name
 from .definitions import defined
 from .draft import Draft, assigned
-from .given import beginning, handed
+from .given import CHECK, beginning, handed
 from .script import Line, Script, Words, World, variables
 from .statement import statement
 from .values import MADE, written
@@ -89,7 +89,10 @@ class Writer:
             yield Line(above=(undone(call),))
         elif self.world.is_tool(call.tool):
             try:
-                yield statement(draft, call)
+                line = statement(draft, call)
+                changed = self.world.changed(call)
+                said = f"{CHECK}since this ran: {changed}; what comes out may be another."
+                yield replace(line, above=(*line.above, said)) if changed else line
             except (Unwritable, CallError) as error:
                 yield from handed(draft, call, f"it is {error}")
 
