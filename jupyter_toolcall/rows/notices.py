@@ -1,0 +1,118 @@
+"""What a panel is told, a closed union, and what a notebook keeps: rows, table by table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from .branches import BranchRow, DifferenceRow
+from .calls import CallRow, ToolRow
+from .messages import MessageRow, TurnRow
+from .objects import ObjectRow, Preview
+from .playing import GuessRow
+from .session import SessionRow
+
+VERSION = 1
+
+
+Row = (
+    ObjectRow
+    | CallRow
+    | ToolRow
+    | MessageRow
+    | TurnRow
+    | BranchRow
+    | DifferenceRow
+    | GuessRow
+    | SessionRow
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows to put, and the ids of rows to drop, table by table."""
+
+    session: tuple[SessionRow, ...] = ()
+    calls: tuple[CallRow, ...] = ()
+    objects: tuple[ObjectRow, ...] = ()
+    tools: tuple[ToolRow, ...] = ()
+    messages: tuple[MessageRow, ...] = ()
+    turns: tuple[TurnRow, ...] = ()
+    branches: tuple[BranchRow, ...] = ()
+    differences: tuple[DifferenceRow, ...] = ()
+    guesses: tuple[GuessRow, ...] = ()
+    drop: tuple[str, ...] = ()
+    """`objects:ID` and the like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Everything that there is to see: sent when a panel connects."""
+
+    rows: Rows
+    live: bool = True
+    type: Literal["whole"] = "whole"
+    version: int = VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What changed since the last message; `number` counts them, a gap asks anew.
+
+    A row of the session, a call or an object that was told before has its id and what is new.
+    """
+
+    rows: Rows
+    number: int
+    type: Literal["delta"] = "delta"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A command was not carried out; `fields` says which arguments are wrong, and how."""
+
+    command: str
+    reason: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    type: Literal["refused"] = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The request of a turn, exactly as it goes to the model: JSON as text."""
+
+    turn: int
+    text: str
+    type: Literal["shown"] = "shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """The session as a text of a format that it can be exported to."""
+
+    to: str
+    text: str
+    type: Literal["exported"] = "exported"
+
+
+@dataclass(frozen=True, slots=True)
+class Displayed:
+    """An object as large as may be: what its row's preview had no room for."""
+
+    object: str
+    """The id of its row."""
+    preview: Preview
+    type: Literal["displayed"] = "displayed"
+
+
+Notice = Whole | Delta | Refused | Shown | Exported | Displayed
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The notebook output (application/vnd.jupyter-toolcall.session+json)."""
+
+    rows: Rows
+    journal: Mapping[str, Any]
+    version: int = VERSION
