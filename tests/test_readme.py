@@ -48,7 +48,7 @@ def test_every_make_target_that_is_named_is_there() -> None:
 def test_every_command_line_that_is_named_is_understood() -> None:
     lines = [line for block in blocks("sh") for line in block.splitlines()]
     ours = [line for line in lines if line.startswith("jupyter toolcall")]
-    assert len(ours) == 5
+    assert len(ours) == 6
     for line in ours:
         cli.parser().parse_args(shlex.split(line, comments=True)[2:])
 
