@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .models.scripted import Scripted as Scripted
+    from .reruns.rerun import verify as verify
     from .session import Session as Session
     from .sources.definitions import from_definition as from_definition
     from .sources.definitions import to_definition as to_definition
@@ -31,10 +32,11 @@ _HOMES = {
     "from_graphql": ".sources.graphql",
     "to_definition": ".sources.definitions",
     "tool": ".tools",
+    "verify": ".reruns.rerun",
 }
 __all__ = [
     *("Scripted", "Session", "Tool", "Toolbox", "load_ipython_extension", "tool"),
-    *("from_definition", "from_graphql", "to_definition"),
+    *("from_definition", "from_graphql", "to_definition", "verify"),
 ]
 
 

@@ -1,0 +1,126 @@
+"""The recipe for a tutorial's CI, run as it is written: docs/ci.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from jupyter_toolcall.events import from_json
+from jupyter_toolcall.journal.tree import name
+from jupyter_toolcall.notebooks.files import check, execute
+from jupyter_toolcall.view.saving import MIME
+
+RECIPE = (Path(__file__).parent.parent / "docs" / "ci.md").read_text(encoding="utf-8")
+CELLS = (
+    "%load_ext jupyter_toolcall\nfrom jupyter_toolcall import Scripted\n"
+    'def double(n: int) -> int:\n    "Double it."\n    return 2 * n',
+    'model = Scripted([("double", {"n": 21}), "Done."])',
+    "%%toolchat -m model -t double --scheme flat --approve all\nDouble.",
+)
+
+
+def block(language: str) -> str:
+    found = re.findall(rf"^```{language}\n(.*?)^```", RECIPE, re.M | re.S)
+    assert len(found) == 1
+    return str(found[0])
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("recorded") / "lesson.ipynb"
+    cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    execute(path).write(path)
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def project(tmp_path: Path, recorded: str) -> Path:
+    """A project as its author would have it: one recorded notebook, and the recipe."""
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "lesson.ipynb").write_text(recorded, encoding="utf-8")
+    (tmp_path / "test_notebooks.py").write_text(block("python"), encoding="utf-8")
+    return tmp_path
+
+
+def ran(project: Path) -> tuple[int, str]:
+    """Exit status and words of pytest, in a process of its own."""
+    pytest_ = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=."],
+        cwd=project,
+        env={**os.environ, "JUPYTER_TOOLCALL_DATA": str(project / "data")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    return pytest_.returncode, pytest_.stdout + pytest_.stderr
+
+
+def altered(project: Path, alter: Callable[[dict[str, Any]], None]) -> None:
+    """Change what a project's notebook has saved."""
+    path = project / "notebooks" / "lesson.ipynb"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    saved = [
+        output["data"][MIME] for output in notebook["cells"][2]["outputs"] if MIME in output["data"]
+    ]
+    assert len(saved) == 1
+    alter(saved[0])
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def other_result(saved: dict[str, Any]) -> None:
+    events = [event for _, event, *_ in saved["journal"]["events"] if event["type"] == "finished"]
+    assert events[0]["outcome"]["data"] == 42
+    events[0]["outcome"]["data"] = 43
+
+
+def other_result_with_new_digests(saved: dict[str, Any]) -> None:
+    """A forger who knows the format: every entry's name is made anew."""
+    other_result(saved)
+    part, ids = saved["journal"], list[str]()
+    for parent, event, *_ in part["events"]:
+        ids.append(name(part["parent"] if parent < 0 else ids[parent], from_json(event)))
+    part["head"] = ids[-1]
+    check(saved)
+
+
+def test_the_recipe_passes_on_a_notebook_that_comes_out_as_it_was_recorded(project: Path) -> None:
+    status, said = ran(project)
+    assert status == 0, said
+    assert "1 passed" in said
+
+
+@pytest.mark.parametrize(
+    ("alter", "why"),
+    [
+        (other_result, "a saved session does not fit its own digests: it was changed"),
+        (other_result_with_new_digests, "call_1, double: outcome.data was 43, and is 42"),
+    ],
+)
+def test_the_recipe_fails_on_an_altered_result_and_says_which(
+    project: Path, alter: Callable[[dict[str, Any]], None], why: str
+) -> None:
+    altered(project, alter)
+    status, said = ran(project)
+    assert status == 1, said
+    assert why in said
+    assert "1 failed" in said
+
+
+def test_the_step_of_github_actions_names_commands_and_options_that_there_are() -> None:
+    from jupyter_toolcall.cli import parser
+
+    lines = re.findall(r"- run: jupyter toolcall (.*?)(?: +#.*)?$", block("yaml"), re.M)
+    assert [line.split()[0] for line in lines] == ["verify", "check"]
+    for line in lines:
+        assert parser().parse_args(line.split()).act
+    assert parser().parse_args(["verify", "--allow", "a.ipynb"]).allow
