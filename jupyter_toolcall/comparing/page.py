@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from html import escape
 from itertools import groupby
 
-from ..drawing.render import shown
+from ..drawing.text import shown
 from .differences import Difference, Images, Line, Numbers, Others, Picture, Same, Tables, Texts
 from .facts import CallPair, Compared, ComparedCall, ObjectPair
 from .saying import in_a_line, parts

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TypeGuard
 
-from ..drawing.render import shown
+from ..drawing.text import shown
 from .differences import Difference, Line, Same, Tables, Texts
 from .facts import CallPair, Change, Compared, ComparedCall, ObjectPair, Side
 from .saying import ARROW, in_a_line, many, parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..drawing.render import shown
+from ..drawing.text import shown
 from ..errors import Absent
 from ..events import Data, Failed, Made, Opened
 from ..preview import preview

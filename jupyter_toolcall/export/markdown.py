@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..drawing.render import shown
+from ..drawing.text import shown
 
 _MARKS = re.compile(r"([!-/:-@\[-`{-~])")
 

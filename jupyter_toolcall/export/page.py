@@ -12,7 +12,8 @@ import json
 from html import escape
 from pathlib import Path
 
-from ..drawing.render import svg, text
+from ..drawing.render import svg
+from ..drawing.text import text
 from ..errors import UsageError
 from ..rows.contract import VERSION, SessionRow
 from ..rows.wire import packed

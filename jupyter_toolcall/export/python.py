@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from ..drawing.render import shown
+from ..drawing.text import shown
 from .marks import MARK
 from .script import Line, Script, Words
 from .values import MADE_TEXT

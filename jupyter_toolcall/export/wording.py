@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..content.value import cut
-from ..drawing.render import shown
+from ..drawing.text import shown
 from ..events import Data, Failed, Interrupted, Made
 from ..state.call import CallState
 from ..state.shape import State

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ..drawing.render import shown
+from ..drawing.text import shown
 from ..errors import CallError
 from ..events import Asked, Decided, Finished, Opened, Replied
 from ..journal.tree import Entry, Journal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..drawing.render import shown
+from ..drawing.text import shown
 
 
 def differing(was: Any, now: Any, place: str = "") -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import nbformat
 
-from ..drawing.render import shown
+from ..drawing.text import shown
 from ..errors import BrokenJournal, ToolcallError, Unfinished
 from ..events import from_json
 from ..journal.tree import Journal

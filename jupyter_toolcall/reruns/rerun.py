@@ -13,7 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from ..drawing.render import shown
+from ..drawing.text import shown
 from ..errors import BrokenJournal, ToolcallError
 from ..events import Replied, from_json
 from ..journal.disk import home, journal_file, journal_names

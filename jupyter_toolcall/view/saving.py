@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..branches.branch import is_prompt
-from ..drawing.render import svg, text
+from ..drawing.render import svg
+from ..drawing.text import text
 from ..events import Asked, Opened, Replied, to_json
 from ..journal.tree import Entry
 from ..loop import Cursor

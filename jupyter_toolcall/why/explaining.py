@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..content.value import cut
-from ..drawing.render import shown
+from ..drawing.text import shown
 from ..errors import UsageError
 from ..events import Data, Failed, Interrupted
 from ..export import Take, python

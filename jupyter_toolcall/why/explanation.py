@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..drawing.render import shown
+from ..drawing.text import shown
 from ..export.markdown import fenced, plain
 
 

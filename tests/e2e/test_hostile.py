@@ -17,7 +17,8 @@ import nbformat
 from nbconvert import HTMLExporter
 from playwright.sync_api import Dialog, Page, Request, expect
 
-from jupyter_toolcall.drawing.render import svg, text
+from jupyter_toolcall.drawing.render import svg
+from jupyter_toolcall.drawing.text import text
 from jupyter_toolcall.rows import contract as rows
 from jupyter_toolcall.rows.contract import (
     BranchRow,

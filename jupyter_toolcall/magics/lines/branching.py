@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...branches import naming
 from ...branches.branch import Branch, branches
-from ...drawing.render import shown
+from ...drawing.text import shown
 from ...errors import UsageError
 from ...session import Session
 from ...state.fold import state_at

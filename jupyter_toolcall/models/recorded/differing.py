@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...digest import encode
-from ...drawing.render import shown
+from ...drawing.text import shown
 from ...request import Assistant, Message, Request, Result, Results, User
 from ...secrets import Hide
 from .tape import Course, Outcomes, Told, Turn, definitions, message_json, message_of, plain, same

@@ -1,0 +1,94 @@
+"""A session as plain text: its state, its chain of objects, its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ..rows.contract import CallRow, ObjectRow, Rows, SessionRow
+
+LINES = 12
+
+
+def shown(text: str, limit: int = 200) -> str:
+    """Return a text in which nothing is hidden: controls and bidi marks are escapes."""
+    safe = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+    return safe if len(safe) <= limit else f"{safe[: limit - 1]}…"
+
+
+def chain(rows: Rows) -> tuple[str, ...]:
+    """Return the names on the main line of the newest object, from its beginning."""
+    objects = {row.id: row for row in rows.objects if not row.branch}
+    calls = {row.id: row for row in rows.calls}
+    made = [row for row in objects.values() if row.role == "made"]
+    saved = [row for row in made if row.saved]
+    here = max(saved or made, key=lambda row: row.step, default=None)
+    names: list[str] = []
+    seen: set[str] = set()
+    while here is not None and here.id not in seen:
+        seen.add(here.id)
+        names.insert(0, here.name)
+        call = calls.get(here.call)
+        uses = call.uses if call else ()
+        here = objects.get(next((use.object for use in uses if use.receiver), ""))
+    return tuple(names)
+
+
+def text(rows: Rows) -> str:
+    """Return a session as plain text: its state, its chain, its steps."""
+    line = " → ".join(chain(rows))
+    names: dict[str, list[str]] = {}
+    for row in rows.objects:
+        if row.role == "made":
+            names.setdefault(row.call, []).append(row.name)
+    steps = (f"  {_step(row, names)}" for row in rows.calls if not row.branch)
+    said = [shown(row.text, 2_000) for row in rows.session if row.text]
+    chained = [line] if line else []
+    return "\n".join([summary(rows), *chained, *steps, *_notes(rows), *said])
+
+
+def _step(row: CallRow, names: Mapping[str, Sequence[str]]) -> str:
+    mark = {"succeeded": "✓", "failed": "✗", "rejected": "∅", "answered": "☺"}.get(row.status, "…")
+    line = f"{mark} {row.step} {row.tool}({row.what})"
+    if row.id in names and not row.error:
+        line += f" → {', '.join(names[row.id])}"
+    elif row.error or row.result not in ("", "ok"):
+        line += f": {row.error or row.result}"
+    line += " (from memory)" * row.memory + " (may be stale)" * row.stale
+    return shown(line + " (outdated)" * bool(row.outdated))
+
+
+def _notes(rows: Rows) -> Iterator[str]:
+    """Yield what is to be known of objects, and why something is outdated."""
+    for row in rows.objects:
+        if row.note and not row.branch:
+            yield shown(f"  {row.name}: {row.note}")
+    for call in rows.calls:
+        if not call.branch:
+            why = [f"outdated: {call.outdated}"] if call.outdated else []
+            yield from (shown(f"  {call.step} {call.tool}: {said}") for said in (*call.notes, *why))
+
+
+def summary(rows: Rows) -> str:
+    """Return one line: how the session ended, with how much, and what was changed."""
+    session = next(iter(rows.session), SessionRow())
+    count = len([row for row in rows.calls if not row.branch])
+    parts = [session.says or "Session", f"{count} call{'' if count == 1 else 's'}"]
+    shown_branches = [row for row in rows.branches if not row.hidden]
+    if len(shown_branches) > 1:
+        parts.append(f"{len(shown_branches)} branches")
+    if session.remembered:
+        parts.append(f"{session.ran} ran, {session.remembered} from memory")
+    parts += [f"saved {row.name} as {row.saved}" for row in _saved(rows)]
+    parts += [f"call {row.step} edited" for row in rows.calls if row.edited and not row.branch]
+    return " · ".join(shown(part, 80) for part in parts)
+
+
+def _saved(rows: Rows) -> Iterable[ObjectRow]:
+    return (row for row in rows.objects if row.saved and not row.branch)
+
+
+def last_lines(rows: Rows) -> list[str]:
+    """Return the last steps in words, where no call made or used an object; or what was said."""
+    steps = [_step(row, {}) for row in rows.calls if not row.branch]
+    lines = steps or [line for row in rows.session for line in row.text.splitlines()]
+    return [shown(line, 95) for line in lines[-LINES:]]
