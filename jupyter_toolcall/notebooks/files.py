@@ -108,7 +108,7 @@ def check(data: Mapping[str, Any]) -> None:
         part = data["journal"]
         ids = _ids(part)
         head = part["head"]
-    except (KeyError, TypeError, IndexError) as error:
+    except (KeyError, TypeError, IndexError, ValueError) as error:
         raise BrokenJournal(
             f"a saved session is broken ({type(error).__name__}: {error})"
         ) from None
