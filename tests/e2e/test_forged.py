@@ -1,0 +1,139 @@
+"""A saved session that somebody changed: shown as unchecked or refused, and never acted on."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from playwright.sync_api import Dialog, Page, expect
+
+from tests.e2e.corpus import RUN
+from tests.e2e.kitchen import panel
+from tests.e2e.rig import Place, cell, open_notebook, outputs, screenshot
+from tests.e2e.samples import SESSION, session
+
+UNCHECKED = "not checked on this machine"
+Forge = Callable[[dict[str, Any]], object]
+
+
+def rows(data: dict[str, Any], table: str) -> dict[str, Any]:
+    found: dict[str, Any] = data["rows"][table][-1]
+    return found
+
+
+def approved(data: dict[str, Any]) -> None:
+    """A call that waits, with an approval by a person behind it, and the head moved there."""
+    rows(data, "calls")["status"] = "proposed"
+    rows(data, "session").update(phase="waiting", says="Waiting for you", pending=["c1"])
+    decided = {"type": "decided", "call_id": "call_1", "bound": "b" * 32}
+    data["journal"] = {
+        "parent": "0" * 32,
+        "head": "f" * 32,
+        "events": [[-1, decided, {"by": "person"}]],
+        "texts": {},
+    }
+
+
+def many(data: dict[str, Any]) -> None:
+    """Twenty thousand calls, none of which anything leads to."""
+    one = rows(data, "calls")
+    data["rows"]["calls"] = [{**one, "id": f"c{n}", "step": n + 1} for n in range(20_000)]
+
+
+SHOWN: Mapping[str, Forge] = {
+    "an approval is added and the head moved": approved,
+    "it says that it is verified and live": lambda d: (
+        d.update(live=True, verified=True),
+        rows(d, "session").update(verified=True),
+    ),
+    "a name of two million characters": lambda d: rows(d, "objects").update(name="W" * 2_000_000),
+    "a result that would run": lambda d: rows(d, "calls").update(
+        text=f"<img src=x onerror={RUN}>", what=f"<script>{RUN}</script>"
+    ),
+    "places beyond all measure": lambda d: rows(d, "objects").update(column=1e300, step=10**15),
+    "uses that name what is not there": lambda d: rows(d, "calls").update(
+        uses=[{"name": "potato", "object": "nowhere", "receiver": True}], object="nowhere"
+    ),
+    "twenty thousand calls": many,
+}
+EITHER: Mapping[str, Forge] = {
+    "uses are a number": lambda d: rows(d, "calls").update(uses=7),
+    "a status that is none": lambda d: rows(d, "calls").update(status={"a": 1}),
+    "a step is a text": lambda d: rows(d, "calls").update(step="first"),
+    "a preview is a list": lambda d: rows(d, "objects").update(preview=[["x"]]),
+    "pending is a text": lambda d: rows(d, "session").update(phase="waiting", pending="c1"),
+    "an object makes itself": lambda d: rows(d, "objects").update(id="o1"),
+    "names of the language": lambda d: rows(d, "calls").update(id="__proto__", object="__proto__"),
+}
+REFUSED: Mapping[str, Forge] = {
+    "a version to come": lambda d: d.update(version=2**40),
+    "a version that is a text": lambda d: d.update(version="1"),
+    "rows are a list": lambda d: d.update(rows=[]),
+    "a table is no list": lambda d: d["rows"].update(calls={"length": 1}),
+    "a row without a name": lambda d: rows(d, "calls").update(id=5),
+}
+
+
+def forged(forge: Forge) -> dict[str, Any]:
+    made = copy.deepcopy(session())
+    forge(made[SESSION])
+    return made
+
+
+def opened(page: Page, lab: Place, forges: Mapping[str, Forge]) -> list[str]:
+    """Open a notebook of such sessions; the list of what the page goes wrong with grows."""
+    wrong: list[str] = []
+
+    def close(dialog: Dialog) -> None:
+        wrong.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("dialog", close)
+    held = {number: [forged(forge)] for number, forge in enumerate(forges.values())}
+    open_notebook(page, lab, "forged.ipynb", [f"# {name}" for name in forges], held)
+    return wrong
+
+
+def expect_idle_hands(page: Page, number: int) -> None:
+    """Nothing can be decided below this cell."""
+    for name in ("Approve", "Approve all", "Edit", "Reject", "Answer", "Run", "Step"):
+        button = outputs(page, number).get_by_role("button", name=name, exact=True)
+        expect(button).to_have_count(0)
+
+
+def test_what_can_be_shown_is_shown_as_unchecked_and_nothing_can_be_decided(
+    page: Page, lab: Place
+) -> None:
+    wrong = opened(page, lab, SHOWN)
+    for number in range(len(SHOWN)):
+        cell(page, number).scroll_into_view_if_needed()
+        expect(panel(page, number)).to_contain_text(UNCHECKED)
+        expect_idle_hands(page, number)
+    screenshot(page, "forged")
+    assert page.evaluate("window.canary") is None
+    assert wrong == []
+
+
+def test_what_does_not_fit_is_shown_as_unchecked_or_refused_and_the_page_lives_on(
+    page: Page, lab: Place
+) -> None:
+    wrong = opened(page, lab, EITHER)
+    for number in range(len(EITHER)):
+        cell(page, number).scroll_into_view_if_needed()
+        shown = outputs(page, number).get_by_text(UNCHECKED)
+        refused = outputs(page, number).get_by_text("cannot be shown")
+        expect(shown.or_(refused)).to_have_count(1)
+        expect_idle_hands(page, number)
+    assert page.evaluate("window.canary") is None
+    assert wrong == []
+
+
+def test_what_cannot_be_read_is_one_line_and_no_view(page: Page, lab: Place) -> None:
+    wrong = opened(page, lab, REFUSED)
+    for number in range(len(REFUSED)):
+        cell(page, number).scroll_into_view_if_needed()
+        expect(outputs(page, number).locator("p.jtc-says")).to_have_count(1)
+        expect(panel(page, number)).to_have_count(0)
+    assert wrong == []
