@@ -10,36 +10,20 @@ import dataclasses
 import functools
 import inspect
 import re
-import types as python_types
-import typing
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, NotRequired, get_args, get_origin
+from typing import Any
 
-from pydantic import Field, PydanticUserError, TypeAdapter, ValidationError
-from pydantic.errors import PydanticSchemaGenerationError
-from pydantic.fields import FieldInfo
-from pydantic_core import PydanticSerializationError, to_jsonable_python
+from pydantic import TypeAdapter
 
-from ..digest import encode
 from ..errors import CallError, DefinitionError
+from .annotations import makes, returned, types_of
 from .docs import documented
 from .fingerprint import version_of
-from .kinds import (
-    Kinds,
-    classes_in,
-    has_schema,
-    is_object_class,
-    kind_name,
-    receiver_types,
-    refer,
-    strict_dict,
-)
-from .references import NAME
-from .tool import Check, Origin, Resolve, Tool, hints_of, misfits, nearest
-
-_Parameter = inspect.Parameter
-_BAD_SCHEMA = (PydanticSchemaGenerationError, PydanticUserError, TypeError, RecursionError)
+from .kinds import Kinds, kind_name, receiver_types, refer
+from .parameters import caller, field_of, parameters_of
+from .schema import adapter_of, check_of
+from .tool import Origin, Resolve, Tool, hints_of
 
 
 def from_function(
@@ -59,16 +43,16 @@ def from_function(
     hints = hints_of(bare)
     title = name or hints.name or str(getattr(bare, "__name__", type(bare).__name__))
     said, notes = documented(bare)
-    parameters = _parameters(function, title)[1 if method else 0 :]
-    types = _types(bare, title, kinds)
-    fields = {p.name: _field(p, types, notes, kinds, title) for p in parameters}
-    adapter, schema = _adapter(title, fields)
+    parameters = parameters_of(function, title)[1 if method else 0 :]
+    types = types_of(bare, title, kinds)
+    fields = {p.name: field_of(p, types, notes, kinds, title) for p in parameters}
+    adapter, schema = adapter_of(title, fields)
     return Tool(
         name=title,
         description=hints.description if hints.description is not None else said,
         parameters=schema,
-        function=_caller(function, parameters),
-        check=_check(adapter, title, [*receiver, *fields]),
+        function=caller(function, parameters),
+        check=check_of(adapter, title, [*receiver, *fields]),
         read_only=hints.read_only,
         idempotent=hints.idempotent,
         returns=returned(types, kinds),
@@ -203,206 +187,3 @@ def _with_receiver(tool: Tool, cls: type, kinds: Kinds) -> Tool:
         check=check,
         function=lambda **values: method(values.pop(kind), **values),
     )
-
-
-def _parameters(function: Callable[..., Any], title: str) -> list[_Parameter]:
-    try:
-        return list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        raise DefinitionError(
-            f"{title}: its signature cannot be read; wrap it in a function with typed parameters"
-        ) from None
-
-
-def _types(function: Callable[..., Any], title: str, kinds: Kinds) -> dict[str, Any]:
-    """Return the types of a function's parameters, and its "return" where that is known."""
-    bare, found = inspect.unwrap(function), {}
-    for name in getattr(bare, "__annotations__", {}):
-        try:
-            found[name] = hint(bare, name, kinds)
-        except (NameError, SyntaxError, TypeError, AttributeError) as error:
-            if name == "return":
-                continue
-            raise DefinitionError(
-                f"{title}: the parameter {name!r} has a type that is not known here ({error}); "
-                f"define or import it first, or write a type that is, such as `{name}: str`"
-            ) from None
-    return found
-
-
-def hint(function: Any, name: str, classes: Iterable[type]) -> Any:
-    """Return what one annotation of a function stands for. Raises NameError, and others."""
-    local = {cls.__name__: cls for cls in classes}
-    if inspect.isfunction(function):
-        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        local |= {free: cell.cell_contents for free, cell in cells if _filled(cell)}
-    one = python_types.SimpleNamespace(__annotations__={name: function.__annotations__[name]})
-    known = getattr(function, "__globals__", {})
-    return typing.get_type_hints(one, known, local, include_extras=True)[name]
-
-
-def makes(types: Mapping[str, Any], kinds: Kinds) -> tuple[str, ...] | None:
-    """Return the types of object that a function may make; None where it does not say."""
-    if "return" not in types:
-        return None
-    parts = [part for part in classes_in(types["return"]) if isinstance(part, type)]
-    if not parts or object in parts or Any in parts:
-        return None
-    return tuple(kinds.get(part) or kind_name(part) for part in parts)
-
-
-def returned(types: Mapping[str, Any], kinds: Kinds) -> str:
-    """Return the name of the object type that a function says to return, "" for none."""
-    parts = [part for part in classes_in(types.get("return")) if part is not type(None)]
-    cls = parts[0] if len(parts) == 1 else None
-    if not isinstance(cls, type):
-        return ""
-    if cls in kinds:
-        return kinds[cls]
-    return kind_name(cls) if is_object_class(cls) and not has_schema(cls) else ""
-
-
-def _filled(cell: Any) -> bool:
-    try:
-        return cell.cell_contents is not None
-    except ValueError:
-        return False
-
-
-def _field(
-    parameter: _Parameter,
-    types: Mapping[str, Any],
-    notes: Mapping[str, str],
-    kinds: Kinds,
-    title: str,
-) -> Any:
-    if parameter.name not in types:
-        raise DefinitionError(
-            f"{title}: the parameter {parameter.name!r} has no type, so it has no schema; "
-            f"write `{parameter.name}: str`, or what it takes"
-        )
-    try:
-        annotation = refer(_described(types[parameter.name]), kinds)
-    except RecursionError:
-        raise DefinitionError(
-            f"{title}: the parameter {parameter.name!r} has a type that holds itself and objects; "
-            "take a list of the objects in its place"
-        ) from None
-    if parameter.kind is _Parameter.VAR_POSITIONAL:
-        annotation = python_types.GenericAlias(list, (annotation,))
-    if parameter.kind is _Parameter.VAR_KEYWORD:
-        annotation = python_types.GenericAlias(dict, (str, annotation))
-    extra: dict[str, Any] = {}
-    if parameter.default is not parameter.empty:
-        extra["json_schema_extra"] = _default(parameter.default)
-    if parameter.name in notes and not _has_description(annotation):
-        extra["description"] = notes[parameter.name]
-    made = Annotated[annotation, Field(**extra)] if extra else annotation
-    required = parameter.default is parameter.empty and parameter.kind not in (
-        _Parameter.VAR_POSITIONAL,
-        _Parameter.VAR_KEYWORD,
-    )
-    return made if required else NotRequired[made]
-
-
-def _described(annotation: Any) -> Any:
-    """A bare text beside a type (`Annotated[str, "The city."]`) is its description."""
-    if get_origin(annotation) is not Annotated:
-        return annotation
-    first, *rest = get_args(annotation)
-    notes = [Field(description=note) if isinstance(note, str) else note for note in rest]
-    described: Any = Annotated[(first, *notes)]
-    return described
-
-
-def _has_description(annotation: Any) -> bool:
-    if get_origin(annotation) is not Annotated:
-        return False
-    notes = get_args(annotation)[1:]
-    return any(isinstance(note, FieldInfo) and note.description for note in notes)
-
-
-def _default(default: Any) -> dict[str, Any]:
-    try:
-        data = to_jsonable_python(default)
-        encode(data)
-    # What is not JSON is not told; it holds all the same.
-    except (PydanticSerializationError, ValueError, TypeError, RecursionError):
-        return {}
-    return {"default": data}
-
-
-def _prove(annotation: Any, name: str, title: str) -> None:
-    """Raise DefinitionError where a parameter's type has no schema."""
-    try:
-        TypeAdapter(strict_dict(name, {name: annotation})).json_schema()
-    except _BAD_SCHEMA as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise DefinitionError(
-            f"{title}: the parameter {name!r} has a type that has no JSON Schema ({reason}); "
-            "take plain data (str, int, list, a dataclass, a pydantic model) or an object's class"
-        ) from None
-
-
-def _adapter(title: str, fields: Mapping[str, Any]) -> tuple[TypeAdapter[Any], dict[str, Any]]:
-    try:
-        adapter: TypeAdapter[Any] = TypeAdapter(strict_dict(title, fields))
-        schema = adapter.json_schema()
-    except _BAD_SCHEMA:
-        for name, annotation in fields.items():
-            _prove(annotation, name, title)
-        raise
-    schema.pop("title", None)
-    for part in schema.get("properties", {}).values():
-        part.pop("title", None)
-    return adapter, schema
-
-
-def _check(adapter: TypeAdapter[Any], title: str, known: Collection[str]) -> Check:
-    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
-        try:
-            checked: dict[str, Any] = adapter.validate_python(dict(arguments), context=resolve)
-        except ValidationError as error:
-            raise refusal(title, error, known) from None
-        return checked
-
-    return check
-
-
-def refusal(title: str, error: ValidationError, known: Collection[str]) -> CallError:
-    """Return what a model, or the person at the form, is told of wrong arguments."""
-    fields: dict[str, str] = {}
-    for problem in error.errors(include_url=False, include_context=False):
-        place = ".".join(str(part) for part in problem["loc"]) or "arguments"
-        said = problem["msg"].removeprefix("Value error, ")
-        if problem["type"] == "extra_forbidden":
-            said = "there is no such argument"
-            if len(problem["loc"]) == 1:
-                said += f"; there {'is' if len(known) == 1 else 'are'} {', '.join(known) or 'none'}"
-                near = nearest(str(problem["loc"][0]), known)
-                said += f".{near}" if near else ""
-        # A message that begins with an object's name begins as that is written.
-        fields.setdefault(place, said if NAME.match(said) else said[:1].lower() + said[1:])
-    return misfits(title, fields)
-
-
-def _caller(function: Callable[..., Any], parameters: list[_Parameter]) -> Callable[..., Any]:
-    """Return a function of keywords alone, whatever kinds of parameters there are."""
-    kinds = {p.kind for p in parameters}
-    if kinds <= {_Parameter.POSITIONAL_OR_KEYWORD, _Parameter.KEYWORD_ONLY}:
-        return function
-    first = [p.name for p in parameters if p.kind is _Parameter.POSITIONAL_ONLY]
-    many = next((p.name for p in parameters if p.kind is _Parameter.VAR_POSITIONAL), None)
-    if many is not None:
-        first = [
-            p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-        ]
-    named = next((p.name for p in parameters if p.kind is _Parameter.VAR_KEYWORD), None)
-
-    def call(*receiver: Any, **values: Any) -> Any:
-        more = values.pop(many, []) if many else []
-        keywords = values.pop(named, {}) if named else {}
-        given = [values.pop(name) for name in first if name in values]
-        return function(*receiver, *given, *more, **values, **keywords)
-
-    return call

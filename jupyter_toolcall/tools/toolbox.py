@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..errors import DefinitionError, UsageError
+from .annotations import hint
 from .fingerprint import forget
 from .kinds import classes_in, is_object_class, kind_name
-from .python import from_class, from_function, from_instance, hint
+from .python import from_class, from_function, from_instance
 from .tool import Tool, nearest
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
