@@ -138,9 +138,11 @@ export function steps(acts: Acts): Steps {
   function show(item: HTMLElement, follow: boolean): void {
     if (list.scrollHeight <= list.clientHeight) return;
     if (follow) list.scrollTop = list.scrollHeight;
-    const [top, bottom] = [item.offsetTop, item.offsetTop + item.offsetHeight];
-    if (top < list.scrollTop) list.scrollTop = top - 8;
-    else if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight + 8;
+    const [top, high] = [item.offsetTop, item.offsetHeight];
+    const [above, below] = [list.scrollTop - top, top + high - list.scrollTop - list.clientHeight];
+    if (Math.max(above, below) > 2 * high) list.scrollTop = top - (list.clientHeight - high) / 2;
+    else if (above > 0) list.scrollTop = top - 8;
+    else if (below > 0) list.scrollTop += below + 8;
   }
 
   list.addEventListener('keydown', arrows);

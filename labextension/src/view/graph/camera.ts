@@ -5,15 +5,21 @@ const MARGIN = 300;
 /** A drawing that fits when it is drawn this small is shown whole, without being asked. */
 const LEAST = 0.8;
 const SMALLEST = 0.05;
+const LOW = 120;
+/** So much is to be seen at the left of what is brought into sight. */
+const BEFORE = 210;
 /** Drawn smaller than this, words cannot be read: only tiles are drawn. */
 const AFAR = 0.35;
 
 export interface Camera {
   zoom(by: number): void;
   fit(box: Box): void;
-  space(width: number, height: number): void;
+  /** Takes the room that a drawing needs, as far as there is so much. */
+  space(width: number, box: Box, most: number): void;
   /** Shows all that fits, else what is newest; not where the person has moved it. */
   follow(box: Box, newest: Spot | undefined): void;
+  /** Shows all where it fits, and leaves the rest as it is. */
+  keep(box: Box): void;
   reveal(spot: Spot, middle?: boolean): void;
   /** Whether the pointer was dragged since it was pressed. */
   dragged(): boolean;
@@ -28,6 +34,9 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
   let [width, height] = [0, 0];
   let transform = '';
   let own = false;
+  /** The room is as high as all of it, drawn small: until the person looks closer. */
+  let fitted = false;
+  let all: { readonly box: Box; readonly most: number } = { box: { left: 0, top: 0, right: 0, bottom: 0 }, most: LOW };
   let drag: { x: number; y: number; far: boolean } | null = null;
   let wasDrag = false;
   let frame = 0;
@@ -48,6 +57,8 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
     [x, y] = [cx - ((cx - x) * next) / k, cy - ((cy - y) * next) / k];
     k = next;
     own = true;
+    fitted = false;
+    high();
     apply();
   }
 
@@ -55,8 +66,10 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
   function reveal(spot: Spot, middle = true): void {
     if (k < AFAR) k = 1;
     const [px, py] = [spot.x * k + x, spot.y * k + y];
-    const [mx, top, low] = [Math.min(72 * k, width / 2), Math.min(72, height / 2), Math.min(76 * k, height / 2)];
-    const near = clamp(px, mx, width - mx);
+    // What comes before it is to be seen too.
+    const [left, right] = [Math.min(BEFORE * k, (spot.x - 4) * k, width / 2), Math.min(72 * k, width / 2)];
+    const [top, low] = [Math.min(104, height / 2), Math.min(76 * k, height / 2)];
+    const near = clamp(px, left, width - right);
     x += (middle && near !== px ? width / 2 : near) - px;
     const level = clamp(py, top, Math.max(top, height - low));
     y += (middle && level !== py ? height / 2 : level) - py;
@@ -94,34 +107,51 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
   svg.addEventListener('pointerup', end);
   svg.addEventListener('pointercancel', end);
 
+  /** How large a drawing is where all of it is shown unasked; null where it would be too small. */
+  const whole = ({ left, right }: Box): number | null =>
+    (right - left) * LEAST <= width ? Math.min(1, width / Math.max(1, right - left)) : null;
+
+  /** Takes the height that is needed. */
+  function high(): void {
+    const { box, most } = all;
+    const scale = fitted ? k : (whole(box) ?? 1);
+    const next = Math.round(clamp((box.bottom - box.top) * scale, LOW, most));
+    if (next !== height) svg.setAttribute('height', String(next));
+    height = next;
+  }
+
   /** Across: all where it fits, else its end. Down: all where it fits. */
   function show(box: Box, scale: number): void {
     k = scale;
     const [wide, high] = [(box.right - box.left) * k, (box.bottom - box.top) * k];
     x = Math.min(0, width - wide) - box.left * k;
-    if (high <= height) y = (height - high) / 2 - box.top * k;
+    if (high <= height + 1) y = (height - high) / 2 - box.top * k;
     apply();
   }
 
   return {
     zoom: by => zoomAt(by, width / 2, height / 2),
     fit(box) {
-      const [wide, high] = [box.right - box.left, box.bottom - box.top];
-      const scale = clamp(Math.min(width / Math.max(1, wide), height / Math.max(1, high)), SMALLEST, 1);
-      show(box, scale);
-      own = k < 1;
+      const [wide, tall] = [box.right - box.left, box.bottom - box.top];
+      k = clamp(Math.min(width / Math.max(1, wide), all.most / Math.max(1, tall)), SMALLEST, 1);
+      own = fitted = k < 1;
+      high();
+      show(box, k);
     },
-    space(w, tall) {
-      if (w === width && tall === height) return;
-      [width, height] = [w, tall];
-      svg.setAttribute('width', String(w));
-      svg.setAttribute('height', String(tall));
+    space(w, box, most) {
+      all = { box, most };
+      if (w !== width) svg.setAttribute('width', String(w));
+      width = w;
+      high();
     },
     follow(box, newest) {
       if (own) return;
-      const wide = box.right - box.left;
-      show(box, wide * LEAST <= width ? Math.min(1, width / Math.max(1, wide)) : 1);
+      show(box, whole(box) ?? 1);
       if (newest) reveal(newest, false);
+    },
+    keep(box) {
+      const scale = whole(box);
+      if (!own && scale !== null) show(box, scale);
     },
     reveal,
     dragged: () => wasDrag,

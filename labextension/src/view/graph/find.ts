@@ -2,7 +2,7 @@
 import type { Look } from '../look';
 import type { FullCall, FullObject } from '../rows';
 import { signOf } from './status';
-import { isKind, slowFrom, type Kind } from './trouble';
+import { isKind, type Kind, type Usual } from './trouble';
 
 export interface Hit {
   /** The id of the call's row; empty for an object that no call made. */
@@ -60,16 +60,15 @@ export const terms = (text: string): readonly string[] => text.toLowerCase().spl
 const holds = (text: string, all: readonly string[]): boolean => all.every(term => text.includes(term));
 
 /** The places where all words are found, in the order of the steps; with a kind only calls of that kind. */
-export function hits(view: Look, text: string, kind: Kind | null): readonly Hit[] {
+export function hits(view: Look, text: string, kind: Kind | null, usual: Usual): readonly Hit[] {
   const all = terms(text);
   if (all.length === 0 && kind === null) return [];
-  const slow = kind === 'slow' ? slowFrom(view.calls) : Infinity;
   const given = kind === null ? view.objects.filter(object => object.role === 'input' && object.branch === '') : [];
   const objects = given
     .filter(object => holds(remembered(object, objectWords), all))
     .map(object => ({ call: '', object: object.id, step: 0 }));
   const calls = view.calls
-    .filter(call => kind === null || isKind(call, kind, slow))
+    .filter(call => kind === null || isKind(call, kind, usual))
     .filter(call => {
       const made = view.model.objects.get(call.object);
       const about = made?.call === call.id ? `\n${remembered(made, objectWords)}` : '';

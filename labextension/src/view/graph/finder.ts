@@ -20,10 +20,20 @@ export interface Wishes {
   close(): void;
 }
 
+export interface Shown {
+  readonly query: Query;
+  readonly found: readonly Hit[];
+  /** How many calls there are of each kind. */
+  readonly wrong: ReadonlyMap<Kind, number>;
+  readonly focus: boolean;
+  /** Why the chosen call is among what was found, where that cannot be seen from it. */
+  readonly why: string;
+}
+
 export interface Finder {
   readonly element: HTMLElement;
   readonly field: HTMLInputElement;
-  paint(view: Look, query: Query, found: readonly Hit[], counted: ReadonlyMap<Kind, number>, focus: boolean): void;
+  paint(view: Look, shown: Shown): void;
 }
 
 const said = (found: readonly Hit[], view: Look, query: Query): string => {
@@ -37,12 +47,13 @@ export function finder(wishes: Wishes): Finder {
   const label = 'Search calls and objects';
   const field = h('input', { type: 'search', class: 'tc-in', 'aria-label': label, placeholder: 'Search  /', spellcheck: 'false' });
   const told = h('span', { class: 'small muted tc-found', role: 'status', 'aria-label': 'Search results' });
+  const reason = h('span', { class: 'small tc-why' });
   const back = button('', { icon: 'up', label: 'Previous result', look: 'ghost icon', onclick: () => wishes.go(-1) });
   const on = button('', { icon: 'down', label: 'Next result', look: 'ghost icon', onclick: () => wishes.go(1) });
   const chips = h('div', { class: 'tc-chips', role: 'group', 'aria-label': 'Only calls that are' });
   const focus = h('button', { type: 'button', class: 'tc-chip', title: 'Only what is within two steps (f)', onclick: () => wishes.focus(focus.getAttribute('aria-pressed') !== 'true') }, 'Focus ±2');
   const close = button('', { icon: 'close', label: 'Close search', look: 'ghost icon', onclick: () => wishes.close() });
-  const element = h('div', { class: 'tc-find', role: 'search' }, h('div', { class: 'tc-field1' }, icon('search'), field), told, back, on, chips, focus, close);
+  const element = h('div', { class: 'tc-find', role: 'search' }, h('div', { class: 'tc-field1' }, icon('search'), field), told, back, on, chips, focus, close, reason);
   let query = NOTHING;
   let counted: ReadonlyMap<Kind, number> = new Map();
 
@@ -78,13 +89,14 @@ export function finder(wishes: Wishes): Finder {
   return {
     element,
     field,
-    paint(next, asked, found, all, focused) {
-      [query, counted] = [asked, all];
-      drawChips(asked.kind, ...KINDS.map(kind => all.get(kind)));
-      if (field.value !== asked.text) field.value = asked.text;
-      told.textContent = said(found, next, asked);
-      back.disabled = on.disabled = found.length === 0;
-      focus.setAttribute('aria-pressed', String(focused));
+    paint(view, shown) {
+      [query, counted] = [shown.query, shown.wrong];
+      drawChips(query.kind, ...KINDS.map(kind => counted.get(kind)));
+      if (field.value !== query.text) field.value = query.text;
+      told.textContent = said(shown.found, view, query);
+      reason.textContent = shown.why;
+      back.hidden = on.hidden = shown.found.length < 2;
+      focus.setAttribute('aria-pressed', String(shown.focus));
     }
   };
 }

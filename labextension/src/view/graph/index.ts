@@ -1,26 +1,26 @@
 /** The canvas of the graph, and the hand of the person on it. */
-import { h, keyed, s } from '../dom';
-import { button, icon } from '../icons';
+import { h, s } from '../dom';
+import { icon } from '../icons';
 import type { Acts, Choice, Look } from '../look';
 import { camera } from './camera';
-import { edgeElement, edgeStamp, nodeElement, nodeStamp, noteElement, strokeElement } from './draw';
-import { hits, nextHit, type Hit } from './find';
-import { finder, NOTHING, type Query } from './finder';
+import { reaches } from './edges';
+import { layers } from './layers';
 import { legend } from './legend';
 import { list } from './list';
-import { menu, type Entry } from './menu';
+import { looking } from './looking';
+import type { Entry } from './menu';
 import { moved } from './motion';
 import { overview } from './overview';
-import { spotOfCall, type Places, type Size, type Spot } from './place';
-import { reaches } from './edges';
+import { spotOfCall, type Box, type Places, type Size, type Spot } from './place';
 import { around, scene, type Around, type Scene } from './scene';
 import { survey } from './survey';
 import { copied, dot, svg as taken } from './take';
-import { counts, type Kind } from './trouble';
+import { STEP, toolbar } from './toolbar';
 import { isArrow, walk } from './walk';
 
 const NARROW = 640;
 const TALL = 520;
+const EMPTY = 64;
 /** Of more nodes only those in sight are drawn. */
 const GREAT = 150;
 /** Graphviz takes too long for more. */
@@ -33,13 +33,10 @@ const choiceOf = ({ object, nothing }: Spot): Choice => ({
   object: object?.id ?? ''
 });
 
-/** What stands there already is not written again: to write makes the browser look at it anew. */
-function put(element: Element, name: string, value: string): void {
-  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
-}
-
 const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.closest('input, textarea, select') !== null;
+
+const NOWHERE: Box = { left: 0, top: 0, right: 0, bottom: 0 };
 
 export interface Graph {
   readonly element: HTMLElement;
@@ -51,57 +48,41 @@ export interface Graph {
 
 /** The canvas with the graph and its tools. */
 export function graph(acts: Acts): Graph {
-  const layers = { strokes: s('g'), edges: s('g'), nodes: s('g'), notes: s('g') };
-  const world = s('g', {}, layers.strokes, layers.edges, layers.nodes, layers.notes);
-  const svg = s('svg', { class: 'g', role: 'graphics-document img', 'aria-label': 'Object lineage' }, world);
-  const hand = camera(svg, world, () => draw());
-  const find = finder({ look: ask, go: step, focus: narrow, close: () => open(false) });
+  const drawing = layers();
+  const svg = s('svg', { class: 'g', role: 'graphics-document img', 'aria-label': 'Object lineage' }, drawing.world);
+  const hand = camera(svg, drawing.world, () => draw());
+  const find = looking(acts, { again, focus: narrow, close: () => open(false) });
   const line = overview(go);
   const spoken = list();
   const key = h('div', { class: 'tc-key', hidden: true });
-  const says = h('span', { class: 'tc-says', role: 'status', 'aria-label': 'Graph' });
-
-  const refold = button('Fold', { look: 'ghost', onclick: () => acts.set({ unfolded: new Set() }) });
-  const tidy = button('Tidy', { look: 'ghost', onclick: lay });
-  const look = button('', { icon: 'search', label: 'Search', look: 'ghost icon', onclick: () => open(true) });
-  const tools = h(
-    'div',
-    { class: 'tc-tools' },
-    says,
-    refold,
-    tidy,
-    look,
-    button('', { icon: 'minus', label: 'Zoom out', look: 'ghost icon', onclick: () => hand.zoom(1 / 1.25) }),
-    button('', { icon: 'plus', label: 'Zoom in', look: 'ghost icon', onclick: () => hand.zoom(1.25) }),
-    button('', { icon: 'fit', label: 'Fit', look: 'ghost icon', onclick: () => hand.fit(found.box) }),
-    menu('More', 'more', entries)
-  );
+  const tools = toolbar({
+    fold: () => acts.set({ unfolded: new Set() }),
+    tidy: lay,
+    search: () => open(true),
+    zoom: by => hand.zoom(by),
+    fit: () => hand.fit(extent),
+    entries
+  });
   const hint = h(
     'p',
     { class: 'tc-empty' },
     icon('info'),
     'No objects yet. What the session begins with, and what its calls make, stands here.'
   );
-  const canvas = h('div', { class: 'tc-canvas' }, svg, tools, hint);
+  const canvas = h('div', { class: 'tc-canvas' }, svg, tools.element, hint);
   const element = h('div', { class: 'tc-graph' }, find.element, line.element, canvas, key, spoken.element);
 
-  const edgeLayer = keyed(layers.edges, (edge: Scene['edges'][number]) => edgeElement(edge, hand.afar()));
-  const nodeLayer = keyed(layers.nodes, (node: Scene['nodes'][number]) => nodeElement(node, hand.afar()));
-  const noteLayer = keyed(layers.notes, noteElement);
-  const strokeLayer = keyed(layers.strokes, strokeElement);
-
   const placed = survey();
-  let found: Places = { spots: [], spotOf: () => undefined, divider: null, box: { left: 0, top: 0, right: 0, bottom: 0 } };
+  let found: Places = { spots: [], spotOf: () => undefined, divider: null, box: NOWHERE };
+  /** All that is drawn, labels too. */
+  let extent: Box = NOWHERE;
   let rest: Around = { notes: [], strokes: [], newest: undefined, right: 0 };
   let drawn: Scene = { nodes: [], edges: [] };
   let view: Look | null = null;
   let current = '';
   let shown = '';
   let width = 0;
-  let query: Query = NOTHING;
-  let results: readonly Hit[] = [];
   let focus = false;
-  let searching = false;
   let laying = false;
 
   /** The width is read once and when it changes: to read it makes the browser lay out. */
@@ -111,7 +92,9 @@ export function graph(acts: Acts): Graph {
     return { width: known, narrow: known < NARROW };
   };
 
-  const again = (): void => void (view && paint(view));
+  function again(): void {
+    if (view) paint(view);
+  }
 
   function entries(): Entry[] {
     const here = view;
@@ -119,18 +102,13 @@ export function graph(acts: Acts): Graph {
     return [
       { text: focus ? 'Leave the focus' : 'Focus ±2', key: 'f', act: () => narrow(!focus) },
       { text: key.hidden ? 'Legend' : 'Hide the legend', act: explain },
-      { text: 'Copy as SVG', act: () => void copy('SVG', taken(scene(here, found.spots, found, size()), rest, found.box, canvas)) },
+      { text: 'Copy as SVG', act: () => void copy('SVG', taken(scene(here, found.spots, found, size()), rest, extent, canvas)) },
       { text: 'Copy as DOT', act: () => void copy('DOT', dot(here)) }
     ];
   }
 
   async function copy(what: string, text: string): Promise<void> {
-    tell((await copied(text)) ? `${what} copied` : `The browser does not let ${what} be copied here`);
-  }
-
-  function tell(text: string): void {
-    says.textContent = text;
-    setTimeout(() => says.textContent === text && says.replaceChildren(), 2500);
+    tools.say((await copied(text)) ? `${what} copied` : `The browser does not let ${what} be copied here`);
   }
 
   function explain(): void {
@@ -143,27 +121,9 @@ export function graph(acts: Acts): Graph {
     acts.send({ type: 'tidy' });
   }
 
-  // -- looking for something ----------------------------------------------------------------
-
-  function ask(next: Query): void {
-    query = next;
-    results = view ? hits(view, query.text, query.kind) : [];
-    if (query.kind !== null && results.length > 0) step(1);
-    else again();
-  }
-
-  function step(by: 1 | -1): void {
-    const hit = view && nextHit(results, view, by);
-    if (hit) acts.set({ chosen: { call: hit.call, object: hit.object }, form: null });
-    else again();
-  }
-
   function open(on: boolean): void {
-    searching = on;
-    if (!on) [query, results] = [NOTHING, []];
-    again();
-    if (on) find.field.focus({ preventScroll: true });
-    else reach(found.spots.find(spot => spot.key === current) ?? rest.newest);
+    find.set(on);
+    if (!on) reach(found.spots.find(spot => spot.key === current) ?? rest.newest);
   }
 
   function narrow(on: boolean): void {
@@ -211,8 +171,7 @@ export function graph(acts: Acts): Graph {
     current = spot.key;
     hand.reveal(spot);
     draw();
-    const child = [...layers.nodes.children].find(one => one.getAttribute('data-k') === spot.key);
-    (child as SVGElement | undefined)?.focus({ preventScroll: true });
+    drawing.nodeOf(spot.key)?.focus({ preventScroll: true });
   }
 
   function escape(): void {
@@ -224,8 +183,8 @@ export function graph(acts: Acts): Graph {
   function type(event: KeyboardEvent): void {
     const spot = spotAt(event);
     if (event.key === 'Escape') escape();
-    else if (event.key === '+' || event.key === '-') hand.zoom(event.key === '+' ? 1.25 : 1 / 1.25);
-    else if (event.key === '0') hand.fit(found.box);
+    else if (event.key === '+' || event.key === '-') hand.zoom(event.key === '+' ? STEP : 1 / STEP);
+    else if (event.key === '0') hand.fit(extent);
     else if (!spot || !view) return;
     else if (event.key === 'Enter' || event.key === ' ') enter(spot);
     else if (isArrow(event.key)) reach(walk(view, found, spot, event.key));
@@ -240,13 +199,7 @@ export function graph(acts: Acts): Graph {
     const here = chosen()?.key;
     const keys = new Set(drawn.nodes.map(node => node.key));
     const tab = [current, here ?? '', rest.newest?.key ?? ''].find(one => keys.has(one)) ?? drawn.nodes[0]?.key;
-    const wanted = new Set(results.flatMap(hit => [hit.object, `call:${hit.call}`]));
-    for (const child of layers.nodes.children) {
-      const key = child.getAttribute('data-k') ?? '';
-      put(child, 'aria-pressed', String(key === here));
-      put(child, 'tabindex', key === tab ? '0' : '-1');
-      if (child.classList.contains('hit') !== wanted.has(key)) child.classList.toggle('hit');
-    }
+    drawing.mark({ chosen: here, tab, found: find.keys });
   }
 
   const seenSteps = (): number[] =>
@@ -262,11 +215,7 @@ export function graph(acts: Acts): Graph {
       const seen = found.spots.filter(spot => hand.sees(spot) || spot.key === current);
       drawn = scene(view, seen, found, size());
     }
-    const afar = hand.afar();
-    strokeLayer(rest.strokes.map(item => ({ key: item.look, stamp: [item.path], item })));
-    edgeLayer(drawn.edges.map(item => ({ key: item.key, stamp: [...edgeStamp(item), afar], item })));
-    nodeLayer(drawn.nodes.map(item => ({ key: item.key, stamp: [...nodeStamp(item), afar], item })));
-    noteLayer(rest.notes.map(item => ({ key: item.key, stamp: [item.text, item.x, item.y, item.look], item })));
+    drawing.draw(drawn, rest, hand.afar());
     mind();
     if (!line.element.hidden) line.frame(seenSteps());
   }
@@ -278,32 +227,30 @@ export function graph(acts: Acts): Graph {
     rest = around(next, found);
     const small = found.spots.length <= GREAT;
     if (small) drawn = scene(next, found.spots, found, size());
-    const right = Math.max(found.box.right, rest.right, small ? reaches(drawn.edges) : 0);
-    const box = { ...found.box, right };
+    extent = { ...found.box, right: Math.max(found.box.right, rest.right, small ? reaches(drawn.edges) : 0) };
     const wide = next.objects.length > WIDE;
-    if (query !== NOTHING) results = hits(next, query.text, query.kind);
-    tidy.hidden = !next.live || next.past || next.objects.length > TIDY;
-    refold.hidden = next.ui.unfolded.size === 0 || focus;
+    find.paint(next, wide, focus);
+    tools.paint({
+      any: found.spots.length > 0,
+      fold: next.ui.unfolded.size > 0 && !focus,
+      tidy: next.live && !next.past && next.objects.length <= TIDY,
+      search: find.element.hidden
+    });
     hint.hidden = found.spots.length > 0;
-    tools.hidden = !hint.hidden;
-    find.element.hidden = !(wide || searching || focus);
-    find.element.classList.toggle('fixed', wide);
-    look.hidden = !find.element.hidden;
     line.element.hidden = !wide;
-    const wrong = find.element.hidden ? new Map<Kind, number>() : counts(next.calls);
-    if (!find.element.hidden) find.paint(next, query, results, wrong, focus);
-    if (wide) line.paint(next, results, wrong, size().width);
-    hand.space(size().width, Math.min(TALL, found.spots.length ? Math.max(120, box.bottom - box.top) : 64));
+    if (wide) line.paint(next, find, size().width - (size().narrow ? 16 : 32));
+    hand.space(size().width, extent, found.spots.length > 0 ? TALL : EMPTY);
     const spot = chosen();
-    if (next.follow) hand.follow(box, rest.newest);
-    else if (spot && shown !== spot.key) hand.reveal(spot);
+    if (next.follow) hand.follow(extent, rest.newest);
+    else hand.keep(extent);
+    if (!next.follow && spot && shown !== spot.key) hand.reveal(spot);
     shown = spot?.key ?? '';
     draw();
     spoken.paint(next, found);
     if (!key.hidden) key.replaceChildren(legend(drawn));
     if (before && next.model.number === null) {
       laying = false;
-      moved(layers.nodes, layers.edges, before, new Map(found.spots.map(one => [one.key, [one.x, one.y] as const])));
+      moved(drawing.nodes, drawing.edges, before, new Map(found.spots.map(one => [one.key, [one.x, one.y] as const])));
     }
   }
 

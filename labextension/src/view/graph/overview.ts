@@ -5,7 +5,7 @@ import type { Look } from '../look';
 import type { FullCall } from '../rows';
 import { count, many } from '../text';
 import type { Hit } from './find';
-import { ICONS, KINDS, trouble, type Kind } from './trouble';
+import { ICONS, KINDS, trouble, type Kind, type Usual } from './trouble';
 
 const HIGH = 44;
 const FLOOR = 26;
@@ -19,7 +19,7 @@ export interface Bar {
 }
 
 /** Calls in so many parts: the longest of each, and the worst that happened in it. */
-export function bars(calls: readonly FullCall[], parts: number, hits: ReadonlySet<string>): readonly Bar[] {
+export function bars(calls: readonly FullCall[], parts: number, hits: ReadonlySet<string>, usual: Usual): readonly Bar[] {
   let longest = 1;
   for (const call of calls) if (call.ms > longest) longest = call.ms;
   const size = Math.max(1, calls.length / parts);
@@ -28,7 +28,7 @@ export function bars(calls: readonly FullCall[], parts: number, hits: ReadonlySe
     const bar = (found[Math.floor(index / size)] ??= { ms: 0, kind: null, hit: false });
     if (call.ms > bar.ms) bar.ms = call.ms;
     if (hits.has(call.id)) bar.hit = true;
-    const kind = trouble(call);
+    const kind = trouble(call, usual);
     if (kind && (bar.kind === null || KINDS.indexOf(kind) < KINDS.indexOf(bar.kind))) bar.kind = kind;
   }
   return found.map(({ ms, kind, hit }) => ({ high: Math.log1p(ms) / Math.log1p(longest), kind, hit }));
@@ -50,9 +50,16 @@ export function stretches(steps: readonly number[], near: number): readonly Seen
   return found;
 }
 
+/** What is to be shown of the calls. */
+export interface Judged {
+  readonly hits: readonly Hit[];
+  readonly wrong: ReadonlyMap<Kind, number>;
+  readonly usual: Usual;
+}
+
 export interface Overview {
   readonly element: HTMLElement;
-  paint(view: Look, found: readonly Hit[], wrong: ReadonlyMap<Kind, number>, width: number): void;
+  paint(view: Look, found: Judged, width: number): void;
   /** Which steps are seen, in order. */
   frame(steps: readonly number[]): void;
 }
@@ -72,8 +79,7 @@ export function overview(go: (step: number) => void): Overview {
   const svg = s('svg', { class: 'g', height: HIGH, 'aria-hidden': 'true' }, layer, frames);
   const element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, 'aria-label': 'Overview' }, svg);
   let view: Look;
-  let hits: readonly Hit[] = [];
-  let wrong: ReadonlyMap<Kind, number> = new Map();
+  let judged: Judged = { hits: [], wrong: new Map(), usual: { slow: Infinity, unusual: new Map() } };
   let width = 0;
   let seen: readonly Seen[] = [];
   let held = false;
@@ -82,7 +88,8 @@ export function overview(go: (step: number) => void): Overview {
   const x = (step: number): number => ((step - 1) / last()) * width;
 
   const draw = once(() => {
-    const all = bars(view.calls, Math.max(1, Math.floor(width / BAR)), new Set(hits.map(hit => hit.call)));
+    const { hits, usual } = judged;
+    const all = bars(view.calls, Math.max(1, Math.floor(width / BAR)), new Set(hits.map(hit => hit.call)), usual);
     const step = width / Math.max(1, all.length);
     const d = (chosen: (bar: Bar) => boolean): string =>
       all.map((bar, at) => (chosen(bar) ? `M${(at * step).toFixed(1)} ${FLOOR}v${-(3 + 19 * bar.high).toFixed(1)}h${(step * 0.75).toFixed(1)}V${FLOOR}z` : '')).join('');
@@ -106,7 +113,7 @@ export function overview(go: (step: number) => void): Overview {
     element.setAttribute('aria-valuemin', '1');
     element.setAttribute('aria-valuemax', String(last()));
     element.setAttribute('aria-valuenow', String(seen.at(-1)?.from ?? 1));
-    element.setAttribute('aria-valuetext', told(view, seen, wrong));
+    element.setAttribute('aria-valuetext', told(view, seen, judged.wrong));
   }
 
   function lead(event: PointerEvent): void {
@@ -145,10 +152,10 @@ export function overview(go: (step: number) => void): Overview {
 
   return {
     element,
-    paint(next, found, counted, wide) {
-      [view, hits, wrong, width] = [next, found, counted, Math.max(1, wide - 32)];
+    paint(next, found, wide) {
+      [view, judged, width] = [next, { hits: found.hits, wrong: found.wrong, usual: found.usual }, Math.max(1, wide)];
       svg.setAttribute('width', String(width));
-      draw(next.model.calls, next.calls.length, hits, width);
+      draw(next.model.calls, next.calls.length, found.hits, found.usual, width);
     },
     frame(steps) {
       if (!view) return;

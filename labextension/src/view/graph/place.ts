@@ -120,7 +120,7 @@ export function ground(view: Look, folds: Folds, size: Size): Ground {
   const nothing = view.calls.filter(cameToNothing);
   const cells = [...drawn, ...nothing.filter(call => standsAlone(call, folds))];
   const column = closedUp(cells.map(cell => cell.column));
-  const lane = closedUp([0, ...cells.map(cell => cell.lane)]);
+  const lane = closedUp([...(folds.only === null ? [0] : []), ...cells.map(cell => cell.lane)]);
   return { folds, size, column, lane, spots, stacks: stacksOf(view, folds, nothing) };
 }
 

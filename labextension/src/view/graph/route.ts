@@ -26,7 +26,7 @@ export interface Way {
 const ROUND = 7;
 /** From a tile's middle to where its edges begin and end, and to where they turn. */
 const OUT = 32;
-const TURN = 41;
+const TURN = 42;
 /** Above a tile's middle: where ways go far, free of what is written under the lane above. */
 const FAR = 58;
 
@@ -63,7 +63,7 @@ export function mainWay(from: Spot, to: Spot, size: Size): Way {
   const begin = from.x + OUT + (from.folded.length ? 8 : 0);
   const tip = { x: end, y: to.y };
   const aside: Pick<Way, 'label' | 'anchor' | 'icon'> = {
-    label: { x: to.x - OUT, y: to.y - 8 },
+    label: { x: end + 2, y: to.y - 8 },
     anchor: 'end',
     icon: null
   };

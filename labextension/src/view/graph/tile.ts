@@ -7,7 +7,19 @@ import type { Node } from './words';
 
 const HALF = 21;
 const LINES = 4;
-const SIGNS = 10;
+/** A type size, and how many signs and lines of it a tile holds. */
+interface Type {
+  readonly size: number;
+  readonly signs: number;
+  readonly lines: number;
+}
+/** The largest first: few words are written large. */
+const TYPES: readonly Type[] = [
+  { size: 11, signs: 6, lines: 3 },
+  { size: 9, signs: 7, lines: 4 },
+  { size: 8, signs: 8, lines: 4 },
+  { size: 7, signs: 10, lines: LINES }
+];
 
 const drawn = (inside: SVGElement): SVGElement => s('g', { transform: 'translate(-17 -17) scale(1.4167)' }, inside);
 
@@ -25,9 +37,16 @@ export function short(text: string, lines: number, signs: number): readonly stri
 
 const small = (text: string, x: number, y: number, look = 'small'): SVGElement => s('text', { class: look, x, y }, text);
 
-function words(lines: readonly string[]): SVGElement {
-  const top = -((lines.length - 1) * 9) / 2 + 2.5;
-  return s('g', {}, ...lines.map((text, row) => small(text, -HALF, top + row * 9)));
+const isWhole = (lines: readonly string[]): boolean => !lines.some(text => text.includes('…'));
+
+/** Words as large as they fit whole, else as many as there is room for. */
+function words(lay: (type: Type) => readonly string[]): SVGElement {
+  const laid = TYPES.map(type => ({ type, lines: lay(type) }));
+  const fits = laid.find(({ type, lines }) => lines.length <= type.lines && isWhole(lines)) ?? laid.at(-1);
+  const { size = 0, lines = [] } = fits ? { size: fits.type.size, lines: fits.lines } : {};
+  const high = size * 1.25;
+  const top = -((lines.length - 1) * high) / 2 + size * 0.35;
+  return s('g', {}, ...lines.map((text, row) => small(text, -HALF, top + row * high, `small s${size}`)));
 }
 
 /** The head of a table: two columns of names, and as many rows as there is room for. */
@@ -52,10 +71,11 @@ function ofObject(preview: FullPreview): SVGElement {
     return s('image', { href, class: 'thumb', ...box });
   }
   if (preview.columns.length > 0) return table(preview);
-  const fields = preview.fields.map(([name, value]) => `${name} ${value}`);
-  if (!preview.html && fields.length > 0)
-    return words(fields.slice(0, LINES).map(text => clip(line(text, 60), SIGNS)));
-  return tells(preview.text) ? words(short(preview.text, LINES, SIGNS)) : drawn(sign('object'));
+  const fields = preview.fields.map(([name, value]) => line(`${name} ${value}`, 60)).slice(0, LINES);
+  const [only] = fields;
+  if (!preview.html && only !== undefined)
+    return words(type => (fields.length > 1 ? fields.map(text => clip(text, type.signs)) : short(only, type.lines, type.signs)));
+  return tells(preview.text) ? words(type => short(preview.text, type.lines, type.signs)) : drawn(sign('object'));
 }
 
 /** An object's tile in text, as it stands in the graph. */

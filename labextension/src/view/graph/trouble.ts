@@ -2,7 +2,7 @@
 import type { IconName } from '../icons';
 import type { FullCall } from '../rows';
 
-export const KINDS = ['failed', 'waiting', 'unknown', 'rejected', 'interrupted', 'edited', 'answered', 'stale', 'slow'] as const;
+export const KINDS = ['failed', 'waiting', 'unknown', 'rejected', 'interrupted', 'edited', 'answered', 'stale', 'unusual', 'slow'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export const ICONS: Readonly<Record<Kind, IconName>> = {
@@ -14,6 +14,7 @@ export const ICONS: Readonly<Record<Kind, IconName>> = {
   edited: 'edited',
   answered: 'person',
   stale: 'near',
+  unusual: 'info',
   slow: 'clock'
 };
 
@@ -42,24 +43,33 @@ export function slowFrom(calls: readonly FullCall[]): number {
   return Math.min(SLOW, Math.max(FAIRLY, TIMES * usual));
 }
 
+/** What the calls of a session are like, by which one of them is judged. */
+export interface Usual {
+  /** From how many milliseconds a call is slow. */
+  readonly slow: number;
+  /** Why a call is unusual, by the id of its row. */
+  readonly unusual: ReadonlyMap<string, string>;
+}
+
 /** Whether a call is one of a kind that a person may look for. */
-export function isKind(call: FullCall, kind: Kind, slow: number): boolean {
+export function isKind(call: FullCall, kind: Kind, { slow, unusual }: Usual): boolean {
+  if (kind === 'unusual') return unusual.has(call.id);
   if (kind === 'edited') return call.edited;
   if (kind === 'stale') return call.stale || call.outdated !== '';
   return kind === 'slow' ? call.ms >= slow : OF_STATUS[call.status] === kind;
 }
 
 /** The first thing that a call is to be looked for by, but its time. */
-export function trouble(call: FullCall): Kind | null {
+export function trouble(call: FullCall, { unusual }: Usual): Kind | null {
   const status = OF_STATUS[call.status];
   if (status) return status;
   if (call.edited) return 'edited';
-  return call.stale || call.outdated ? 'stale' : null;
+  if (call.stale || call.outdated) return 'stale';
+  return unusual.has(call.id) ? 'unusual' : null;
 }
 
 /** How many calls there are of each kind. */
-export function counts(calls: readonly FullCall[]): ReadonlyMap<Kind, number> {
-  const slow = slowFrom(calls);
+export function counts(calls: readonly FullCall[], { slow, unusual }: Usual): ReadonlyMap<Kind, number> {
   const found = new Map<Kind, number>();
   const add = (kind: Kind): unknown => found.set(kind, (found.get(kind) ?? 0) + 1);
   for (const call of calls) {
@@ -67,6 +77,7 @@ export function counts(calls: readonly FullCall[]): ReadonlyMap<Kind, number> {
     if (status) add(status);
     if (call.edited) add('edited');
     if (call.stale || call.outdated) add('stale');
+    if (unusual.has(call.id)) add('unusual');
     if (call.ms >= slow) add('slow');
   }
   return found;

@@ -39,10 +39,16 @@ interface Words {
   readonly state: string;
 }
 
+/** From one name to another: a type that both have is said once. */
+function range(first: string, last: string): string {
+  const type = first.slice(0, first.indexOf('#'));
+  return `${first} to ${type && last.startsWith(`${type}#`) ? last.slice(type.length) : last}`;
+}
+
 function stackWords({ folded, stack }: Spot): Words {
   const { calls, lost } = stack ?? { calls: 0, lost: 0 };
   const name = many(Math.max(1, calls), 'call');
-  const from = `${folded[0]?.name ?? ''} to ${folded.at(-1)?.name ?? ''}`;
+  const from = range(folded[0]?.name ?? '', folded.at(-1)?.name ?? '');
   const state = lost > 0 ? `${lost} came to nothing` : from;
   return { name, label: `${name} folded`, state };
 }

@@ -1,0 +1,25 @@
+/** What is found among many calls where nothing failed. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { called, chain, page, whole } from './page';
+
+test('among many calls the one with another argument is one click away, and says why', async () => {
+  const { view, all, one } = await page();
+  const rows = chain(120);
+  const calls = (rows.calls ?? []).map((_, index) =>
+    called(index + 1, { tool: 'Potato_slice', arguments: { shape: index === 69 ? 'SLICES' : 'STICKS', field: index } })
+  );
+  view.update(whole({ ...rows, calls }));
+  one('.tc-chip.unusual').click();
+  assert.equal(one('ol[aria-label=Steps] [aria-current=step]').dataset.n, '70');
+  assert.equal(one('.tc-why').textContent, 'shape "SLICES", "STICKS" in 119 of 120 calls');
+  assert.equal(all('svg.g .node[aria-pressed=true]')[0]?.getAttribute('aria-label'), 'Potato#71');
+});
+
+test('where each call has its own argument none is unusual', async () => {
+  const { view, all } = await page();
+  const rows = chain(120);
+  const calls = (rows.calls ?? []).map((_, index) => called(index + 1, { tool: 'dig', arguments: { field: index, word: `w${index}` } }));
+  view.update(whole({ ...rows, calls }));
+  assert.deepEqual(all('.tc-chip.unusual'), []);
+});
