@@ -16,8 +16,9 @@ from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.comparing import Comparison
 from jupyter_toolcall.errors import UsageError
 from jupyter_toolcall.journal.tree import Journal, Label
-from jupyter_toolcall.magics.cells import Cells, say
+from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.magics.lines import carry_out, split
+from jupyter_toolcall.magics.prompting import say
 from jupyter_toolcall.options.line import options
 from jupyter_toolcall.panel.driving import Drive
 from jupyter_toolcall.rows.contract import BranchRow, Delta, Notice, Refused, Rows, Whole

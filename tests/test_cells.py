@@ -16,8 +16,9 @@ from jupyter_toolcall import Scripted, Session
 from jupyter_toolcall.errors import NotKept, UsageError
 from jupyter_toolcall.journal.disk import File, LocalFiles
 from jupyter_toolcall.kitchen import Potato, Sink
-from jupyter_toolcall.magics.cells import Cells, filled, say
+from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.magics.lines import carry_out, split
+from jupyter_toolcall.magics.prompting import filled, say
 from jupyter_toolcall.options.line import options
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.errors import UsageError
-from jupyter_toolcall.magics.cells import Cells, speaker
+from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.magics.lines import SUBCOMMANDS, carry_out, help_text
+from jupyter_toolcall.magics.setting_up import speaker
 from jupyter_toolcall.models import Recording
 from jupyter_toolcall.models.listing import completions, models, table
 from jupyter_toolcall.models.named import MIDDLE, PROVIDERS, default

@@ -14,7 +14,7 @@ from jupyter_toolcall.evaluation import compare
 from jupyter_toolcall.evaluation.tasks import Task
 from jupyter_toolcall.journal.tree import Journal
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
-from jupyter_toolcall.magics.cells import desk_for
+from jupyter_toolcall.magics.setting_up import desk_for
 from jupyter_toolcall.options.line import options
 from jupyter_toolcall.schemes import SCHEMES, Flat, Native, Offer, Scheme, scheme_named
 from jupyter_toolcall.state.shape import State

@@ -18,7 +18,8 @@ from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.errors import UsageError
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.magics import lines
-from jupyter_toolcall.magics.cells import Cells, say
+from jupyter_toolcall.magics.cells import Cells
+from jupyter_toolcall.magics.prompting import say
 from jupyter_toolcall.notebooks.files import execute
 from jupyter_toolcall.options.line import options
 from jupyter_toolcall.panel import predicting

@@ -12,8 +12,9 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.errors import Absent
-from jupyter_toolcall.magics.cells import Cells, filled, say
+from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.magics.lines import carry_out, split
+from jupyter_toolcall.magics.prompting import filled, say
 from jupyter_toolcall.options.line import options
 from jupyter_toolcall.runner.store import SETTING
 from jupyter_toolcall.view.saving import MIME

@@ -29,13 +29,14 @@ from ..panel.driving import TICK, Drive
 from ..panel.predicting import Predicting
 from ..panel.widget import Panel
 from ..preview import speaking
-from ..reruns import standing_in
 from ..session import Session
-from ..state.steps import AskModel
 from ..teaching.showing import Page
 from ..view.saving import MIME, bundle
 from . import lines
-from .cells import Cells, filled, model_name, say
+from .attending import as_recorded, by_input, check, needs_nobody
+from .cells import Cells
+from .prompting import filled, say
+from .setting_up import model_name
 
 SUBCOMMANDS = lines.SUBCOMMANDS
 HELLO = 3.0
@@ -71,11 +72,11 @@ class Notebook:
             if await self._heard(drive):
                 await drive.drive(chosen.wait)
             else:
-                await self._by_input(drive)
+                await by_input(drive)
         finally:
             self._leave(drive)
             self._say_notes()
-        self._check(drive, chosen)
+        check(drive, chosen)
         return _silent(drive.session)
 
     def cell_now(self, line: str, body: str) -> Any:
@@ -90,13 +91,13 @@ class Notebook:
         drive.guesses = self._guesses(session, chosen, somebody=leaves)
         try:
             drive.drive_now()
-            waited = self._as_recorded(drive)
+            waited = as_recorded(drive)
         finally:
             self._leave(drive)
             self._say_notes()
         if chosen.wait and not waited:
-            self._needs_nobody(drive)
-        self._check(drive, chosen)
+            needs_nobody(drive)
+        check(drive, chosen)
         return _silent(drive.session)
 
     def _said(self, chosen: Options, body: str) -> tuple[str, Session]:
@@ -165,44 +166,6 @@ class Notebook:
         self.met = self.met or drive.greeted
         return self.met
 
-    def _as_recorded(self, drive: Drive) -> bool:
-        """While a notebook is verified, say again what a person said; return whether it waited."""
-        said = standing_in.words().of(drive.session.state.prompt)
-        while (session := standing_in.said_again(drive.session, said)) is not None:
-            drive.session = session
-            drive.drive_now()
-        return said.waits and not said.words
-
-    def _needs_nobody(self, drive: Drive) -> None:
-        waiting, cursor = drive.session.pending, drive.session.cursor
-        if waiting:
-            call = waiting[0]
-            raise Unfinished(
-                f"{call.tool} ({call.id}) waits for a person, and this run has none: use "
-                "--approve all, mark the tool read-only, or run the cell in a notebook"
-            )
-        if replying.awaited(cursor):
-            raise Unfinished(
-                "the model is a person (-m person), and this run has none: run the cell in a "
-                "notebook, or reply with %toolchat say TEXT or %toolchat call TOOL NAME=VALUE"
-            )
-        if isinstance(cursor.due, AskModel):
-            raise Unfinished("the model has no reply yet; %toolchat next asks it again")
-
-    async def _by_input(self, drive: Drive) -> None:
-        """Ask on the cell's own input line, where no panel can be heard."""
-        while True:
-            await drive.drive(wait=False)
-            session = drive.session
-            if session.pending:
-                lines.ask_by_input(session, session.pending[0], input)
-            elif session.cursor.held:
-                lines.guess_by_input(session, input)
-            elif replying.awaited(session.cursor):
-                lines.reply_by_input(session, input)
-            else:
-                return self._needs_nobody(drive)
-
     # -- afterwards -----------------------------------------------------------------------
 
     def _go_on(self, drive: Drive) -> None:
@@ -252,21 +215,6 @@ class Notebook:
         """What was made in another kernel is not at hand before a replay: it stays unbound."""
         with contextlib.suppress(Absent):
             self.shell.user_ns.update(session.outputs)
-
-    def _check(self, drive: Drive, chosen: Options) -> None:
-        """Fail the cell where what was asked for is not there."""
-        state = drive.session.state
-        missing = [name for name in state.opened.outputs if name not in state.outputs]
-        if missing and chosen.wait and not drive.session.pending:
-            said = (
-                f" The model's last words: {drive.session.text[:120]!r}."
-                if drive.session.text
-                else ""
-            )
-            raise Unfinished(
-                f"{', '.join(missing)} was never saved; nothing is lost, "
-                f"%toolchat next asks the model again.{said}"
-            )
 
     # -- line magic -----------------------------------------------------------------------
 

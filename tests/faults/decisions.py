@@ -27,7 +27,8 @@ from hypothesis.stateful import (
 from jupyter_toolcall.errors import ToolcallError
 from jupyter_toolcall.events import Call
 from jupyter_toolcall.journal.disk import home, journal_file
-from jupyter_toolcall.magics.cells import Cells, say
+from jupyter_toolcall.magics.cells import Cells
+from jupyter_toolcall.magics.prompting import say
 from jupyter_toolcall.options.line import options
 from jupyter_toolcall.panel.driving import Drive
 from jupyter_toolcall.request import Reply, Request

@@ -10,7 +10,8 @@ from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.acts.records import CallRecord
 from jupyter_toolcall.errors import NotKept
 from jupyter_toolcall.journal.disk import Files
-from jupyter_toolcall.magics.cells import Cells, say
+from jupyter_toolcall.magics.cells import Cells
+from jupyter_toolcall.magics.prompting import say
 from jupyter_toolcall.options.line import options
 from tests.faults.world import Model, Outside, Story, nothing, toolbox
 

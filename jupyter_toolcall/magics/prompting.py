@@ -1,0 +1,81 @@
+"""A cell's prompt: what stands between its braces, and how it is said.
+
+Where the journal has what a cell asks already, the recorded branch is walked and nobody is
+asked twice.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..content.value import well_formed
+from ..errors import UsageError
+from ..events import Asked, Opened
+from ..journal.tree import Entry, Journal
+from ..loop import Cursor
+from ..session import Session
+from ..state.script import Script
+from .setting_up import Variables, open_text
+
+_NAMED = re.compile(r"\{([A-Za-z_]\w*)\}")
+
+
+def filled(text: str, session: Session, variables: Variables) -> str:
+    """Return a prompt in which `{name}` is an object's name or a variable's text.
+
+    What is no variable stays as it is. Raises UsageError for a secret.
+    """
+    state = session.state
+    inputs = {name: state.by_maker.get(made.maker) for name, made in state.opened.inputs}
+
+    def fill(found: re.Match[str]) -> str:
+        name = found[1]
+        if inputs.get(name):
+            return str(inputs[name])
+        if name not in variables:
+            return found[0]
+        return open_text(f"{{{name}}}", name, variables[name])
+
+    return _NAMED.sub(fill, text)
+
+
+def say(session: Session, text: str, fresh: bool) -> Session:
+    """Return the session in which a prompt was said.
+
+    Where the journal has that very prompt at this place, what was recorded behind it is
+    said again, up to the next prompt; with `fresh` it is said on a new branch.
+    """
+    if not text.strip():
+        raise UsageError("the prompt is empty; write what is to be done below the first line")
+    cursor, text = session.cursor, str(well_formed(text))
+    known = {e: cursor.desk.journal[e].event for e in cursor.desk.journal.children(cursor.head)}
+    said = next((e for e, event in known.items() if event == Asked(text)), None)
+    if said is None or fresh:
+        event = _unsaid(text, known.values()) if fresh else Asked(text)
+        entry = cursor.desk.journal.append(cursor.head, event, {"at": cursor.desk.clock()})
+        return session.at(Cursor(cursor.desk, entry.id))
+    script = _recorded(cursor.desk.journal, said)
+    return session.at(Cursor(cursor.desk, said, Script(script)))
+
+
+def _unsaid(text: str, known: Any) -> Asked:
+    """A prompt said anew is another entry: it differs in white space at its end alone."""
+    event = Asked(text)
+    while event in known:
+        event = Asked(f"{event.text}\n")
+    return event
+
+
+def _recorded(journal: Journal, entry_id: str) -> tuple[Entry, ...]:
+    """Return the newest entries behind one, up to the next prompt of a person."""
+    found: list[Entry] = []
+    ahead = journal.children(entry_id)
+    while ahead:
+        entry = journal[ahead[-1]]
+        match entry.event:
+            case Opened() | Asked(by="person"):
+                break
+        found.append(entry)
+        ahead = journal.children(entry.id)
+    return tuple(found)

@@ -1,0 +1,166 @@
+"""What a cell's options set up, from the variables that they name: tools, objects, a model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ..acts.opening import opening
+from ..errors import UsageError
+from ..events import Opened
+from ..journal.tree import Journal
+from ..loop import Desk
+from ..models.named import default, is_name, model_named
+from ..models.person import Person
+from ..models.recorded import Recorded, Recording, StandIn, file
+from ..options.line import Options
+from ..request import Model
+from ..schemes import SCHEMES, Scheme, is_scheme, scheme_named
+from ..schemes.outputs import SCALARS
+from ..secrets import is_named_secret, secret_values
+from ..teaching import lessons, planting
+from ..tools import Tool, Toolbox, nearest
+
+Variables = Mapping[str, Any]
+RECORDED = "recorded:"
+EXERCISE = ".md"
+
+
+def desk_for(
+    chosen: Options,
+    variables: Variables,
+    journal: Journal,
+    folder: Path,
+    model: Model | None = None,
+) -> tuple[Desk, Opened]:
+    """Return what a cell's options set up, with the model that they name, or with this one.
+
+    Raises UsageError and DefinitionError.
+    """
+    box = Toolbox(*(_source(variable(name, variables, "-t")) for name in chosen.tools))
+    inputs = {name: (variable(name, variables, "-i"), said) for name, said in chosen.inputs}
+    outputs = {
+        name: (_type(name, kind, variables, box), said) for name, kind, said in chosen.outputs
+    }
+    desk, opened = opening(
+        box,
+        speaker(chosen, variables, folder) if model is None else model,
+        scheme=_scheme(chosen.scheme, variables),
+        native=chosen.native,
+        inputs=inputs,
+        outputs=outputs,
+        system=_system(chosen.system, variables),
+        approve=chosen.approve,
+        journal=journal,
+        breaks=chosen.breaks,
+        max_turns=chosen.max_turns,
+    )
+    return desk, replace(opened, model=model_name(desk.model))
+
+
+def _scheme(name: str, variables: Variables) -> str | Scheme:
+    """Return a scheme of ours by its name, or else the one that a variable holds."""
+    if name in SCHEMES:
+        return name
+    if name not in variables:
+        held = [known for known, value in variables.items() if is_scheme(value)]
+        raise UsageError(
+            f"--scheme: there is no scheme {name!r}, and no variable of that name; there are "
+            f"{', '.join((*SCHEMES, *held))}.{nearest(name, (*SCHEMES, *held))}"
+        )
+    return scheme_named(variables[name])
+
+
+def _source(value: Any) -> Any:
+    """Return what a toolbox takes: a definition that a variable holds as data is read."""
+    if not isinstance(value, dict) or "tool" not in value:
+        return value
+    made: Tool = import_module("..sources.definitions", __package__).from_definition(value)
+    return made
+
+
+def variable(name: str, variables: Variables, option: str) -> Any:
+    """Return a variable's value. Raises UsageError, which names the nearest."""
+    if name not in variables:
+        shown = [known for known in variables if not known.startswith("_")]
+        raise UsageError(f"{option}: no variable {name} in this notebook.{nearest(name, shown)}")
+    return variables[name]
+
+
+def speaker(chosen: Options, variables: Variables, folder: Path) -> Model | None:
+    """Return who answers in a cell: a model, what was recorded of one, or one on record.
+
+    Files are named from `folder`. Raises UsageError.
+    """
+    if chosen.replay.endswith(EXERCISE):
+        at, name = folder / chosen.replay, chosen.replay
+        found: Model | None = planting.recording(lessons.read(at, name), at, name)
+    elif chosen.replay:
+        found = Recorded(folder / chosen.replay, name=chosen.replay)
+    else:
+        found = model(chosen.model or chosen.default_model, variables, folder)
+    if not chosen.record or found is None or isinstance(found, StandIn):
+        return found
+    if isinstance(found, Person):
+        raise UsageError(
+            "--record keeps what a model replies by itself; what a person replies is kept in the "
+            "notebook, and --replay NOTEBOOK says it again"
+        )
+    return Recording(found, file.place(folder, chosen.record), name=chosen.record)
+
+
+def model(name: str, variables: Variables, folder: Path) -> Model | None:
+    """Return the model of a cell: by name, or from a variable."""
+    name = name or default(os.environ)
+    if not name:
+        raise UsageError(
+            "no model: give one with -m, such as -m scripted:kitchen (offline), "
+            "-m anthropic:MODEL, or -m NAME of a variable that holds a model"
+        )
+    if not is_name(name):
+        held = variable(name, variables, "-m")
+        if not callable(held):
+            raise UsageError(f"-m {name}: that variable holds no model; Scripted([...]) makes one")
+        return model_named(held)
+    if name.startswith(RECORDED):
+        return Recorded(folder / name[len(RECORDED) :], name=name[len(RECORDED) :])
+    return model_named(name)
+
+
+def model_name(model: Any) -> str:
+    """Return how a model is called; a script changes its name with its words."""
+    return str(
+        getattr(model, "identity", None) or getattr(model, "name", None) or type(model).__name__
+    )
+
+
+def _type(name: str, kind: str, variables: Variables, box: Toolbox) -> Any:
+    held = variables.get(kind, box.type_named(kind))
+    if isinstance(held, type):
+        return held
+    if kind in SCALARS:
+        return kind
+    known = [
+        each for each, value in variables.items() if isinstance(value, type) and each[:1] != "_"
+    ]
+    known = [*dict.fromkeys([*box.kinds.values(), *known, *SCALARS])]
+    raise UsageError(f"-o {name}: no type {kind} in this notebook.{nearest(kind, known)}")
+
+
+def _system(text: str, variables: Variables) -> str:
+    held = variables.get(text) if text.isidentifier() else None
+    return open_text("--system", text, held) if isinstance(held, str) else text
+
+
+def open_text(where: str, name: str, value: Any) -> str:
+    """Return a value as text. Raises UsageError where that would tell a secret."""
+    text = str(value)
+    named = isinstance(value, str) and is_named_secret(name)
+    held = any(secret in text for secret in secret_values(os.environ))
+    if named or held or hasattr(value, "get_secret_value"):
+        raise UsageError(f"{where} holds a secret; a prompt is sent and saved, so it stays out")
+    return text
