@@ -1,0 +1,212 @@
+"""What the panels of a session are told: how it stands, what changed, and what is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+
+from ..acts import places, replying
+from ..comparing import Difference
+from ..drawing.layout import Layout
+from ..errors import UsageError
+from ..events import Asked, Replied
+from ..rows.contract import (
+    Compare,
+    Delta,
+    Displayed,
+    Export,
+    Exported,
+    GuessRow,
+    Notice,
+    Phase,
+    Preview,
+    Rows,
+    SessionRow,
+    Shown,
+    ShowObject,
+    ShowRequest,
+    Task,
+    Tidy,
+    Whole,
+    Written,
+)
+from ..session import Session
+from ..view.differing import difference_rows, with_differences
+from ..view.exchanges import exact
+from ..view.tables import Seen, call_key, displayed
+from ..view.tidy import tidied
+from ..view.watch import Watch
+from . import predicting
+from .predicting import Predicting
+
+SAYS: dict[Phase, str] = {
+    "ready": "Ready",
+    "thinking": "The model is thinking",
+    "waiting": "Waiting for you",
+    "running": "Running",
+    "finished": "Finished",
+    "stopped": "Stopped",
+    "failed": "Failed",
+}
+Look = Tidy | Compare | ShowRequest | ShowObject | Export
+"""What a person wants to see, and what changes nothing."""
+
+
+@dataclass
+class Screen:
+    """A session, and the panels that show it."""
+
+    session: Session
+    tell: Callable[[Notice], None]
+    model: str = ""
+    stepping: bool = False
+    watch: Watch = field(default_factory=Watch)
+    guesses: Predicting = field(default_factory=Predicting)
+    """What the person guessed of the model's replies, where they are guessed."""
+    task: Task | None = None
+    """The exercise that the session is for."""
+    late: Callable[[], str] = lambda: ""
+    """Returns one line for as long as something of the session is not on disk."""
+    _draft: tuple[str, tuple[Written, ...]] = ("", ())
+    """What the person has written in the model's place, and where in the journal."""
+    _compared: dict[tuple[str, str], Difference] = field(default_factory=dict)
+    """How values differ, by the digests of both."""
+    _told: int = 0
+    """How many guesses the panels were told of."""
+    _number: int = 0
+    _row: SessionRow = field(default_factory=SessionRow)
+
+    def publish(self, phase: Phase, says: str = "", detail: str = "") -> None:
+        """Tell the panels how the session stands, and what changed since the last time."""
+        self.guesses.settle(self.session.cursor)
+        if phase == "finished":
+            predicting.end(self.session)
+        self._row = self._session_row(phase, says, detail)
+        rows = self.watch.changes(self.session.cursor, self._row)
+        if rows is None:
+            self._tell_whole()
+        else:
+            self._number += 1
+            self.tell(Delta(replace(rows, guesses=self._guessed(self._told)), self._number))
+
+    def _publish_again(self) -> None:
+        self.publish(self._row.phase, self._row.says, self._row.detail)
+
+    def _guessed(self, since: int) -> tuple[GuessRow, ...]:
+        """Return the guesses behind the first ones; the panels are told of them now."""
+        self._told = len(self.guesses.rows)
+        return tuple(self.guesses.rows[since:])
+
+    def _tell_whole(self, layout: Layout | None = None) -> None:
+        self._number = 0
+        rows = self.watch.whole(self.session.cursor, self._row, layout)
+        self.tell(Whole(replace(rows, guesses=self._guessed(0))))
+
+    def whole(self) -> Rows:
+        """Return everything that there is to see, without telling anybody."""
+        watch = Watch()
+        rows = watch.whole(self.session.cursor, self._row)
+        return with_differences(rows, watch.seen, self._compared)
+
+    def renew(self) -> bool:
+        """Tell the panels where a branch got a name or was hidden; return whether one did."""
+        named = self.watch.is_named_anew(self.session.cursor)
+        if named:
+            self._publish_again()
+        return named
+
+    def stream(self, text: str) -> None:
+        """Tell what the model has said so far of its reply."""
+        self._row = replace(self._row, text=self._row.text + text)
+        self._number += 1
+        self.tell(Delta(Rows(session=(self._row,)), self._number))
+
+    def wait_for_model(self, said: str) -> None:
+        """Tell why the model is asked again, and when."""
+        self._row = replace(self._row, detail=said, text="")
+        self._number += 1
+        self.tell(Delta(Rows(session=(self._row,)), self._number))
+
+    def _session_row(self, phase: Phase, says: str, detail: str) -> SessionRow:
+        state = self.session.state
+        seen = Seen(self.session.cursor, state)
+        last, waits = state.last, phase == "waiting"
+        return SessionRow(
+            name=self.session.name,
+            phase=phase,
+            says=says or SAYS[phase],
+            detail="\n".join(filter(None, [detail, self.late()])),
+            model=self.model,
+            scheme=state.opened.scheme,
+            pending=tuple(call_key(c, seen) for c in places.waiting(self.session.cursor)),
+            text=_words(last) if phase != "thinking" else "",
+            stepping=self.stepping,
+            stops=tuple(sorted(self.session.cursor.desk.stops)),
+            yours=replying.your_turn(self.session.cursor, self.draft) if waits else None,
+            guess=replying.to_guess(self.session.cursor) if waits else None,
+            score=self.guesses.score,
+            task=self.task,
+        )
+
+    @property
+    def draft(self) -> tuple[Written, ...]:
+        """The calls that the person has written for the model's reply that is due here."""
+        head, calls = self._draft
+        return calls if head == self.session.head else ()
+
+    def _show(self, wish: Look) -> None:
+        """Tell what a person wants to look at; nothing of the session changes."""
+        match wish:
+            case Tidy():
+                self._tidy()
+            case Compare(left, right):
+                self._compare(left, right)
+            case ShowRequest(turn):
+                self.tell(Shown(turn, exact(self.session.cursor, turn)))
+            case ShowObject(key):
+                self.tell(Displayed(key, self._displayed(key)))
+            case Export(to):
+                home = import_module("..export", __package__)
+                told = home.text(home.take(self.session.cursor, self.session.name), to)
+                self.tell(Exported(to, told))
+
+    def _compare(self, left: str, right: str) -> None:
+        """Tell two branches, and how the values of their objects differ."""
+        sides = [self._seen(left), self._seen(right)]
+        if any(side not in self.watch.seen for side in sides):
+            self.watch.wanted |= {side for side in sides if side}
+            self._tell_whole(self.watch.layout)
+        cursor = self.session.cursor
+        seen = {**self.watch.seen, "": Seen(cursor, cursor.state)}
+        found = [seen[side] for side in sides if side in seen]
+        if len(found) != 2:
+            raise UsageError("that branch can't be compared: it is out of view, or lies ahead")
+        self._number += 1
+        rows = Rows(differences=tuple(difference_rows(found[0], found[1], self._compared)))
+        self.tell(Delta(rows, self._number))
+
+    def _displayed(self, key: str) -> Preview:
+        """Return an object as large as may be. Raises UsageError where its value is not here."""
+        found = (displayed(seen, key) for seen in self.watch.seen.values())
+        drawn = next((each for each in found if each is not None), None)
+        if drawn is None:
+            raise UsageError("the value of that object is not in this kernel; a replay makes it")
+        return drawn
+
+    def _seen(self, head: str) -> str:
+        """Return what the rows call a branch: "" is the one that is shown, wherever it is."""
+        path = self.session.journal.path(self.session.head)
+        return "" if any(entry.id == head for entry in path) else head
+
+    def _tidy(self) -> None:
+        rows = self.watch.whole(self.session.cursor, self._row, self.watch.layout)
+        edges = [(use.object, call.object) for call in rows.calls for use in call.uses]
+        self._tell_whole(tidied(self.watch.layout, edges))
+
+
+def _words(last: Asked | Replied | None) -> str:
+    """What the model said last; what it thought aloud where it said nothing."""
+    if not isinstance(last, Replied):
+        return ""
+    return (last.text if last.said is None else last.said) or last.thought
