@@ -34,7 +34,8 @@ from ..rows.contract import (
 from ..session import Session
 from ..view.differing import difference_rows, with_differences
 from ..view.exchanges import exact
-from ..view.tables import Seen, call_key, displayed
+from ..view.objects import displayed
+from ..view.seen import Seen, call_key
 from ..view.tidy import tidied
 from ..view.watch import Watch
 from . import predicting

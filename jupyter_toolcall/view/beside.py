@@ -15,7 +15,7 @@ from ..rows.contract import BranchRow
 from ..state.ends import Ends
 from ..state.fold import state_at
 from ..state.shape import State
-from .tables import Seen
+from .seen import Seen
 
 CURRENT = "current"
 """How a row names the branch that is shown: its head moves."""

@@ -12,7 +12,7 @@ from ..digest import encode
 from ..events import Made
 from ..rows.contract import BranchRow, CellPair, DifferenceRow, LinePair, PartRow, Rows
 from ..rows.wire import packed
-from .tables import Seen, key_of
+from .seen import Seen, key_of
 
 MOST, ROOM = 24, 24_000
 """So many pairs of objects are compared, and so many bytes their rows have."""

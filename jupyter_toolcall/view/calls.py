@@ -1,0 +1,176 @@
+"""From a call to the row that a person sees of it: what it uses, waits for, and came to."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..digest import encode
+from ..drawing.layout import Layout, main_use
+from ..errors import Absent, CallError
+from ..events import Data, Failed, Interrupted
+from ..loop import Cursor
+from ..rows.contract import CallRow, Use
+from ..runner.anew import why_anew
+from ..schemes.select import SELECT
+from ..state.call import SAVE, CallState, objects_of
+from ..state.ends import End
+from ..state.memory import Prepared
+from ..state.shape import State
+from ..tools.references import references
+from .seen import Seen, call_key, key_of, next_name, ready_call
+
+FOR_PERSON = "It is a request to you, and nothing runs: answer it, or reject it."
+SHORT = 80
+LONG = 2_000
+
+
+def uses_of(used: Mapping[str, str], seen: Seen, receiver: str, layout: Layout) -> tuple[Use, ...]:
+    """Return the edges that lead to a call, the one of the main line marked."""
+    found = [
+        (name, key_of(maker, seen))
+        for name, maker in used.items()
+        if not name.startswith(("(", "$")) and maker in seen.state.by_maker
+    ]
+    ranked = [(key, name == receiver, key.startswith("input:")) for name, key in found]
+    main = main_use(ranked, layout)
+    return tuple(Use(name, key, key == main) for name, key in found)
+
+
+def _absent(seen: Seen, call: CallState) -> str:
+    """Return why an open call can't run in this kernel, "" where it is not for its values."""
+    try:
+        seen.cursor.prepared(call, seen.state)
+    except Absent as error:
+        return str(error)
+    except CallError:
+        pass
+    return ""
+
+
+def call_row(seen: Seen, call: CallState, layout: Layout, end: End | None) -> CallRow:
+    """Return the row of a call, as it stands at the end of its branch."""
+    tool = seen.cursor.find(call.tool)
+    waits = call.outcome is None and not seen.branch
+    ready = ready_call(seen, call) if waits else None
+    arguments = ready.arguments if ready else call.arguments
+    used = call.started.used if call.started else ready.used if ready else None
+    if used is None:
+        used = _named(seen.cursor, call, end.state if end else seen.state)
+    meta = end.meta if end else {}
+    row = CallRow(
+        id=call_key(call, seen),
+        call=call.id,
+        tool=call.tool,
+        step=call.step,
+        turn=call.turn,
+        status="running" if call.id == seen.cursor.running else call.status,
+        branch=seen.branch,
+        memory=end is not None and end.memory,
+        edited=call.edited,
+        stale=call.stale,
+        outdated=seen.outdated.get(call.id, ""),
+        notes=tuple(meta.get("notes", ())),
+        arguments=dict(arguments),
+        asked=_asked(call, arguments),
+        filled=tuple(key for key in arguments if key not in call.asked),
+        uses=uses_of(used, seen, tool.receiver if tool else "", layout),
+        object=_object_key(call, ready, seen),
+        what=what(call, arguments, tool.receiver if tool else "", seen.cursor.desk.toolbox),
+        why=_absent(seen, call) if waits and ready is None else "",
+        reason=call.decided.reason if call.decided else "",
+        ms=meta.get("ms", 0),
+        prints=meta.get("prints", ""),
+    )
+    return _with_outcome(row, call) if ready is None else _with_question(row, seen, call, ready)
+
+
+def _named(cursor: Cursor, call: CallState, state: State) -> dict[str, str]:
+    """The objects that a call names which did not run: `save`, and what failed a check.
+
+    What got its name after the call had ended is another object than the one that it meant.
+    """
+    tool = cursor.find(call.tool)
+    if tool is None:
+        return {}
+    named = references(tool.parameters, call.arguments)
+    found = ((place, state.objects.get(name)) for place, name in named)
+    return {place: made.maker for place, made in found if made is not None}
+
+
+def _asked(call: CallState, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What the model asked for, where something else runs; what was filled in is no change."""
+    asked = dict(call.call.arguments)
+    kept = all(key in arguments and arguments[key] == asked[key] for key in asked)
+    return asked if call.edited or not kept else None
+
+
+def _object_key(call: CallState, ready: Prepared | None, seen: Seen) -> str:
+    made = objects_of(call.outcome)
+    if made:
+        return key_of(made[0].maker, seen)
+    return call_key(call, seen) if ready is not None and ready.tool.returns else ""
+
+
+def _with_outcome(row: CallRow, call: CallState) -> CallRow:
+    match call.outcome:
+        case Data(data):
+            return replace(row, result=_text(data))
+        case Failed(message):
+            return replace(row, error=message[:LONG])
+        case Interrupted():
+            return replace(
+                row, error="It was interrupted while it ran; what it had done is not known."
+            )
+    return row
+
+
+def _with_question(row: CallRow, seen: Seen, call: CallState, ready: Prepared) -> CallRow:
+    verdict, why = seen.cursor.desk.verdict(ready)
+    if ready.tool.for_person and verdict != "reject":
+        verdict, why = "ask", FOR_PERSON
+    if call.status == "unknown":
+        why = "It had started, and nothing says how it ended: the kernel stopped while it ran."
+    if verdict != "ask" and call.status != "unknown":
+        return row
+    cursor = seen.cursor
+    if call.status != "unknown":
+        why = why_anew(cursor.script, cursor.desk.journal, ready) or why
+    return replace(row, bound=ready.bound, why=why, downstream=_downstream(ready, seen.state))
+
+
+def _downstream(ready: Prepared, state: State) -> str:
+    open_outputs = [name for name in state.opened.outputs if name not in state.outputs]
+    parts = []
+    if ready.tool.returns:
+        parts.append(f"makes {next_name(ready.tool.returns, state)}.")
+    if open_outputs:
+        parts.append(f"Still to save: {', '.join(open_outputs)}.")
+    return " ".join(parts)
+
+
+def what(
+    call: CallState, arguments: Mapping[str, Any], receiver: str, known: Container[str]
+) -> str:
+    """Return a call's arguments as one line."""
+    if call.tool == SELECT:
+        named = arguments.get("tools")
+        count = sum(name in known for name in named) if isinstance(named, list) else 0
+        return f"{count} tool{'' if count == 1 else 's'} selected"
+    if call.tool == SAVE:
+        return ", ".join(f"{key} = {_text(value)[:SHORT]}" for key, value in arguments.items())
+    ordered = sorted(arguments.items(), key=lambda item: item[0] != receiver)
+    parts = (_shown(key, value, key == receiver) for key, value in ordered)
+    line = ", ".join(parts)
+    return line if len(line) <= 200 else f"{line[:199]}…"
+
+
+def _shown(key: str, value: Any, bare: bool) -> str:
+    text = _text(value)[:SHORT]
+    return text if bare else f"{key} {text}"
+
+
+def _text(value: Any) -> str:
+    text = value if isinstance(value, str) else encode(value)
+    return text if len(text) <= LONG else f"{text[:LONG]}…"
