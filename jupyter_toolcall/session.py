@@ -7,35 +7,39 @@ returns, and the session stays as it is until somebody decides.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import comparing
-from .acts import aside, by_hand, outdated, overruling, places, records, replying, verifying
+from .acts import (
+    aside,
+    by_hand,
+    going,
+    keeping,
+    outdated,
+    overruling,
+    places,
+    records,
+    replying,
+    verifying,
+)
 from .acts.deciding import decision as decision_on
-from .acts.opening import Described, opening, reopening
-from .acts.records import CallRecord, record
+from .acts.opening import Described, opening
+from .acts.records import CallRecord
 from .branches import naming
 from .branches.branch import branches
 from .comparing import Comparison
-from .content.value import well_formed
 from .errors import UsageError
-from .events import Asked, Decision, Usage
-from .journal.disk import home, replace_file
-from .journal.seal import sealing
+from .events import Decision, Usage
 from .journal.tree import Journal
 from .lineage import Graph, lineage
 from .loop import Cursor
 from .request import Model, Reply
 from .runner.approval import Approve
-from .runner.performing import keep_all
-from .runner.store import shelf
 from .schemes import Scheme
-from .state.script import Script
 from .state.shape import State
-from .tools import Toolbox, nearest
+from .tools import Toolbox
 from .view.exchanges import Exchange, exchanges
 from .view.saving import bundle
 from .view.watch import standing
@@ -94,23 +98,17 @@ class Session:
 
     def ask(self, text: str) -> Session:
         """Say something to the model. Raises NotYourTurn while a call has no result."""
-        if not text.strip():
-            raise UsageError("the prompt is empty; say what is to be done")
-        self.cursor.write(Asked(well_formed(text)), at=self.cursor.desk.clock())
-        self.cursor.script = Script()
+        going.ask(self.cursor, text)
         return self
 
     def run(self) -> Session:
         """Go on to the next pause. Raises ModelError, and KeyboardInterrupt."""
-        self.cursor.look_again()
-        while self.cursor.advance() is not None:
-            pass
+        going.run(self.cursor)
         return self
 
     def step(self) -> Session:
         """Take one step, if there is one that needs nobody."""
-        self.cursor.look_again()
-        self.cursor.advance()
+        going.step(self.cursor)
         return self
 
     def tell(self, text: str) -> Session:
@@ -232,7 +230,8 @@ class Session:
 
         Raises UsageError for a name that there is not.
         """
-        self.cursor = places.forked(self.cursor, self._branch(head))
+        place = naming.place_named(self.journal, self.head, head)
+        self.cursor = places.forked(self.cursor, place)
         return self
 
     def name_branch(self, name: str, of: str | None = None) -> Session:
@@ -276,11 +275,6 @@ class Session:
         """The heads of the branches by name, oldest first, those that are hidden too."""
         return {each.name: each.head for each in branches(self.journal, self.head)}
 
-    def _branch(self, at: str) -> str:
-        """Return the place that a text names: an entry or a call as it is, a branch's head."""
-        known = at in self.journal or at in self.state.calls
-        return at if known else naming.named(self.journal, self.head, at).head
-
     @property
     def head(self) -> str:
         return self.cursor.head
@@ -302,17 +296,12 @@ class Session:
     @property
     def calls(self) -> tuple[CallRecord, ...]:
         """Every call in order, the scheme's own too."""
-        state = self.state
-        return tuple(record(call, state, self.cursor.running) for call in state.each())
+        return records.calls(self.cursor)
 
     @property
     def pending(self) -> tuple[CallRecord, ...]:
         """The calls that wait for a person as they would run, the one to decide first."""
-        state, cursor = self.state, self.cursor
-        return tuple(
-            replace(record(call, state), arguments=cursor.as_it_runs(call))
-            for call in places.waiting(cursor)
-        )
+        return records.pending(self.cursor)
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -356,18 +345,11 @@ class Session:
 
         Raises UsageError, which names the nearest, for a name that there is not.
         """
-        return self.graph.deps(self._object(name), all=all)
+        return self.graph.deps(records.known_object(self.state, name), all=all)
 
     def users(self, name: str, *, all: bool = False) -> tuple[str, ...]:
         """Return the objects that were made from an object; as `deps`, the other way."""
-        return self.graph.users(self._object(name), all=all)
-
-    def _object(self, name: str) -> str:
-        names = self.objects
-        if name in names:
-            return name
-        there = nearest(str(name), names) or f" There are {', '.join(names[-5:]) or 'none yet'}"
-        raise UsageError(f"there is no object {name!r:.60}.{there}")
+        return self.graph.users(records.known_object(self.state, name), all=all)
 
     def why(self, name: Any) -> Explanation:
         """Return why an object, an output or a call is there: in words, and as code.
@@ -432,10 +414,7 @@ class Session:
 
         The values of what was dear, or must not run a second time, are kept on this machine.
         """
-        replace_file(Path(path), self.journal.dumps(sealing(home())))
-        memory = self.cursor.desk.memory
-        memory.shelf = memory.shelf or shelf()
-        keep_all(memory, self.toolbox)
+        keeping.save(self.cursor, path)
 
     @classmethod
     def load(
@@ -452,12 +431,7 @@ class Session:
         Values come from this machine, where it has kept them; `replay` rebuilds the others.
         Raises BrokenJournal where the file does not fit its own digests.
         """
-        journal = Journal.loads(Path(path).read_text(encoding="utf-8"), seal=sealing(home()))
-        desk = reopening(
-            journal, toolbox, model, inputs=inputs or {}, approve=approve, where=str(path)
-        )
-        desk.memory.shelf = shelf()
-        return Session.here(Cursor(desk, journal.leaves()[-1]), "")
+        return Session.here(keeping.loaded(path, toolbox, model, inputs or {}, approve), "")
 
     def export(self, path: str | Path, to: str | None = None, *, force: bool = False) -> Path:
         """Write this branch to a file, and return its path.

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..content.value import private
+from ..errors import UsageError
 from ..events import Data, Failed, Interrupted
 from ..loop import Cursor
 from ..schemes.outputs import SCALARS
 from ..state.call import CallState, objects_of
 from ..state.shape import State
+from ..tools import nearest
+from .places import waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,29 @@ def record(call: CallState, state: State, running: str = "") -> CallRecord:
     names = [state.by_maker[made.maker] for made in objects]
     result = (names if len(names) > 1 else name) or None
     return CallRecord(call.id, call.tool, call.arguments, status, result, object=name)
+
+
+def calls(cursor: Cursor) -> tuple[CallRecord, ...]:
+    """Return every call in order, the scheme's own too."""
+    state = cursor.state
+    return tuple(record(call, state, cursor.running) for call in state.each())
+
+
+def pending(cursor: Cursor) -> tuple[CallRecord, ...]:
+    """Return the calls that wait for a person as they would run, the one to decide first."""
+    state = cursor.state
+    return tuple(
+        replace(record(call, state), arguments=cursor.as_it_runs(call)) for call in waiting(cursor)
+    )
+
+
+def known_object(state: State, name: str) -> str:
+    """Return a name that an object has. Raises UsageError, which names the nearest."""
+    names = tuple(state.names)
+    if name in names:
+        return name
+    there = nearest(str(name), names) or f" There are {', '.join(names[-5:]) or 'none yet'}"
+    raise UsageError(f"there is no object {name!r:.60}.{there}")
 
 
 def value(cursor: Cursor, name: str) -> Any:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ..errors import UsageError
 from ..journal.tree import Journal, Label
+from ..state.fold import state_at
 from ..tools import nearest
 from .branch import LONGEST, Branch, branches, left_by
 
@@ -34,6 +35,15 @@ def named(journal: Journal, head: str, name: str) -> Branch:
         f"no branch {name!r:.80}; there {'is' if len(names) == 1 else 'are'} "
         f"{', '.join(names)}.{nearest(name, names)}"
     )
+
+
+def place_named(journal: Journal, head: str, at: str) -> str:
+    """Return the place that a text names: an entry or a call as it is, a branch's head.
+
+    Raises UsageError for a name that there is not.
+    """
+    known = at in journal or at in state_at(journal, head).calls
+    return at if known else named(journal, head, at).head
 
 
 def left(journal: Journal, head: str) -> Branch:
