@@ -15,6 +15,7 @@ from rpds import HashTrieMap
 
 from ..errors import NotYourTurn
 from ..events import Asked, Data, Decided, Failed, Finished, Opened, Replied, Started, Usage
+from ..journal.trail import Trail
 from ..journal.tree import Entry, Journal
 from .call import CALL_ID, CallState, Status
 from .settling import introduce, settle
@@ -112,16 +113,8 @@ def _ask(state: State, asked: Asked) -> State:
 def _reply(state: State, reply: Replied, entry: Entry) -> State:
     if state.open:
         raise NotYourTurn(f"call {state.open[0]} has no result yet: decide on it first")
-    calls, order, turn = state.calls, state.order, state.turns + 1
     stale = bool(entry.meta.get("stale"))
-    for index, call in enumerate(reply.calls):
-        if call.id in calls:
-            raise NotYourTurn(f"the call id {call.id!r} was used before")
-        if not CALL_ID.fullmatch(call.id):
-            raise NotYourTurn(f"{call.id!r:.60} is no call id: letters, digits, _ and - alone")
-        known = CallState(call, f"{entry.id[:12]}.{index}", len(order) + 1, turn, stale=stale)
-        calls = calls.insert(call.id, known)
-        order = order.add(call.id)
+    calls, order = _with_calls(state, reply, entry, stale)
     ids = tuple(call.id for call in reply.calls)
     return state.but(
         sent=state.sent.update(reply.offered) if reply.offered else state.sent,
@@ -130,12 +123,27 @@ def _reply(state: State, reply: Replied, entry: Entry) -> State:
         open=ids,
         latest=ids,
         last=reply,
-        turns=turn,
+        turns=state.turns + 1,
         turns_since=state.turns_since + 1,
         stale=stale,
         usage=_sum(state.usage, reply.usage),
         said=(reply.text if reply.said is None else reply.said) or state.said,
     )
+
+
+def _with_calls(
+    state: State, reply: Replied, entry: Entry, stale: bool
+) -> tuple[HashTrieMap[str, CallState], Trail[str]]:
+    calls, order, turn = state.calls, state.order, state.turns + 1
+    for index, call in enumerate(reply.calls):
+        if call.id in calls:
+            raise NotYourTurn(f"the call id {call.id!r} was used before")
+        if not CALL_ID.fullmatch(call.id):
+            raise NotYourTurn(f"{call.id!r:.60} is no call id: letters, digits, _ and - alone")
+        known = CallState(call, f"{entry.id[:12]}.{index}", len(order) + 1, turn, stale=stale)
+        calls = calls.insert(call.id, known)
+        order = order.add(call.id)
+    return calls, order
 
 
 def _sum(spent: Usage, more: Usage | None) -> Usage:
