@@ -15,7 +15,8 @@ for (const name of [
   'Event',
   'KeyboardEvent',
   'MouseEvent',
-  'requestAnimationFrame'
+  'requestAnimationFrame',
+  'cancelAnimationFrame'
 ] as const) {
   Object.defineProperty(globalThis, name, { value: window[name], configurable: true, writable: true });
 }

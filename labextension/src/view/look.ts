@@ -87,7 +87,8 @@ export const isOpen = (call: FullCall): boolean => call.status === 'proposed' ||
 
 function ordered(model: Model): FullCall[] {
   const own = [...model.calls.values()].filter(call => call.branch === '');
-  return own.sort((a, b) => a.step - b.step);
+  // They come in order: to sort what is sorted would be work at each step.
+  return own.every((call, at) => call.step >= (own[at - 1]?.step ?? 0)) ? own : own.sort((a, b) => a.step - b.step);
 }
 
 /** The call that the person has to decide first. */

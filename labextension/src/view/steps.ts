@@ -115,6 +115,7 @@ export function steps(acts: Acts): Steps {
   pane.append(toolbox.element);
   const rows = keyed(list, (item: Item) => element(item, call => acts.set({ chosen: choiceOf(call), form: null })));
   let current: Element | null = null;
+  let frame = 0;
 
   function arrows(event: KeyboardEvent): void {
     const step = { ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' }[event.key] as
@@ -131,7 +132,13 @@ export function steps(acts: Acts): Steps {
     current?.removeAttribute('aria-current');
     item?.setAttribute('aria-current', 'step');
     current = item;
-    if (item instanceof HTMLElement) show(item, follow);
+    if (item instanceof HTMLElement) soon(item, follow);
+  }
+
+  /** With the next picture: to ask where things are makes the browser lay them out. */
+  function soon(item: HTMLElement, follow: boolean): void {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(() => show(item, follow));
   }
 
   /** Scrolls the list, never the page. */

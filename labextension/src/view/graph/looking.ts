@@ -25,8 +25,7 @@ export interface Wishes {
 
 const NONE: ReadonlyMap<Kind, number> = new Map();
 const NOTHING_KNOWN: Usual = { slow: Infinity, unusual: new Map() };
-const GOES_ON: readonly string[] = ['running', 'thinking'];
-/** While a session goes on, what is usual is asked again when it has grown by so much. */
+/** Before a session ends, what is usual is asked again when it has grown by so much. */
 const GROWN = 1.05;
 
 /** What is usual among the calls; looking through all of them at each step would be slow. */
@@ -34,9 +33,10 @@ function judge(): (view: Look) => Usual {
   let calls: readonly FullCall[] = [];
   let usual = NOTHING_KNOWN;
   return view => {
-    const soon = GOES_ON.includes(view.model.session.phase) && view.calls.length >= calls.length;
-    const same = view.calls.length === calls.length && view.calls.at(-1) === calls.at(-1);
-    if (same || (soon && view.calls.length < GROWN * calls.length)) return usual;
+    const [now, then] = [view.calls.length, calls.length];
+    const ended = view.model.session.phase === 'finished';
+    const same = now === then && view.calls.at(-1) === calls.at(-1);
+    if (same || (!ended && now >= then && now < GROWN * then)) return usual;
     calls = view.calls;
     usual = { slow: slowFrom(calls), unusual: unusual(calls) };
     return usual;

@@ -10,6 +10,8 @@ import { ICONS, KINDS, trouble, type Kind, type Usual } from './trouble';
 const HIGH = 44;
 const FLOOR = 26;
 const BAR = 4;
+/** It is drawn anew when it has grown by one part in so many. */
+const FINE = 200;
 
 export interface Bar {
   /** From 0 to 1. */
@@ -24,7 +26,9 @@ export function bars(calls: readonly FullCall[], parts: number, hits: ReadonlySe
   for (const call of calls) if (call.ms > longest) longest = call.ms;
   const size = Math.max(1, calls.length / parts);
   const found: { ms: number; kind: Kind | null; hit: boolean }[] = [];
-  for (const [index, call] of calls.entries()) {
+  for (let index = 0; index < calls.length; index++) {
+    const call = calls[index];
+    if (!call) continue;
     const bar = (found[Math.floor(index / size)] ??= { ms: 0, kind: null, hit: false });
     if (call.ms > bar.ms) bar.ms = call.ms;
     if (hits.has(call.id)) bar.hit = true;
@@ -155,7 +159,11 @@ export function overview(go: (step: number) => void): Overview {
     paint(next, found, wide) {
       [view, judged, width] = [next, { hits: found.hits, wrong: found.wrong, usual: found.usual }, Math.max(1, wide)];
       svg.setAttribute('width', String(width));
-      draw(next.model.calls, next.calls.length, found.hits, found.usual, width);
+      const { model, calls } = next;
+      const anew = model.number === null ? model.calls : null;
+      const wrong = KINDS.map(kind => found.wrong.get(kind) ?? 0).join();
+      // What cannot be seen in the line is not drawn: one more call among thousands.
+      draw(anew, Math.floor(Math.log(calls.length + 1) * FINE), wrong, found.hits, found.usual, model.branches, width);
     },
     frame(steps) {
       if (!view) return;
