@@ -1,10 +1,15 @@
-"""What all tests share: data of their own, so that none reads or writes the user's."""
+"""What all tests share: data of their own, so that none reads or writes the user's; no deadlines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
+
+# Machines are shared: how long a case takes says nothing of the law that it tries.
+settings.register_profile("shared", deadline=None)
+settings.load_profile("shared")
 
 
 @pytest.fixture(scope="session", autouse=True)

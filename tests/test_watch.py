@@ -269,7 +269,7 @@ def test_a_step_forward_sends_what_changed_and_no_more() -> None:
     drive_on(drive)
     assert panel.deltas > 60
     assert panel.wholes == 1
-    # Numbers grow by a digit or two, and nothing else does.
+    # Numbers grow by a digit or two, a duration may be told or not; nothing else grows.
     few, many = (panel.sizes[2 * call : 2 * call + 2] for call in (3, 28))
-    assert sum(many) < sum(few) + 30
+    assert sum(many) < sum(few) + 60
     assert sum(many) < 1_300
