@@ -1,4 +1,4 @@
-"""What all tests share: data of their own, so that none reads or writes the user's; no deadlines."""
+"""What all tests share: data of their own, so that none reads the user's; and no deadlines."""
 
 from __future__ import annotations
 
