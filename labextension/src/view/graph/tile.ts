@@ -16,7 +16,7 @@ interface Type {
 /** The largest first: few words are written large. */
 const TYPES: readonly Type[] = [
   { size: 11, signs: 6, lines: 3 },
-  { size: 9, signs: 7, lines: 4 },
+  { size: 9, signs: 7, lines: 3 },
   { size: 8, signs: 8, lines: 4 },
   { size: 7, signs: 10, lines: LINES }
 ];
