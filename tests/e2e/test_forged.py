@@ -9,8 +9,8 @@ from typing import Any
 from playwright.sync_api import Dialog, Page, expect
 
 from tests.e2e.corpus import RUN
-from tests.e2e.kitchen import panel
-from tests.e2e.rig import Place, cell, open_notebook, outputs, screenshot
+from tests.e2e.kitchen import LOAD, OPTIONS, PROMPT, expect_waits, panel
+from tests.e2e.rig import Place, cell, open_notebook, outputs, run_all, screenshot
 from tests.e2e.samples import SESSION, session
 
 UNCHECKED = "not checked on this machine"
@@ -137,3 +137,11 @@ def test_what_cannot_be_read_is_one_line_and_no_view(page: Page, lab: Place) -> 
         expect(outputs(page, number).locator("p.jtc-says")).to_have_count(1)
         expect(panel(page, number)).to_have_count(0)
     assert wrong == []
+
+
+def test_a_cell_that_runs_below_a_forged_approval_asks_all_the_same(page: Page, lab: Place) -> None:
+    source = f"%%toolchat -n lunch {OPTIONS}\n{PROMPT}"
+    open_notebook(page, lab, "below.ipynb", [LOAD, source], {1: [forged(approved)]})
+    expect(panel(page, 1)).to_contain_text(UNCHECKED)
+    run_all(page)
+    expect_waits(panel(page, 1), 2, "Potato_rinse")
