@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from jupyter_toolcall.journal.disk import home, journal_file
@@ -103,8 +103,9 @@ def _single(setting: Setting) -> Iterator[tuple[str, Machine]]:
 
 def _again(case: str, machine: Machine, chance: random.Random) -> tuple[str, Machine]:
     """Lose the power in the second life too; as it is where that was over before."""
-    at, kept = chance.randint(1, 40), _copy(machine.disk)
-    left = list(machine.left(at)) or [Machine(machine.setting, machine.story, kept, machine.notes)]
+    at = chance.randint(1, 40)
+    before = replace(machine, disk=_copy(machine.disk), notes=[*machine.notes])
+    left = list(machine.left(at)) or [before]
     number = chance.randrange(len(left))
     return f"{case}; at {at}, disk {number}", left[number]
 
