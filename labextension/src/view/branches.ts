@@ -4,7 +4,7 @@ import { button, icon } from './icons';
 import type { Acts, Look, Ui } from './look';
 import type { FullBranch } from './rows';
 import { currentBranch } from './scene';
-import { hidden, inView } from './sides';
+import { hidden, inView } from './compare/sides';
 import { count, line, many } from './text';
 
 let ids = 0;

@@ -1,6 +1,6 @@
 /** How two calls, and two objects, differ as far as their rows tell. Only pure functions live here. */
 import { aligned } from './align';
-import { together, type FullCall, type FullDifference, type FullObject, type Model } from './rows';
+import { together, type FullCall, type FullDifference, type FullObject, type Model } from '../rows';
 
 export interface Objects {
   readonly left: FullObject | null;

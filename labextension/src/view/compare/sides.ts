@@ -1,7 +1,7 @@
 /** The two branches that are compared, put together from rows. Only pure functions live here. */
-import type { Look } from './look';
-import type { FullBranch, FullCall, Model } from './rows';
-import { currentBranch } from './scene';
+import type { Look } from '../look';
+import type { FullBranch, FullCall, Model } from '../rows';
+import { currentBranch } from '../scene';
 
 /** How a row, and the person's choice, name the branch that is shown. */
 export const CURRENT = 'current';

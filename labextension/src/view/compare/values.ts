@@ -1,10 +1,10 @@
 /** Objects and values of two branches, side by side, with what differs marked. */
 import { common } from './align';
-import { h, picture, type Child } from './dom';
+import { h, picture, type Child } from '../dom';
 import type { Objects } from './differ';
-import { glyph, thumb } from './icons';
-import type { FullObject, FullPart, FullPreview } from './rows';
-import { clip, line, seen } from './text';
+import { glyph, thumb } from '../icons';
+import type { FullObject, FullPart, FullPreview } from '../rows';
+import { clip, line, seen } from '../text';
 
 export type Where = 'left' | 'right';
 

@@ -2,7 +2,7 @@
  * Which calls of two branches stand beside each other: the same rule as the kernel's
  * (comparing/matching.py). Only pure functions on rows live here.
  */
-import type { FullCall, Model } from './rows';
+import type { FullCall, Model } from '../rows';
 
 export type Beside = readonly [FullCall | null, FullCall | null];
 

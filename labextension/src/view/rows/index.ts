@@ -1,0 +1,4 @@
+/** The model: what a person may see. */
+export { EMPTY, fold, together } from './fold';
+export { fullCall, fullDifference, fullObject } from './reading';
+export type * from './shapes';

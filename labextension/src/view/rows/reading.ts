@@ -1,0 +1,136 @@
+/** What arrives, read as rows in full. Nothing of it is believed: a field of the wrong shape has the contract's default. */
+import { DEFAULTS } from '../../generated/contract';
+import type {
+  FullCall,
+  FullDifference,
+  FullGuess,
+  FullObject,
+  FullPart,
+  FullPreview,
+  FullSession,
+  FullUse,
+  FullWritten,
+  FullYours
+} from './shapes';
+
+export type Loose = Readonly<Record<string, unknown>>;
+
+export const isRecord = (value: unknown): value is Loose =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+export const texts = (value: unknown): string[] => list(value).map(text);
+
+export const records = (value: unknown): Loose[] => list(value).filter(isRecord);
+
+function sameShape(value: unknown, standard: unknown): boolean {
+  if (Array.isArray(standard)) return Array.isArray(value);
+  if (typeof standard === 'number') return typeof value === 'number' && Number.isFinite(value);
+  return isRecord(standard) ? isRecord(value) : typeof value === typeof standard;
+}
+
+/** The row, complete: what is left out or of the wrong shape is as in `standard`. */
+export function complete<T extends object>(row: Loose, standard: T): T {
+  const whole: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(standard)) whole[key] = sameShape(row[key], value) ? row[key] : value;
+  return whole as T;
+}
+
+const CALL = { id: '', call: '', tool: '', step: 0, turn: 0, ...DEFAULTS.CallRow };
+const OBJECT = { id: '', name: '', kind: '', ...DEFAULTS.ObjectRow };
+export const TOOL = { id: '', ...DEFAULTS.ToolRow };
+export const MESSAGE = { id: '', turn: 0, role: 'session', ...DEFAULTS.MessageRow };
+export const TURN = { id: '', turn: 0, ...DEFAULTS.TurnRow };
+const GUESS = { id: '', turn: 0, ...DEFAULTS.GuessRow };
+export const BRANCH = { id: '', name: '', ...DEFAULTS.BranchRow };
+
+function pairs(value: unknown): [string, string][] {
+  return list(value).map(pair => [text(list(pair)[0]), text(list(pair)[1])]);
+}
+
+export function preview(row: Loose): FullPreview {
+  return {
+    caption: text(row.caption),
+    text: text(row.text),
+    fields: pairs(row.fields),
+    columns: texts(row.columns),
+    cells: list(row.cells).map(texts),
+    image: text(row.image),
+    glyph: texts(row.glyph),
+    html: text(row.html),
+    more: row.more === true
+  };
+}
+
+const use = (row: Loose): FullUse => ({
+  parameter: text(row.parameter),
+  object: text(row.object),
+  receiver: row.receiver === true
+});
+
+export const fullObject = (row: Loose): FullObject =>
+  ({ ...complete(row, OBJECT), preview: preview(isRecord(row.preview) ? row.preview : {}) }) as FullObject;
+
+export const fullCall = (row: Loose): FullCall =>
+  ({
+    ...complete(row, CALL),
+    asked: isRecord(row.asked) ? row.asked : null,
+    filled: texts(row.filled),
+    notes: texts(row.notes),
+    uses: records(row.uses).map(use)
+  }) as FullCall;
+
+const written = (row: Loose): FullWritten => complete(row, { tool: '', ...DEFAULTS.Written }) as FullWritten;
+
+const LINE = DEFAULTS.LinePair;
+const words = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+const part = (row: Loose): FullPart =>
+  ({
+    name: text(row.name),
+    says: text(row.says),
+    left: words(row.left),
+    right: words(row.right),
+    images: texts(row.images),
+    cells: records(row.cells).map(cell => complete(cell, { row: '', column: '', ...DEFAULTS.CellPair })),
+    lines: records(row.lines).map(line => {
+      const whole = complete(line, LINE);
+      return ['same', 'changed', 'left', 'right'].includes(whole.sign) ? whole : { ...whole, sign: LINE.sign };
+    })
+  }) as FullPart;
+
+export const fullDifference = (row: Loose): FullDifference => ({
+  id: text(row.id),
+  same: row.same === true,
+  unknown: text(row.unknown),
+  parts: records(row.parts).map(part)
+});
+
+const fullYours = (row: Loose): FullYours =>
+  ({
+    ...complete(row, { turn: 0, ...DEFAULTS.YourTurn }),
+    tools: texts(row.tools),
+    told: records(row.told).map(one => complete(one, { text: '', ...DEFAULTS.Told })),
+    calls: records(row.calls).map(written)
+  }) as FullYours;
+
+export const fullGuess = (row: Loose): FullGuess =>
+  ({
+    ...complete(row, GUESS),
+    guess: isRecord(row.guess) ? written(row.guess) : null,
+    came: isRecord(row.came) ? written(row.came) : null,
+    marks: records(row.marks).map(one => ({ name: text(one.name), right: one.right === true }))
+  }) as FullGuess;
+
+export const fullSession = (row: Loose): FullSession =>
+  ({
+    ...complete(row, DEFAULTS.SessionRow),
+    pending: texts(row.pending),
+    stops: texts(row.stops),
+    yours: isRecord(row.yours) ? fullYours(row.yours) : null,
+    guess: isRecord(row.guess) ? fullYours(row.guess) : null,
+    task: isRecord(row.task) ? complete(row.task, { title: '', ...DEFAULTS.Task }) : null
+  }) as FullSession;
