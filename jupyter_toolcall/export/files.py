@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from ..errors import BrokenJournal, ToolcallError, UsageError
 from ..journal.tree import Journal
 from ..loop import Cursor
-from ..notebooks.files import Recorded, read, recorded
+from ..notebooks.files import Recorded, recorded, sources
 from ..notebooks.gathering import gathered, labels
 from ..options.line import options
 from ..progress import bar
@@ -123,8 +123,7 @@ def _notebook(path: Path) -> Iterator[Held]:
     held = gathered(saved, str(path), "")
     heads = [held.names.get(each.data["journal"]["head"], "") for each in saved]
     ways = {head: {e.id for e in held.journal.path(head)} for head in heads if head}
-    cells = read(path).cells
-    code = [str(cell.source) if cell.cell_type == "code" else "" for cell in cells]
+    code = [source or "" for source in sources(path)]
     for each, head in zip(saved, heads, strict=True):
         # What another one goes on from is a part of that.
         if head and not any(head in way and head != other for other, way in ways.items()):

@@ -17,7 +17,7 @@ from ..journal.tree import Journal
 from ..loop import Cursor, Desk
 from ..request import Message, Reply, Result
 from ..runner.approval import policy
-from ..schemes import Offer, Scheme, scheme_named
+from ..schemes import Offer, Scheme, scheme_recorded
 from ..schemes.current_tools import SAVE_AS, USE
 from ..schemes.select import SELECT
 from ..state.call import SAVE, CallState, is_instance
@@ -68,13 +68,10 @@ class AsTold:
 
 
 def cursor_on_paper(journal: Journal, head: str, words: Mapping[str, str]) -> Cursor:
-    """Return a place of a journal that nothing can go on from; `words` are those of results.
-
-    Raises UsageError for a scheme that is not known here.
-    """
+    """Return a place of a journal that nothing can go on from; `words` are those of results."""
     state = state_at(journal, head)
     box = Toolbox(*_tools(journal, head, state))
-    scheme = AsTold(scheme_named(state.opened.scheme), words)
+    scheme = AsTold(scheme_recorded(state.opened.scheme), words)
     desk = Desk(journal, box, scheme, Memory(journal, {}), None, policy("ask", ()))
     return Cursor(desk, head)
 

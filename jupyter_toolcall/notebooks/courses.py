@@ -16,7 +16,7 @@ from ..events import Asked, Decided, Finished, Replied
 from ..journal.tree import Entry, Journal
 from ..models.recorded.tape import Came, Course, Outcomes, Told, Turn, plain
 from ..request import Assistant, Reply, User
-from ..schemes import Native, Scheme, scheme_named
+from ..schemes import Native, Scheme, scheme_recorded
 from ..schemes.scheme import told
 from ..state.call import CallState, objects_of
 from ..state.fold import state_at
@@ -64,7 +64,7 @@ def _course(journal: Journal, path: Sequence[Entry], guessed: bool) -> Course:
     course, new = Course(), list[Told]()
     for entry in path:
         state, before = state_at(journal, entry.id), state_at(journal, entry.parent)
-        scheme = scheme_named(state.opened.scheme)
+        scheme = scheme_recorded(state.opened.scheme)
         match entry.event:
             case Asked(text):
                 new.append(User(text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tempfile
@@ -10,8 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import nbformat
 
 from ..drawing.text import shown
 from ..errors import BrokenJournal, ToolcallError, Unfinished
@@ -60,15 +59,35 @@ class Executed:
 
     def write(self, path: Path) -> None:
         """Write the notebook to a file."""
+        import nbformat
+
         nbformat.write(self.notebook, path)
 
 
 def read(path: Path) -> Any:
-    """Return a notebook. Raises ToolcallError for what is none."""
+    """Return a notebook as nbformat has it. Raises ToolcallError for what is none."""
+    import nbformat
+
     try:
         return nbformat.read(path, as_version=4)
     except (nbformat.ValidationError, nbformat.reader.NotJSONError, ValueError) as error:
         raise ToolcallError(f"{path} is no notebook ({str(error).splitlines()[0][:120]})") from None
+
+
+def cells(path: Path) -> list[Mapping[str, Any]]:
+    """Return a notebook's cells as the file has them. Raises ToolcallError for what is none.
+
+    A kernel reads its own notebook so: nbformat, with the schemas that it loads, takes
+    seconds to import.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ToolcallError(f"{path} is no notebook ({str(error).splitlines()[0][:120]})") from None
+    held = found.get("cells") if isinstance(found, dict) else None
+    if not isinstance(held, list) or not all(isinstance(each, dict) for each in held):
+        raise ToolcallError(f"{path} is no notebook (it has no cells)")
+    return held
 
 
 def recorded(path: Path) -> tuple[Recorded, ...]:
@@ -78,19 +97,24 @@ def recorded(path: Path) -> tuple[Recorded, ...]:
         return (
             Recorded(str(path), f"{len(journal)} entries, {len(journal.leaves())} branches", {}),
         )
-    return tuple(_sessions(read(path)))
+    return tuple(_sessions(cells(path)))
 
 
-def _sessions(notebook: Any) -> Iterator[Recorded]:
-    for number, cell in enumerate(notebook.cells, 1):
-        for output in cell.get("outputs", ()):
-            data = output.get("data", {})
-            if MIME in data:
-                check(data[MIME])
-                title = _title(cell.source)
-                yield Recorded(
-                    f"cell {number}: {title}", _text(data.get("text/plain", "")), data[MIME]
-                )
+def _sessions(held: Sequence[Mapping[str, Any]]) -> Iterator[Recorded]:
+    for number, cell in enumerate(held, 1):
+        for data in _bundles(cell):
+            check(data[MIME])
+            where = f"cell {number}: {_title(_text(cell.get('source', '')))}"
+            yield Recorded(where, _text(data.get("text/plain", "")), data[MIME])
+
+
+def _bundles(cell: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield what stands below a cell and has a session in it."""
+    outputs = cell.get("outputs", ())
+    for output in outputs if isinstance(outputs, list) else ():
+        data = output.get("data") if isinstance(output, dict) else None
+        if isinstance(data, dict) and MIME in data:
+            yield data
 
 
 def _title(source: str) -> str:
@@ -99,7 +123,7 @@ def _title(source: str) -> str:
 
 
 def _text(text: Any) -> str:
-    return text if isinstance(text, str) else "".join(text)
+    return text if isinstance(text, str) else "".join(map(str, text))
 
 
 def check(data: Mapping[str, Any]) -> None:
@@ -127,8 +151,10 @@ def _ids(part: Mapping[str, Any]) -> list[str]:
 
 def sources(path: Path) -> tuple[str | None, ...]:
     """Return the source of each cell of a notebook, None for what is no code."""
-    cells = read(path).cells
-    return tuple(cell.source if cell.cell_type == "code" else None for cell in cells)
+    return tuple(
+        _text(cell.get("source", "")) if cell.get("cell_type") == "code" else None
+        for cell in cells(path)
+    )
 
 
 def execute(
@@ -147,11 +173,12 @@ def execute(
     """
     from nbclient import NotebookClient
     from nbclient.exceptions import CellControlSignal, DeadKernelError
+    from nbformat.v4 import new_code_cell
 
     notebook = read(path)
     for number in sorted(added, reverse=True):
-        notebook.cells[number:number] = [nbformat.v4.new_code_cell(each) for each in added[number]]
-    hidden = [nbformat.v4.new_code_cell(first)] if first else []
+        notebook.cells[number:number] = [new_code_cell(each) for each in added[number]]
+    hidden = [new_code_cell(first)] if first else []
     notebook.cells[:0] = hidden
     where = {"metadata": {"path": str(path.parent)}}
     # Where a kernel cuts what is printed is chance, and would be a difference in the file.
@@ -175,7 +202,7 @@ def execute(
             aside.seek(0)
             raise Unfinished(f"{path}: its kernel died; {_last_line(aside.read())}") from None
     del notebook.cells[: len(hidden)]
-    return Executed(notebook, tuple(_sessions(notebook)))
+    return Executed(notebook, tuple(_sessions(notebook.cells)))
 
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")

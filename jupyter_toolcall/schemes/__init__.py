@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import UsageError
@@ -28,6 +29,7 @@ __all__ = [
     "Select",
     "is_scheme",
     "scheme_named",
+    "scheme_recorded",
 ]
 
 
@@ -44,6 +46,25 @@ def scheme_named(scheme: str | Scheme) -> Scheme:
         known = ", ".join((*SCHEMES, "native(NAME)"))
         raise UsageError(f"no scheme {name!r}; there are {known}.{nearest(name, SCHEMES)}")
     return Native(SCHEMES[name], force=bool(found[2])) if found else SCHEMES[name]
+
+
+@dataclass(frozen=True)
+class _Elsewhere(Flat):
+    """A scheme of somebody's own whose code is not here: what it offered is in the record."""
+
+    called: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.called
+
+
+def scheme_recorded(name: str) -> Scheme:
+    """Return the scheme of a session that is only read; one that is not known, by its name."""
+    try:
+        return scheme_named(name)
+    except UsageError:
+        return _Elsewhere(name)
 
 
 def is_scheme(value: Any) -> bool:

@@ -69,7 +69,7 @@ def told(says: str, waits: bool) -> dict[str, Any]:
 
 FAKE_PANEL = f"""
 from IPython.display import display
-from jupyter_toolcall.panel import Panel
+from jupyter_toolcall.panel.widget import Panel
 
 class Stub:
     def hear(self, command):

@@ -205,7 +205,7 @@ def test_a_live_session_acts_nowhere_and_neither_does_what_tells_of_it(
 ) -> None:
     seen = asked(page)
     whole = packed(Whole(hostile_rows(live=True)))
-    panel_of = "from jupyter_toolcall.panel import Panel\nfake = Panel()\n"
+    panel_of = "from jupyter_toolcall.panel.widget import Panel\nfake = Panel()\n"
     show = "from IPython.display import display\ndisplay(fake.bundle(), raw=True)\n"
     source = f"{wait_for_file('go')}\n{panel_of}{show}fake.send({whole!r})"
     write_notebook(lab, "front.ipynb", ["1"])

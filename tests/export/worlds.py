@@ -328,16 +328,28 @@ def plain(value: Any) -> Any:
         parts = {f.name: plain(getattr(value, f.name)) for f in fields(value)}
         return type(value).__name__, parts
     if hasattr(value, "savefig"):
-        pictures = [io.BytesIO(), io.BytesIO(), io.BytesIO()]
-        # A layout settles as it is drawn.
-        for picture in pictures:
-            value.savefig(picture, format="png", metadata={"Software": None})
-        return pictures[-1].getvalue()
+        return _settled(value)
     if hasattr(value, "to_csv"):
         return value.to_csv()
     if hasattr(value, "__dict__"):
         return type(value).__name__, plain(vars(value))
     return value
+
+
+def _settled(figure: Any) -> bytes:
+    """A figure's picture: its layout settles as it is drawn."""
+    before, picture = b"", _drawn(figure)
+    for _ in range(20):
+        if picture == before:
+            break
+        before, picture = picture, _drawn(figure)
+    return picture
+
+
+def _drawn(figure: Any) -> bytes:
+    into = io.BytesIO()
+    figure.savefig(into, format="png", metadata={"Software": None})
+    return into.getvalue()
 
 
 def made_alike(session: Session, made: dict[str, Any]) -> int:
