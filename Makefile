@@ -22,7 +22,8 @@ AS_ROOT := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 help:
 	@echo "make demo   install, and run notebooks/00_first_call.ipynb offline"
 	@echo "make lab    open JupyterLab on the notebook that the demo made"
-	@echo "make test   every test: Python, TypeScript, types, lint, and a real browser"
+	@echo "make test   the tests: Python, TypeScript, types, lint, and a real browser"
+	@echo "make test-long  the other half of the browser's"
 	@echo "make bench  the benchmarks"
 	@echo "make bench-peers  other systems on the same work, each in its own environment"
 	@echo "make faults  many thousand faults: kills, lost power, full disks, damage, races"
@@ -77,8 +78,12 @@ test-ts: labextension/node_modules/.package-lock.json
 
 test-py: $(VENV)/.dev labextension/node_modules/.package-lock.json chromium
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m "not e2e and not benchmark"
-	# In a process of its own: the browser's driver keeps an event loop running in it.
-	$(BIN)/python -m pytest -m e2e
+	# In processes of their own: the browser's driver keeps an event loop running in them.
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "e2e and not long"
+
+.PHONY: test-long
+test-long: $(VENV)/.dev labextension/node_modules/.package-lock.json chromium
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "e2e and long"
 
 .PHONY: chromium
 chromium:

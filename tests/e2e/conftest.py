@@ -27,12 +27,17 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.e2e.rig import ARGUMENTS, Place, chromium_path, fresh_folder, screenshot, served
 
+LONG = {"beyond", "frame", "media", "page", "person", "side_panel", "systems", "teaching"}
+"""What `make test-long` runs, and `make test` leaves out: that one ends within half an hour."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.e2e)
+            if item.path.stem.removeprefix("test_") in LONG:
+                item.add_marker(pytest.mark.long)
 
 
 @pytest.fixture(scope="session")

@@ -86,6 +86,7 @@ def served(app: App, folder: Path) -> Iterator[Place]:
     """A server on loopback for as long as it lasts; all that it writes is in the folder."""
     root = folder / "root"
     root.mkdir()
+    _spare_builds(folder / "config")
     place = Place(app, f"http://127.0.0.1:{free_port()}", root)
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
@@ -97,6 +98,12 @@ def served(app: App, folder: Path) -> Iterator[Place]:
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(30)
+
+
+def _spare_builds(config: Path) -> None:
+    """JupyterLab would ask at each load of a page whether it is to be built anew, with Node."""
+    (config / "labconfig").mkdir(parents=True)
+    (config / "labconfig" / "page_config.json").write_text(json.dumps({"buildCheck": False}))
 
 
 def command(place: Place) -> list[str]:
