@@ -13,7 +13,7 @@ test('among many calls the one with another argument is one click away, and says
   one('.tc-chip.unusual').click();
   assert.equal(one('ol[aria-label=Steps] [aria-current=step]').dataset.n, '70');
   assert.equal(one('.tc-why').textContent, 'shape "SLICES", "STICKS" in 119 of 120 calls');
-  assert.equal(all('svg.g .node[aria-pressed=true]')[0]?.getAttribute('aria-label'), 'Potato#71');
+  assert.equal(all('svg.g .hit[aria-pressed=true]')[0]?.getAttribute('aria-label'), 'Potato#71');
 });
 
 test('where each call has its own argument none is unusual', async () => {

@@ -181,7 +181,7 @@ def walk(page: Page, number: int) -> None:
         """() => {
             const all = selector => [...document.querySelectorAll(selector)];
             for (const each of all('.tc-steps button')) each.click();
-            for (const each of all('.tc .node')) each.focus();
+            for (const each of all('.tc .node .hit')) each.focus();
         }"""
     )
 

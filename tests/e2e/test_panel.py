@@ -121,10 +121,10 @@ def test_two_quick_clicks_are_one_decision(page: Page, lab: Place) -> None:
 
 def boxes(view: Locator) -> list[tuple[str, FloatRect]]:
     """Every node of the graph and where it stands on the page."""
-    found = view.get_by_role("img", name="Object lineage").locator("g.node")
+    found = view.get_by_role("img", name="Object lineage").get_by_role("button")
     made = []
     for each in found.all():
-        box = each.locator("rect").first.bounding_box()
+        box = each.bounding_box()
         assert box is not None
         made.append((each.get_attribute("aria-label") or "", box))
     return made

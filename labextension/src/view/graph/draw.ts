@@ -32,22 +32,33 @@ function seal({ mark: icon }: Node): SVGElement[] {
   return icon ? [s('circle', { class: 'mark', cx: 24, cy: -24, r: 9 }), mark(icon, 24, -24)] : [];
 }
 
-const hit = (): SVGElement => s('rect', { class: 'hit', x: -44, y: -32, width: 88, height: 92 });
+/** What is pressed and read out. The picture beside it is neither: its words would not be those of the name. */
+const button = (node: Node): SVGElement =>
+  s('rect', {
+    class: 'hit',
+    role: 'button',
+    'data-k': `button ${node.key}`,
+    tabindex: -1,
+    'aria-label': node.label,
+    'aria-description': node.whole.slice(node.label.length).replace(/^[:,] /, ''),
+    x: -44,
+    y: -32,
+    width: 88,
+    height: 92
+  });
 
 /** A node; seen from afar only its tile is drawn. */
 export function nodeElement(node: Node, afar: boolean): SVGElement {
-  const attributes = {
-    class: `node ${node.look}`.trim(),
-    role: 'button',
-    tabindex: -1,
-    'data-k': node.key,
-    'aria-label': node.label,
-    'aria-description': node.whole.slice(node.label.length).replace(/^[:,] /, ''),
-    transform: `translate(${node.spot.x} ${node.spot.y})`
-  };
-  if (afar) return s('g', attributes, square('ring', 28), square('tile', 24));
-  const title = s('title', {}, node.whole);
-  return s('g', attributes, title, hit(), ...tile(node), inside(node), ...seal(node), ...texts(node));
+  const picture = afar
+    ? [square('ring', 28), square('tile', 24)]
+    : [...tile(node), inside(node), ...seal(node), ...texts(node)];
+  return s(
+    'g',
+    { class: `node ${node.look}`.trim(), 'data-k': node.key, transform: `translate(${node.spot.x} ${node.spot.y})` },
+    s('title', {}, node.whole),
+    button(node),
+    s('g', { class: 'picture', 'aria-hidden': 'true' }, ...picture)
+  );
 }
 
 function labelElement(label: Label): SVGElement {

@@ -268,7 +268,8 @@ export function graph(acts: Acts): Graph {
     enter(spot);
   });
   svg.addEventListener('keydown', type);
-  svg.addEventListener('focusin', event => {
+  // Not on the drawing: Chromium lets Tab stop at an SVG that listens to the focus.
+  canvas.addEventListener('focusin', event => {
     const spot = spotAt(event);
     if (spot) current = spot.key;
     mind();

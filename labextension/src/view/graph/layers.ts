@@ -18,7 +18,8 @@ export interface Layers {
   /** Seen from afar only tiles and lines are drawn. */
   draw(drawn: Scene, rest: Around, afar: boolean): void;
   mark(marks: Marks): void;
-  nodeOf(key: string): SVGElement | undefined;
+  /** What takes the focus of a node. */
+  nodeOf(key: string): SVGElement | null | undefined;
 }
 
 /** What stands there already is not written again: to write makes the browser look at it anew. */
@@ -26,6 +27,7 @@ function put(element: Element, name: string, value: string): void {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
+const buttonOf = (node: Element): SVGElement | null => node.querySelector<SVGElement>(':scope > .hit');
 const keyOf = (element: Element): string => element.getAttribute('data-k') ?? '';
 
 export function layers(): Layers {
@@ -49,11 +51,17 @@ export function layers(): Layers {
     mark({ chosen, tab, found }) {
       for (const child of nodes.children) {
         const key = keyOf(child);
-        put(child, 'aria-pressed', String(key === chosen));
-        put(child, 'tabindex', key === tab ? '0' : '-1');
-        if (child.classList.contains('hit') !== found.has(key)) child.classList.toggle('hit');
+        const button = buttonOf(child);
+        if (button) {
+          put(button, 'aria-pressed', String(key === chosen));
+          put(button, 'tabindex', key === tab ? '0' : '-1');
+        }
+        if (child.classList.contains('found') !== found.has(key)) child.classList.toggle('found');
       }
     },
-    nodeOf: key => [...nodes.children].find(child => keyOf(child) === key) as SVGElement | undefined
+    nodeOf(key) {
+      const node = [...nodes.children].find(child => keyOf(child) === key);
+      return node && buttonOf(node);
+    }
   };
 }

@@ -47,7 +47,7 @@ function dressed(element: Element): void {
     const value = style.getPropertyValue(name);
     if (value && value !== 'normal' && value !== 'auto') element.setAttribute(name, value);
   }
-  for (const name of ['class', 'tabindex', 'role', 'data-k', 'aria-pressed', 'aria-description'])
+  for (const name of ['class', 'tabindex', 'role', 'data-k', 'aria-hidden'])
     element.removeAttribute(name);
   for (const child of [...element.children]) dressed(child);
 }
