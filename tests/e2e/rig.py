@@ -244,7 +244,8 @@ def run_command(page: Page, command: str, **arguments: object) -> None:
 
 
 def run_all(page: Page) -> None:
-    """Start running every cell; returns at once."""
+    """Start running every cell as soon as there is a kernel; returns when they are asked for."""
+    page.evaluate(f"async () => {{ await {CURRENT}.sessionContext.ready; }}")
     run_command(page, "notebook:run-all-cells")
 
 
