@@ -106,8 +106,9 @@ function wentInto(view: Look, object: FullObject): Child[] | null {
 
 /** The object of the same name on another branch, where it came out otherwise. */
 function elsewhere(view: Look, object: FullObject, compare: () => void): Fact | null {
-  const twin = view.objects.find(one => one.name === object.name && one.branch !== '' && one.branch !== object.branch);
-  if (!twin || object.branch !== '') return null;
+  if (object.branch !== '' || view.model.branches.size < 2) return null;
+  const twin = view.objects.find(one => one.name === object.name && one.branch !== '');
+  if (!twin) return null;
   const link = h('button', { type: 'button', class: 'tc-link', onclick: compare }, 'Compare');
   const caption = twin.preview.caption ? `is ${twin.preview.caption}` : 'stands there too';
   return [

@@ -23,7 +23,7 @@ function listed<K, V>(map: ReadonlyMap<K, V>): Listed<K, V> {
 }
 
 class Layered<K, V> implements ReadonlyMap<K, V> {
-  private readonly all: readonly (readonly [K, V])[];
+  readonly all: readonly (readonly [K, V])[];
 
   constructor(
     readonly known: ReadonlyMap<K, V>,
@@ -66,6 +66,17 @@ class Layered<K, V> implements ReadonlyMap<K, V> {
   forEach(act: (value: V, key: K, map: ReadonlyMap<K, V>) => void): void {
     for (const [key, value] of this.all) act(value, key, this);
   }
+}
+
+const rows = new WeakMap<object, readonly unknown[]>();
+
+/** The rows of a table in their order: listed once, however often they are asked for. */
+export function rowsOf<V extends object>(table: ReadonlyMap<string, V>): readonly V[] {
+  const known = rows.get(table) as readonly V[] | undefined;
+  if (known) return known;
+  const made = table instanceof Layered ? (table as Layered<string, V>).all.map(entry => entry[1]) : [...table.values()];
+  rows.set(table, made);
+  return made;
 }
 
 /** The map with these rows put and those dropped; a row that is put anew keeps its place. */

@@ -1,5 +1,6 @@
 /** What is looked at: the model at a time, with what the person chose. Only pure functions live here. */
 import type { Command } from '../generated/contract';
+import { rowsOf } from './layered';
 import type { FullCall, FullObject, FullTool, FullYours, Model } from './rows';
 
 export const TABS = ['Graph', 'Steps', 'Messages', 'Compare'] as const;
@@ -85,10 +86,20 @@ const NOTHING: Choice = { call: '', object: '' };
 
 export const isOpen = (call: FullCall): boolean => call.status === 'proposed' || call.status === 'unknown';
 
-function ordered(model: Model): FullCall[] {
-  const own = [...model.calls.values()].filter(call => call.branch === '');
+function isInOrder(calls: readonly FullCall[]): boolean {
+  let before = 0;
+  for (const { step } of calls) {
+    if (step < before) return false;
+    before = step;
+  }
+  return true;
+}
+
+function ordered(model: Model): readonly FullCall[] {
+  const all = rowsOf(model.calls);
+  const own = all.some(call => call.branch !== '') ? all.filter(call => call.branch === '') : all;
   // They come in order: to sort what is sorted would be work at each step.
-  return own.every((call, at) => call.step >= (own[at - 1]?.step ?? 0)) ? own : own.sort((a, b) => a.step - b.step);
+  return isInOrder(own) ? own : [...own].sort((a, b) => a.step - b.step);
 }
 
 /** The call that the person has to decide first. */
@@ -120,7 +131,7 @@ export function look(model: Model, ui: Ui, able: boolean): Look {
   const past = ui.at !== null && ui.at < last;
   const at = past && ui.at !== null ? ui.at : last;
   const calls = past ? all.filter(call => call.step <= at) : all;
-  const known = [...model.objects.values()];
+  const known = rowsOf(model.objects);
   const objects = past
     ? known.filter(object => object.step <= at && object.role !== 'output' && object.role !== 'pending')
     : known;
@@ -159,7 +170,7 @@ export function ancestors(model: Model, id: string): FullObject[] {
 export function descendants(view: Look, id: string): FullObject[] {
   const users = new Map<string, string[]>();
   const { branch, step } = view.model.objects.get(id) ?? { branch: '', step: 0 };
-  for (const call of view.model.calls.values()) {
+  for (const call of rowsOf(view.model.calls)) {
     if (call.step <= step || (view.past && call.step > view.at)) continue;
     const made = view.model.objects.get(call.object);
     if (!made || made.call !== call.id || made.role === 'pending') continue;

@@ -82,7 +82,7 @@ function element(item: Item, open: (call: FullCall) => void): HTMLElement {
 }
 
 const ALL = 1500;
-const BLOCK = 250;
+const BLOCK = 100;
 
 /** Which steps the list holds: all, or in a very long session those around the chosen one. */
 export function span(length: number, chosen: number): readonly [number, number] {

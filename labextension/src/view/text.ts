@@ -4,17 +4,22 @@
 const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
 
+/** Most names and words: nothing in them is to be looked at closer. */
+const PLAIN = /^[\x20-\x7e]*$/;
+
 function escaped(sign: string): string {
   const code = sign.codePointAt(0) ?? 0;
   return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
 /** The text with everything visible; line breaks and tabs stay. */
-export const seen = (text: string): string => text.replace(/\r\n/g, '\n').replace(UNSEEN, escaped);
+export const seen = (text: string): string =>
+  PLAIN.test(text) ? text : text.replace(/\r\n/g, '\n').replace(UNSEEN, escaped);
 
 /** The text on one line, at most `cap` characters long. */
 export function line(text: string, cap = 400): string {
   const short = text.length > 2 * cap ? text.slice(0, 2 * cap) : text;
+  if (PLAIN.test(short)) return clip(short, cap);
   return clip(seen(short).replace(/\n/g, '\\n').replace(/\t/g, ' '), cap);
 }
 

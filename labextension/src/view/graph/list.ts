@@ -33,7 +33,12 @@ export function list(): List {
     element,
     paint(view, found) {
       const shown = found.spots.slice(-MOST);
-      draw(shown.map(spot => ({ key: spot.key, stamp: [told(view, spot, found)], item: told(view, spot, found) })));
+      draw(
+        shown.map(spot => {
+          const text = told(view, spot, found);
+          return { key: spot.key, stamp: [text], item: text };
+        })
+      );
       const hidden = found.spots.length - shown.length;
       rest.textContent = hidden > 0 ? `and ${many(hidden, 'object')} before these: the list of steps has them` : '';
     }

@@ -2,6 +2,7 @@
 import type { Look } from '../look';
 import type { FullCall, FullObject } from '../rows';
 import { standsAlone, type Folds } from './fold';
+import { growing } from './growing';
 import { closedUp, straight, type Axis } from './grid';
 import { mainUse } from './lineage';
 import { cameToNothing } from './status';
@@ -65,7 +66,12 @@ const isParked = (view: Look, object: FullObject, used: () => ReadonlySet<string
   (object.role === 'input' && (!object.used || (view.past && !used().has(object.id))));
 
 /** What has a place of its own, and what waits at the right. */
-export function parted(view: Look): { readonly placed: readonly FullObject[]; readonly parked: readonly FullObject[] } {
+export interface Parted {
+  readonly placed: readonly FullObject[];
+  readonly parked: readonly FullObject[];
+}
+
+export function parted(view: Look): Parted {
   let cache: ReadonlySet<string> | null = null;
   const used = (): ReadonlySet<string> =>
     (cache ??= new Set(view.calls.flatMap(call => call.uses.map(use => use.object))));
@@ -83,6 +89,8 @@ export interface Ground {
   readonly lane: Axis;
   readonly spots: WeakMap<FullObject | FullCall, Spot>;
   readonly stacks: ReadonlyMap<string, Stack>;
+  /** The spots of objects that have a place. */
+  readonly standing: (placed: readonly FullObject[]) => readonly Spot[];
 }
 
 /** The first of a folded run has its place; before the one looked at, the last. */
@@ -113,15 +121,21 @@ function stacksOf(view: Look, folds: Folds, nothing: readonly FullCall[]): Map<s
 /** The ground for what is there now. */
 export function ground(view: Look, folds: Folds, size: Size): Ground {
   const spots: Ground['spots'] = new WeakMap();
-  if (folds.stackOf.size === 0 && folds.only === null)
-    return { folds, size, column: straight(), lane: straight(), spots, stacks: new Map() };
+  const standing = growing((object: FullObject) => objectSpot(on, object));
+  const on: Ground = { folds, size, spots, standing, ...grid(view, folds) };
+  return on;
+}
+
+/** The rows and columns that are taken, and what the stacks hold. */
+function grid(view: Look, folds: Folds): Pick<Ground, 'column' | 'lane' | 'stacks'> {
+  if (folds.stackOf.size === 0 && folds.only === null) return { column: straight(), lane: straight(), stacks: new Map() };
   const { placed } = parted(view);
   const drawn = placed.filter(object => isDrawn(folds, object));
   const nothing = view.calls.filter(cameToNothing);
   const cells = [...drawn, ...nothing.filter(call => standsAlone(call, folds))];
   const column = closedUp(cells.map(cell => cell.column));
   const lane = closedUp([...(folds.only === null ? [0] : []), ...cells.map(cell => cell.lane)]);
-  return { folds, size, column, lane, spots, stacks: stacksOf(view, folds, nothing) };
+  return { column, lane, stacks: stacksOf(view, folds, nothing) };
 }
 
 function spot(on: Ground, cell: FullObject | FullCall, what: Pick<Spot, 'key' | 'object' | 'nothing' | 'folded' | 'stack'>): Spot {
@@ -207,14 +221,9 @@ function boxOf(spots: readonly Spot[]): Box {
 }
 
 /** The place of everything there is to draw. */
-export function places(view: Look, on: Ground): Places {
-  const { placed, parked } = parted(view);
-  const spots: Spot[] = [];
+export function places(view: Look, on: Ground, { placed, parked }: Parted): Places {
+  const spots: Spot[] = [...on.standing(placed)];
   const few = new Map<string, Spot>();
-  for (const object of placed) {
-    const found = objectSpot(on, object);
-    if (found) spots.push(found);
-  }
   const put = (one: Spot): void => {
     spots.push(one);
     few.set(one.key, one);

@@ -36,7 +36,8 @@ export function survey(): (view: Look, size: Size, focus: boolean) => Places {
       : fold(view, placed, { settled, pinned, unfolded: view.ui.unfolded });
 
   return (view, size, focus) => {
-    const { placed } = parted(view);
+    const parts = parted(view);
+    const { placed } = parts;
     const whole = view.model.calls !== calls && view.model.number === null;
     const at = view.past ? view.at : -1;
     const stamp = [view.ui.unfolded, at, focus, focus && centre(view), size.width, size.narrow];
@@ -53,6 +54,6 @@ export function survey(): (view: Look, size: Size, focus: boolean) => Places {
       settled = view.last;
       on = ground(view, folds(view, placed, focus), size);
     }
-    return places(view, on);
+    return places(view, on, parts);
   };
 }
