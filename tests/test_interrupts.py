@@ -19,6 +19,8 @@ from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.errors import Absent, BrokenJournal, NotYourTurn
 from jupyter_toolcall.events import Finished, Interrupted, Started
 from jupyter_toolcall.journal.tree import Journal
+from jupyter_toolcall.magics import lines
+from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.request import Reply, Request
 from jupyter_toolcall.runner.store import SETTING
 from jupyter_toolcall.state.fold import state_at
@@ -205,9 +207,9 @@ class World:
             self.box, self.model, scheme="flat", approve="all", inputs={"potato": Potato(1)}
         ).tell("go")
         session.save(self.path)
-        lines = self.path.read_text().splitlines(keepends=True)
-        last = next(i for i, line in enumerate(lines) if '"started"' in line)
-        self.path.write_text("".join(lines[: last + 1]))
+        written = self.path.read_text().splitlines(keepends=True)
+        last = next(i for i, line in enumerate(written) if '"started"' in line)
+        self.path.write_text("".join(written[: last + 1]))
         self.ran = 0
 
     def load(self, **options: Any) -> Session:
@@ -228,6 +230,20 @@ def test_what_started_and_never_finished_is_unknown_and_is_not_run_again(world: 
     assert world.ran == 0
     with pytest.raises(NotYourTurn, match="call_1"):
         session.ask("more")
+
+
+def test_without_a_panel_a_person_reads_that_it_had_started_before_they_let_it_run_again(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = world.load().run()
+    cells = Cells()
+    cells.keep(session)
+    lines.carry_out(["status"], cells, {})
+    shown = capsys.readouterr().out
+    assert "? 1 work(potato Potato#1): outcome unknown" in shown
+    assert "nothing says how it ended" in shown
+    assert "approve runs it again, answer says how it ended" in shown
+    assert "… 1 work" not in shown
 
 
 def test_a_person_lets_it_run_again(world: World) -> None:

@@ -179,6 +179,7 @@ def test_without_the_values_a_person_is_asked_again_before_anything_happens(
     assert why(second) == (
         "You are asked again: it ran, and what it came to is not on this machine any more."
     )
+    assert why(second) in text(second)
     assert RAN == ["write", "stamp", "send"]
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ..rows.calls import AGAIN
 from ..rows.contract import CallRow, ObjectRow, Rows, SessionRow
 
 LINES = 12
+MARKS = {"succeeded": "✓", "failed": "✗", "rejected": "∅", "answered": "☺", "unknown": "?"}
 
 
 def shown(text: str, limit: int = 200) -> str:
@@ -47,8 +49,8 @@ def text(rows: Rows) -> str:
 
 
 def _step(row: CallRow, names: Mapping[str, Sequence[str]]) -> str:
-    mark = {"succeeded": "✓", "failed": "✗", "rejected": "∅", "answered": "☺"}.get(row.status, "…")
-    line = f"{mark} {row.step} {row.tool}({row.what})"
+    line = f"{MARKS.get(row.status, '…')} {row.step} {row.tool}({row.what})"
+    line += ": outcome unknown" * (row.status == "unknown")
     if row.id in names and not row.error:
         line += f" → {', '.join(names[row.id])}"
     elif row.error or row.result not in ("", "ok"):
@@ -58,14 +60,16 @@ def _step(row: CallRow, names: Mapping[str, Sequence[str]]) -> str:
 
 
 def _notes(rows: Rows) -> Iterator[str]:
-    """Yield what is to be known of objects, and why something is outdated."""
+    """Yield what is to be known of objects, why something is outdated, or asked about again."""
     for row in rows.objects:
         if row.note and not row.branch:
             yield shown(f"  {row.name}: {row.note}")
     for call in rows.calls:
         if not call.branch:
             why = [f"outdated: {call.outdated}"] if call.outdated else []
-            yield from (shown(f"  {call.step} {call.tool}: {said}") for said in (*call.notes, *why))
+            again = call.status == "unknown" or call.why.startswith(AGAIN)
+            said = (*call.notes, *why, *([call.why] if again else []))
+            yield from (shown(f"  {call.step} {call.tool}: {each}") for each in said)
 
 
 def summary(rows: Rows) -> str:

@@ -114,8 +114,9 @@ class Cells:
             if rests := self.resting(name):
                 raise UsageError(rests)
             known = ", ".join(filter(None, self.sessions)) or "none"
+            which = f" {name!r}" if name else ""
             raise UsageError(
-                f"no session {name!r} in this kernel; there are: {known}. %%toolchat opens one"
+                f"no session{which} in this kernel; there are: {known}. %%toolchat opens one"
             )
         return self.sessions[wanted]
 

@@ -18,6 +18,9 @@ CallStatus = Literal[
     "unknown",
 ]
 
+AGAIN = "You are asked again: "
+"""How the sentence begins that says why what was decided once does not hold."""
+
 
 @dataclass(frozen=True, slots=True)
 class Use:

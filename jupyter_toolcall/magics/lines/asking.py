@@ -12,31 +12,48 @@ from ...panel import predicting
 from ...rows.contract import YourTurn
 from ...session import Session
 from ...tools import Tool
-from .words import SKIP, arguments, guess_in, split
+from ...view.watch import standing
+from .words import SKIP, arguments, guess_in, split, value
+
+VERDICTS = "[a]pprove, [e]dit NAME=VALUE, a[n]swer RESULT, [r]eject REASON, [s]top? "
+UNKNOWN = " (outcome unknown: it had started; approve runs it again, answer says how it ended)"
 
 
 def shown(call: CallRecord) -> str:
     """Return a call as one line."""
     said = ", ".join(f"{key}={value!r}" for key, value in call.arguments.items())
-    return f"{call.id} {call.tool}({said})"[:300]
+    return f"{call.id} {call.tool}({said})"[:300] + UNKNOWN * (call.status == "unknown")
 
 
 def ask_by_input(session: Session, call: CallRecord, ask: Callable[[str], str]) -> None:
-    """Ask about a call on the cell's own input line, and record the decision."""
-    said = ask(f"{shown(call)}\n[a]pprove, [e]dit NAME=VALUE, [r]eject REASON, [s]top? ").strip()
-    verdict, _, rest = said.partition(" ")
+    """Ask about a call on the cell's own input line, and record the decision.
+
+    An empty line decides nothing, and what is wrong is said. Raises KeyboardInterrupt for stop.
+    """
+    rows = standing(session.cursor, session.name).calls
+    why = next((row.why for row in rows if row.call == call.id and not row.branch), "")
+    said = ask(f"{shown(call)}\n{why}\n{VERDICTS}").strip()
+    try:
+        _decide(session, call, *said.partition(" ")[::2])
+    except ToolcallError as error:
+        print(error)
+
+
+def _decide(session: Session, call: CallRecord, verdict: str, rest: str) -> None:
     match verdict[:1].lower():
-        case "a" | "":
+        case "a" if verdict.lower() != "answer":
             session.decide(call.id, "approve")
+        case "a" | "n":
+            session.decide(call.id, "answer", result=value(rest))
         case "r":
             session.decide(call.id, "reject", reason=rest)
         case "e":
-            changed = {**call.arguments, **arguments(rest.split())}
+            changed = {**call.arguments, **arguments(split(rest))}
             session.decide(call.id, "edit", arguments=changed)
         case "s":
             raise KeyboardInterrupt
         case _:
-            print("please answer a, e, r or s")
+            print("please answer a, e, n, r or s")
 
 
 def reply_by_input(session: Session, ask: Callable[[str], str]) -> None:

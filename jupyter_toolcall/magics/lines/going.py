@@ -16,7 +16,9 @@ def _next(session: Session, words: list[str]) -> Result:
 
 
 def _approve(session: Session, words: list[str]) -> Result:
-    call, _ = call_and_rest(session, words)
+    call, rest = call_and_rest(session, words)
+    if rest:
+        raise UsageError(f"approve takes one call, by its number; not {' '.join(rest)!r}")
     return _decided(session, call, "approve")
 
 
@@ -36,6 +38,8 @@ def _edit(session: Session, words: list[str]) -> Result:
 
 def _answer(session: Session, words: list[str]) -> Result:
     call, rest = call_and_rest(session, words)
+    if not rest:
+        raise UsageError('an answer needs a result: answer CALL RESULT ("" is an empty text)')
     return _decided(session, call, "answer", result=value(" ".join(rest)))
 
 

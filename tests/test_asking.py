@@ -1,0 +1,120 @@
+"""A cell that asks on its own input line, where no panel can be heard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.errors import UsageError
+from jupyter_toolcall.magics import lines
+from jupyter_toolcall.magics.cells import Cells
+
+
+class Post:
+    """An office."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+
+    def send(self, to: str, stamps: int = 1) -> str:
+        """Send a letter."""
+        self.sent.append(f"{to}: {stamps}")
+        return f"sent to {to}"
+
+
+@pytest.fixture
+def post() -> Post:
+    return Post()
+
+
+@pytest.fixture
+def session(post: Post) -> Session:
+    return Session(
+        Toolbox(post.send), Scripted([("send", {"to": "Ann"}), "Done."]), scheme="flat"
+    ).tell("Go.")
+
+
+def typed(words: str) -> Callable[[str], str]:
+    return lambda prompt: words
+
+
+def heard(session: Session) -> str:
+    """Return what a person is asked about the call that waits."""
+    prompts: list[str] = []
+
+    def ask(prompt: str) -> str:
+        prompts.append(prompt)
+        return "a"
+
+    lines.ask_by_input(session, session.pending[0], ask)
+    return prompts[0]
+
+
+def line(session: Session, text: str) -> Any:
+    """Carry out `%toolchat` on the session."""
+    cells = Cells()
+    cells.keep(session)
+    return lines.carry_out(lines.split(text), cells, {})
+
+
+def asked(session: Session, words: str) -> Session:
+    """Return the session after a person typed that, once."""
+    lines.ask_by_input(session, session.pending[0], typed(words))
+    return session.run()
+
+
+def test_a_person_reads_what_would_run_and_why_it_waits(session: Session) -> None:
+    asked_for = heard(session)
+    assert "send(to='Ann')" in asked_for
+    assert "the tool is not marked read-only" in asked_for
+
+
+@pytest.mark.parametrize("words", ["", " ", "hm", "e", "e to", "e colour=red"])
+def test_what_is_no_decision_runs_nothing_and_the_call_still_waits(
+    session: Session, post: Post, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert [call.status for call in asked(session, words).pending] == ["proposed"]
+    assert post.sent == []
+    assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize(
+    ("words", "sent", "status", "result"),
+    [
+        ("a", ["Ann: 1"], "succeeded", "sent to Ann"),
+        ("approve", ["Ann: 1"], "succeeded", "sent to Ann"),
+        ('e to="Bob Ray" stamps=2', ["Bob Ray: 2"], "succeeded", "sent to Bob Ray"),
+        ("n it was sent", [], "answered", "it was sent"),
+        ("answer it was sent", [], "answered", "it was sent"),
+        ("r not today", [], "rejected", None),
+    ],
+)
+def test_each_decision_can_be_typed(
+    session: Session, post: Post, words: str, sent: list[str], status: str, result: str | None
+) -> None:
+    (call,) = asked(session, words).calls
+    assert (post.sent, call.status, call.result) == (sent, status, result)
+
+
+def test_stop_leaves_the_call_where_it_is(session: Session, post: Post) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        asked(session, "s")
+    assert ([call.tool for call in session.pending], post.sent) == (["send"], [])
+
+
+def test_an_answer_without_a_result_is_none(session: Session) -> None:
+    with pytest.raises(UsageError, match="answer CALL RESULT"):
+        line(session, "answer 1")
+    assert [call.status for call in session.calls] == ["proposed"]
+
+
+@pytest.mark.parametrize("words", ["call_9", "1 2", "all"])
+def test_approve_runs_nothing_where_it_names_what_does_not_wait(
+    session: Session, post: Post, words: str
+) -> None:
+    with pytest.raises(UsageError, match="approve takes one call"):
+        line(session, f"approve {words}")
+    assert post.sent == []
