@@ -13,7 +13,7 @@ from typing import Any
 
 from rpds import HashTrieMap, HashTrieSet
 
-from ..events import Asked, Decided, Replied, Started
+from ..events import Asked, Decided, Finished, Replied
 from ..journal.trail import Trail
 from ..journal.tree import Entry, Journal
 from ..request import Assistant, Message, Request, Results, Sent, User
@@ -54,17 +54,16 @@ def teller(journal: Journal, scheme: Scheme, toolbox: Toolbox) -> Callable[[Told
             case Asked(text):
                 return told.add(User(text))
             case Replied(text, calls, raw=raw) as reply:
-                heard = _heard(told, reply, journal.texts)
-                return heard.add(scheme.speak(Assistant(text, calls, raw)))
-            case Started() | Decided(decision="approve" | "edit"):
-                return told
-        after = state_at(journal, entry.id)
-        before = state_at(journal, entry.parent)
-        if not before.open or after.open:
-            return told
-        done = (after.calls[call_id] for call_id in after.latest)
-        results = tuple(scheme.render(call, after, toolbox) for call in done)
-        return told.add(scheme.speak(Results(results)))
+                said = scheme.speak(Assistant(text, calls, raw))
+                return _heard(told, reply, journal.texts, said)
+            case Finished() | Decided(decision="reject" | "answer"):
+                state = state_at(journal, entry.id)
+                return told if state.open else told.add(scheme.speak(_results(state)))
+        return told
+
+    def _results(state: State) -> Results:
+        done = (state.calls[call_id] for call_id in state.latest)
+        return Results(tuple(scheme.render(call, state, toolbox) for call in done))
 
     return tell
 
@@ -87,8 +86,8 @@ def composed(state: State, told: Told, offer: Offer) -> Request:
     )
 
 
-def _heard(told: Told, reply: Replied, texts: Mapping[str, Any]) -> Told:
-    """Return what was told with the request of a reply: its definitions, and its news."""
+def _heard(told: Told, reply: Replied, texts: Mapping[str, Any], said: Message) -> Told:
+    """Return what was told with a reply, and its request: the definitions, and the news."""
     first, known, lines = told.first, told.known, told.lines
     # By name, since a file may keep the keys of an object in any order.
     for name, digest in sorted(reply.offered.items()):
@@ -99,7 +98,8 @@ def _heard(told: Told, reply: Replied, texts: Mapping[str, Any]) -> Told:
                 lines = lines.update(said.splitlines())
     if reply.news:
         lines = lines.update(reply.news.splitlines())
-    return Told(_with(told.messages, reply.news), first, known, lines, told.turns + 1)
+    messages = _with(told.messages, reply.news).add(said)
+    return Told(messages, first, known, lines, told.turns + 1)
 
 
 def _with(messages: Trail[Message], news: str) -> Trail[Message]:

@@ -31,8 +31,9 @@ class Cursor(Place):
         """
         if self.held:
             return None
-        while (said := self.script.next(self.state.open)) is not None:
-            state, call_id = self.state, about(said.event)
+        state = self.state
+        while (said := self.script.next(state.open)) is not None:
+            call_id = about(said.event)
             if call_id in self.script.overtaken:
                 # What was recorded behind a call may go by what it comes to now.
                 return take(self, step_of(state.calls[call_id]), state)
@@ -41,7 +42,7 @@ class Cursor(Place):
             if not call_id:
                 break
             self.script.at += 1
-        return take(self, self.due, self.state)
+        return take(self, self.due, state)
 
     def hear(self, request: Request) -> Reply | None:
         """Return what the model says to a request, as it came; nothing is written."""

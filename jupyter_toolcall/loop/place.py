@@ -19,7 +19,7 @@ from ..request import Model, Request
 from ..runner.approval import Answer, Policy
 from ..runner.running import prepare
 from ..schemes import Offer, Scheme
-from ..schemes.scheme import unknown_tool
+from ..schemes.scheme import own_tool, unknown_tool
 from ..secrets import Hide
 from ..state.call import CallState
 from ..state.claims import Claims
@@ -117,7 +117,7 @@ class Place:
     @property
     def due(self) -> Step:
         """What is to come next here."""
-        return next_step(self.state, self.offer.reminder)
+        return next_step(self.state, lambda: self.offer.reminder)
 
     @property
     def spent(self) -> bool:
@@ -142,10 +142,9 @@ class Place:
         self.head = entry.id
         return entry
 
-    def find(self, name: str, offer: Offer | None = None) -> Tool | None:
-        """Return a tool by name: the scheme's own, or the toolbox's."""
-        own = next((tool for tool in (offer or self.offer).own if tool.name == name), None)
-        return own or self.desk.toolbox.get(name)
+    def find(self, name: str) -> Tool | None:
+        """Return a tool by name: the toolbox's, or the scheme's own. No name is both's."""
+        return self.desk.toolbox.get(name) or own_tool(name, self.offer)
 
     def prepared(self, call: CallState, state: State) -> tuple[Prepared, bool]:
         """Return a call that can run, and whether it is the scheme's own.
@@ -163,7 +162,7 @@ class Place:
         if call.call.broken and call.decided is None:
             raise CallError(call.call.broken)
         desk, offer = self.desk, self.offer
-        own = next((tool for tool in offer.own if tool.name == call.tool), None)
+        own = own_tool(call.tool, offer)
         tool = own or desk.toolbox.get(call.tool)
         if tool is None:
             raise unknown_tool(call.tool, desk.toolbox, offer)

@@ -11,7 +11,8 @@ from typing import Any
 
 from ..content.value import well_formed
 from ..errors import UsageError
-from ..events import Asked, Opened
+from ..branches.branch import is_prompt
+from ..events import Asked
 from ..journal.tree import Entry, Journal
 from ..loop import Cursor
 from ..session import Session
@@ -67,15 +68,11 @@ def _unsaid(text: str, known: Any) -> Asked:
     return event
 
 
-def _recorded(journal: Journal, entry_id: str) -> tuple[Entry, ...]:
-    """Return the newest entries behind one, up to the next prompt of a person."""
-    found: list[Entry] = []
-    ahead = journal.children(entry_id)
-    while ahead:
-        entry = journal[ahead[-1]]
-        match entry.event:
-            case Opened() | Asked(by="person"):
-                break
-        found.append(entry)
-        ahead = journal.children(entry.id)
-    return tuple(found)
+def _recorded(journal: Journal, said: str) -> tuple[Entry, ...]:
+    """Return the way from a prompt to the newest entry behind it, up to the next prompt."""
+    behind = [said]
+    for each in behind:
+        behind += (child for child in journal.children(each) if not is_prompt(journal[child]))
+    reached = set(behind)
+    newest = next(entry.id for entry in reversed([*journal]) if entry.id in reached)
+    return journal.path(newest, after=said)

@@ -139,8 +139,8 @@ def model_name(model: Any) -> str:
 
 
 def _type(name: str, kind: str, variables: Variables, box: Toolbox) -> Any:
-    held = variables.get(kind, box.type_named(kind))
-    if isinstance(held, type):
+    held = _held(kind, variables) or box.type_named(kind)
+    if held is not None:
         return held
     if kind in SCALARS:
         return kind
@@ -149,6 +149,18 @@ def _type(name: str, kind: str, variables: Variables, box: Toolbox) -> Any:
     ]
     known = [*dict.fromkeys([*box.kinds.values(), *known, *SCALARS])]
     raise UsageError(f"-o {name}: no type {kind} in this notebook.{nearest(kind, known)}")
+
+
+def _held(kind: str, variables: Variables) -> type | None:
+    """Return the class that a variable holds, or what is in it: `Plate`, `pd.DataFrame`.
+
+    A module may be called as the type that it holds: it is none.
+    """
+    first, *rest = kind.split(".")
+    held = variables.get(first)
+    for name in rest:
+        held = getattr(held, name, None)
+    return held if isinstance(held, type) else None
 
 
 def _system(text: str, variables: Variables) -> str:

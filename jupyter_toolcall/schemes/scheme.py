@@ -101,6 +101,11 @@ def receivers(tool: Tool) -> tuple[str, ...]:
     return kinds_of(schema) or (tool.kind,)
 
 
+def own_tool(name: str, offer: Offer) -> Tool | None:
+    """Return a tool of the scheme itself by name; None where it has none of that name."""
+    return next((tool for tool in offer.own if tool.name == name), None)
+
+
 def unknown_tool(name: str, toolbox: Toolbox, offer: Offer) -> CallError:
     """Return what a model is told that called a tool which is not there."""
     known = [tool.name for tool in (*offer.own, *toolbox)]

@@ -43,9 +43,10 @@ def evolve(state: State, entry: Entry) -> State:
             return _decide(state, decided, entry.own)
         case Started() as started:
             known = _expect(state, started.call_id, "approved")
-            code = entry.meta.get("code") or state.code.get(known.tool) or ""
-            codes = state.code if not code else state.code.insert(known.tool, code)
-            return _put(state, known.then(known.decided, started, code=code)).but(code=codes)
+            if code := entry.meta.get("code"):
+                state = state.but(code=state.code.insert(known.tool, code))
+            code = state.code.get(known.tool) or ""
+            return _put(state, known.then(known.decided, started, code=code))
         case Finished(call_id, outcome, used=used):
             known = _expect(state, call_id, "proposed", "approved", "unknown")
             if used:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..events import Asked, Replied
@@ -60,8 +61,8 @@ def step_of(call: CallState) -> Step:
     return Judge(call)
 
 
-def next_step(state: State, reminder: str = "") -> Step:
-    """Return what a session waits for; `reminder` is what the model is told if it stops."""
+def next_step(state: State, reminder: Callable[[], str]) -> Step:
+    """Return what a session waits for; `reminder` tells what the model is told if it stops."""
     if state.open:
         return step_of(state.calls[state.open[0]])
     match state.last:
@@ -71,6 +72,6 @@ def next_step(state: State, reminder: str = "") -> Step:
             return AskModel()
         case Replied(stop="paused"):
             return AskModel()
-        case Replied(stop="end") if reminder and not (state.done or state.reminded):
-            return Remind(reminder)
+        case Replied(stop="end") if not (state.done or state.reminded) and (text := reminder()):
+            return Remind(text)
     return AskPerson()

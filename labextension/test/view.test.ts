@@ -285,3 +285,15 @@ test('what was started and never finished is not called approval', async () => {
   );
   assert.match(one('.tc-card').textContent, /started and never finished/);
 });
+
+test('an object that was only read is not said to be unused', async () => {
+  const { view, one } = await page();
+  const stone = made('stone', 0, { name: 'Stone#1', kind: 'Stone', role: 'input', used: false, call: '', preview: {} });
+  const weigh = called(1, { tool: 'Scales_weigh', object: '', result: '42', uses: [{ parameter: 'Stone', object: 'stone' }] });
+  const says = (): string => one('svg.g [aria-label="Stone#1"]').getAttribute('aria-description') ?? '';
+  const rows = { session: [{ phase: 'finished' as const, says: 'Finished' }], objects: [stone] };
+  view.update(whole(rows));
+  assert.equal(says(), 'not used yet');
+  view.update(whole({ ...rows, calls: [weigh] }));
+  assert.equal(says(), 'read by Scales_weigh');
+});

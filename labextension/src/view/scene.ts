@@ -23,12 +23,18 @@ function pendingState(status: FullCall['status'] | undefined): string {
   return status === 'unknown' ? 'outcome unknown' : 'not made yet';
 }
 
+/** What is said of an object that nothing was made from: calls may have read it all the same. */
+function aside(view: Look, object: FullObject): string {
+  const reader = view.calls.findLast(call => call.uses.some(use => use.object === object.id));
+  return reader ? `read by ${reader.tool}` : 'not used yet';
+}
+
 /** One line under an object's name. */
 export function stateOf(view: Look, object: FullObject, parked = false): string {
   const saved = savedAs(view, object);
   if (object.role === 'pending') return pendingState(view.model.calls.get(object.call)?.status);
   if (object.role === 'output') return 'still to save';
-  if (parked) return 'not used yet';
+  if (parked) return aside(view, object);
   if (saved && object.branch === '') return `saved as ${saved}`;
   if (object.preview.caption) return object.preview.caption;
   return object.role === 'input' ? 'from the notebook' : '';
