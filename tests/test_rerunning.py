@@ -196,6 +196,19 @@ def test_an_edit_in_a_new_kernel_runs_what_depends_on_it_and_the_rest_is_there(
     assert edited["Letter#2"] == Letter("hi", ["you"])
 
 
+def test_it_goes_on_where_the_last_kernel_worked_last_and_not_on_the_youngest_branch(
+    kernel: Begin,
+) -> None:
+    first = kernel()
+    main = first.cell(LINE, "Send it.", YES, YES)
+    main.edit("call_2", by="you").run()
+    worked = main.decide("call_3").run()
+    first.ends()
+    again = kernel().cell(LINE, "Send it.")
+    assert again.head == worked.head
+    assert [call.arguments.get("by") for call in again.calls] == [None, "me", None]
+
+
 def test_a_journal_of_another_machine_finds_no_value_here(kernel: Begin, tmp_path: Path) -> None:
     first = kernel()
     done = first.cell(LINE, "Send it.", YES, YES, YES)

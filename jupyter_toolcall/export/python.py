@@ -12,6 +12,7 @@ from .values import MADE_TEXT
 
 WIDTH = 96
 """Characters of a line of comment."""
+COPIES = "from copy import deepcopy"
 
 
 def python(script: Script) -> str:
@@ -29,9 +30,12 @@ def python(script: Script) -> str:
 
 
 def statements(script: Script) -> str:
-    """Return the statements of a script alone: what is given, and what is made of it."""
+    """Return the statements of a script alone: what is given, and what is made of it.
+
+    What they use is at hand in the notebook, but for what copies.
+    """
     lines = [*script.given, *(each for each in script.beats if isinstance(each, Line))]
-    return "\n".join(map(line_text, lines))
+    return "\n".join([*([COPIES] if _copies(script) else []), *map(line_text, lines)])
 
 
 def notes(script: Script) -> Iterator[str]:

@@ -97,7 +97,7 @@ class Journal:
             self._forget(entry.id)
             raise
         self._order.append(entry)
-        self._children[entry.parent] = (*self.children(entry.parent), entry.id)
+        self._children[entry.parent] = (*self._children.get(entry.parent, ()), entry.id)
         return entry
 
     def _adopt(self, known: Entry, meta: Mapping[str, Any]) -> Entry:

@@ -6,12 +6,13 @@ asked twice.
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
+from ..branches.branch import is_prompt
 from ..content.value import well_formed
 from ..errors import UsageError
-from ..branches.branch import is_prompt
 from ..events import Asked
 from ..journal.tree import Entry, Journal
 from ..loop import Cursor
@@ -72,7 +73,8 @@ def _recorded(journal: Journal, said: str) -> tuple[Entry, ...]:
     """Return the way from a prompt to the newest entry behind it, up to the next prompt."""
     behind = [said]
     for each in behind:
-        behind += (child for child in journal.children(each) if not is_prompt(journal[child]))
+        behind += journal.children(each)
     reached = set(behind)
     newest = next(entry.id for entry in reversed([*journal]) if entry.id in reached)
-    return journal.path(newest, after=said)
+    way = journal.path(newest, after=said)
+    return tuple(itertools.takewhile(lambda entry: not is_prompt(entry), way))

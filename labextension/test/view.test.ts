@@ -297,3 +297,16 @@ test('an object that was only read is not said to be unused', async () => {
   view.update(whole({ ...rows, calls: [weigh] }));
   assert.equal(says(), 'read by Scales_weigh');
 });
+
+test('a call that the person edited is looked at when all has run, until something else is chosen', async () => {
+  const { view, node, click, one } = await page();
+  view.update(whole({ ...waiting(), session: [{ phase: 'waiting', says: 'Waiting for you', pending: ['call3'] }] }));
+  click('Edit');
+  click('Run with these');
+  const rest = [called(3, { call: 'c3', edited: true }), called(4)];
+  const objects = [made('p3', 3, { name: 'Potato#4' }), made('p4', 4)];
+  view.update(delta(1, { session: [{ phase: 'finished', says: 'Finished', pending: [] }], calls: rest, objects }));
+  assert.equal(node('Potato#4').getAttribute('aria-pressed'), 'true');
+  node('Potato#5').dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  assert.match(one('[aria-label=Details] h3').textContent, /Potato#5/);
+});

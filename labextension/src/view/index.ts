@@ -83,7 +83,7 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
 
   function send(command: Command): void {
     if (ui.sent && command.type !== 'stop') return;
-    ui = { ...ui, sent: command.type !== 'stop' };
+    ui = { ...ui, sent: command.type !== 'stop', edited: command.type === 'edit' ? command.call : '' };
     model = { ...model, refused: null };
     host.send?.(command);
     open?.view.busy(ui.sent);

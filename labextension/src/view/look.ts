@@ -19,6 +19,8 @@ export interface Ui {
   readonly at: number | null;
   /** A command is under way: until something arrives, nothing else is sent. */
   readonly sent: boolean;
+  /** The call that the person edited last: where it has run, it is looked at and not the end. */
+  readonly edited: string;
   /** The form that is open under a call, by the id of the call's row. */
   readonly form: { readonly kind: 'reject' | 'answer'; readonly call: string } | null;
   readonly unfolded: ReadonlySet<string>;
@@ -39,6 +41,7 @@ export const START: Ui = {
   chosen: null,
   at: null,
   sent: false,
+  edited: '',
   form: null,
   unfolded: new Set(),
   turn: null,
@@ -121,7 +124,9 @@ function choose(ui: Ui, calls: readonly FullCall[], waiting: FullCall | null, vi
   if (chosen && call && (call.branch !== '' || calls.includes(call)))
     return { call: call.id, object: call.object || chosen.object };
   if (chosen && chosen.call === '' && model.objects.has(chosen.object)) return chosen;
-  return yours || guess ? NOTHING : choiceOf(waiting ?? calls.at(-1));
+  if (yours || guess) return NOTHING;
+  const edited = ui.edited ? calls.findLast(one => one.call === ui.edited && one.edited) : undefined;
+  return choiceOf(waiting ?? (model.session.phase === 'finished' ? edited : undefined) ?? calls.at(-1));
 }
 
 /** The whole of what the parts draw. `able` says that the host can send. */

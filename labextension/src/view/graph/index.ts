@@ -241,7 +241,7 @@ export function graph(acts: Acts): Graph {
     if (wide) line.paint(next, find, size().width - (size().narrow ? 16 : 32));
     hand.space(size().width, extent, found.spots.length > 0 ? TALL : EMPTY);
     const spot = chosen();
-    if (next.follow) hand.follow(extent, rest.newest);
+    if (next.follow) hand.follow(extent, next.ui.edited ? (spot ?? rest.newest) : rest.newest);
     else hand.keep(extent);
     if (!next.follow && spot && shown !== spot.key) hand.reveal(spot);
     shown = spot?.key ?? '';
