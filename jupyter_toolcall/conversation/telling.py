@@ -54,8 +54,8 @@ def teller(journal: Journal, scheme: Scheme, toolbox: Toolbox) -> Callable[[Told
             case Asked(text):
                 return told.add(User(text))
             case Replied(text, calls, raw=raw) as reply:
-                said = scheme.speak(Assistant(text, calls, raw))
-                return _heard(told, reply, journal.texts, said)
+                spoken = scheme.speak(Assistant(text, calls, raw))
+                return _heard(told, reply, journal.texts, spoken)
             case Finished() | Decided(decision="reject" | "answer"):
                 state = state_at(journal, entry.id)
                 return told if state.open else told.add(scheme.speak(_results(state)))
@@ -86,7 +86,7 @@ def composed(state: State, told: Told, offer: Offer) -> Request:
     )
 
 
-def _heard(told: Told, reply: Replied, texts: Mapping[str, Any], said: Message) -> Told:
+def _heard(told: Told, reply: Replied, texts: Mapping[str, Any], spoken: Message) -> Told:
     """Return what was told with a reply, and its request: the definitions, and the news."""
     first, known, lines = told.first, told.known, told.lines
     # By name, since a file may keep the keys of an object in any order.
@@ -98,7 +98,7 @@ def _heard(told: Told, reply: Replied, texts: Mapping[str, Any], said: Message) 
                 lines = lines.update(said.splitlines())
     if reply.news:
         lines = lines.update(reply.news.splitlines())
-    messages = _with(told.messages, reply.news).add(said)
+    messages = _with(told.messages, reply.news).add(spoken)
     return Told(messages, first, known, lines, told.turns + 1)
 
 

@@ -143,8 +143,13 @@ class Place:
         return entry
 
     def find(self, name: str) -> Tool | None:
-        """Return a tool by name: the toolbox's, or the scheme's own. No name is both's."""
-        return self.desk.toolbox.get(name) or own_tool(name, self.offer)
+        """Return a tool by name: the toolbox's, or the scheme's own."""
+        return self._named(name)[0]
+
+    def _named(self, name: str) -> tuple[Tool | None, bool]:
+        """Return a tool by name, and whether it is the scheme's own. No name is both's."""
+        tool = self.desk.toolbox.get(name)
+        return (tool, False) if tool is not None else (own_tool(name, self.offer), True)
 
     def prepared(self, call: CallState, state: State) -> tuple[Prepared, bool]:
         """Return a call that can run, and whether it is the scheme's own.
@@ -161,16 +166,14 @@ class Place:
     def _prepare(self, call: CallState, state: State) -> tuple[Prepared, bool]:
         if call.call.broken and call.decided is None:
             raise CallError(call.call.broken)
-        desk, offer = self.desk, self.offer
-        own = own_tool(call.tool, offer)
-        tool = own or desk.toolbox.get(call.tool)
+        desk, (tool, own) = self.desk, self._named(call.tool)
         if tool is None:
-            raise unknown_tool(call.tool, desk.toolbox, offer)
+            raise unknown_tool(call.tool, desk.toolbox, self.offer)
         arguments = desk.scheme.complete(call, tool, state)
         variables = self._read_by(tool, state)
         if not call.edited:
             arguments = tool.fill(arguments, variables)
-        return prepare(tool, call, arguments, state, desk.memory, variables), own is not None
+        return prepare(tool, call, arguments, state, desk.memory, variables), own
 
     def as_it_runs(self, call: CallState) -> Mapping[str, Any]:
         """Return the arguments with which an open call would run; as asked where it can't."""

@@ -72,7 +72,7 @@ def _decide_again(
     """An approval holds for exactly what it was given for; else it is asked for again."""
     again = retell(event, told, state, place.find)
     assert isinstance(again, Decided)
-    call = replace(state.calls[event.call_id], decided=again, started=None)
+    call = state.calls[event.call_id].then(again, None)
     try:
         ready, own = place.prepared(call, state)
     except CallError as error:
@@ -84,7 +84,9 @@ def _decide_again(
         place.script.at += 1
         only_said = said_so and verdict != "approve" and not (own or ready.tool.repeatable)
         meta = said_again(said) if only_said and not place.fresh else said.meta
-        entry = _write_again(place, replace(again, bound=ready.bound), said, **meta)
+        if again.bound != ready.bound:
+            again = replace(again, bound=ready.bound)
+        entry = _write_again(place, again, said, **meta)
         return place.as_before(entry, ready, own)
     if verdict == "reject":
         place.overtake(event.call_id)
