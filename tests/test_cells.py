@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -58,6 +59,29 @@ def test_a_later_cell_changes_what_it_says_and_keeps_the_rest(kernel: Kernel) ->
     later = kernel.run("-n a --approve none", "Again.")
     assert [call.status for call in later.calls] == ["succeeded", "proposed"]
     assert later.state.opened.scheme == "flat"
+
+
+class Pot:
+    """What water is in."""
+
+
+def fill(pot: Pot) -> Pot:
+    """Fill it."""
+    return pot
+
+
+@pytest.mark.parametrize("kind", ["Pot", "Pot.Pot"])
+def test_a_module_that_is_called_as_the_type_that_it_holds_is_not_in_its_way(
+    kernel: Kernel, kind: str
+) -> None:
+    module = ModuleType("Pot")
+    vars(module)["Pot"] = Pot
+    script = Scripted([("fill", {"pot": "Pot#1"}), ("save", {"full": "Pot#1"})])
+    kernel.variables |= {"Pot": module, "pot": Pot(), "fill": fill, "m": script}
+    made = kernel.run(f"-m m -t fill -i pot -o full:{kind} --scheme flat --approve all")
+    assert isinstance(made.outputs["full"], Pot)
+    with pytest.raises(UsageError, match="no type fill"):
+        kernel.run("-m m -t fill -i pot -o full:fill --scheme flat")
 
 
 def test_another_model_goes_on_with_the_same_tools(kernel: Kernel) -> None:
