@@ -111,6 +111,11 @@ def test_files_that_come_out_the_same_are_exit_0_without_another_word(
             "the replied entry: calls.0.arguments.number was 1, and is 3",
         ),
         ("return self.grams", "return self.grams / 7", "Loaf_weigh: outcome.data was 480, and is"),
+        (
+            "return self.grams",
+            "return self.grams / 0",
+            "Loaf_weigh: outcome was data: 480, and is failed: 'ZeroDivisionError: division",
+        ),
         ('"Done."', '("Loaf_weigh", {}), "Done."', "the replied entry: "),
     ],
 )

@@ -170,6 +170,21 @@ def test_an_instance_brings_all_that_it_went_on_with() -> None:
     assert made_by(why.script)[f"sheet_{len(session.objects)}"].marks == ["two"]
 
 
+def test_the_code_runs_in_the_notebook_where_what_its_tools_are_is_at_hand() -> None:
+    script = Scripted([("Wall_hang", {"sheet": "Sheet#1"}), ("Wall_last", {}), "Done."])
+    given = {"one": Sheet(marks=["one"])}
+    session = Session(Toolbox(Sheet, Wall()), script, scheme="flat", approve="all", inputs=given)
+    why = session.tell("Hang it.").why("call_1")
+    assert "deepcopy(" in why.code
+    exec(why.code, {"Wall": Wall, "Sheet": Sheet, "wall": Wall(), **given})
+
+
+def test_a_type_has_its_article() -> None:
+    session = Session(kitchen(), Scripted([]), inputs={"oven": Oven(), "plate": Plate()})
+    assert str(session.why("Oven#1")).startswith("Oven#1: an Oven")
+    assert str(session.why("Plate#1")).startswith("Plate#1: a Plate")
+
+
 def test_prompts_stand_above_the_calls_that_they_led_to() -> None:
     script = Scripted([("Potato_peel", {}), "Done.", ("Potato_slice", {"shape": "STICKS"})])
     session = Session(kitchen(), script, scheme="flat", approve="all", inputs={"p": Potato()})

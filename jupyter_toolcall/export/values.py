@@ -23,6 +23,7 @@ from pydantic import BaseModel
 from ..content.value import content_digest
 from .code import Code, Unwritable, call, is_name, joined, of_module
 from .homes import is_found, is_yours, reference
+from .wording import one
 
 Held = Callable[[Any], Code | None]
 """From a value to the variable that holds it; None where none does."""
@@ -57,12 +58,8 @@ def written(value: Any, held: Held = nobody) -> Code:
     """Return a value as code. Raises Unwritable, which says what the value is."""
     code = _written(value, held, 0)
     if len(code.text) > LONGEST:
-        raise Unwritable(f"{_a(type(value))} of {len(code.text):,} characters")
+        raise Unwritable(f"{one(type(value).__name__)} of {len(code.text):,} characters")
     return code
-
-
-def _a(cls: type) -> str:
-    return f"{'an' if cls.__name__[:1] in 'AEIOUaeiou' else 'a'} {cls.__name__}"
 
 
 def _written(value: Any, held: Held, depth: int) -> Code:
@@ -161,7 +158,7 @@ def _member(value: enum.Enum, head: Code) -> Code:
         return head.then(f".{value.name}" if is_name(value.name) else f"[{value.name!r}]")
     plain = _scalar(value.value)
     if plain is None:
-        raise Unwritable(f"{_a(type(value))} without a name")
+        raise Unwritable(f"{one(type(value).__name__)} without a name")
     return call(head, [plain])
 
 
@@ -235,7 +232,7 @@ def is_attributes(cls: Any) -> bool:
 def _by_attributes(value: Any, cls: Any, head: Code, inner: Callable[[Any], Code]) -> Code:
     """Return what makes a value out of its attributes, past its class's constructor."""
     if not is_attributes(cls):
-        raise Unwritable(_a(cls))
+        raise Unwritable(one(cls.__name__))
     return call(MADE, [head], {name: inner(item) for name, item in vars(value).items()})
 
 

@@ -38,7 +38,12 @@ def about(made: Made) -> str:
     """Return what an object is: its type, its description, its content."""
     content = f"content {made.content}" if made.content else "a content that has no digest"
     said = f" ({made.description})" if made.description else ""
-    return f"a {made.kind}{said} with {content}"
+    return f"{one(made.kind)}{said} with {content}"
+
+
+def one(kind: str) -> str:
+    """Return a type's name with its article: `a Potato`, `an Image`."""
+    return f"{'an' if kind[:1] in 'AEIOUaeiou' else 'a'} {kind}"
 
 
 def edited(call: CallState) -> tuple[str, ...]:

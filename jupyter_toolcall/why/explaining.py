@@ -9,6 +9,7 @@ from ..drawing.text import shown
 from ..errors import UsageError
 from ..events import Data, Failed, Interrupted
 from ..export import Take, python
+from ..export.wording import one
 from ..loop import Cursor
 from ..schemes.outputs import SCALARS
 from ..state.call import SAVE, CallState, is_instance, objects_of
@@ -53,7 +54,7 @@ def _of_object(take: Take, name: str, wanted: str) -> Explanation:
     state = take.cursor.state
     made = state.objects[wanted]
     saved = [key for key, said in state.outputs.items() if said == wanted]
-    about = [f"a {made.kind}", *([made.description] if made.description else [])]
+    about = [one(made.kind), *([made.description] if made.description else [])]
     about += [f"saved as {', '.join(saved)}"] if saved else []
     what = f"{wanted}: {', '.join(about)}"
     lines = () if name == wanted else (f"{name} is {wanted}.",)

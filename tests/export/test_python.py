@@ -163,7 +163,7 @@ def test_what_no_literal_says_is_a_marked_line_that_says_what_it_was() -> None:
     text = exported(session).read_text()
     said = " ".join(text.replace("\n#", "").split())
     content = session.state.objects["array#1"].content
-    assert f"FILL IN: array#1 was a array with content {content}, array('i', [1, 2]); it" in said
+    assert f"FILL IN: array#1 was an array with content {content}, array('i', [1, 2]); it" in said
     assert "\narray_1 = ...\n" in text
     assert "# Before it runs: 1 line that no literal says, marked FILL IN." in text
     assert "\nresult_1 = use(row=deepcopy(array_1))  # 3\n" in text
