@@ -275,6 +275,22 @@ def saved_notebook(place: Place, name: str) -> Any:
     return nbformat.read(place.root / name, as_version=4)
 
 
+def wait_kept(page: Page, *parts: str) -> None:
+    """Returns when JupyterLab has written a layout with all of these parts in it."""
+    page.evaluate(
+        """async parts => {
+            const { workspaces } = window.jupyterapp.serviceManager;
+            for (let tries = 0; tries < 300; tries++) {
+                const kept = JSON.stringify(await workspaces.fetch('default'));
+                if (parts.every(part => kept.includes(part))) return;
+                await new Promise(done => setTimeout(done, 100));
+            }
+            throw new Error(`The layout was not kept with ${parts}`);
+        }""",
+        parts,
+    )
+
+
 def reload(page: Page) -> None:
     """Load the page anew, as a person would; the kernel goes on, and may be busy."""
     page.reload()

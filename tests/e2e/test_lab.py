@@ -23,6 +23,7 @@ from tests.e2e.rig import (
     show_side_panel,
     shut_down_kernels,
     wait_idle,
+    wait_kept,
     write_notebook,
     write_settings,
 )
@@ -65,13 +66,7 @@ def test_a_session_large_in_a_tab_stays_live_and_comes_back_with_the_layout(
     side.get_by_role("button", name="Open in tab").click()
     expect(page.locator(".jtc-tab")).to_have_count(1)
     run_command(page, "docmanager:save-all")
-    page.wait_for_function(
-        """async () => {
-            const { workspaces } = window.jupyterapp.serviceManager;
-            const kept = JSON.stringify(await workspaces.fetch('default'));
-            return kept.includes('jupyter-toolcall-tab') && kept.includes('jupyter-toolcall-side');
-        }"""
-    )
+    wait_kept(page, '"current":"jupyter-toolcall-side"', "jupyter-toolcall-tab-")
     page.reload()
     page.wait_for_function("window.jupyterapp?.restored", timeout=START * 1000)
     expect_waits(page.locator(".jtc-tab"), 3, "Potato_peel")
