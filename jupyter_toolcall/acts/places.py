@@ -74,12 +74,11 @@ def replayed(cursor: Cursor, at: str | None, fresh: bool = False) -> Cursor:
 
     A call's id is the place before that call; None is the root.
     """
-    path = cursor.desk.journal.path(cursor.head)
-    start = path[0].id if at is None else _start(cursor, at)
-    ids = [entry.id for entry in path]
-    if start not in ids:
+    start = cursor.state.root if at is None else _start(cursor, at)
+    behind = cursor.desk.journal.path(cursor.head, after=start)
+    if behind and behind[0].parent != start:
         raise NotYourTurn("that entry is not on this branch; check its branch out first")
-    return Cursor(cursor.desk, start, Script(path[ids.index(start) + 1 :]), fresh)
+    return Cursor(cursor.desk, start, Script(behind), fresh)
 
 
 def _start(cursor: Cursor, at: str) -> str:

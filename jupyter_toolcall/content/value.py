@@ -98,7 +98,9 @@ def well_formed(data: Any) -> Any: ...
 def well_formed(data: Any) -> Any:
     """Return a text, or data, that is JSON and UTF-8: half of a character is U+FFFD."""
     match data:
-        case str() if not data.isascii():
+        case str():
+            if data.isascii():
+                return data
             return data.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         case float() if not math.isfinite(data):
             return {"inf": "Infinity", "-inf": "-Infinity"}.get(str(data), "NaN")

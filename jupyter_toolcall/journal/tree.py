@@ -33,7 +33,7 @@ class Journal:
         self._children: dict[str | None, tuple[str, ...]] = {}
         self._folds: defaultdict[Callable[[Any, Entry], Any], dict[str | None, Any]]
         self._folds = defaultdict(dict)
-        self._checks: dict[Callable[[Any, Entry], Any], None] = {}
+        self._checks: dict[Callable[[Any, Entry], Any], dict[str | None, Any]] = {}
         self._write, self._seal = write, seal
         self.texts: dict[str, Any] = {}
         """Tool definitions and system texts, by digest."""
@@ -115,8 +115,7 @@ class Journal:
         return entry
 
     def _take(self, entry: Entry, when: When) -> None:
-        for evolve in self._checks:
-            states = self._folds[evolve]
+        for evolve, states in self._checks.items():
             if entry.parent in states:
                 states[entry.id] = evolve(states[entry.parent], entry)
         if self._write is not None:
@@ -185,8 +184,8 @@ class Journal:
 
     def checked(self, head: str | None, evolve: Callable[[S, Entry], S], start: S) -> S:
         """Return what `fold` does; from now on what `evolve` raises for is never added."""
-        self._checks[evolve] = None
-        return self.fold(head, evolve, start)
+        known: dict[str | None, S] = self._checks.setdefault(evolve, self._folds[evolve])
+        return known[head] if head in known else self.fold(head, evolve, start)
 
     # -- as text ------------------------------------------------------------------------
 

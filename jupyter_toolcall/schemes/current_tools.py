@@ -127,6 +127,9 @@ class _Shown(Mapping[str, Any]):
         rest = {k: v for k, v in whole.items() if k not in ("properties", "required")}
         return {**rest, "properties": properties, **({"required": required} if required else {})}
 
+    def __eq__(self, other: object) -> bool:
+        return self._schema == other
+
     def __getitem__(self, key: str) -> Any:
         return self._schema[key]
 
