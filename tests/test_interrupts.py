@@ -270,6 +270,23 @@ def test_a_person_says_that_it_failed(world: World) -> None:
     assert "the power was out" in session.cursor.request.messages[2].results[0].content  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(
+    ("word", "runs"),
+    [({"decision": "answer", "result": 7}, 0), ({"decision": "approve"}, 1), ({}, 0)],
+)
+def test_what_was_cut_off_runs_as_often_as_a_person_says_also_where_all_runs_anew(
+    world: World, word: dict[str, Any], runs: int
+) -> None:
+    session = world.load().run()
+    if word:
+        session.decide("call_1", **word).run()
+    world.ran = 0
+    found = session.verify()
+    assert (str(found), world.ran) == ("1 call came out as recorded", runs)
+    again = session.replay(fresh=True).run()
+    assert (again.head, world.ran) == (session.head, 2 * runs)
+
+
 def test_an_idempotent_tool_runs_again_unasked(tmp_path: Path) -> None:
     world = World(tmp_path / "journal.jsonl", idempotent=True)
     world.die()

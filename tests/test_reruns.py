@@ -184,6 +184,12 @@ def _say(*acts):
         drive.session = drive.session if found is None else found
         drive.drive_now()
     notebook._leave(drive)
+
+def _cut_off(session, call_id):
+    from jupyter_toolcall.loop.calling import start_of
+    cursor = session.decide(call_id).cursor
+    call = cursor.state.calls[call_id]
+    cursor.write(start_of(call, cursor.prepared(call, cursor.state)[0]))
 """
 
 
@@ -235,6 +241,21 @@ def test_what_a_person_of_this_machine_decided_is_decided_so_again(
     path = by_hand(tmp_path / "hand.ipynb", *acts, own=True)
     assert "by hand" not in str(verify(path))
     assert str(verify(path)).startswith("1 session, ")
+
+
+def test_what_was_cut_off_is_not_run_again_to_verify_what_a_person_answered(tmp_path: Path) -> None:
+    acts = (
+        "s.decide('call_1_1')",
+        "_cut_off(s, 'call_1_2')",
+        "s.decide('call_1_2', 'answer', result=480)",
+        "s.decide('call_2')",
+    )
+    path = by_hand(tmp_path / "hand.ipynb", *acts, own=True)
+    ran = tmp_path / "ran"
+    changed(path, "return self.grams", f"return open({str(ran)!r}, 'w').write('')")
+    found = verify(path, allow=True)
+    assert not ran.exists()
+    assert "call_1_2, Loaf_weigh: " in str(found)
 
 
 def test_what_another_machine_approved_runs_only_where_it_is_allowed(

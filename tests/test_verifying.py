@@ -70,7 +70,7 @@ def test_a_session_that_comes_out_the_same_is_verified_and_nothing_is_added() ->
     entries, bakery.ran = len(session.journal), []
     found = session.verify()
     assert found
-    assert str(found) == "4 calls came out as they were recorded"
+    assert str(found) == "4 calls came out as recorded"
     assert bakery.ran == ["bake", "weigh"]
     assert len(session.journal) == entries
 
@@ -114,7 +114,7 @@ def test_a_line_verifies_a_session_and_fails_its_cell_where_it_comes_out_otherwi
     cells = Cells()
     cells.keep(bakery.session("all"))
     carry_out(["verify"], cells, {})
-    assert "4 calls came out as they were recorded" in capsys.readouterr().out
+    assert "4 calls came out as recorded" in capsys.readouterr().out
     bakery.loss = 20
     with pytest.raises(Unfinished, match="comes out otherwise: call 1, bake"):
         carry_out(["verify"], cells, {})

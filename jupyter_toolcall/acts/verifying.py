@@ -33,7 +33,8 @@ class Verdict:
         return not self.divergence
 
     def __str__(self) -> str:
-        return self.divergence or f"{self.calls} calls came out as they were recorded"
+        calls = "1 call" if self.calls == 1 else f"{self.calls} calls"
+        return self.divergence or f"{calls} came out as recorded"
 
 
 def verified(cursor: Cursor) -> Verdict:

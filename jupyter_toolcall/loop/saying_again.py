@@ -120,8 +120,12 @@ def _put_anew(place: Place, said: Entry, told: State) -> bool:
 def _start_again(
     place: Place, said: Entry, call: CallState, told: State, state: State
 ) -> Entry | None:
-    """What started for the same reason goes on as it did; all else runs anew."""
-    if call.bound == told.calls[call.id].bound and not place.fresh:
+    """What started for the same reason goes on as it did; all else runs anew.
+
+    What was cut off is not run for that: a person was asked about it, or will be.
+    """
+    same = call.bound == told.calls[call.id].bound
+    if same and (not place.fresh or place.script.is_cut_off(call.id)):
         ready = place.prepared(call, state)[0]
         if ready.bound == call.bound:
             place.script.at += 1

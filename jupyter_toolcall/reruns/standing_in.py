@@ -17,7 +17,7 @@ from typing import Any
 from ..acts import replying
 from ..acts.deciding import decision
 from ..errors import ToolcallError
-from ..events import Asked, Call, Data, Decided, Event, Finished, Replied, from_json
+from ..events import Asked, Call, Data, Decided, Event, Finished, Replied, Started, from_json
 from ..journal.tree import name
 from ..models.named import IN_PLACE
 from ..notebooks.files import recorded
@@ -80,15 +80,31 @@ def _cell(part: Mapping[str, Any], allowed: str) -> Iterator[Said]:
     calls = {c.id: c for _, event, _ in entries if isinstance(event, Replied) for c in event.calls}
     ids = None if allowed == ALL else set(allowed.split(","))
     said: list[Word] = []
-    for entry_id, event, meta in entries:
+    cut_off = _cut_off(part)
+    for number, (entry_id, event, meta) in enumerate(entries):
         if meta.get("by") != "person" or "of" in meta or (ids is not None and entry_id not in ids):
             continue
         match event:
-            case Decided(call_id):
+            case Decided(call_id) if number > cut_off.get(call_id, -1):
                 said.append(Word(event, calls.get(call_id), ids is not None))
             case Replied():
                 said.append(Word(event))
     yield Said(entries[0][1].text, said, _waits(part))
+
+
+def _cut_off(part: Mapping[str, Any]) -> Mapping[str, int]:
+    """Return where calls started that never ended: what was said before does not hold there."""
+    entries, rows = list(_entries(part)), part["events"]
+    started = {n: e.call_id for n, (_, e, _) in enumerate(entries) if isinstance(e, Started)}
+    for number, (_, event, _) in enumerate(entries):
+        if isinstance(event, Finished):
+            at = number
+            while at >= 0 and not isinstance(entries[at][1], Replied):
+                if started.get(at) == event.call_id:
+                    del started[at]
+                    break
+                at = rows[at][0]
+    return {call_id: n for n, call_id in started.items()}
 
 
 def _waits(part: Mapping[str, Any]) -> bool:

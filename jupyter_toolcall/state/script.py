@@ -42,6 +42,13 @@ class Script:
         return None
 
 
+    def is_cut_off(self, call_id: str) -> bool:
+        """Return whether a call that starts here never ended: its outcome was unknown."""
+        behind = (entry.event for entry in self.entries[self.at + 1 :])
+        after = next((event for event in behind if about(event) == call_id), None)
+        return not isinstance(after, Finished)
+
+
 def about(event: Event) -> str:
     """Return the id of the call that an event is about; "" for what is about none."""
     match event:
