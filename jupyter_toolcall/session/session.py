@@ -1,4 +1,4 @@
-"""The public face: a session at one head of its journal.
+"""The public face: a session at one head of its journal, and all that can be done with it.
 
 Every method is synchronous and never waits for a person: where a person is needed, `run`
 returns, and the session stays as it is until somebody decides.
@@ -7,48 +7,25 @@ returns, and the session stays as it is until somebody decides.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from . import comparing
-from .acts import (
-    aside,
-    by_hand,
-    going,
-    keeping,
-    outdated,
-    overruling,
-    places,
-    records,
-    replying,
-    verifying,
-)
-from .acts.deciding import decision as decision_on
-from .acts.opening import Described, opening
-from .acts.records import CallRecord
-from .branches import naming
-from .branches.branch import branches
-from .comparing import Comparison
-from .errors import UsageError
-from .events import Decision, Usage
-from .journal.tree import Journal
-from .lineage import Graph, lineage
-from .loop import Cursor
-from .request import Model, Reply
-from .runner.approval import Approve
-from .schemes import Scheme
-from .state.shape import State
-from .tools import Toolbox
-from .view.exchanges import Exchange, exchanges
-from .view.saving import bundle
-from .view.watch import standing
-
-if TYPE_CHECKING:
-    from .why import Explanation
+from ..acts import aside, by_hand, going, keeping, overruling, places, replying, verifying
+from ..acts.deciding import decision as decision_on
+from ..acts.opening import Described, opening
+from ..acts.records import CallRecord
+from ..branches import naming
+from ..events import Decision
+from ..journal.tree import Journal
+from ..loop import Cursor
+from ..request import Model, Reply
+from ..runner.approval import Approve
+from ..schemes import Scheme
+from ..tools import Toolbox
+from .record import Record, id_of
 
 
-class Session:
+class Session(Record):
     """A tool-calling session."""
 
     def __init__(
@@ -94,7 +71,7 @@ class Session:
         """Return a session at another place of the same journal."""
         return Session.here(cursor, self.name)
 
-    # -- saying and deciding ----------------------------------------------------------
+    # -- saying and deciding -----------------------------------------------------------
 
     def ask(self, text: str) -> Session:
         """Say something to the model. Raises NotYourTurn while a call has no result."""
@@ -135,7 +112,7 @@ class Session:
         self.cursor.look_again()
         event = decision_on(
             self.cursor,
-            _id(call_id),
+            id_of(call_id),
             decision,
             arguments=arguments,
             result=result,
@@ -155,7 +132,7 @@ class Session:
         replying.reply(self.cursor, text, calls)
         return self
 
-    # -- branches ---------------------------------------------------------------------
+    # -- branches ----------------------------------------------------------------------
 
     def fork(self, at: Any = None) -> Session:
         """Return a session that goes on from another place: an entry, or behind a call.
@@ -174,14 +151,10 @@ class Session:
         self.cursor.look_again()
         return self.at(places.replayed(self.cursor, _place(at), fresh))
 
-    def came_out(self) -> Comparison:
-        """Return how a replay, on the right, differs from what it says again, on the left."""
-        return comparing.came_out(self.cursor)
-
     def edit(self, call_id: Any, /, **arguments: Any) -> Session:
         """Return a session that replays this one with other arguments to one call."""
         self.cursor.look_again()
-        return self.at(places.edited(self.cursor, _id(call_id), arguments))
+        return self.at(places.edited(self.cursor, id_of(call_id), arguments))
 
     def decide_anew(
         self,
@@ -200,7 +173,7 @@ class Session:
         self.cursor.look_again()
         again = overruling.overruled(
             self.cursor,
-            _id(call_id),
+            id_of(call_id),
             decision,
             arguments=arguments,
             result=result,
@@ -215,15 +188,6 @@ class Session:
         """
         self.cursor.look_again()
         return verifying.verified(self.cursor)
-
-    def outdated(self) -> outdated.Report:
-        """Return what would come out otherwise today, and why: calls, and what they made.
-
-        A tool, or a helper that it calls, was changed since it ran, or an input has other
-        content. `replay` runs these calls again, and no others.
-        """
-        self.cursor.look_again()
-        return outdated.report(self.cursor.desk, self.state)
 
     def checkout(self, head: str) -> Session:
         """Move this session to a branch, by name, or to another place: an entry, behind a call.
@@ -252,121 +216,7 @@ class Session:
         naming.hide_branch(self.journal, self.head, name, hidden=False)
         return self
 
-    def diff(self, other: Session | str | None = None) -> Comparison:
-        """Compare this branch with another one, call by call and object by object.
-
-        `other` is a session, or the name or head of a branch; None is the branch that this
-        one left. What stands on the left is the other. Raises UsageError where there is none.
-        """
-        return comparing.diff(self.cursor, other.cursor if isinstance(other, Session) else other)
-
-    @property
-    def branches(self) -> tuple[str, ...]:
-        """The heads of all branches, oldest first."""
-        return self.cursor.desk.journal.leaves()
-
-    @property
-    def branch(self) -> str:
-        """The name of the branch that this session is on."""
-        return naming.current(self.journal, self.head).name
-
-    @property
-    def branch_names(self) -> Mapping[str, str]:
-        """The heads of the branches by name, oldest first, those that are hidden too."""
-        return {each.name: each.head for each in branches(self.journal, self.head)}
-
-    @property
-    def head(self) -> str:
-        return self.cursor.head
-
-    # -- what is there ----------------------------------------------------------------
-
-    @property
-    def journal(self) -> Journal:
-        return self.cursor.desk.journal
-
-    @property
-    def toolbox(self) -> Toolbox:
-        return self.cursor.desk.toolbox
-
-    @property
-    def state(self) -> State:
-        return self.cursor.state
-
-    @property
-    def calls(self) -> tuple[CallRecord, ...]:
-        """Every call in order, the scheme's own too."""
-        return records.calls(self.cursor)
-
-    @property
-    def pending(self) -> tuple[CallRecord, ...]:
-        """The calls that wait for a person as they would run, the one to decide first."""
-        return records.pending(self.cursor)
-
-    @property
-    def objects(self) -> tuple[str, ...]:
-        """The names of all objects, oldest first."""
-        return tuple(self.state.names)
-
-    @property
-    def outputs(self) -> Mapping[str, Any]:
-        """What was saved, by name."""
-        return records.outputs(self.cursor)
-
-    @property
-    def usage(self) -> Usage:
-        """The tokens of this branch."""
-        return self.state.usage
-
-    @property
-    def requests(self) -> tuple[Exchange, ...]:
-        """The turns of this branch: each request as the model got it, and what came back."""
-        return tuple(exchanges(self.cursor))
-
-    @property
-    def graph(self) -> Graph:
-        """The lineage of this branch's objects."""
-        return lineage(self.state)
-
-    @property
-    def text(self) -> str:
-        """What the model said last."""
-        return self.state.said
-
-    def __getitem__(self, name: str) -> Any:
-        """Return a copy of the value of an object.
-
-        Raises CallError for a name that there is not, Absent where the value is not here.
-        """
-        return records.value(self.cursor, name)
-
-    def deps(self, name: str, *, all: bool = False) -> tuple[str, ...]:
-        """Return the objects that an object was made from, nearest first; with `all` their own too.
-
-        Raises UsageError, which names the nearest, for a name that there is not.
-        """
-        return self.graph.deps(records.known_object(self.state, name), all=all)
-
-    def users(self, name: str, *, all: bool = False) -> tuple[str, ...]:
-        """Return the objects that were made from an object; as `deps`, the other way."""
-        return self.graph.users(records.known_object(self.state, name), all=all)
-
-    def why(self, name: Any) -> Explanation:
-        """Return why an object, an output or a call is there: in words, and as code.
-
-        Raises UsageError, which names the nearest, for a name that there is not.
-        """
-        home = import_module(".export", __package__)
-        told = import_module(".why", __package__)
-        said: Explanation = told.explain(home.take(self.cursor, self.name), _id(name))
-        return said
-
-    # -- by hand ------------------------------------------------------------------------
-
-    @property
-    def tool_calls(self) -> tuple[CallRecord, ...]:
-        """The calls of the last reply that have no result yet, in call order."""
-        return by_hand.tool_calls(self.cursor)
+    # -- by hand -----------------------------------------------------------------------
 
     def call_tool(self, call: Any) -> CallRecord:
         """Run a call of the last reply, in any order, and return it with what came of it.
@@ -375,7 +225,7 @@ class Session:
         `while session.step().tool_calls: ...`. See `by_hand.call_tool` for what it raises.
         """
         self.cursor.look_again()
-        return by_hand.call_tool(self.cursor, _id(call))
+        return by_hand.call_tool(self.cursor, id_of(call))
 
     def tool_call_result(self, call_id: Any, result: Any) -> CallRecord:
         """Record what your own run of a call came to, once for each call, in any order.
@@ -383,7 +233,7 @@ class Session:
         The result is plain data, an object (a value or a name), a list of objects, or an
         exception. See `by_hand.tool_call_result` for what it raises.
         """
-        return by_hand.tool_call_result(self.cursor, _id(call_id), result)
+        return by_hand.tool_call_result(self.cursor, id_of(call_id), result)
 
     def generate(self) -> Reply | None:
         """Return what the model would say now; nothing is recorded, nothing runs.
@@ -407,14 +257,7 @@ class Session:
         """
         return aside.query(self.cursor, obj, question, returns)
 
-    # -- keeping ----------------------------------------------------------------------
-
-    def save(self, path: str | Path) -> None:
-        """Write the journal as JSON Lines.
-
-        The values of what was dear, or must not run a second time, are kept on this machine.
-        """
-        keeping.save(self.cursor, path)
+    # -- keeping -----------------------------------------------------------------------
 
     @classmethod
     def load(
@@ -433,21 +276,6 @@ class Session:
         """
         return Session.here(keeping.loaded(path, toolbox, model, inputs or {}, approve), "")
 
-    def export(self, path: str | Path, to: str | None = None, *, force: bool = False) -> Path:
-        """Write this branch to a file, and return its path.
-
-        `to` is py, ipynb, html, dot, svg, json or messages; without it the file's ending says
-        which. A file that is there is overwritten where an export made it and nobody changed
-        it since, or with `force`. Raises UsageError.
-        """
-        home = import_module(".export", __package__)
-        done: Path = home.export(home.take(self.cursor, self.name), path, to, force)
-        return done
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """Show the session as a notebook keeps it."""
-        return bundle(self.cursor, standing(self.cursor, self.name), None)
-
     def shown(self) -> Session:
         """Return this session as one that is on show: displaying it shows nothing more."""
         made = self.at(self.cursor)
@@ -458,21 +286,6 @@ class Session:
         made.__dict__["_ipython_display_"] = once
         return made
 
-    def __str__(self) -> str:
-        return self.text
-
-    def __repr__(self) -> str:
-        name = f" {self.name}" if self.name else ""
-        return f"<Session{name}: {len(self.state.order)} calls, {len(self.state.names)} objects>"
-
-
-def _id(call: Any) -> str:
-    """A call may be given as its id, or as itself. Raises UsageError for anything else."""
-    found = call if isinstance(call, str) else getattr(call, "id", None)
-    if not isinstance(found, str):
-        raise UsageError(f"{call!r:.60} is no call; give one of session.calls, or its id")
-    return found
-
 
 def _place(at: Any) -> str | None:
-    return None if at is None else _id(at)
+    return None if at is None else id_of(at)

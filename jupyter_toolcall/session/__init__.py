@@ -1,0 +1,4 @@
+"""The session that a program holds: what can be read of it, and what can be done with it."""
+
+from .record import Record as Record
+from .session import Session as Session
