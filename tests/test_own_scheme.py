@@ -88,6 +88,17 @@ def test_a_replay_in_a_scheme_of_ones_own_adds_nothing() -> None:
     assert session.replay().run().head == session.head
 
 
+def test_a_saved_session_in_a_scheme_of_ones_own_is_loaded_with_it(tmp_path: Path) -> None:
+    made = Session(kitchen(), Scripted([*PLAN, "Done."]), scheme=Newest(), inputs=GIVEN)
+    made.save(tmp_path / "it.jsonl")
+    again = Session.load(tmp_path / "it.jsonl", kitchen(), scheme=Newest(), inputs=GIVEN)
+    assert again.head == made.head
+    with pytest.raises(UsageError, match="is a session in scheme 'newest'; give it with scheme="):
+        Session.load(tmp_path / "it.jsonl", kitchen(), inputs=GIVEN)
+    with pytest.raises(UsageError, match="is a session in scheme 'newest', not 'flat'"):
+        Session.load(tmp_path / "it.jsonl", kitchen(), scheme="flat", inputs=GIVEN)
+
+
 def test_schemes_of_ones_own_are_compared_with_ours() -> None:
     task = Task("wash", "Go.", kitchen(), GIVEN, {"washed": Potato}, plan=PLAN)
     runs = list(compare([task], [Newest(), "flat", "native"]))

@@ -13,7 +13,7 @@ from ..loop import Desk
 from ..models.named import model_named
 from ..request import Model
 from ..runner.approval import Approve, policy
-from ..schemes import Native, Scheme, scheme_named
+from ..schemes import Native, Scheme, is_known, scheme_named
 from ..schemes.outputs import SCALARS
 from ..secrets import hiding
 from ..state.fold import opened_as, state_at
@@ -74,19 +74,20 @@ def reopening(
     toolbox: Toolbox,
     model: Model | str | None,
     *,
+    scheme: str | Scheme | None,
     inputs: Mapping[str, Described],
     approve: Approve,
     where: str,
 ) -> Desk:
     """Return what the branches of a journal share that was read from a place (`where`).
 
-    Raises BrokenJournal where it holds no session.
+    Raises BrokenJournal where it holds no session, UsageError where it has another scheme.
     """
     opened = _first(journal, where)
     desk, _ = opening(
         toolbox,
         model,
-        scheme=opened.scheme,
+        scheme=_as_recorded(opened.scheme, scheme, where),
         inputs=inputs,
         outputs={key: (out.kind, out.description) for key, out in opened.outputs.items()},
         system=opened.system,
@@ -94,6 +95,16 @@ def reopening(
         journal=journal,
     )
     return desk
+
+
+def _as_recorded(name: str, given: str | Scheme | None, where: str) -> Scheme:
+    """Return the scheme that a session was recorded in: one of ours, or the one that is given."""
+    if given is None and not is_known(name):
+        raise UsageError(f"{where} is a session in scheme {name!r}; give it with scheme=")
+    chosen = scheme_named(name if given is None else given)
+    if chosen.name != name:
+        raise UsageError(f"{where} is a session in scheme {name!r}, not {chosen.name!r}")
+    return chosen
 
 
 def _first(journal: Journal, where: str) -> Opened:

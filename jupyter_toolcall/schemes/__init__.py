@@ -27,6 +27,7 @@ __all__ = [
     "Offer",
     "Scheme",
     "Select",
+    "is_known",
     "is_scheme",
     "scheme_named",
     "scheme_recorded",
@@ -61,10 +62,13 @@ class _Elsewhere(Flat):
 
 def scheme_recorded(name: str) -> Scheme:
     """Return the scheme of a session that is only read; one that is not known, by its name."""
-    try:
-        return scheme_named(name)
-    except UsageError:
-        return _Elsewhere(name)
+    return scheme_named(name) if is_known(name) else _Elsewhere(name)
+
+
+def is_known(name: str) -> bool:
+    """Return whether a name is that of a scheme of ours, as XML too."""
+    found = _NATIVE.fullmatch(name)
+    return (name if found is None else found[1] or "flat") in SCHEMES
 
 
 def is_scheme(value: Any) -> bool:

@@ -266,15 +266,17 @@ class Session(Record):
         toolbox: Toolbox,
         model: Model | str | None = None,
         *,
+        scheme: str | Scheme | None = None,
         inputs: Mapping[str, Described] | None = None,
         approve: Approve = "ask",
     ) -> Session:
         """Return the session that was saved, at its newest entry.
 
         Values come from this machine, where it has kept them; `replay` rebuilds the others.
-        Raises BrokenJournal where the file does not fit its own digests.
+        A scheme of your own is to be given again. Raises BrokenJournal where the file does
+        not fit its own digests, UsageError where it has another scheme.
         """
-        return Session.here(keeping.loaded(path, toolbox, model, inputs or {}, approve), "")
+        return Session.here(keeping.loaded(path, toolbox, model, scheme, inputs or {}, approve), "")
 
     def shown(self) -> Session:
         """Return this session as one that is on show: displaying it shows nothing more."""
