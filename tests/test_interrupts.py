@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.errors import Absent, BrokenJournal, NotYourTurn
+from jupyter_toolcall.errors import Absent, BrokenJournal, NotYourTurn, UsageError
 from jupyter_toolcall.events import Finished, Interrupted, Started
 from jupyter_toolcall.journal.tree import Journal
 from jupyter_toolcall.magics import lines
@@ -329,6 +329,23 @@ def test_a_loaded_session_without_its_inputs_says_which_to_give(world: World) ->
         world.load(inputs={"potato": Potato(2)})["Potato#1"]
 
 
+def test_a_file_that_is_no_journal_or_is_damaged_is_named_with_what_there_is_to_do(
+    world: World, tmp_path: Path
+) -> None:
+    whole = world.path.read_text().splitlines(keepends=True)
+    world.path.write_text("".join([*whole[:-1], whole[-1].replace("call_1", "call_2")]))
+    with pytest.raises(BrokenJournal, match=rf"journal.jsonl: line {len(whole)} .*alone loads"):
+        world.load()
+    world.path.write_text("".join(whole[:-1]))
+    assert world.load().calls[0].status == "approved"
+    world.path.write_text("root:x:0\n")
+    with pytest.raises(BrokenJournal, match=r"journal\.jsonl: this is no journal"):
+        world.load()
+    with pytest.raises(UsageError, match=r"nowhere/s\.jsonl: there is no folder"):
+        Session(world.box).save(tmp_path / "nowhere" / "s.jsonl")
+    assert [each.name for each in tmp_path.iterdir()] == ["journal.jsonl"]
+
+
 def test_values_come_back_by_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SETTING, "0")
     world = World(tmp_path / "journal.jsonl")
@@ -350,7 +367,7 @@ def test_a_file_that_is_no_session_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BrokenJournal, match="holds no session"):
         Session.load(path, Toolbox())
     path.write_text("{}\n")
-    with pytest.raises(BrokenJournal, match="line 1"):
+    with pytest.raises(BrokenJournal, match="this is no journal of a session"):
         Session.load(path, Toolbox())
 
 

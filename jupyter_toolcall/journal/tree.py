@@ -236,7 +236,9 @@ class Journal:
             number = text[: len(text) - len(bad)].count("\n") + 1
             raise BrokenJournal(
                 f"line {number} of the journal is torn or was changed; "
-                f"{len(journal)} entries before it are whole"
+                f"{len(journal)} entries before it are whole, and a file of these lines alone loads"
+                if len(journal)
+                else "this is no journal of a session, or its beginning was changed"
             )
         return journal
 

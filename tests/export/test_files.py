@@ -255,7 +255,7 @@ def test_one_session_is_chosen_by_its_cell_or_its_name(tmp_path: Path, lesson: P
         (("LESSON", "--output", "a.pdf"), "ends in .pdf, which names no format"),
         (("EMPTY", "--to", "py"), "holds no session"),
         (("TEXT", "--to", "py"), "is no notebook"),
-        (("TEXT.jsonl", "--to", "py"), "line 1 of the journal is torn or was changed"),
+        (("TEXT.jsonl", "--to", "py"), "this is no journal of a session"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(
