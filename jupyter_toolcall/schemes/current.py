@@ -19,7 +19,7 @@ from ..state.call import CallState
 from ..state.shape import State
 from ..tools import Tool, Toolbox
 from ..tools.references import NAME, own_name_fits, walk
-from .current_tools import SAVE_AS, USE, own_name, save_as, use, view, with_own_names
+from .current_tools import SAVE_AS, USE, own_name, save_as, use, views, with_own_names
 from .outputs import reminder, save_tools
 from .scheme import Offer, Scheme, as_text, receivers, told
 from .shown import functions_of, introduced, kinds_known, kinds_there, newest_of
@@ -39,7 +39,7 @@ class Current(Scheme):
     """`_saveAs` and `_use_TYPE` always, plain functions, and those of the current object."""
 
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
-        kinds, here = kinds_there(state), _kind(current(state))
+        kinds, here, seen = kinds_there(state), _kind(current(state)), views(toolbox)
         shown = [*functions_of("", toolbox), *(functions_of(here, toolbox) if here else ())]
         names = {tool.name for tool in shown}
         later = [kind for kind in kinds_known(toolbox) if kind not in kinds]
@@ -49,11 +49,11 @@ class Current(Scheme):
                 *map(with_own_names, save_tools(state)),
                 *(use(kind, state, toolbox) for kind in kinds),
             ),
-            tools=tuple(view(tool, toolbox) for tool in shown),
+            tools=tuple(seen[tool.name] for tool in shown),
             system=SYSTEM,
             deferred=(
                 *(use(kind, state, toolbox) for kind in later),
-                *(view(tool, toolbox) for tool in toolbox if tool.name not in names),
+                *(tool for name, tool in seen.items() if name not in names),
             ),
             reminder=reminder(state),
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -31,16 +31,23 @@ def use(kind: str, state: State, toolbox: Toolbox) -> Tool:
     parts = [f"Sets the current object to one of type {kind}."]
     parts += [f"Its functions: {', '.join(names)}."] if names else []
     parts += [line(name, state, toolbox) for name in newest(kind, state)]
-    said = f'The name of an object of type {kind}, such as "{kind}#1", or "$base" if you saved it.'
-    text = {"type": "string", "pattern": pattern((kind,)), "description": said}
     return Tool(
         name=f"{USE}{kind}",
         description="\n".join(parts),
-        parameters=takes_own_names(_one_text("id", text)),
+        parameters=_takes_one(kind),
         function=lambda id: id,
         check=lambda arguments, resolve: _check_use(kind, arguments),
         read_only=True,
     )
+
+
+@lru_cache(1_000)
+def _takes_one(kind: str) -> Mapping[str, Any]:
+    """Return the schema of the name of an object of a type."""
+    said = f'The name of an object of type {kind}, such as "{kind}#1", or "$base" if you saved it.'
+    text = {"type": "string", "pattern": pattern((kind,)), "description": said}
+    whole: dict[str, Any] = takes_own_names(_one_text("id", text))
+    return whole
 
 
 def _check_use(kind: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,14 +107,14 @@ def with_own_names(tool: Tool) -> Tool:
 _VIEWS: WeakKeyDictionary[Toolbox, Mapping[str, Tool]] = WeakKeyDictionary()
 
 
-def view(tool: Tool, toolbox: Toolbox) -> Tool:
-    """Return a tool of a toolbox as the model sees it."""
+def views(toolbox: Toolbox) -> Mapping[str, Tool]:
+    """Return the tools of a toolbox as the model sees them, by name, in its order."""
     known = _VIEWS.get(toolbox)
     if known is None:
         known = _VIEWS[toolbox] = {
             each.name: replace(each, parameters=_Shown(each), receiver="") for each in toolbox
         }
-    return known[tool.name]
+    return known
 
 
 class _Shown(Mapping[str, Any]):
