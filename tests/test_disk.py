@@ -66,13 +66,23 @@ def test_what_is_torn_is_kept_aside_and_the_rest_is_the_file_that_it_was(
     path.write_bytes(whole + tear)
     kept = opened(path)
     assert "first 2 entries are whole" in kept.note
-    assert "a.torn" in kept.note
+    assert str(path.with_suffix(".torn")) in kept.note
     assert path.read_bytes() == whole
     assert len(closed(kept)) == 2
     assert path.with_suffix(".torn").read_bytes().rstrip() == tear.rstrip()
     again = opened(path)
     assert again.note == ""
     closed(again)
+
+
+def test_a_journal_of_which_nothing_is_left_says_that_it_begins_anew(path: Path) -> None:
+    written(path)
+    whole = path.read_bytes()
+    path.write_bytes(b"x" + whole[1:])
+    kept = opened(path)
+    assert "nothing of it can be read, so it begins anew" in kept.note
+    assert len(closed(kept)) == 0
+    assert path.with_suffix(".torn").read_bytes() == b"x" + whole[1:]
 
 
 def test_a_second_tear_leaves_the_first_where_it_is(path: Path) -> None:

@@ -179,10 +179,9 @@ def _joined(known: Journal, found: Journal, seal: Seal | None) -> tuple[Journal,
 
 
 def _damage(place: Place, found: Journal) -> str:
-    return (
-        f"The journal was damaged: its first {len(found)} entries are whole, and what was behind "
-        f"them is set aside in {place.path.with_suffix('.torn').name}."
-    )
+    whole = f"its first {len(found)} entries are whole, and what was behind them"
+    kept = whole if len(found) else "nothing of it can be read, so it begins anew; what was there"
+    return f"The journal was damaged: {kept} is set aside in {place.path.with_suffix('.torn')}."
 
 
 def _make_folders(path: Path, files: Files) -> None:
