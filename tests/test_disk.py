@@ -559,7 +559,7 @@ def test_an_interrupt_at_any_function_call_leaves_whole_lines(path: Path) -> Non
         assert not file.with_suffix(".torn").exists()
         return seen[0] >= strike
 
-    assert lines(100)
+    assert lines(80)
     strike = 1
     while lines(strike):
         strike += 3
