@@ -100,7 +100,7 @@ def _notebook(path: Path, allow: bool) -> Verified:
     return Verified(said_of)
 
 
-_HINT = " ({} by hand came from another machine; --allow takes them)"
+_HINT = " ({} by hand came from another machine, or another notebook; --allow takes them)"
 
 
 def _many(count: int, one: str, more: str) -> str:
