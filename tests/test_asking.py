@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from jupyter_client.manager import start_new_kernel
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.errors import UsageError
@@ -118,3 +119,43 @@ def test_approve_runs_nothing_where_it_names_what_does_not_wait(
     with pytest.raises(UsageError, match="approve takes one call"):
         line(session, f"approve {words}")
     assert post.sent == []
+
+
+# -- a console: a person, an input line, and no panel --------------------------------------------
+
+SETUP = """%load_ext jupyter_toolcall
+from jupyter_toolcall.kitchen import Potato
+potato = Potato()
+from jupyter_toolcall import Scripted
+model = Scripted([("Potato_peel", {}), "Done."])
+"""
+CELL = "%%toolchat -n {} -m model -t Potato -i potato --scheme flat {}\nPeel it."
+
+
+def test_a_console_asks_on_its_input_line_and_with_no_wait_leaves_the_call_where_it_is() -> None:
+    manager, client = start_new_kernel()
+    prompts: list[str] = []
+    printed: list[str] = []
+
+    def type_in(message: Any) -> None:
+        prompts.append(message["content"]["prompt"])
+        client.input("a")
+
+    def heard(message: Any) -> None:
+        printed.append(str(message["content"].get("text", "")))
+
+    def run(code: str) -> str:
+        done = client.execute_interactive(
+            code, timeout=60, allow_stdin=True, stdin_hook=type_in, output_hook=heard
+        )
+        return str(done["content"]["status"])
+
+    try:
+        assert run(SETUP) == run(CELL.format("a", "--no-wait")) == "ok"
+        assert prompts == []
+        assert "session 'a' ends with the kernel" in "".join(printed)
+        assert run(CELL.format("b", "")) == "ok"
+        assert ["Potato_peel" in each for each in prompts] == [True]
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)

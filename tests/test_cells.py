@@ -137,6 +137,19 @@ def test_a_secret_stays_out_of_the_prompt(
         kernel.run(OPEN, text)
 
 
+def test_a_session_with_a_name_that_is_not_kept_is_said_to_be_so_once(
+    kernel: Kernel, tmp_path: Path
+) -> None:
+    for name in ("a", "a", ""):
+        kernel.cells.say_unkept(name)
+        kernel.run(f"{OPEN} --approve all" if name else OPEN.replace("-n a ", ""))
+    (note,) = kernel.cells.notes()
+    assert "session 'a' ends with the kernel; _.save('a.jsonl')" in note
+    known = Cells(str(tmp_path / "a.ipynb"))
+    known.say_unkept("a")
+    assert known.notes() == []
+
+
 def test_what_is_to_be_said_of_a_journal_is_said_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

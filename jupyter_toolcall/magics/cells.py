@@ -31,6 +31,11 @@ from ..teaching.lessons import Lessons
 from .resting import names, resting
 from .setting_up import Variables, desk_for
 
+UNKEPT = (
+    "No front end tells this kernel its notebook, so session {!r} ends with the kernel; "
+    "_.save('{}.jsonl') after its cell keeps it."
+)
+
 
 @dataclass
 class Cells:
@@ -70,6 +75,11 @@ class Cells:
         if not self.notebook:
             return Kept(Journal())
         return open_journal(journal_file(self.notebook, name), sealing(home()), self.files)
+
+    def say_unkept(self, name: str) -> None:
+        """Say once of a session with a name that it is not on disk, where no notebook is known."""
+        if name and not self.notebook and name not in self.kept:
+            self.said.append(UNKEPT.format(name, name))
 
     def regain(self) -> None:
         """Try again to write the journals that this kernel could not write so far."""

@@ -65,11 +65,12 @@ class Notebook:
             return None
         if chosen.quiet or not self.interactive:
             return self.cell_now(line, body)
+        self.cells.say_unkept(chosen.session)
         since, session = self._said(chosen, body)
         drive = self._drive(session, since, chosen, panel=True)
         drive.guesses = self._guesses(session, chosen, somebody=True)
         try:
-            if await self._heard(drive):
+            if await self._heard(drive) or not chosen.wait:
                 await drive.drive(chosen.wait)
             else:
                 await by_input(drive)
