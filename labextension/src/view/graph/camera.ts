@@ -62,6 +62,10 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
     apply();
   }
 
+  /** Whether it is too high to be seen from top to bottom. */
+  const isHigh = ({ top, bottom } = all.box): boolean => (bottom - top) * k > height + 1;
+  const middled = ({ top, bottom } = all.box): number => (height - (bottom - top) * k) / 2 - top * k;
+
   /** Brings a spot into sight: to the middle where it was out of it, else as little as can be. */
   function reveal(spot: Spot, middle = true): void {
     if (k < AFAR) k = 1;
@@ -72,7 +76,8 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
     const near = clamp(px, left, width - right);
     x += (middle && near !== px ? width / 2 : near) - px;
     const level = clamp(py, top, Math.max(top, height - low));
-    y += (middle && level !== py ? height / 2 : level) - py;
+    if (!isHigh()) y = own && level === py ? y : middled();
+    else y += (middle && level !== py ? height / 2 : level) - py;
     apply();
   }
 
@@ -123,9 +128,8 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
   /** Across: all where it fits, else its end. Down: all where it fits. */
   function show(box: Box, scale: number): void {
     k = scale;
-    const [wide, high] = [(box.right - box.left) * k, (box.bottom - box.top) * k];
-    x = Math.min(0, width - wide) - box.left * k;
-    if (high <= height + 1) y = (height - high) / 2 - box.top * k;
+    x = Math.min(0, width - (box.right - box.left) * k) - box.left * k;
+    if (!isHigh(box)) y = middled(box);
     apply();
   }
 
@@ -150,8 +154,11 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
       if (newest) reveal(newest, false);
     },
     keep(box) {
+      if (own) return;
       const scale = whole(box);
-      if (!own && scale !== null) show(box, scale);
+      if (scale !== null) return show(box, scale);
+      if (!isHigh(box)) y = middled(box);
+      apply();
     },
     reveal,
     dragged: () => wasDrag,

@@ -25,7 +25,7 @@ function below(known: readonly number[], value: number): number {
   return low - 1;
 }
 
-/** An axis on which gaps wider than one between these values are one wide; 0 stays 0. */
+/** An axis on which gaps wider than one between these values are one wide; the first that is not below 0 is at 0. */
 export function closedUp(values: Iterable<number>): Axis {
   const known = [...new Set(values)].sort((a, b) => a - b);
   const places: number[] = [];
@@ -33,13 +33,12 @@ export function closedUp(values: Iterable<number>): Axis {
     const before = known[index - 1];
     places.push(before === undefined ? 0 : (places[index - 1] ?? 0) + Math.min(1, value - before));
   }
-  const zero = below(known, 0);
-  const origin = zero < 0 ? 0 : (places[zero] ?? 0);
+  const origin = places[known.findIndex(value => value >= 0)] ?? (places.at(-1) ?? 0) + 1;
   return {
     at(value) {
       const index = below(known, value);
       const first = known[0] ?? 0;
-      if (index < 0) return value - first - origin;
+      if (index < 0) return value - Math.min(0, first) - origin;
       const past = value - (known[index] ?? 0);
       const next = known[index + 1];
       return (places[index] ?? 0) - origin + (next === undefined ? past : Math.min(past, 1));
@@ -47,7 +46,8 @@ export function closedUp(values: Iterable<number>): Axis {
     inGap(value) {
       const index = below(known, value);
       const [before, next] = [known[index], known[index + 1]];
-      return before !== undefined && next !== undefined && value !== before && next - before > 1;
+      if (next === undefined || value === before) return false;
+      return before === undefined ? value >= 0 : next - before > 1;
     }
   };
 }

@@ -5,6 +5,7 @@ import { standsAlone, type Folds } from './fold';
 import { growing } from './growing';
 import { closedUp, straight, type Axis } from './grid';
 import { mainUse } from './lineage';
+import { seats } from './seats';
 import { cameToNothing } from './status';
 
 export const TILE = 24;
@@ -89,6 +90,8 @@ export interface Ground {
   readonly lane: Axis;
   readonly spots: WeakMap<FullObject | FullCall, Spot>;
   readonly stacks: ReadonlyMap<string, Stack>;
+  /** The lane of each stack. */
+  readonly seats: ReadonlyMap<string, number>;
   /** The spots of objects that have a place. */
   readonly standing: (placed: readonly FullObject[]) => readonly Spot[];
 }
@@ -127,15 +130,17 @@ export function ground(view: Look, folds: Folds, size: Size): Ground {
 }
 
 /** The rows and columns that are taken, and what the stacks hold. */
-function grid(view: Look, folds: Folds): Pick<Ground, 'column' | 'lane' | 'stacks'> {
-  if (folds.stackOf.size === 0 && folds.only === null) return { column: straight(), lane: straight(), stacks: new Map() };
+function grid(view: Look, folds: Folds): Pick<Ground, 'column' | 'lane' | 'stacks' | 'seats'> {
+  if (folds.stackOf.size === 0 && folds.only === null) return { column: straight(), lane: straight(), stacks: new Map(), seats: new Map() };
   const { placed } = parted(view);
   const drawn = placed.filter(object => isDrawn(folds, object));
   const nothing = view.calls.filter(cameToNothing);
-  const cells = [...drawn, ...nothing.filter(call => standsAlone(call, folds))];
-  const column = closedUp(cells.map(cell => cell.column));
-  const lane = closedUp([...(folds.only === null ? [0] : []), ...cells.map(cell => cell.lane)]);
-  return { column, lane, stacks: stacksOf(view, folds, nothing) };
+  const lost = nothing.filter(call => standsAlone(call, folds));
+  const taken = seats(view, folds, drawn, lost);
+  const laneOf = (object: FullObject): number => taken.get(folds.stackOf.get(object.id) ?? '') ?? object.lane;
+  const column = closedUp([...drawn, ...lost].map(cell => cell.column));
+  const lane = closedUp([...drawn.map(laneOf), ...lost.map(call => call.lane)]);
+  return { column, lane, stacks: stacksOf(view, folds, nothing), seats: taken };
 }
 
 function spot(on: Ground, cell: FullObject | FullCall, what: Pick<Spot, 'key' | 'object' | 'nothing' | 'folded' | 'stack'>): Spot {
@@ -144,7 +149,7 @@ function spot(on: Ground, cell: FullObject | FullCall, what: Pick<Spot, 'key' | 
   const made = {
     ...what,
     x: MARGIN + on.column.at(cell.column) * pitch(on.size),
-    y: on.lane.at(cell.lane) * ROW,
+    y: on.lane.at(on.seats.get(what.key) ?? cell.lane) * ROW,
     parked: false
   };
   on.spots.set(cell, made);

@@ -1,0 +1,39 @@
+/** Where stacks stand: in the row of what goes on from them, and on no other node. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Rows } from '../src/generated/contract';
+import { called, chain, made, page, whole } from './page';
+
+const LONG = 20;
+
+/** Chains of twenty, each in a lane of its own. */
+function chains(steps: number): Rows {
+  const rows = chain(steps);
+  const numbers = Array.from({ length: steps }, (_, index) => index + 1);
+  return {
+    ...rows,
+    objects: numbers.map(step => made(`p${step}`, step, { column: (step - 1) % LONG, lane: Math.floor((step - 1) / LONG) })),
+    calls: numbers.map(step => called(step, step % LONG === 1 ? { uses: [] } : {}))
+  };
+}
+
+const places = (nodes: readonly HTMLElement[]): string[] => nodes.map(node => node.getAttribute('transform') ?? '');
+const rowOf = (place: string): string => place.split(' ')[1] ?? '';
+
+test('the line goes straight on from a stack: no row above it stands empty', async () => {
+  const { view, all } = await page();
+  view.update(whole(chains(1000)));
+  const rows = new Set(places(all('svg.g .node')).map(rowOf));
+  assert.deepEqual([...rows], ['0)']);
+});
+
+test('whatever is looked at among folded chains, no two nodes stand in one place', async () => {
+  const { view, all } = await page();
+  view.update(whole(chains(400)));
+  for (let step = 3; step <= 400; step += 29) {
+    all('ol[aria-label=Steps] li button')[step - 1]?.click();
+    const found = places(all('svg.g .node'));
+    assert.equal(new Set(found).size, found.length, `step ${step}`);
+    assert.ok(all('svg.g .hit[aria-pressed=true]').length === 1, `step ${step}`);
+  }
+});
