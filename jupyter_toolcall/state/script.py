@@ -41,7 +41,6 @@ class Script:
                     return entry, outcome
         return None
 
-
     def is_cut_off(self, call_id: str) -> bool:
         """Return whether a call that starts here never ended: its outcome was unknown."""
         behind = (entry.event for entry in self.entries[self.at + 1 :])
