@@ -28,6 +28,7 @@ from ..session import Session
 from ..state.memory import Memory
 from ..state.shape import State
 from ..teaching.lessons import Lessons
+from .copied import brought
 from .resting import names, resting
 from .setting_up import Variables, desk_for
 
@@ -74,6 +75,7 @@ class Cells:
     def _opened(self, name: str) -> Kept:
         if not self.notebook:
             return Kept(Journal())
+        self.said += filter(None, [brought(self.notebook, name)])
         return open_journal(journal_file(self.notebook, name), sealing(home()), self.files)
 
     def say_unkept(self, name: str) -> None:

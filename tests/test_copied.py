@@ -1,0 +1,124 @@
+"""A notebook that was copied or renamed goes on with its sessions, apart from the other one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session
+from jupyter_toolcall.journal.disk import home
+from jupyter_toolcall.magics.cells import Cells
+from jupyter_toolcall.magics.prompting import say
+from jupyter_toolcall.options.line import options
+from jupyter_toolcall.view.saving import bundle
+from jupyter_toolcall.view.watch import standing
+
+RAN: list[str] = []
+GOES_ON = (
+    "This notebook was copied or renamed: session 'post' goes on with all that happened there, "
+    "and is kept apart from it from now on; --fresh begins anew."
+)
+
+
+def send(to: str) -> str:
+    """Send the parcel."""
+    RAN.append(to)
+    return f"sent to {to}"
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "data"))
+    RAN.clear()
+
+
+def cell(cells: Cells, name: str = "post", approve: str = "all") -> Session:
+    """Run a cell of a notebook, as its kernel would."""
+    model = Scripted([("send", {"to": "Ann"}), "Done.", ("send", {"to": "Ben"}), "Done."])
+    chosen = options(f"-n {name} -m m -t send --scheme flat --approve {approve}")
+    session = cells.session(chosen, {"send": send, "m": model})
+    return cells.keep(say(session, "Send it.", chosen.fresh).run())
+
+
+def saved(path: Path, session: Session) -> None:
+    """Save the notebook that the cell stands in, with what it shows."""
+    root = session.journal.path(session.head)[0].id
+    data: Any = bundle(session.cursor, standing(session.cursor, session.name), root)
+    output = {"output_type": "display_data", "data": data, "metadata": {}}
+    held = {"cell_type": "code", "source": "%%toolchat -n post\nSend it.", "outputs": [output]}
+    path.write_text(json.dumps({"cells": [held], "nbformat": 4, "nbformat_minor": 5}))
+
+
+def kept(notebook: Path, name: str = "post") -> Session:
+    """Run the cell of a notebook in a kernel of its own, and save the notebook."""
+    cells = Cells(str(notebook))
+    session = cell(cells, name)
+    cells.close()
+    saved(notebook, session)
+    return session
+
+
+def test_a_renamed_notebook_is_at_the_same_place_and_runs_nothing_again(tmp_path: Path) -> None:
+    before = kept(tmp_path / "a.ipynb")
+    (tmp_path / "a.ipynb").rename(tmp_path / "b.ipynb")
+    cells = Cells(str(tmp_path / "b.ipynb"))
+    after = cell(cells)
+    assert (after.head, RAN) == (before.head, ["Ann"])
+    assert cells.notes() == [GOES_ON]
+
+
+def test_a_copy_and_its_notebook_go_on_apart(tmp_path: Path) -> None:
+    kept(tmp_path / "a.ipynb")
+    (tmp_path / "b.ipynb").write_bytes((tmp_path / "a.ipynb").read_bytes())
+    copy, first = Cells(str(tmp_path / "b.ipynb")), Cells(str(tmp_path / "a.ipynb"))
+    later = say(cell(copy), "And Ben.", False).run()
+    here = cell(first)
+    assert RAN == ["Ann", "Ben"]
+    assert [len(later.calls), len(here.calls)] == [2, 1]
+    assert later.head not in here.journal
+    assert first.notes() == []
+
+
+def test_what_waits_waits_in_the_copy_too_and_is_decided_there(tmp_path: Path) -> None:
+    cells = Cells(str(tmp_path / "a.ipynb"))
+    waits = cell(cells, approve="ask")
+    saved(tmp_path / "a.ipynb", waits)
+    cells.close()
+    (tmp_path / "a.ipynb").rename(tmp_path / "b.ipynb")
+    again = cell(Cells(str(tmp_path / "b.ipynb")), approve="ask")
+    assert [call.id for call in again.pending] == ["call_1"]
+    assert again.decide("call_1").run().text == "Done."
+
+
+def test_another_session_and_another_notebook_bring_nothing(tmp_path: Path) -> None:
+    kept(tmp_path / "a.ipynb")
+    (tmp_path / "b.ipynb").write_text(json.dumps({"cells": []}))
+    cells = Cells(str(tmp_path / "b.ipynb"))
+    cell(cells)
+    copy = tmp_path / "c.ipynb"
+    copy.write_bytes((tmp_path / "a.ipynb").read_bytes())
+    other = Cells(str(copy))
+    cell(other, "mail")
+    assert (cells.notes(), other.notes()) == ([], [])
+    assert RAN == ["Ann", "Ann", "Ann"]
+
+
+@pytest.mark.parametrize("held", ["", "{}", '{"cells": 3}', '{"cells": [{"outputs": 3}]}'])
+def test_a_notebook_that_cannot_be_read_begins_anew(tmp_path: Path, held: str) -> None:
+    (tmp_path / "a.ipynb").write_text(held)
+    cells = Cells(str(tmp_path / "a.ipynb"))
+    assert cell(cells).text == "Done."
+    assert cells.notes() == []
+
+
+def test_what_the_notebook_says_is_not_believed(tmp_path: Path) -> None:
+    before = kept(tmp_path / "a.ipynb")
+    for path in (home() / "sessions").glob("*/post.jsonl"):
+        path.unlink()
+    (tmp_path / "a.ipynb").rename(tmp_path / "b.ipynb")
+    after = cell(Cells(str(tmp_path / "b.ipynb")), approve="ask")
+    assert after.head != before.head
+    assert [call.status for call in after.calls] == ["proposed"]
