@@ -114,14 +114,14 @@ const launcher: JupyterFrontEndPlugin<void> = {
   activate: (app, { trans }: Core, cards: ILauncher | null, palette: ICommandPalette | null) => {
     const category = trans.__('Other');
     app.commands.addCommand(FIRST, {
-      label: args => (args.isLauncher ? trans.__('Tool Calls Tutorial') : trans.__('New Notebook with a First Session')),
+      label: args => (args.isPalette ? trans.__('New Tool Calls Tutorial') : trans.__('Tool Calls Tutorial')),
       caption: trans.__('Open a notebook with a tool-calling session that works offline'),
-      icon: callsIcon,
-      describedBy: { args: { type: 'object', properties: { cwd: { type: 'string' }, isLauncher: { type: 'boolean' } } } },
+      icon: args => (args.isPalette ? undefined : callsIcon),
+      describedBy: { args: { type: 'object', properties: { cwd: { type: 'string' }, isPalette: { type: 'boolean' } } } },
       execute: args => openFirst(app, trans, typeof args.cwd === 'string' ? args.cwd : '')
     });
-    cards?.add({ command: FIRST, args: { isLauncher: true }, category, rank: 5 });
-    palette?.addItem({ command: FIRST, category: trans.__('Tool calling') });
+    cards?.add({ command: FIRST, category, rank: 5 });
+    palette?.addItem({ command: FIRST, category: trans.__('Tool calling'), args: { isPalette: true } });
   }
 };
 

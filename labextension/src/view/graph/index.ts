@@ -19,7 +19,7 @@ import { STEP, toolbar } from './toolbar';
 import { isArrow, walk } from './walk';
 
 const NARROW = 640;
-const TALL = 520;
+const TALL = 528;
 const EMPTY = 64;
 /** Of more nodes only those in sight are drawn. */
 const GREAT = 150;
