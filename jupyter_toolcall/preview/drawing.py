@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..content.value import describe, well_formed
+from ..digest import encode
 from ..rows.contract import Preview
 from .images import glyph, image, is_image
 from .markup import markup, plain
@@ -109,7 +110,15 @@ def _fields(value: Any, room: Room) -> Iterator[tuple[str, str]]:
     else:
         return
     for name, item in pairs[: room.fields]:
-        yield name[:40], describe(item, 60 if room is SMALL else 400)
+        yield name[:40], _shown(item, 60 if room is SMALL else 400)
+
+
+def _shown(item: Any, limit: int) -> str:
+    """A text in the quotes that arguments have, so that it reads alike wherever it stands."""
+    if type(item) is not str:
+        return describe(item, limit)
+    text = encode(well_formed(item))
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def _is_table(value: Any) -> bool:

@@ -30,12 +30,12 @@ def _always(verdict: Verdict, why: str) -> Rule:
     return lambda tool, arguments: (verdict, why)
 
 
-_ASK = _always("ask", "Policy ask: the tool is not marked read-only.")
+_ASK = _always("ask", "Policy `ask`: the tool is not marked read-only.")
 PRESETS: Mapping[str, tuple[Rule, ...]] = {
     "ask": (_read_only, _ASK),
     "read-only": (_read_only, _always("reject", "Only read-only tools run in this session.")),
-    "all": (_always("approve", "Policy all: nothing waits."),),
-    "none": (_always("ask", "Policy none: every call waits."),),
+    "all": (_always("approve", "Policy `all`: nothing waits."),),
+    "none": (_always("ask", "Policy `none`: every call waits."),),
 }
 
 

@@ -146,7 +146,7 @@ def _downstream(ready: Prepared, state: State) -> str:
     if ready.tool.returns:
         parts.append(f"makes {next_name(ready.tool.returns, state)}.")
     if open_outputs:
-        parts.append(f"Still to save: {', '.join(open_outputs)}.")
+        parts.append(f"Still to save: {', '.join(f'`{name}`' for name in open_outputs)}.")
     return " ".join(parts)
 
 

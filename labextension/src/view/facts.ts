@@ -73,8 +73,9 @@ function argument(view: Look, call: FullCall, parameter: string, value: unknown,
   const filled = call.filled.includes(parameter);
   if (object) {
     const aside = filled ? trans.__('filled in') : stateOf(view, object);
+    const why = filled && object.kind ? trans.__('filled in: the newest %1', object.kind) : aside;
     return wide
-      ? [shownObject(object, object.name, aside), ...asked(call, parameter)]
+      ? [shownObject(object, object.name, why), ...asked(call, parameter)]
       : [h('span', { class: 'strong' }, line(object.name)), ' ', muted(line(aside, 120)), ...asked(call, parameter)];
   }
   const or = isDecision(call) ? alternatives(view, call, parameter, value) : '';

@@ -1,5 +1,6 @@
 /** The head: how the session stands, and what sets it going. */
 import { h, once, reader, type Child } from './dom';
+import { exports } from './export';
 import { button, icon, type IconName } from './icons';
 import { firstWaiting, type Acts, type Look } from './look';
 import type { FullSession, Model } from './rows';
@@ -73,7 +74,8 @@ export function head(acts: Acts, unchecked: boolean): Head {
   const step = button(trans.__('Step'), { icon: 'step', look: 'ghost', onclick: () => acts.send({ type: 'step' }) });
   const run = button(trans.__('Run'), { icon: 'run', look: 'ghost', onclick: () => acts.send({ type: 'run' }) });
   const stop = button(trans.__('Stop'), { icon: 'stop', look: 'ghost', onclick: () => acts.send({ type: 'stop' }) });
-  const drive = h('div', { class: 'tc-drive' }, h('span', { class: 'tc-sep' }), step, run, stop);
+  const out = exports(acts);
+  const drive = h('div', { class: 'tc-drive' }, h('span', { class: 'tc-sep' }), step, run, stop, out);
   const element = h('div', { class: 'tc-head' }, status, about, drive);
   const bar = h('div', { class: 'tc-bar', hidden: true });
   const origin = h('div', { class: 'tc-bar', hidden: !unchecked }, icon('info'), h('span', {}, trans.__(UNCHECKED)));
@@ -99,6 +101,10 @@ export function head(acts: Acts, unchecked: boolean): Head {
       )
     );
     drive.hidden = !view.live;
+    // At the end there is nothing to drive, and the session can be taken home.
+    const ended = session.phase === 'finished' && !view.past;
+    step.hidden = run.hidden = stop.hidden = ended;
+    out.hidden = !ended;
     step.disabled = run.disabled = view.past || view.ui.sent || view.guess !== null || !canGo(view.model);
     stop.disabled = view.past || !CAN_STOP.includes(session.phase);
     const detail = view.past ? '' : session.detail;

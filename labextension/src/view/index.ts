@@ -12,6 +12,7 @@ import { isDecision } from './decide';
 import { dialog } from './dialog';
 import { h } from './dom';
 import type { Dialog } from './form';
+import { download, fileName, isFormat, type Format } from './export';
 import { graph } from './graph';
 import { score } from './guessed';
 import { canGo, head, herald } from './head';
@@ -77,6 +78,8 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
   let painting = false;
   let painted = 0;
   let due: ReturnType<typeof setTimeout> | undefined;
+  /** The formats that the person asked for here: every view of a session hears what any of them asked. */
+  const taking = new Set<Format>();
   let open: { readonly view: Dialog; readonly back: Element | null } | null = null;
 
   const seen = (): Look => look(model, ui, host.live && host.send !== undefined);
@@ -102,6 +105,10 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
       void host.confirm(calls).then(yes => yes && send(command));
     },
     inquire: command => host.send?.(command),
+    take(to) {
+      taking.add(to);
+      host.send?.({ type: 'export', to });
+    },
     edit: call => ask(dialog(seen(), call, acts, close)),
     write: tool => ask(write(seen(), tool, acts, close))
   };
@@ -222,7 +229,15 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
     if (refused) open.view.refuse(refused.reason, refused.fields);
   }
 
+  /** A session in a format, where it was asked for here, becomes a file. */
+  function keep(notice: Notice): void {
+    if (notice.type === 'refused' && notice.command === 'export') taking.clear();
+    if (notice.type !== 'exported' || !isFormat(notice.to) || !taking.delete(notice.to)) return;
+    download(fileName(model.session.name, notice.to), notice.to, notice.text);
+  }
+
   function update(notice: Notice, folded = fold(model, notice)): void {
+    keep(notice);
     const wasSent = ui.sent;
     const before = asksFor(model);
     const whole = !model.gap;

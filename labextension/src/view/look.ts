@@ -1,5 +1,6 @@
 /** What is looked at: the model at a time, with what the person chose. Only pure functions live here. */
 import type { Command } from '../generated/contract';
+import type { Format } from './export';
 import { rowsOf } from './layered';
 import type { FullCall, FullObject, FullTool, FullYours, Model } from './rows';
 
@@ -81,6 +82,8 @@ export interface Acts {
   send(command: Command): void;
   /** Asks to be told something; nothing waits for the answer. */
   inquire(command: Command): void;
+  /** Asks for the session in a format, to be saved as a file. */
+  take(to: Format): void;
   edit(call: FullCall): void;
   write(tool: FullTool): void;
 }

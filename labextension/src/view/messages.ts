@@ -53,12 +53,18 @@ function row(look: string, sign: string, who: string, body: Child, prose = false
   );
 }
 
+/** A call as it was written, its tool first to the eye. */
+function called(text: string): HTMLElement {
+  const at = Math.max(0, text.indexOf('('));
+  return h('span', {}, h('b', {}, block(text.slice(0, at))), block(text.slice(at)));
+}
+
 function whole(message: FullMessage, look: string, sign: string): HTMLElement {
   return row(
     look,
     sign,
     WHO[message.role] ?? '',
-    block(message.text),
+    message.role === 'call' ? called(message.text) : block(message.text),
     message.role === 'assistant' || message.role === 'user'
   );
 }
@@ -92,7 +98,7 @@ function exactly(view: Look, turn: number, acts: Acts): Child[] {
   const shown = view.model.shown?.turn === turn ? view.model.shown.text : null;
   if (shown !== null) return [h('pre', { class: 'tc-text tc-exact', tabindex: 0, 'aria-label': trans.__('Exact request') }, shown)];
   const ask = (): void => acts.send({ type: 'show_request', turn });
-  return [h('div', { class: 'tc-row' }, button(trans.__('Exact request'), { look: 'ghost', onclick: ask, key: 'exact' }))];
+  return [button(trans.__('Exact request'), { look: 'ghost small right', onclick: ask, key: 'exact' })];
 }
 
 const STALE = 'What it replied to reads otherwise now: it may be stale.';
@@ -103,6 +109,8 @@ function warning(view: Look, turn: Turn, acts: Acts): Child[] {
   const said = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, STALE));
   return [h('div', { class: 'tc-row tc-warned' }, said, anew(view, turn.turn, true, acts))];
 }
+
+const isButton = (each: Child): boolean => each instanceof HTMLElement && each.tagName === 'BUTTON';
 
 interface Beside {
   readonly spent: FullTurn | undefined;
@@ -143,11 +151,12 @@ function page(turn: Turn, { spent, thinking, exact, warning }: Beside): HTMLElem
       'div',
       { class: 'tc-row tc-subhead first' },
       h('span', { class: 'strong' }, `Request ${turn.turn}`),
-      h('span', { class: 'muted small' }, since)
+      h('span', { class: 'muted small' }, since),
+      ...exact.filter(isButton)
     ),
     ...quiet(turn.old),
     ...turn.fresh.map(message => whole(message, 'new', '+')),
-    ...exact,
+    ...exact.filter(each => !isButton(each)),
     ...reply
   );
 }
@@ -168,13 +177,14 @@ export function messages(acts: Acts): Messages {
   );
   let view: Look;
 
-  function entry(turn: number, calls: string, chosen: boolean): HTMLElement {
+  function entry(turn: number, calls: string, chosen: boolean, input: number): HTMLElement {
     const name = h(
       'button',
       { type: 'button', class: 'turn', 'data-k': `turn ${turn}`, onclick: () => acts.set({ turn }) },
       `Turn ${turn}`
     );
-    return h('li', { 'aria-current': chosen ? 'true' : undefined }, name, h('span', { class: 'mono' }, calls));
+    const cost = input ? h('span', { class: 'muted small', title: trans.__('tokens of the request') }, amount(input)) : null;
+    return h('li', { 'aria-current': chosen ? 'true' : undefined }, name, cost, h('span', { class: 'mono' }, calls));
   }
 
   const draw = once(() => {
@@ -195,7 +205,7 @@ export function messages(acts: Acts): Messages {
     for (const call of view.calls) tools.set(call.turn, [...(tools.get(call.turn) ?? []), call.tool]);
     const focus = list.contains(document.activeElement);
     list.replaceChildren(
-      ...turns.map(turn => entry(turn, line((tools.get(turn) ?? []).join(', '), 120), turn === chosen))
+      ...turns.map(turn => entry(turn, line((tools.get(turn) ?? []).join(', '), 120), turn === chosen, spent.get(turn)?.input ?? 0))
     );
     if (focus) list.querySelector<HTMLElement>('[aria-current] button')?.focus({ preventScroll: true });
     const shownTurn = chosen === undefined ? null : turnOf(shown, chosen);
@@ -218,6 +228,7 @@ export function messages(acts: Acts): Messages {
       if (next.ui.tab === 'Messages')
         draw(
           next.model.messages,
+          next.model.turns,
           next.model.calls,
           next.model.session.phase,
           next.model.shown,

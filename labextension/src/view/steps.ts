@@ -44,6 +44,7 @@ export function endOf(call: FullCall): string {
   if (call.memory) return trans.__('from memory');
   const time = duration(call.ms);
   if (call.edited) return time ? `edited, ${time}` : 'edited';
+  if (call.tool === 'save') return trans.__('saved');
   return call.stale ? trans.__('may be stale') : time;
 }
 
@@ -56,10 +57,13 @@ interface Item {
   readonly pending: boolean;
 }
 
+/** What a scheme's own calls give back: it says no more than the tick does. */
+const DONE = 'ok';
+
 function what(item: Item): Child[] {
   const { call } = item;
   if (call.status === 'failed' && call.error) return [line(call.error, 200)];
-  const came = call.status === 'failed' ? '' : item.made || call.result;
+  const came = call.status === 'failed' ? '' : item.made || (call.result === DONE ? '' : call.result);
   const name = item.pending || !item.made ? line(came, 80) : h('b', {}, line(came, 80));
   const arrow = call.what ? ' → ' : item.made ? '→ ' : '';
   return [line(call.what, 200), ...(came ? [arrow, name] : [])];

@@ -6,16 +6,17 @@ import { isObjectName, line, literal } from '../text';
 import type { Pair } from './differ';
 import { lines, marked, objectOf, type Where } from './values';
 
-function argument(name: string, given: unknown, differs: boolean, more: boolean): Child[] {
+/** The object that a tool works on, which a call names first, needs no name; any other argument has one. */
+function argument(name: string, given: unknown, differs: boolean, first: boolean): Child[] {
   const text = isObjectName(given) ? line(given, 80) : literal(given, 120);
   const value = differs ? marked(text) : text;
-  return [isObjectName(given) ? '' : `${line(name, 40)}=`, value, more ? ', ' : ''];
+  return [first ? '' : ', ', isObjectName(given) && given.startsWith(`${name}#`) ? '' : `${line(name, 40)}=`, value];
 }
 
 function callText(call: FullCall, other: FullCall | null, marks: ReadonlySet<string>): Child[] {
   const entries = Object.entries(call.arguments);
   const parts = entries.flatMap(([name, given], index) =>
-    argument(name, given, marks.has(name) || other === null, index < entries.length - 1)
+    argument(name, given, marks.has(name) || other === null, index === 0)
   );
   const tool = line(call.tool, 80);
   return [other && other.tool !== call.tool ? marked(tool) : tool, '(', ...parts, ')'];

@@ -11,11 +11,12 @@ export interface Entry {
 
 let ids = 0;
 
-/** The button and its list; `entries` are asked for when it opens. */
-export function menu(label: string, icon: IconName, entries: () => readonly Entry[]): HTMLElement {
+/** The button, which shows its icon and where it is `worded` its label, and its list; `entries` are asked for when it opens. */
+export function menu(label: string, icon: IconName, entries: () => readonly Entry[], worded = false): HTMLElement {
   const id = `tc-menu${++ids}`;
   const list = h('div', { class: 'tc-menu', role: 'menu', 'aria-label': label, id, hidden: true });
-  const opener = button('', { icon, label, look: 'ghost icon', onclick: () => toggle(list.hidden) });
+  const shown = worded ? { look: 'ghost' } : { label, look: 'ghost icon' };
+  const opener = button(label, { icon, ...shown, onclick: () => toggle(list.hidden) });
   opener.setAttribute('aria-haspopup', 'menu');
   opener.setAttribute('aria-controls', id);
   opener.setAttribute('aria-expanded', 'false');

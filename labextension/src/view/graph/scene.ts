@@ -73,6 +73,21 @@ function brace(view: Look, spots: readonly Spot[]): Brace | null {
   return { note, path: `M${left} ${y}v6h${right - left}v-6` };
 }
 
+const RANK = 150;
+
+/** Where what is to be guessed would stand: after the newest, with a question mark. */
+const guessed = (view: Look, newest: Spot | undefined): Spot | null => (view.guess && !view.past && newest) || null;
+
+const guessNotes = ({ x, y }: Spot): Note[] => [
+  { key: 'guess', look: 'guess', text: '?', x: x + RANK, y: y + 7 },
+  { key: 'yours', look: 'note', text: 'your guess', x: x + RANK, y: y + 44 }
+];
+
+const guessStrokes = ({ x, y }: Spot): Stroke[] => [
+  { look: 'guess', path: `M${x + RANK - 16} ${y - 24}h32a8 8 0 0 1 8 8v32a8 8 0 0 1-8 8h-32a8 8 0 0 1-8-8v-32a8 8 0 0 1 8-8zM${x + 32} ${y}h${RANK - 65}` },
+  { look: 'guess tip', path: `M${x + RANK - 26} ${y}l-7-3.5v7z` }
+];
+
 function after(view: Look, newest: Spot | undefined): Note[] {
   if (!view.past || !newest) return [];
   return [{ key: 'after', look: 'note', text: 'after this: nothing known yet', x: newest.x + 145, y: newest.y + 4 }];
@@ -95,10 +110,11 @@ export function around(view: Look, found: Places): Around {
   const branches = view.model.branches.size > 1 ? branchNotes(view, spots) : [];
   const shared = view.model.branches.size > 1 ? brace(view, spots) : null;
   const row = divider === null ? [] : [{ look: 'div', path: `M${divider} -48V64` }];
+  const asked = guessed(view, newest);
   return {
-    notes: [...branches, ...(shared ? [shared.note] : []), ...after(view, newest)],
-    strokes: [...row, ...(shared ? [{ look: 'brace', path: shared.path }] : [])],
+    notes: [...branches, ...(shared ? [shared.note] : []), ...(asked ? guessNotes(asked) : after(view, newest))],
+    strokes: [...row, ...(shared ? [{ look: 'brace', path: shared.path }] : []), ...(asked ? guessStrokes(asked) : [])],
     newest,
-    right: Math.max(0, ...branches.map(note => note.x + note.text.length * 6.6 + 8))
+    right: Math.max(asked ? asked.x + RANK + 40 : 0, ...branches.map(note => note.x + note.text.length * 6.6 + 8))
   };
 }
