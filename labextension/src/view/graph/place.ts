@@ -11,8 +11,8 @@ import { cameToNothing } from './status';
 export const TILE = 24;
 export const ROW = 122;
 /** How far what is parked stands apart, where there is room and where there is little. */
-const ROOMY = 89;
-const TIGHT = 80;
+const ROOMY = 104;
+const TIGHT = 88;
 
 export interface Size {
   readonly width: number;

@@ -48,6 +48,9 @@ function branchNotes(view: Look, spots: readonly Spot[]): Note[] {
   });
 }
 
+/** A brace that is less wide has no room for many words: beside it lines go down. */
+const WORDY = 250;
+
 interface Brace {
   readonly note: Note;
   readonly path: string;
@@ -68,7 +71,7 @@ function brace(view: Look, spots: readonly Spot[]): Brace | null {
   const right = Math.max(...row.map(spot => spot.x)) + 24;
   if (spots.some(spot => spot.y > low && spot.x < right + 40)) return null;
   const y = low + 74;
-  const text = 'shared by both branches, nothing ran again';
+  const text = right - left < WORDY ? 'shared, not run again' : 'shared by both branches, nothing ran again';
   const note = { key: 'shared', look: 'note', text, x: (left + right) / 2, y: y + 24 };
   return { note, path: `M${left} ${y}v6h${right - left}v-6` };
 }
