@@ -15,6 +15,7 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session
 from jupyter_toolcall.errors import NotKept, UsageError
+from jupyter_toolcall.events import Asked
 from jupyter_toolcall.journal.disk import File, LocalFiles
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.magics.cells import Cells
@@ -404,3 +405,28 @@ class FullFile:
 
     def close(self) -> None:
         self.file.close()
+
+
+def prompts(session: Session) -> list[str]:
+    """Return what was said to the model on this branch."""
+    path = session.journal.path(session.head)
+    return [entry.event.text.strip() for entry in path if isinstance(entry.event, Asked)]
+
+
+def test_a_cell_that_is_run_anew_begins_where_its_prompt_was_said(kernel: Kernel) -> None:
+    kernel.variables["m"] = Scripted(["one", "two", "three"])
+    kernel.run(OPEN, "First.")
+    wrong = kernel.run("-n a", "Then.")
+    anew = kernel.run("-n a --fresh", "Then.")
+    assert prompts(wrong) == prompts(anew) == ["First.", "Then."]
+    assert {anew.head, wrong.head} == {*anew.journal.leaves()}
+
+
+def test_a_cell_that_is_run_anew_has_the_options_that_it_says_now(kernel: Kernel) -> None:
+    kernel.variables["m"] = Scripted(["one", "two", "three"])
+    kernel.run(OPEN, "First.")
+    kernel.run("-n a", "Then.")
+    anew = kernel.run("-n a --fresh --system Slowly.", "Then.")
+    assert prompts(anew) == ["First.", "Then."]
+    assert anew.state.opened.system == "Slowly."
+    assert prompts(kernel.run("-n a --fresh", "More.")) == ["First.", "Then.", "More."]

@@ -82,6 +82,17 @@ def test_a_copy_and_its_notebook_go_on_apart(tmp_path: Path) -> None:
     assert first.notes() == []
 
 
+def test_a_copy_is_where_its_outputs_are_and_not_where_the_other_went_since(tmp_path: Path) -> None:
+    kept(tmp_path / "a.ipynb")
+    (tmp_path / "b.ipynb").write_bytes((tmp_path / "a.ipynb").read_bytes())
+    cells = Cells(str(tmp_path / "a.ipynb"))
+    say(cell(cells), "And Ben.", False).run()
+    cells.close()
+    copy = cell(Cells(str(tmp_path / "b.ipynb")))
+    assert (len(copy.calls), len(copy.journal.leaves())) == (1, 1)
+    assert RAN == ["Ann", "Ben"]
+
+
 def test_what_waits_waits_in_the_copy_too_and_is_decided_there(tmp_path: Path) -> None:
     cells = Cells(str(tmp_path / "a.ipynb"))
     waits = cell(cells, approve="ask")

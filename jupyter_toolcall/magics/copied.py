@@ -12,6 +12,8 @@ from pathlib import Path
 
 from ..errors import ToolcallError
 from ..journal.disk import home, journal_file, replace_file
+from ..journal.seal import sealing
+from ..journal.tree import Journal, Seal
 from ..notebooks.files import recorded
 
 GOES_ON = (
@@ -21,33 +23,42 @@ GOES_ON = (
 
 
 def brought(notebook: str, name: str) -> str:
-    """Bring a session's journal to a notebook that has none of its own; say so, "" for none.
+    """Bring a session to a notebook that has no journal of it: all that led to what it shows.
 
-    Raises nothing: where it can't be read or written the session begins anew.
+    Returns what is to be said of it, "" where there is none. Raises nothing: where it can't
+    be read or written the session begins anew.
     """
-    path = journal_file(notebook, name)
-    if path.exists():
-        return ""
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        for known in _written_from(path, [*_heads(Path(notebook), name)]):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(path, known)
-            return GOES_ON.format(f" {name!r}" if name else "")
+    path, seal = journal_file(notebook, name), sealing(home())
+    with contextlib.suppress(OSError, ToolcallError):
+        heads = [] if path.exists() else [*_heads(Path(notebook), name)]
+        for known in _others(path, seal) if heads else ():
+            if found := [head for head in heads if head in known]:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                replace_file(path, _led_to(known, found).dumps(seal))
+                return GOES_ON.format(f" {name!r}" if name else "")
     return ""
 
 
 def _heads(notebook: Path, name: str) -> Iterator[str]:
-    """Yield where a notebook's outputs say that a session stood, the last cell first."""
-    with contextlib.suppress(OSError, ToolcallError):
-        for saved in reversed(recorded(notebook)):
-            rows = saved.data.get("rows", {}).get("session", ())
-            if name in [str(row.get("name", "")) for row in rows]:
-                yield str(saved.data["journal"]["head"])
+    """Yield where a notebook's outputs say that a session stood."""
+    for saved in recorded(notebook):
+        rows = saved.data.get("rows", {}).get("session", ())
+        if name in [str(row.get("name", "")) for row in rows]:
+            yield str(saved.data["journal"]["head"])
 
 
-def _written_from(path: Path, heads: list[str]) -> Iterator[str]:
-    """Yield what journals of that name hold which came by one of these places."""
-    for other in sorted((home() / "sessions").glob(f"*/{path.name}")) if heads else ():
-        text = other.read_text(encoding="utf-8")
-        if any(f'"id":"{head}"' in text for head in heads):
-            yield text
+def _others(path: Path, seal: Seal | None) -> Iterator[Journal]:
+    """Yield the journals of sessions of that name, of other notebooks."""
+    for other in sorted((home() / "sessions").glob(f"*/{path.name}")):
+        yield Journal.salvage(other.read_text(encoding="utf-8", errors="replace"), seal)[0]
+
+
+def _led_to(known: Journal, heads: list[str]) -> Journal:
+    """Return a journal of what led to some entries of another one."""
+    made = Journal()
+    made.texts.update(known.texts)
+    for head in heads:
+        for entry in known.path(head):
+            made.append(entry.parent, entry.event, entry.meta, entry.own)
+    made.labels.update({key: label for key, label in known.labels.items() if key in made})
+    return made

@@ -104,8 +104,8 @@ class Notebook:
     def _said(self, chosen: Options, body: str) -> tuple[str, Session]:
         session = self.cells.session(chosen, self.shell.user_ns)
         self._say_notes()
-        since = session.head
         session = say(session, filled(body.strip(), session, self.shell.user_ns), chosen.fresh)
+        since = session.journal[session.head].parent or ""
         return since, self.cells.keep(session)
 
     def _guesses(self, session: Session, chosen: Options, somebody: bool) -> Predicting:

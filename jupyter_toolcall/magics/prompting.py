@@ -17,6 +17,7 @@ from ..events import Asked
 from ..journal.tree import Entry, Journal
 from ..loop import Cursor
 from ..session import Session
+from ..state.fold import state_at
 from ..state.script import Script
 from .setting_up import Variables, open_text
 
@@ -46,11 +47,13 @@ def say(session: Session, text: str, fresh: bool) -> Session:
     """Return the session in which a prompt was said.
 
     Where the journal has that very prompt at this place, what was recorded behind it is
-    said again, up to the next prompt; with `fresh` it is said on a new branch.
+    said again, up to the next prompt. With `fresh` it is said on a new branch: from where
+    it was said before on this one, else from here.
     """
     if not text.strip():
         raise UsageError("the prompt is empty; write what is to be done below the first line")
-    cursor, text = session.cursor, str(well_formed(text))
+    text = str(well_formed(text))
+    cursor = _before(session.cursor, text) if fresh else session.cursor
     known = {e: cursor.desk.journal[e].event for e in cursor.desk.journal.children(cursor.head)}
     said = next((e for e, event in known.items() if event == Asked(text)), None)
     if said is None or fresh:
@@ -59,6 +62,23 @@ def say(session: Session, text: str, fresh: bool) -> Session:
         return session.at(Cursor(cursor.desk, entry.id))
     script = _recorded(cursor.desk.journal, said)
     return session.at(Cursor(cursor.desk, said, Script(script)))
+
+
+def _before(cursor: Cursor, text: str) -> Cursor:
+    """Return the place at which a prompt was said last on this branch, with today's options."""
+    journal = cursor.desk.journal
+    path = reversed(journal.path(cursor.head))
+    said = next((e for e in path if is_prompt(e) and _words(e) == text.rstrip("\n")), None)
+    if said is None or said.parent is None:
+        return cursor
+    opened, place = cursor.state.opened, said.parent
+    if state_at(journal, place).opened != opened:
+        place = journal.append(place, opened).id
+    return Cursor(cursor.desk, place)
+
+
+def _words(entry: Entry) -> str:
+    return entry.event.text.rstrip("\n") if isinstance(entry.event, Asked) else ""
 
 
 def _unsaid(text: str, known: Any) -> Asked:
