@@ -157,7 +157,7 @@ export function actions(acts: Acts): Actions {
     const call = view.model.calls.get(view.chosen.call);
     if (!call) return [];
     const open = isDecision(call);
-    if (!view.live) return open && !view.past ? [note(trans.__('This is the saved session: run its cell to decide.'))] : [];
+    if (!view.live) return open && !view.past ? [note(trans.__('This is the saved session: to decide, run the cells from the top to this one.'))] : [];
     if (view.past)
       return [
         h('div', { class: 'tc-row' }, ...afterwards(view, call, acts)),
