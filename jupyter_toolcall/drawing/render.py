@@ -19,6 +19,8 @@ COLUMNS = 13
 HEAD = 3
 ABOVE, BELOW = 3, 5
 """So many lanes are drawn above and below the main line."""
+LETTER = 5.6
+"""How wide a letter of the line below is, on average."""
 
 
 def svg(rows: Rows) -> str:
@@ -72,7 +74,7 @@ def _ground(width: float, height: float, rows: Rows) -> Iterator[str]:
         'fill="#fff" stroke="#d9d9d9"/>'
     )
     yield f'<path d="M.5 {height - 36:g}H{width - 0.5:g}" stroke="#e6e6e6"/>'
-    yield words(16, height - 14, summary(rows), MUTED)
+    yield words(16, height - 14, summary(rows, int((width - 130) / LETTER)), MUTED)
     yield words(width - 16, height - 14, "jupyter-toolcall", MUTED, anchor="end")
 
 

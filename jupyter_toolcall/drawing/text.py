@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ..digest import encode
 from ..rows.calls import AGAIN
 from ..rows.contract import CallRow, ObjectRow, Rows, SessionRow
 
@@ -72,8 +73,9 @@ def _notes(rows: Rows) -> Iterator[str]:
             yield from (shown(f"  {call.step} {call.tool}: {each}") for each in said)
 
 
-def summary(rows: Rows) -> str:
-    """Return one line: how the session ended, with how much, and what was changed."""
+def summary(rows: Rows, room: int = 200) -> str:
+    """Return one line: how the session ended, with how much, and, where there is room, into what
+    a call was changed."""
     session = next(iter(rows.session), SessionRow())
     count = len([row for row in rows.calls if not row.branch])
     parts = [session.says or "Session", f"{count} call{'' if count == 1 else 's'}"]
@@ -83,8 +85,25 @@ def summary(rows: Rows) -> str:
     if session.remembered:
         parts.append(f"{session.ran} ran, {session.remembered} from memory")
     parts += [f"saved {row.name} as {row.saved}" for row in _saved(rows)]
-    parts += [f"call {row.step} edited" for row in rows.calls if row.edited and not row.branch]
+    edited = [row for row in rows.calls if row.edited and not row.branch]
+    told = _line([*parts, *(_edit(row) for row in edited)])
+    return (
+        told
+        if len(told) <= room
+        else _line([*parts, *(f"call {row.step} edited" for row in edited)])
+    )
+
+
+def _line(parts: Iterable[str]) -> str:
     return " · ".join(shown(part, 80) for part in parts)
+
+
+def _edit(row: CallRow) -> str:
+    """Return which call a person edited, and where one value took another's place, which."""
+    asked = row.asked or {}
+    changed = [key for key in asked if key in row.arguments and row.arguments[key] != asked[key]]
+    told = [f": {key} {encode(row.arguments[key])} for {encode(asked[key])}" for key in changed]
+    return f"call {row.step} edited{told[0] if len(told) == 1 else ''}"
 
 
 def _saved(rows: Rows) -> Iterable[ObjectRow]:
