@@ -16,11 +16,12 @@ type Outputs = ICodeCellModel['outputs'];
 /** From now on no saved session of this notebook gets lost. */
 export function keepSaved(notebook: NotebookPanel): void {
   notebook.sessionContext.iopubMessage.connect((_, message) => {
-    if (!KernelMessage.isDisplayDataMsg(message) && !KernelMessage.isUpdateDisplayDataMsg(message)) return;
+    const shows = KernelMessage.isDisplayDataMsg(message) || KernelMessage.isUpdateDisplayDataMsg(message);
+    if (!shows && !KernelMessage.isExecuteResultMsg(message)) return;
     const { data, metadata, transient } = message.content;
     if (data[SESSION] === undefined) return;
     takeNote(data[SESSION]);
-    if (!transient?.display_id) return;
+    if (!shows || !transient?.display_id) return;
     const outputs = outputsWith(notebook, transient.display_id);
     if (outputs) keep(outputs, { data, metadata });
   });
