@@ -145,3 +145,12 @@ def test_a_cell_that_runs_below_a_forged_approval_asks_all_the_same(page: Page, 
     expect(panel(page, 1)).to_contain_text(UNCHECKED)
     run_all(page)
     expect_waits(panel(page, 1), 2, "Potato_rinse")
+
+
+def test_what_a_cell_has_just_returned_is_its_kernels_own_word(page: Page, lab: Place) -> None:
+    cells = [LOAD, f"%%toolchat {OPTIONS} --approve all\n{PROMPT}", "_.fork()"]
+    open_notebook(page, lab, "own.ipynb", cells)
+    run_all(page)
+    returned = outputs(page, 2).get_by_role("region", name="Tool calls")
+    expect(returned.get_by_role("status", name="Session status")).to_contain_text("Finished")
+    expect(returned.get_by_text(UNCHECKED)).to_be_hidden()
