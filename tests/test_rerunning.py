@@ -266,7 +266,7 @@ def test_a_saved_session_finds_its_values_where_it_is_loaded(
     session.save(tmp_path / "s.jsonl")
     loaded = Session.load(tmp_path / "s.jsonl", Toolbox(write, read, Letter, Post()), approve="all")
     shown = loaded._repr_mimebundle_()[MIME]["rows"]["objects"]
-    assert [row["preview"]["fields"][0] for row in shown] == [["text", "'hi'"]] * 2
+    assert [row["preview"]["fields"][0] for row in shown] == [["text", '"hi"']] * 2
     assert loaded["Letter#2"] == session["Letter#2"]
     assert loaded.replay().run().head == session.head
     assert RAN == ["write", "stamp", "send"]
