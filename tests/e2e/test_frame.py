@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, Request, expect
 
 from tests.e2e.corpus import CORPUS, HOST
-from tests.e2e.kitchen import expect_status, node, panel
+from tests.e2e.kitchen import expect_status, node, panel, press
 from tests.e2e.rig import Place, dark_theme, open_notebook, run_all, screenshot, wait_idle
 
 MARKUP = "<h3>Sales</h3><p>all of it</p>" + "".join(CORPUS)
@@ -43,6 +43,7 @@ def test_markup_of_a_value_is_seen_and_acts_nowhere(page: Page, lab: Place, them
     expect_status(view, "Finished")
     wait_idle(page)
     node(view, "Note#1").click()
+    press(view, "Show all of it")
     frame = view.locator("iframe.tc-frame")
     expect(frame).to_have_attribute("sandbox", "")
     inside = view.frame_locator("iframe.tc-frame")
