@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any
 
 from ..content.value import content_digest, plain_data, well_formed
-from ..digest import encode
+from ..digest import literal
 from ..errors import Unfinished, UsageError
 from ..events import Asked, Made, Opened, Output
 from ..loop import Cursor
@@ -118,7 +118,7 @@ def _shown(cursor: Cursor, asked: _Question) -> str:
     if asked.made:
         return cursor.state.by_maker[asked.made[1].maker]
     data = cursor.desk.hide(plain_data(asked.given))
-    return f"this {type(asked.given).__name__}: {encode(data)}"
+    return f"this {type(asked.given).__name__}: {literal(data)}"
 
 
 def _result(cursor: Cursor) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..digest import encode
+from ..digest import literal
 from ..rows.calls import AGAIN
 from ..rows.contract import CallRow, ObjectRow, Rows, SessionRow
 
@@ -102,7 +102,7 @@ def _edit(row: CallRow) -> str:
     """Return which call a person edited, and where one value took another's place, which."""
     asked = row.asked or {}
     changed = [key for key in asked if key in row.arguments and row.arguments[key] != asked[key]]
-    told = [f": {key} {encode(row.arguments[key])} for {encode(asked[key])}" for key in changed]
+    told = [f": {key} {literal(row.arguments[key])} for {literal(asked[key])}" for key in changed]
     return f"call {row.step} edited{told[0] if len(told) == 1 else ''}"
 
 

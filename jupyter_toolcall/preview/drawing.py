@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..content.value import describe, well_formed
-from ..digest import encode
+from ..digest import literal
 from ..rows.contract import Preview
 from .images import glyph, image, is_image
 from .markup import markup, plain
@@ -117,7 +117,7 @@ def _shown(item: Any, limit: int) -> str:
     """A text in the quotes that arguments have, so that it reads alike wherever it stands."""
     if type(item) is not str:
         return describe(item, limit)
-    text = encode(well_formed(item))
+    text = literal(well_formed(item))
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Literal, cast
 
-from ..digest import encode
+from ..digest import literal
 from ..errors import UsageError
 from ..tools import Tool, nearest
 
@@ -43,7 +43,7 @@ def matching(glob: str, verdict: Verdict) -> Rule:
     """Return the rule that answers for calls that look like `tool` or `tool(arguments)`."""
 
     def rule(tool: Tool, arguments: Mapping[str, Any]) -> Answer | None:
-        shown = f"{tool.name}({encode(dict(arguments))})"
+        shown = f"{tool.name}({literal(dict(arguments))})"
         if fnmatchcase(tool.name, glob) or fnmatchcase(shown, glob):
             return verdict, f"The rule {glob!r} says {verdict}."
         return None

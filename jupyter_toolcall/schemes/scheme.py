@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..digest import encode
+from ..digest import literal
 from ..errors import CallError
 from ..events import Data, Failed, Interrupted, Made, Many
 from ..request import Message, Reply, Result
@@ -144,7 +144,7 @@ def _outcome(call: CallState, state: State) -> tuple[dict[str, Any], bool]:
 
 
 def _edited(call: CallState, reason: str) -> str:
-    ran = ", ".join(f"{key}={encode(value)}" for key, value in call.arguments.items())
+    ran = ", ".join(f"{key}={literal(value)}" for key, value in call.arguments.items())
     return _note(f"A person changed this call; what ran in its place: {call.tool}({ran}).", reason)
 
 

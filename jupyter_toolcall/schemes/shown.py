@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ..digest import encode
+from ..digest import literal
 from ..events import Made
 from ..state.call import CallState, objects_of
 from ..state.shape import State
@@ -105,7 +105,7 @@ def _recipe(call: CallState, tool: Tool | None) -> str:
 
 
 def _value(value: Any) -> str:
-    text = value if isinstance(value, str) and NAME.fullmatch(value) else encode(value)
+    text = value if isinstance(value, str) and NAME.fullmatch(value) else literal(value)
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..digest import encode
+from ..digest import literal
 from ..drawing.layout import Layout, main_use
 from ..errors import Absent, CallError
 from ..events import Data, Failed, Interrupted
@@ -172,5 +172,5 @@ def _shown(key: str, value: Any, bare: bool) -> str:
 
 
 def _text(value: Any) -> str:
-    text = value if isinstance(value, str) else encode(value)
+    text = value if isinstance(value, str) else literal(value)
     return text if len(text) <= LONG else f"{text[:LONG]}…"

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ..content.value import cut
 from ..conversation.replies import RUNS
-from ..digest import encode
+from ..digest import literal
 from ..events import Asked, Call, Decided, Finished, Replied, Usage
 from ..journal.tree import Entry
 from ..loop import Cursor
@@ -102,7 +102,7 @@ def _offered(cursor: Cursor, reply: Replied, short: str, turn: int) -> Iterator[
 
 
 def _spoken(call: Call) -> str:
-    arguments = ", ".join(f"{key}={encode(value)}" for key, value in call.arguments.items())
+    arguments = ", ".join(f"{key}={literal(value)}" for key, value in call.arguments.items())
     return _cut(f"{call.tool}({arguments})")
 
 
