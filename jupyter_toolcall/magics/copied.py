@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import ToolcallError
-from ..journal.disk import home, journal_file, replace_file
+from ..journal.disk import home, journal_file, read_journal, replace_file
 from ..journal.seal import sealing
-from ..journal.tree import Journal, Seal
+from ..journal.tree import Journal
 from ..notebooks.files import recorded
 
 GOES_ON = (
@@ -29,9 +29,12 @@ def brought(notebook: str, name: str) -> str:
     be read or written the session begins anew.
     """
     path, seal = journal_file(notebook, name), sealing(home())
+    others = () if path.exists() else sorted((home() / "sessions").glob(f"*/{path.name}"))
     with contextlib.suppress(OSError, ToolcallError):
-        heads = [] if path.exists() else [*_heads(Path(notebook), name)]
-        for known in _others(path, seal) if heads else ():
+        # Where no other notebook has such a session, this one need not be read.
+        heads = [*_heads(Path(notebook), name)] if others else []
+        for other in others if heads else ():
+            known = read_journal(other, seal=seal)
             if found := [head for head in heads if head in known]:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 replace_file(path, _led_to(known, found).dumps(seal))
@@ -45,12 +48,6 @@ def _heads(notebook: Path, name: str) -> Iterator[str]:
         rows = saved.data.get("rows", {}).get("session", ())
         if name in [str(row.get("name", "")) for row in rows]:
             yield str(saved.data["journal"]["head"])
-
-
-def _others(path: Path, seal: Seal | None) -> Iterator[Journal]:
-    """Yield the journals of sessions of that name, of other notebooks."""
-    for other in sorted((home() / "sessions").glob(f"*/{path.name}")):
-        yield Journal.salvage(other.read_text(encoding="utf-8", errors="replace"), seal)[0]
 
 
 def _led_to(known: Journal, heads: list[str]) -> Journal:

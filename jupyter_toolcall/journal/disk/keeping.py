@@ -79,10 +79,10 @@ def journal_names(notebook: str) -> tuple[str, ...]:
     return tuple("" if name == UNNAMED else name for name in found)
 
 
-def read_journal(path: Path, files: Files = DISK) -> Journal:
-    """Return what a file holds as far as it can be read; nothing of it is this kernel's own."""
+def read_journal(path: Path, files: Files = DISK, seal: Seal | None = None) -> Journal:
+    """Return what a file holds as far as it can be read; without a seal nothing of it is own."""
     with contextlib.suppress(OSError, ToolcallError):
-        return Journal.salvage(_text(files.read(path)))[0]
+        return Journal.salvage(_text(files.read(path)), seal)[0]
     return Journal()
 
 
