@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ from ..session import Session
 
 WORDS = "JUPYTER_TOOLCALL_WORDS"
 ALL = "*"
+Saved = tuple[str, Event, Mapping[str, Any]]
+"""A saved session's entry: its id, its event, and what is noted beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,8 @@ def _cell(part: Mapping[str, Any], allowed: str) -> Iterator[Said]:
     calls = {c.id: c for _, event, _ in entries if isinstance(event, Replied) for c in event.calls}
     ids = None if allowed == ALL else set(allowed.split(","))
     said: list[Word] = []
-    cut_off = _cut_off(part)
+    rows = part["events"]
+    cut_off = _cut_off(entries, rows)
     for number, (entry_id, event, meta) in enumerate(entries):
         if meta.get("by") != "person" or "of" in meta or (ids is not None and entry_id not in ids):
             continue
@@ -89,40 +93,40 @@ def _cell(part: Mapping[str, Any], allowed: str) -> Iterator[Said]:
                 said.append(Word(event, calls.get(call_id), ids is not None))
             case Replied():
                 said.append(Word(event))
-    yield Said(entries[0][1].text, said, _waits(part))
+    yield Said(entries[0][1].text, said, _waits(entries, rows, part["head"]))
 
 
-def _cut_off(part: Mapping[str, Any]) -> Mapping[str, int]:
+def _cut_off(entries: Sequence[Saved], rows: Sequence[Any]) -> Mapping[str, int]:
     """Return where calls started that never ended: what was said before does not hold there."""
-    entries, rows = list(_entries(part)), part["events"]
     started = {n: e.call_id for n, (_, e, _) in enumerate(entries) if isinstance(e, Started)}
     for number, (_, event, _) in enumerate(entries):
         if isinstance(event, Finished):
-            at = number
-            while at >= 0 and not isinstance(entries[at][1], Replied):
-                if started.get(at) == event.call_id:
-                    del started[at]
-                    break
-                at = rows[at][0]
+            turn = takewhile(lambda at: not isinstance(entries[at][1], Replied), _up(rows, number))
+            started.pop(next((at for at in turn if started.get(at) == event.call_id), -1), "")
     return {call_id: n for n, call_id in started.items()}
 
 
-def _waits(part: Mapping[str, Any]) -> bool:
+def _waits(entries: Sequence[Saved], rows: Sequence[Any], head: str) -> bool:
     """Return whether a call has no result at the place where a saved session stands."""
-    entries, rows = list(_entries(part)), part["events"]
-    at = next((n for n, each in enumerate(entries) if each[0] == part["head"]), -1)
+    stands = next((n for n, each in enumerate(entries) if each[0] == head), -1)
     ended: set[str] = set()
-    while at >= 0:
+    for at in _up(rows, stands):
         match entries[at][1]:
             case Finished(call_id) | Decided(call_id, "reject" | "answer"):
                 ended.add(call_id)
             case Replied(calls=calls):
                 return not {call.id for call in calls} <= ended
-        at = rows[at][0]
     return False
 
 
-def _entries(part: Mapping[str, Any]) -> Iterator[tuple[str, Event, Mapping[str, Any]]]:
+def _up(rows: Sequence[Any], at: int) -> Iterator[int]:
+    """Yield a saved entry's number, that of its parent, and so on to the cell's first."""
+    while at >= 0:
+        yield at
+        at = rows[at][0]
+
+
+def _entries(part: Mapping[str, Any]) -> Iterator[Saved]:
     """Yield a saved session's entries: their ids, events and what is noted beside them."""
     ids: list[str] = []
     for parent, data, *meta in part["events"]:
