@@ -68,7 +68,7 @@ def _before(cursor: Cursor, text: str) -> Cursor:
     """Return the place at which a prompt was said last on this branch, with today's options."""
     journal = cursor.desk.journal
     path = reversed(journal.path(cursor.head))
-    said = next((e for e in path if is_prompt(e) and _words(e) == text.rstrip("\n")), None)
+    said = next((entry for entry in path if _says(entry, text)), None)
     if said is None or said.parent is None:
         return cursor
     opened, place = cursor.state.opened, said.parent
@@ -77,8 +77,11 @@ def _before(cursor: Cursor, text: str) -> Cursor:
     return Cursor(cursor.desk, place)
 
 
-def _words(entry: Entry) -> str:
-    return entry.event.text.rstrip("\n") if isinstance(entry.event, Asked) else ""
+def _says(entry: Entry, text: str) -> bool:
+    match entry.event:
+        case Asked(said, by="person"):
+            return said.rstrip("\n") == text.rstrip("\n")
+    return False
 
 
 def _unsaid(text: str, known: Any) -> Asked:

@@ -71,7 +71,7 @@ def read(path: Path) -> Any:
     try:
         return nbformat.read(path, as_version=4)
     except (nbformat.ValidationError, nbformat.reader.NotJSONError, ValueError) as error:
-        raise ToolcallError(f"{path} is no notebook ({str(error).splitlines()[0][:120]})") from None
+        raise _no_notebook(path, str(error).splitlines()[0][:120]) from None
 
 
 def cells(path: Path) -> list[Mapping[str, Any]]:
@@ -83,11 +83,15 @@ def cells(path: Path) -> list[Mapping[str, Any]]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ToolcallError(f"{path} is no notebook ({str(error).splitlines()[0][:120]})") from None
+        raise _no_notebook(path, str(error).splitlines()[0][:120]) from None
     held = found.get("cells") if isinstance(found, dict) else None
     if not isinstance(held, list) or not all(isinstance(each, dict) for each in held):
-        raise ToolcallError(f"{path} is no notebook (it has no cells)")
+        raise _no_notebook(path, "it has no cells")
     return held
+
+
+def _no_notebook(path: Path, why: str) -> ToolcallError:
+    return ToolcallError(f"{path} is no notebook ({why})")
 
 
 def recorded(path: Path) -> tuple[Recorded, ...]:

@@ -92,13 +92,20 @@ export function took(turn: FullTurn | undefined): string {
   return [tokens, cost, time].filter(part => part !== '').join(' · ');
 }
 
+/** The request's text where it was asked for, else the button that asks. */
+interface Exact {
+  readonly text: Child;
+  readonly way: Child;
+}
+
 /** The request as it goes to the model, where it was asked for; else the way to it. */
-function exactly(view: Look, turn: number, acts: Acts): Child[] {
-  if (!view.live) return [];
+function exactly(view: Look, turn: number, acts: Acts): Exact {
+  if (!view.live) return { text: null, way: null };
   const shown = view.model.shown?.turn === turn ? view.model.shown.text : null;
-  if (shown !== null) return [h('pre', { class: 'tc-text tc-exact', tabindex: 0, 'aria-label': trans.__('Exact request') }, shown)];
+  if (shown !== null)
+    return { text: h('pre', { class: 'tc-text tc-exact', tabindex: 0, 'aria-label': trans.__('Exact request') }, shown), way: null };
   const ask = (): void => acts.send({ type: 'show_request', turn });
-  return [button(trans.__('Exact request'), { look: 'ghost small right', onclick: ask, key: 'exact' })];
+  return { text: null, way: button(trans.__('Exact request'), { look: 'ghost small right', onclick: ask, key: 'exact' }) };
 }
 
 const STALE = 'What it replied to reads otherwise now: it may be stale.';
@@ -110,12 +117,10 @@ function warning(view: Look, turn: Turn, acts: Acts): Child[] {
   return [h('div', { class: 'tc-row tc-warned' }, said, anew(view, turn.turn, true, acts))];
 }
 
-const isButton = (each: Child): boolean => each instanceof HTMLElement && each.tagName === 'BUTTON';
-
 interface Beside {
   readonly spent: FullTurn | undefined;
   readonly thinking: boolean;
-  readonly exact: readonly Child[];
+  readonly exact: Exact;
   readonly warning: readonly Child[];
 }
 
@@ -152,11 +157,11 @@ function page(turn: Turn, { spent, thinking, exact, warning }: Beside): HTMLElem
       { class: 'tc-row tc-subhead first' },
       h('span', { class: 'strong' }, `Request ${turn.turn}`),
       h('span', { class: 'muted small' }, since),
-      ...exact.filter(isButton)
+      exact.way
     ),
     ...quiet(turn.old),
     ...turn.fresh.map(message => whole(message, 'new', '+')),
-    ...exact.filter(each => !isButton(each)),
+    exact.text,
     ...reply
   );
 }
