@@ -12,6 +12,7 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.errors import Absent
+from jupyter_toolcall.events import Replied
 from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.magics.lines import carry_out, split
 from jupyter_toolcall.magics.prompting import filled, say
@@ -207,6 +208,20 @@ def test_it_goes_on_where_the_last_kernel_worked_last_and_not_on_the_youngest_br
     again = kernel().cell(LINE, "Send it.")
     assert again.head == worked.head
     assert [call.arguments.get("by") for call in again.calls] == [None, "me", None]
+
+
+def test_an_edit_that_the_end_of_a_kernel_cut_off_goes_on_with_the_recorded_replies(
+    kernel: Begin,
+) -> None:
+    first = kernel()
+    done = first.cell(LINE, "Send it.", YES, YES, YES)
+    done.edit("call_2", by="you")
+    first.ends()
+    second = kernel().cell(LINE, "Send it.", YES)
+    assert RAN == ["write", "stamp", "send", "stamp", "send"]
+    assert (second["Letter#2"], second.text) == (Letter("hi", ["you"]), "one")
+    said = [e.meta["at"] for e in second.journal.path(second.head) if isinstance(e.event, Replied)]
+    assert said == [e.meta["at"] for e in done.journal if isinstance(e.event, Replied)]
 
 
 def test_a_journal_of_another_machine_finds_no_value_here(kernel: Begin, tmp_path: Path) -> None:

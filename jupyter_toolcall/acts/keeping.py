@@ -17,6 +17,7 @@ from ..runner.store import shelf
 from ..schemes import Scheme
 from ..tools import Toolbox
 from .opening import Described, reopening
+from .resuming import resumed
 
 
 def save(cursor: Cursor, path: str | Path) -> None:
@@ -59,4 +60,4 @@ def loaded(
         where=str(path),
     )
     desk.memory.shelf = shelf()
-    return Cursor(desk, journal.leaves()[-1])
+    return resumed(desk, journal.leaves()[-1])

@@ -15,6 +15,7 @@ from ..state.memory import Prepared
 from ..state.script import Script
 from ..state.shape import State
 from ..tools.arguments import readable
+from .resuming import REPLAYS
 
 
 def entry_of(cursor: Cursor, place: str) -> str:
@@ -105,7 +106,8 @@ def decide_first(again: Cursor, event: Decided) -> Cursor:
         if ready.tool.for_person:
             raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer it anew")
         event = replace(event, bound=ready.bound)
-    again.decide(event, "person")
+    left = {REPLAYS: behind[-1].id} if (behind := again.script.entries) else {}
+    again.decide(event, "person", **left)
     return again
 
 
@@ -123,8 +125,9 @@ def _waits(cursor: Cursor, call: CallState, state: State) -> bool:
     if call.id == cursor.running:
         return False
     if call.status == "unknown":
-        said = cursor.script.next()
-        return said is None or getattr(said.event, "call_id", "") != call.id
+        said = cursor.script.next(state.open)
+        over = call.id in cursor.script.overtaken
+        return over or said is None or getattr(said.event, "call_id", "") != call.id
     try:
         ready, own = cursor.prepared(call, state)
     except Absent:

@@ -204,9 +204,9 @@ class Place:
         often = self.fresh or ready.tool.repeatable or call.id in self.words
         return often or self.desk.claims.holds(self.head, call.id)
 
-    def decide(self, event: Decided, by: str) -> None:
+    def decide(self, event: Decided, by: str, **meta: Any) -> None:
         """Write down a word on a call: it holds here, also where that was said before."""
-        self.write(event, at=self.desk.clock(), by=by)
+        self.write(event, at=self.desk.clock(), by=by, **meta)
         self.overtake(event.call_id)
         if not self.desk.claims.holds(self.head, event.call_id):
             self.words.add(event.call_id)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 from typing import Any
 
+from ..acts.resuming import left_to_say
 from ..branches.branch import is_prompt
 from ..content.value import well_formed
 from ..errors import UsageError
@@ -60,8 +62,7 @@ def say(session: Session, text: str, fresh: bool) -> Session:
         event = _unsaid(text, known.values()) if fresh else Asked(text)
         entry = cursor.desk.journal.append(cursor.head, event, {"at": cursor.desk.clock()})
         return session.at(Cursor(cursor.desk, entry.id))
-    script = _recorded(cursor.desk.journal, said)
-    return session.at(Cursor(cursor.desk, said, Script(script)))
+    return session.at(Cursor(cursor.desk, said, _recorded(cursor.desk.journal, said)))
 
 
 def _before(cursor: Cursor, text: str) -> Cursor:
@@ -92,12 +93,22 @@ def _unsaid(text: str, known: Any) -> Asked:
     return event
 
 
-def _recorded(journal: Journal, said: str) -> tuple[Entry, ...]:
-    """Return the way from a prompt to the newest entry behind it, up to the next prompt."""
+def _recorded(journal: Journal, said: str) -> Script:
+    """Return the way from a prompt to the newest entry behind it, up to the next prompt.
+
+    A replay that was cut off there goes on with what it had still to say.
+    """
     behind = [said]
     for each in behind:
         behind += journal.children(each)
     reached = set(behind)
     newest = next(entry.id for entry in reversed([*journal]) if entry.id in reached)
     way = journal.path(newest, after=said)
-    return tuple(itertools.takewhile(lambda entry: not is_prompt(entry), way))
+    if len(told := _up_to_prompt(way)) < len(way):
+        return Script(told)
+    rest = left_to_say(journal, newest)
+    return Script(told, then=replace(rest, entries=_up_to_prompt(rest.entries)))
+
+
+def _up_to_prompt(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    return tuple(itertools.takewhile(lambda entry: not is_prompt(entry), entries))

@@ -22,6 +22,8 @@ class Script:
     at: int = 0
     overtaken: set[str] = field(default_factory=set)
     """The calls that were decided or run anew: what was recorded of them is over."""
+    then: Script | None = None
+    """What is said again once these are."""
 
     def next(self, open_calls: Collection[str] = ()) -> Entry | None:
         """Return the next entry that still holds, or that is about one of these calls."""
@@ -31,7 +33,11 @@ class Script:
             if call_id not in self.overtaken or call_id in open_calls:
                 return entry
             self.at += 1
-        return None
+        if (rest := self.then) is None:
+            return None
+        self.entries, self.at, self.then = rest.entries, rest.at, rest.then
+        self.overtaken |= rest.overtaken
+        return self.next(open_calls)
 
     def end_of(self, call_id: str) -> tuple[Entry, Outcome] | None:
         """Return what a call is about to come to, and the entry that says so."""
