@@ -24,6 +24,7 @@ from ..models.named import IN_PLACE
 from ..notebooks.files import SOCKETS_OFF, Recorded, execute, recorded
 from ..state.fold import state_at
 from ..state.script import about
+from .saved import without_cut_off
 from .standing_in import ALL, WORDS, own_words
 
 UNSAID = ("bound", "digest", "instances")
@@ -134,7 +135,7 @@ def _divergences(before: Sequence[Recorded], after: Sequence[Recorded]) -> Itera
 def divergence(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     """Return the first difference of what two saved sessions say, "" for none."""
     steps: dict[str, str] = {}
-    for was, now in zip_longest(old["events"], new["events"]):
+    for was, now in zip_longest(without_cut_off(old), new["events"]):
         _note(was or now, steps)
         where = _where(was or now, steps)
         if now is None:

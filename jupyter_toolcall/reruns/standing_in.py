@@ -9,25 +9,22 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from ..acts import replying
 from ..acts.deciding import decision
 from ..errors import ToolcallError
-from ..events import Asked, Call, Data, Decided, Event, Finished, Replied, Started, from_json
-from ..journal.tree import name
+from ..events import Asked, Call, Data, Decided, Event, Replied
 from ..models.named import IN_PLACE
 from ..notebooks.files import recorded
 from ..session import Session
+from .saved import cut_off, entries_of, waits
 
 WORDS = "JUPYTER_TOOLCALL_WORDS"
 ALL = "*"
-Saved = tuple[str, Event, Mapping[str, Any]]
-"""A saved session's entry: its id, its event, and what is noted beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,62 +74,22 @@ def words_in(path: Path, allowed: str) -> Words:
 
 
 def _cell(part: Mapping[str, Any], allowed: str) -> Iterator[Said]:
-    entries = list(_entries(part))
+    entries, rows = list(entries_of(part)), part["events"]
     if not entries or not isinstance(entries[0][1], Asked):
         return
     calls = {c.id: c for _, event, _ in entries if isinstance(event, Replied) for c in event.calls}
     ids = None if allowed == ALL else set(allowed.split(","))
     said: list[Word] = []
-    rows = part["events"]
-    cut_off = _cut_off(entries, rows)
+    over = {call_id: number for number, call_id in cut_off(entries, rows).items()}
     for number, (entry_id, event, meta) in enumerate(entries):
         if meta.get("by") != "person" or "of" in meta or (ids is not None and entry_id not in ids):
             continue
         match event:
-            case Decided(call_id) if number > cut_off.get(call_id, -1):
+            case Decided(call_id) if number > over.get(call_id, -1):
                 said.append(Word(event, calls.get(call_id), ids is not None))
             case Replied():
                 said.append(Word(event))
-    yield Said(entries[0][1].text, said, _waits(entries, rows, part["head"]))
-
-
-def _cut_off(entries: Sequence[Saved], rows: Sequence[Any]) -> Mapping[str, int]:
-    """Return where calls started that never ended: what was said before does not hold there."""
-    started = {n: e.call_id for n, (_, e, _) in enumerate(entries) if isinstance(e, Started)}
-    for number, (_, event, _) in enumerate(entries):
-        if isinstance(event, Finished):
-            turn = takewhile(lambda at: not isinstance(entries[at][1], Replied), _up(rows, number))
-            started.pop(next((at for at in turn if started.get(at) == event.call_id), -1), "")
-    return {call_id: n for n, call_id in started.items()}
-
-
-def _waits(entries: Sequence[Saved], rows: Sequence[Any], head: str) -> bool:
-    """Return whether a call has no result at the place where a saved session stands."""
-    stands = next((n for n, each in enumerate(entries) if each[0] == head), -1)
-    ended: set[str] = set()
-    for at in _up(rows, stands):
-        match entries[at][1]:
-            case Finished(call_id) | Decided(call_id, "reject" | "answer"):
-                ended.add(call_id)
-            case Replied(calls=calls):
-                return not {call.id for call in calls} <= ended
-    return False
-
-
-def _up(rows: Sequence[Any], at: int) -> Iterator[int]:
-    """Yield a saved entry's number, that of its parent, and so on to the cell's first."""
-    while at >= 0:
-        yield at
-        at = rows[at][0]
-
-
-def _entries(part: Mapping[str, Any]) -> Iterator[Saved]:
-    """Yield a saved session's entries: their ids, events and what is noted beside them."""
-    ids: list[str] = []
-    for parent, data, *meta in part["events"]:
-        event = from_json(data)
-        ids.append(name(part["parent"] if parent < 0 else ids[parent], event))
-        yield ids[-1], event, meta[0] if meta else {}
+    yield Said(entries[0][1].text, said, waits(entries, rows, part["head"]))
 
 
 def own_words(path: Path, own: frozenset[str]) -> tuple[str, int]:
@@ -140,7 +97,7 @@ def own_words(path: Path, own: frozenset[str]) -> tuple[str, int]:
     everything = [
         entry_id
         for each in recorded(path)
-        for entry_id, event, meta in _entries(each.data["journal"])
+        for entry_id, event, meta in entries_of(each.data["journal"])
         if meta.get("by") == "person" and isinstance(event, (Decided, Replied))
     ]
     ours = [each for each in dict.fromkeys(everything) if each in own]
@@ -179,15 +136,9 @@ def _say(session: Session, word: Word) -> Session | None:
 
 def _decide(session: Session, event: Decided, word: Word) -> Session | None:
     known, asked = session.state.calls.get(event.call_id), word.call
-    if (
-        known is None
-        or asked is None
-        or (known.tool, known.call.arguments)
-        != (
-            asked.tool,
-            asked.arguments,
-        )
-    ):
+    if known is None or asked is None:
+        return None
+    if (known.tool, known.call.arguments) != (asked.tool, asked.arguments):
         return None
     given: dict[str, Any] = {"reason": event.reason}
     if event.decision == "edit":
