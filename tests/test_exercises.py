@@ -422,17 +422,23 @@ IMPORTS = (
 OPEN = "-t Potato Oven Fries -i potato sink oven plate -o fries:Plate --scheme flat --approve all"
 
 
-def test_each_further_check_gives_the_next_hint(kernel: Kernel) -> None:
+def test_checking_again_asks_for_a_hint_and_the_first_check_gives_none(kernel: Kernel) -> None:
     kernel.variables["m"] = Scripted([*SCRIPT[:2], "no"])
     kernel.run(f"-m m {OPEN}")
-    said = [kernel.said("check", "fries").splitlines() for _ in range(3)]
-    assert said[0][0] == "Not yet: Fries in sticks"
+    said = [kernel.said("check", "fries").splitlines() for _ in range(4)]
+    assert said[0][0] == "Not done yet: Fries in sticks"
     assert '✗ `fries.food` is `"fries: sticks"`: there is no `fries` yet.' in said[0][2]
     assert [lines[-1] for lines in said] == [
+        "Check again for a hint: there are 2.",
         "Hint 1 of 2: What says how a potato is cut?",
         "Hint 2 of 2: Look at each call.",
         "There are no more hints.",
     ]
+
+
+def test_a_check_without_any_hint_says_so(kernel: Kernel) -> None:
+    (kernel.cells.folder / "exercises" / "bare.md").write_text("# It\n## Checks\n- `x` is 1\n")
+    assert kernel.said("check", "bare").splitlines()[-1] == "There are no hints."
 
 
 def test_a_page_has_markdown_for_the_eye_and_data_for_a_program(kernel: Kernel) -> None:
@@ -459,7 +465,65 @@ def test_the_exercise_that_was_shown_last_is_the_one_that_is_checked(kernel: Ker
     with pytest.raises(UsageError, match="check needs the name of an exercise"):
         kernel.said("check")
     kernel.said("exercise", "spot")
-    assert "Not yet: Spot the error" in kernel.said("check")
+    assert "Not done yet: Spot the error" in kernel.said("check")
+
+
+# -- which cell is an exercise's own ------------------------------------------------------------
+
+
+def exercise_of(kernel: Kernel, cell: str, line: str = "") -> str:
+    """Return the exercise that a cell's panel would show; each cell is known by an id."""
+    kernel.variables["m"] = Scripted(SCRIPT)
+    session = kernel.run(line if "-m" in line or "--replay" in line else f"-m m {OPEN} {line}")
+    replayed = options(line).replay
+    return lines.Learner(kernel.cells, kernel.variables).on(replayed, session, cell)
+
+
+def test_no_cell_is_for_an_exercise_before_one_is_shown(kernel: Kernel) -> None:
+    assert exercise_of(kernel, "one") == ""
+
+
+def test_an_exercise_belongs_to_the_first_cell_after_it_and_to_no_other(kernel: Kernel) -> None:
+    kernel.said("exercise", "fries")
+    assert [exercise_of(kernel, cell) for cell in ("one", "two", "one")] == ["fries", "", "fries"]
+    kernel.said("exercise", "fries")
+    assert exercise_of(kernel, "two") == ""
+
+
+def test_an_exercise_that_names_its_session_belongs_to_that_alone(kernel: Kernel) -> None:
+    named = f"{TEN_LINES}\n## Session\n- The session is `mine`\n"
+    (kernel.cells.folder / "exercises" / "fries.md").write_text(named)
+    kernel.said("exercise", "fries")
+    cells = [("one", "-n other"), ("two", "-n mine"), ("three", "-n mine")]
+    assert [exercise_of(kernel, *cell) for cell in cells] == ["", "fries", "fries"]
+
+
+def test_an_exercise_that_replays_belongs_to_the_cell_that_replays_it(kernel: Kernel) -> None:
+    kernel.said("exercise", "spot")
+    assert exercise_of(kernel, "one") == ""
+    assert exercise_of(kernel, "two", f"--replay exercises/spot.md {OPEN}") == "spot"
+    kernel.said("exercise", "fries")
+    assert exercise_of(kernel, "two", f"--replay exercises/spot.md {OPEN}") == "spot"
+
+
+@pytest.mark.parametrize(
+    ("checks", "about"),
+    [
+        ("`weigh` is a tool", False),
+        ("`plan` has 4 items", False),
+        ("`winner` is `1`", False),
+        ("`fries` is saved", True),
+        ("`Potato#2` is a `Potato`", True),
+        ("the answer is `done`", True),
+        ("`Potato_peel` was called", True),
+    ],
+)
+def test_what_is_checked_says_whether_a_session_is_meant(
+    kernel: Kernel, checks: str, about: bool
+) -> None:
+    (kernel.cells.folder / "exercises" / "it.md").write_text(f"# It\n## Checks\n- {checks}\n")
+    kernel.said("exercise", "it")
+    assert (exercise_of(kernel, "one") == "it") == about
 
 
 @pytest.mark.parametrize("name", ["cake", "../fries", "/etc/passwd", "a b"])
@@ -476,8 +540,9 @@ def test_the_error_is_planted_where_the_teacher_says_and_found_by_an_edit(kernel
     assert kernel.said("check", "spot").splitlines()[2:] == [
         "- ✗ Sticks it is",
         "",
-        "Hint 1 of 2: What should come out?",
+        "Check again for a hint: there are 2.",
     ]
+    assert kernel.said("check", "spot").endswith("Hint 1 of 2: What should come out?")
     kernel.cells.keep(session.edit(session.calls[2], shape="STICKS").run())
     assert kernel.said("check", "spot").splitlines() == [
         "Passed: Spot the error",
@@ -494,8 +559,9 @@ def test_an_edit_too_many_is_seen(kernel: Kernel) -> None:
     assert kernel.said("check", "spot").splitlines()[3:] == [
         "- ✗ You left alone what was right",
         "",
-        "Hint 1 of 3: One edit is enough.",
+        "Check again for a hint: there are 3.",
     ]
+    assert kernel.said("check", "spot").endswith("Hint 1 of 3: One edit is enough.")
 
 
 def test_another_call_can_be_planted_and_a_replay_says_it_again(kernel: Kernel) -> None:

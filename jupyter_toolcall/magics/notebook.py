@@ -128,8 +128,9 @@ class Notebook:
         drive = Drive(session, lambda notice: None, stepping=chosen.step)
         drive.late = functools.partial(self.cells.late, session.name)
         learner = lines.Learner(self.cells, self.shell.user_ns)
-        drive.task = learner.task(chosen.replay)
-        drive.check = lambda: learner.checked(chosen.replay, drive.session)
+        exercise = learner.on(chosen.replay, session, self._id(session))
+        drive.task = learner.task(exercise)
+        drive.check = lambda: learner.checked(exercise, drive.session)
         desk = session.cursor.desk
         desk.shows = speaking(self.shell.display_formatter.formatters)
         model = desk.model
@@ -158,6 +159,12 @@ class Notebook:
         if kernel is None:
             return False
         return bool(kernel.get_parent("shell").get("content", {}).get("allow_stdin", False))
+
+    def _id(self, session: Session) -> str:
+        """Return the id of the cell that runs; its prompt, where the front end has none."""
+        kernel = getattr(self.shell, "kernel", None)
+        about = kernel.get_parent("shell").get("metadata", {}) if kernel is not None else {}
+        return str(about.get("cellId") or session.state.prompt)
 
     async def _heard(self, drive: Drive) -> bool:
         """Return whether a panel can be heard in this kernel while a cell waits."""

@@ -4,6 +4,7 @@
 * conditions   what may have to hold at the end, a closed set (pure)
 * sentences    how each of these is written, and read (pure)
 * reading      an exercise, read from its Markdown (pure)
+* belonging    whether an exercise is about a session (pure)
 * scene        what an exercise is held against
 * checking     whether what it asks for is so: of calls, of values, of a learner's tool (trying)
 * planting     a recording in which calls were made wrong on purpose

@@ -1,4 +1,4 @@
-"""The exercises of a notebook's folder, and the hints that were given while a kernel lives.
+"""The exercises of a notebook's folder, and what a kernel knows of a learner at them.
 
 An exercise is a file, `exercises/NAME.md` beside the notebook.
 """
@@ -15,7 +15,7 @@ from ..tools import nearest
 from .checking import Verdict, checked
 from .reading import Exercise, exercise
 from .scene import Scene
-from .showing import Hint
+from .showing import Help, Hint, Unasked
 
 FOLDER = "exercises"
 SUFFIX = ".md"
@@ -24,29 +24,44 @@ _NAME = re.compile(r"[\w-]{1,64}")
 
 @dataclass
 class Lessons:
-    """Which exercise is on, and how many hints were given, by exercise and check."""
+    """Which exercise is on, what was found in the way, and how many hints were given."""
 
     on: str = ""
     """The exercise that was shown last."""
+    cells: dict[str, str] = field(default_factory=dict)
+    """For each exercise the cell that is its own: of those that it is about, the first to run."""
+    met: set[tuple[str, str]] = field(default_factory=set)
+    """The checks that did not hold, by exercise and their words."""
     given: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """The hints to each of these; under "" those of the exercise as a whole."""
 
-    def check(self, found: Exercise, name: str, scene: Scene) -> tuple[Verdict, Hint | None]:
-        """Return how an exercise stands, and the next hint where it does not hold yet."""
+    def owns(self, name: str, cell: str) -> bool:
+        """Return whether a cell is an exercise's own; the first one that is asked about is."""
+        return self.cells.setdefault(name, cell) == cell
+
+    def check(self, found: Exercise, name: str, scene: Scene) -> tuple[Verdict, Help]:
+        """Return how an exercise stands, and the next hint where that is asked for.
+
+        Checking again asks for it: who meets a check for the first time gets to think.
+        """
         verdict = checked(found, scene)
-        return verdict, self._hint(verdict, name)
+        return verdict, self._help(verdict, name)
 
-    def _hint(self, verdict: Verdict, name: str) -> Hint | None:
+    def _help(self, verdict: Verdict, name: str) -> Help:
         """Return the next hint: those of the check that fails, then those of the exercise."""
         if verdict.fails is None:
             return None
         own, general = verdict.fails.hints, verdict.exercise.hints
         mine, all_ = (name, verdict.fails.words), (name, "")
-        done = min(self.given[mine], len(own)) + self.given[all_]
         left = [*own[self.given[mine] :], *general[self.given[all_] :]]
         if not left:
             return None
+        if mine not in self.met:
+            self.met.add(mine)
+            return Unasked(len(left))
         self.given[mine if self.given[mine] < len(own) else all_] += 1
-        return Hint(done + 1, len(own) + len(general), left[0])
+        of = len(own) + len(general)
+        return Hint(of - len(left) + 1, of, left[0])
 
 
 def there(folder: Path) -> list[str]:

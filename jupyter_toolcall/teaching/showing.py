@@ -40,9 +40,24 @@ class Hint:
         return f"Hint {self.number} of {self.of}: {self.text}"
 
 
+@dataclass(frozen=True, slots=True)
+class Unasked:
+    """Hints that there are, and that nobody has asked for yet."""
+
+    left: int
+
+    def __str__(self) -> str:
+        there = "there is one" if self.left == 1 else f"there are {self.left}"
+        return f"Check again for a hint: {there}."
+
+
+Help = Hint | Unasked | None
+"""A hint, or that there are some; None where nothing is in the way, or none is left."""
+
+
 def task(exercise: Exercise, name: str) -> Page:
     """Return what a learner is asked to do; nothing of how it is checked or solved."""
-    how = f"Check yourself with `%toolchat check {name}`: each further check gives a hint."
+    how = f"Check yourself with `%toolchat check {name}`; checking again gives a hint."
     return Page(f"### {exercise.title}\n\n{exercise.text}\n\n{how}")
 
 
@@ -57,21 +72,21 @@ def conditions() -> Page:
     return Page("\n".join(f"- {form}" for form in forms().splitlines()))
 
 
-def outcome(verdict: Verdict, hint: Hint | None, name: str) -> Page:
-    """Return how an exercise stands, with the next hint."""
+def outcome(verdict: Verdict, help_: Help, name: str) -> Page:
+    """Return how an exercise stands, with the next hint where that is asked for."""
     held, of = len(verdict.held), len(verdict.exercise.checks)
     data = {"exercise": name, "passed": verdict.passed, "held": held, "of": of}
-    word = "Passed" if verdict.passed else "Not yet"
+    word = "Passed" if verdict.passed else "Not done yet"
     items = [f"- {line}" for line in _marked(verdict)]
-    after = ["", _after(verdict, hint, name)] if verdict.fails else []
+    after = ["", _after(verdict, help_, name)] if verdict.fails else []
     return Page(
         "\n".join([f"**{word}: {verdict.exercise.title}**", "", *items, *after]), {MIME: data}
     )
 
 
-def on_panel(verdict: Verdict, hint: Hint | None, name: str) -> Task:
+def on_panel(verdict: Verdict, help_: Help, name: str) -> Task:
     """Return how an exercise stands as the panel shows it."""
-    lines = [*_marked(verdict), *([_after(verdict, hint, name)] if verdict.fails else [])]
+    lines = [*_marked(verdict), *([_after(verdict, help_, name)] if verdict.fails else [])]
     return Task(verdict.exercise.title, "\n".join(lines), verdict.passed)
 
 
@@ -86,8 +101,9 @@ def _so_far(check: Check, found: str) -> str:
     return f"{words}: {found}" if found else words
 
 
-def _after(verdict: Verdict, hint: Hint | None, name: str) -> str:
-    if hint is not None:
-        return str(hint)
+def _after(verdict: Verdict, help_: Help, name: str) -> str:
+    if help_ is not None:
+        return str(help_)
     more = f" `%toolchat solution {name}` shows a solution." if verdict.exercise.solution else ""
-    return f"There are no more hints.{more}"
+    hints = verdict.exercise.hints or (verdict.fails is not None and verdict.fails.hints)
+    return f"There are no {'more ' if hints else ''}hints.{more}"

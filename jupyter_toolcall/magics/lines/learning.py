@@ -13,10 +13,11 @@ from ...panel import predicting
 from ...rows.contract import Task
 from ...session import Session
 from ...teaching import lessons, showing
+from ...teaching.belonging import is_about
 from ...teaching.checking import Verdict
 from ...teaching.reading import Exercise
 from ...teaching.scene import Scene
-from ...teaching.showing import Hint, Page
+from ...teaching.showing import Help, Page
 from ..cells import Cells
 from .asking import asked
 from .words import SKIP, Commands, Result, guess_in
@@ -58,7 +59,7 @@ class Learner:
         file = lessons.place(self.cells.folder, name)
         return lessons.read(file, f"{lessons.FOLDER}/{name}{lessons.SUFFIX}")
 
-    def check(self, name: str, session: Session | None = None) -> tuple[Verdict, Hint | None]:
+    def check(self, name: str, session: Session | None = None) -> tuple[Verdict, Help]:
         """Return how an exercise stands, in a session or where it says itself to look."""
         found = self.exercise(name)
         return self.cells.lessons.check(found, name, self.scene(found, session))
@@ -74,24 +75,34 @@ class Learner:
         points = guesses.points if guesses is not None else None
         return Scene(session, self.variables, points, found.session)
 
-    def task(self, replay: str) -> Task | None:
-        """Return the exercise that a cell is for: the one that it replays, or was shown last.
+    def task(self, name: str) -> Task | None:
+        """Return an exercise, for the panel of its cell.
 
         None also where it cannot be read by now: a check will say why.
         """
-        name = self.on(replay)
         with contextlib.suppress(UsageError):
             return Task(self.exercise(name).title) if name else None
         return None
 
-    def checked(self, replay: str, session: Session) -> Task:
-        """Return how that exercise stands, for the panel."""
-        name = self.on(replay)
-        return showing.on_panel(*self.check(name, session), name)
+    def checked(self, name: str, session: Session) -> Task | None:
+        """Return how an exercise stands, for that panel; None for no exercise."""
+        return showing.on_panel(*self.check(name, session), name) if name else None
 
-    def on(self, replay: str) -> str:
-        """Return the name of that exercise, "" where there is none."""
-        return lessons.named(replay) or self.cells.lessons.on
+    def on(self, replay: str, session: Session, cell: str) -> str:
+        """Return the name of the exercise that a cell is for, "" where it is for none.
+
+        It is the one that the cell replays; or the one that was shown last, where that is
+        about the cell's session, and names it or had no other cell so far.
+        """
+        name, known = lessons.named(replay), self.cells.lessons
+        if name or not known.on:
+            return name
+        with contextlib.suppress(UsageError):
+            found = self.exercise(known.on)
+            about = is_about(found, session.name, session.state.opened.outputs)
+            if about and (found.session or known.owns(known.on, cell)):
+                return known.on
+        return ""
 
 
 def _exercise(learner: Learner, words: list[str]) -> Page:
@@ -131,6 +142,6 @@ HELP = """\
   guess TOOL NAME=VALUE      what the model does next (--predict); guess none: it answers
   guess skip [rest]          go on without a guess, or without any more
   exercise NAME              what exercises/NAME.md asks for; --forms: what can be checked
-  check [NAME]               whether it is so, or what is in the way, and the next hint
+  check [NAME]               whether it is so, or what is in the way, and then a hint
   solution [NAME]            how it is done
 """
