@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Session, Toolbox
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.digest import literal
 from jupyter_toolcall.events import Call, Usage
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.models import Reply, Request
@@ -79,6 +80,25 @@ def test_the_panel_has_a_row_for_each_turn() -> None:
     assert (first.input, first.cached, first.output) == (1_000_000, 500_000, 100_000)
     assert first.attempts == ("the API is busy (529); waited 2.0 s",)
     assert (second.turn, second.cost, second.attempts) == (2, "$4.2000", ())
+
+
+def test_the_session_says_what_all_its_requests_took_as_far_as_that_is_known() -> None:
+    session = Session(Toolbox(add), Metered(), scheme="flat", approve="all").tell("Add one.")
+    (row,) = Watch().whole(session.cursor, SessionRow()).session
+    assert (row.tokens, row.cost) == (2_200_000, "$8.4000")
+    free = Session(Toolbox(add), Scripted(["Done."]), scheme="flat").tell("Add one.")
+    (row,) = Watch().whole(free.cursor, SessionRow()).session
+    assert (row.tokens, row.cost) == (0, "")
+
+
+def test_what_is_cut_and_what_is_only_named_says_how_large_it_is_in_the_request() -> None:
+    session = Session(Toolbox(add), Scripted(["Done."]), scheme="flat").tell("x" * 9_000)
+    rows = {row.role: row for row in Watch().whole(session.cursor, SessionRow()).messages}
+    (request,) = session.requests
+    (told,) = (literal(tool.definition()) for tool in request.request.tools)
+    assert (rows["user"].size, rows["tools"].size) == (9_000, len(told))
+    assert rows["assistant"].size == 0
+    assert rows["tools"].text == "1 tool: add"
 
 
 def test_a_price_that_is_not_known_is_said_to_be_unknown() -> None:

@@ -1,4 +1,4 @@
-"""The line below the picture of a session: what a person changed is told where there is room."""
+"""The line below the picture of a session, and the steps: how it ended, and what was changed."""
 
 from __future__ import annotations
 
@@ -33,6 +33,16 @@ def write(name: str) -> Card:
     return Card(name)
 
 
+def save(note: str) -> str:
+    """Save a note of one's own."""
+    return f"kept: {note}"
+
+
+def lose(card: str) -> Card:
+    """Lose a card."""
+    raise ValueError(f"{card} is lost")
+
+
 def send(card: Card) -> str:
     """Send a card."""
     return f"sent to {card.name}"
@@ -51,3 +61,25 @@ def test_letters_of_any_language_are_seen_as_they_are() -> None:
     told = " ".join(row["text"] for row in shown[MIME]["rows"]["messages"])
     assert "小红 😀" in told
     assert "\\u" not in told
+
+
+def test_a_call_that_failed_on_the_way_is_told_beside_the_end() -> None:
+    model = Scripted([("lose", {"card": "a"}), ("write", {"name": "b"}), "Done."])
+    session = Session(Toolbox(write, lose), model, scheme="flat", approve="all").tell("Write.")
+    shown = session._repr_mimebundle_()
+    assert shown["text/plain"].splitlines()[0] == "Finished · 2 calls, 1 failed"
+    assert "Finished · 2 calls, 1 failed" in shown["image/svg+xml"]
+    model = Scripted([("write", {"name": "b"}), "Done."])
+    well = Session(Toolbox(write), model, scheme="flat", approve="all").tell("Write.")
+    assert well._repr_mimebundle_()["text/plain"].splitlines()[0] == "Finished · 1 call"
+
+
+def test_a_tool_of_the_persons_own_that_is_named_save_saves_nothing() -> None:
+    model = Scripted([("save", {"note": "milk"}), "Done."])
+    own = Session(Toolbox(save), model, scheme="flat", approve="all").tell("Keep it.")
+    (row,) = own._repr_mimebundle_()[MIME]["rows"]["calls"]
+    assert ("saves" in row, row["what"], row["result"]) == (False, "note milk", "kept: milk")
+    hands = Scripted([("write", {"name": "a"}), ("save", {"card": "$Card"}), "Done."])
+    out = Session(Toolbox(write), hands, scheme="flat", outputs={"card": Card}, approve="all")
+    last = out.tell("Write.")._repr_mimebundle_()[MIME]["rows"]["calls"][-1]
+    assert (last["saves"], last["what"]) == (True, "card = Card#1")

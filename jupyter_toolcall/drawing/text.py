@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..digest import literal
-from ..rows.calls import AGAIN
 from ..rows.contract import CallRow, ObjectRow, Rows, SessionRow
 
 LINES = 12
@@ -68,8 +67,8 @@ def _notes(rows: Rows) -> Iterator[str]:
     for call in rows.calls:
         if not call.branch:
             why = [f"outdated: {call.outdated}"] if call.outdated else []
-            again = call.status == "unknown" or call.why.startswith(AGAIN)
-            said = (*call.notes, *why, *([call.why] if again else []))
+            asked = [call.why] if call.again or call.status == "unknown" else []
+            said = (*call.notes, *why, *asked)
             yield from (shown(f"  {call.step} {call.tool}: {each}") for each in said)
 
 
@@ -77,8 +76,7 @@ def summary(rows: Rows, room: int = 200) -> str:
     """Return one line: how the session ended, with how much, and, where there is room, into what
     a call was changed."""
     session = next(iter(rows.session), SessionRow())
-    count = len([row for row in rows.calls if not row.branch])
-    parts = [session.says or "Session", f"{count} call{'' if count == 1 else 's'}"]
+    parts = [session.says or "Session", _calls([row for row in rows.calls if not row.branch])]
     shown_branches = [row for row in rows.branches if not row.hidden]
     if len(shown_branches) > 1:
         parts.append(f"{len(shown_branches)} branches")
@@ -91,6 +89,14 @@ def summary(rows: Rows, room: int = 200) -> str:
         told
         if len(told) <= room
         else _line([*parts, *(f"call {row.step} edited" for row in edited)])
+    )
+
+
+def _calls(calls: Sequence[CallRow]) -> str:
+    """Return how many calls there are, and how many of them failed on the way."""
+    failed = len([row for row in calls if row.status == "failed"])
+    return f"{len(calls)} call{'' if len(calls) == 1 else 's'}" + f", {failed} failed" * bool(
+        failed
     )
 
 

@@ -18,9 +18,6 @@ CallStatus = Literal[
     "unknown",
 ]
 
-AGAIN = "You are asked again: "
-"""How the sentence begins that says why what was decided once does not hold."""
-
 
 @dataclass(frozen=True, slots=True)
 class Use:
@@ -48,6 +45,8 @@ class CallRow:
     memory: bool = False
     """Its result came from memory."""
     edited: bool = False
+    saves: bool = False
+    """It hands over what was asked for: `save`, where it is not a tool of the person's own."""
     stale: bool = False
     """The model may have decided it on something that has since changed."""
     outdated: str = ""
@@ -73,6 +72,8 @@ class CallRow:
     prints: str = ""
     why: str = ""
     """Why it waits: one sentence."""
+    again: bool = False
+    """It was decided once, and is asked about again; `why` says why."""
     downstream: str = ""
     """What follows from it: one sentence."""
     bound: str = ""

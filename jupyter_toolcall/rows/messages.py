@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+Role = Literal["system", "tools", "user", "session", "assistant", "call", "tool"]
+
 
 @dataclass(frozen=True, slots=True)
 class MessageRow:
@@ -13,10 +15,12 @@ class MessageRow:
     id: str
     turn: int
     """The request in which it was new (1, 2, …); a reply belongs to its own request."""
-    role: Literal["system", "tools", "user", "session", "assistant", "call", "tool"]
+    role: Role
     text: str = ""
     step: int = 0
     """The number of the call that it is about, 0 where it is about none."""
+    size: int = 0
+    """How many characters it has in the request; 0 where `text` is all of it."""
     stale: bool = False
     """It is of a reply to results that read otherwise now."""
 

@@ -25,6 +25,9 @@ class SessionRow:
     scheme: str = ""
     turn: int = 0
     tokens: int = 0
+    """What the requests of the shown branch took, in and out; not those that it shares."""
+    cost: str = ""
+    """`$0.0123`; "" where it is not known."""
     pending: tuple[str, ...] = ()
     """The ids of the call rows that wait for a decision, first the one to decide now."""
     text: str = ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..events import Decided
 from ..journal.tree import Entry, Journal
-from ..rows.calls import AGAIN
 from ..state.call import CallState
 from ..state.fold import state_at
 from ..state.memory import Prepared
@@ -18,7 +17,7 @@ def why_anew(script: Script, journal: Journal, ready: Prepared) -> str:
     if said is None or said.meta.get("by") == "policy":
         return ""
     told = state_at(journal, script.entries[-1].id).calls[ready.call_id]
-    return f"{AGAIN}{_said(told, said.own, journal, ready)}."
+    return f"You are asked again: {_said(told, said.own, journal, ready)}."
 
 
 def _approved(script: Script, call_id: str) -> Entry | None:

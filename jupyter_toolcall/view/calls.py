@@ -59,6 +59,7 @@ def call_row(seen: Seen, call: CallState, layout: Layout, end: End | None) -> Ca
     if used is None:
         used = _named(seen.cursor, call, end.state if end else seen.state)
     meta = end.meta if end else {}
+    saves = call.tool == SAVE and bool(seen.state.opened.outputs)
     row = CallRow(
         id=call_key(call, seen),
         call=call.id,
@@ -77,7 +78,10 @@ def call_row(seen: Seen, call: CallState, layout: Layout, end: End | None) -> Ca
         filled=tuple(key for key in arguments if key not in call.asked),
         uses=uses_of(used, seen, tool.receiver if tool else "", layout),
         object=_object_key(call, ready, seen),
-        what=what(call, arguments, tool.receiver if tool else "", seen.cursor.desk.toolbox),
+        saves=saves,
+        what=saved(arguments)
+        if saves
+        else what(call, arguments, tool.receiver if tool else "", seen.cursor.desk.toolbox),
         why=_absent(seen, call) if waits and ready is None else "",
         reason=call.decided.reason if call.decided else "",
         ms=meta.get("ms", 0),
@@ -135,9 +139,10 @@ def _with_question(row: CallRow, seen: Seen, call: CallState, ready: Prepared) -
     if verdict != "ask" and call.status != "unknown":
         return row
     cursor = seen.cursor
-    if call.status != "unknown":
-        why = why_anew(cursor.script, cursor.desk.journal, ready) or why
-    return replace(row, bound=ready.bound, why=why, downstream=_downstream(ready, seen.state))
+    anew = why_anew(cursor.script, cursor.desk.journal, ready)
+    again = "" if call.status == "unknown" else anew
+    row = replace(row, bound=ready.bound, why=again or why, again=again != "")
+    return replace(row, downstream=_downstream(ready, seen.state))
 
 
 def _downstream(ready: Prepared, state: State) -> str:
@@ -158,12 +163,15 @@ def what(
         named = arguments.get("tools")
         count = sum(name in known for name in named) if isinstance(named, list) else 0
         return f"{count} tool{'' if count == 1 else 's'} selected"
-    if call.tool == SAVE:
-        return ", ".join(f"{key} = {_text(value)[:SHORT]}" for key, value in arguments.items())
     ordered = sorted(arguments.items(), key=lambda item: item[0] != receiver)
     parts = (_shown(key, value, key == receiver) for key, value in ordered)
     line = ", ".join(parts)
     return line if len(line) <= 200 else f"{line[:199]}…"
+
+
+def saved(arguments: Mapping[str, Any]) -> str:
+    """Return what a call of `save` hands over as one line."""
+    return ", ".join(f"{key} = {_text(value)[:SHORT]}" for key, value in arguments.items())
 
 
 def _shown(key: str, value: Any, bare: bool) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal
 
 from ..content.value import cut
 from ..conversation.replies import RUNS
@@ -14,6 +13,7 @@ from ..journal.tree import Entry
 from ..loop import Cursor
 from ..models.prices import cost
 from ..rows.contract import MessageRow, TurnRow
+from ..rows.messages import Role
 from ..state.call import CallState
 from ..state.fold import state_at
 from ..state.shape import State
@@ -32,8 +32,8 @@ def entry_messages(cursor: Cursor, entry: Entry) -> Iterator[MessageRow]:
         case Replied() as reply:
             yield from _replied(cursor, reply, short, state)
         case Asked(text, by):
-            role: Literal["user", "session"] = "user" if by == "person" else "session"
-            yield MessageRow(f"{short}", state.turns + 1, role, _cut(text))
+            role: Role = "user" if by == "person" else "session"
+            yield _row(short, state.turns + 1, role, text)
         case Decided(call_id) | Finished(call_id):
             ended = state.calls[call_id]
             if ended.outcome is not None:
@@ -44,17 +44,16 @@ def _replied(cursor: Cursor, reply: Replied, short: str, state: State) -> Iterat
     """Yield what a request brought that was new beside its messages, and the reply to it."""
     yield from _offered(cursor, reply, short, state.turns)
     if reply.news:
-        yield MessageRow(f"{short}.news", state.turns, "session", _cut(reply.news))
+        yield _row(f"{short}.news", state.turns, "session", reply.news)
     if reply.thought:
-        thought = _cut(f"(thinking) {reply.thought}")
-        yield MessageRow(f"{short}.thought", state.turns, "assistant", thought)
+        yield _row(f"{short}.thought", state.turns, "assistant", f"(thinking) {reply.thought}")
     if reply.text:
-        yield MessageRow(f"{short}.text", state.turns, "assistant", _cut(reply.text))
+        yield _row(f"{short}.text", state.turns, "assistant", reply.text)
     if ending := _ending(reply):
-        yield MessageRow(f"{short}.ending", state.turns, "session", _cut(ending))
+        yield _row(f"{short}.ending", state.turns, "session", ending)
     for call in reply.calls:
         step = state.calls[call.id].step
-        yield MessageRow(f"{short}.{step}", state.turns, "call", _spoken(call), step)
+        yield _row(f"{short}.{step}", state.turns, "call", _spoken(call), step)
 
 
 def _ending(reply: Replied) -> str:
@@ -86,25 +85,26 @@ def turn_row(cursor: Cursor, entry: Entry) -> TurnRow | None:
 def _result(cursor: Cursor, call: CallState, entry: Entry, turn: int) -> MessageRow:
     state = state_at(cursor.desk.journal, entry.id)
     told = cursor.desk.scheme.render(call, state, cursor.desk.toolbox)
-    return MessageRow(f"{entry.id[:12]}", turn, "tool", _cut(told.content), call.step)
+    return _row(entry.id[:12], turn, "tool", told.content, call.step)
 
 
 def _offered(cursor: Cursor, reply: Replied, short: str, turn: int) -> Iterator[MessageRow]:
     texts = cursor.desk.journal.texts
     if "" in reply.offered:
-        yield MessageRow(
-            f"{short}.system", turn, "system", _cut(str(texts.get(reply.offered[""], "")))
-        )
+        yield _row(f"{short}.system", turn, "system", str(texts.get(reply.offered[""], "")))
     names = [name for name in reply.offered if name]
     if names:
         count = f"{len(names)} tool{'' if len(names) == 1 else 's'}"
-        yield MessageRow(f"{short}.tools", turn, "tools", _cut(f"{count}: {', '.join(names)}"))
+        row = _row(f"{short}.tools", turn, "tools", f"{count}: {', '.join(names)}")
+        yield replace(row, size=sum(len(literal(texts.get(reply.offered[n], ""))) for n in names))
 
 
 def _spoken(call: Call) -> str:
     arguments = ", ".join(f"{key}={literal(value)}" for key, value in call.arguments.items())
-    return _cut(f"{call.tool}({arguments})")
+    return f"{call.tool}({arguments})"
 
 
-def _cut(text: str) -> str:
-    return cut(text, LIMIT)
+def _row(key: str, turn: int, role: Role, text: str, step: int = 0) -> MessageRow:
+    """Return a part of the conversation, cut where it is too long to be kept."""
+    size = len(text) if len(text) > LIMIT else 0
+    return MessageRow(key, turn, role, cut(text, LIMIT), step, size)

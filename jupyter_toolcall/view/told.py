@@ -136,7 +136,8 @@ class RowsTold:
         return replace(
             session,
             turn=state.turns,
-            tokens=state.tokens,
+            tokens=took.tokens,
+            cost=str(took.cost or ""),
             ran=took.ran,
             remembered=took.remembered,
         )

@@ -310,3 +310,22 @@ test('a call that the person edited is looked at when all has run, until somethi
   node('Potato#5').dispatchEvent(new MouseEvent('click', { bubbles: true }));
   assert.match(one('[aria-label=Details] h3').textContent, /Potato#5/);
 });
+
+test('the end says how many calls failed on the way, and nothing where none did', async () => {
+  const { view, one } = await page();
+  const rows = chain(3);
+  view.update(whole(rows));
+  assert.equal(one('[role=status]').textContent, 'Finished');
+  view.update(whole({ ...rows, calls: [called(1), called(2, { status: 'failed', error: 'no' }), called(3)] }));
+  assert.equal(one('[role=status]').textContent, 'Finished · 3 calls, 1 failed');
+});
+
+test('a tool that happens to be named save is not said to have saved', async () => {
+  const { view, all } = await page();
+  const calls = [called(1, { tool: 'save', ms: 3 }), called(2, { tool: 'save', ms: 3, saves: true })];
+  view.update(whole({ ...chain(2), calls }));
+  assert.deepEqual(
+    all('.tc-step .end').map(end => end.textContent),
+    ['3 ms', 'saved']
+  );
+});

@@ -158,6 +158,7 @@ export interface CallRow {
   branch?: string;
   memory?: boolean;
   edited?: boolean;
+  saves?: boolean;
   stale?: boolean;
   outdated?: string;
   notes?: string[];
@@ -177,6 +178,7 @@ export interface CallRow {
   ms?: number;
   prints?: string;
   why?: string;
+  again?: boolean;
   downstream?: string;
   bound?: string;
   column?: number;
@@ -255,6 +257,7 @@ export interface SessionRow {
   scheme?: string;
   turn?: number;
   tokens?: number;
+  cost?: string;
   pending?: string[];
   text?: string;
   ran?: number;
@@ -361,6 +364,7 @@ export interface MessageRow {
   role: 'system' | 'tools' | 'user' | 'session' | 'assistant' | 'call' | 'tool';
   text?: string;
   step?: number;
+  size?: number;
   stale?: boolean;
 }
 /**
@@ -646,6 +650,7 @@ export const DEFAULTS = {
     "branch": "",
     "memory": false,
     "edited": false,
+    "saves": false,
     "stale": false,
     "outdated": "",
     "notes": [],
@@ -660,6 +665,7 @@ export const DEFAULTS = {
     "ms": 0,
     "prints": "",
     "why": "",
+    "again": false,
     "downstream": "",
     "bound": "",
     "column": 0,
@@ -741,6 +747,7 @@ export const DEFAULTS = {
   "MessageRow": {
     "text": "",
     "step": 0,
+    "size": 0,
     "stale": false
   },
   "NameBranch": {
@@ -826,6 +833,7 @@ export const DEFAULTS = {
     "scheme": "",
     "turn": 0,
     "tokens": 0,
+    "cost": "",
     "pending": [],
     "text": "",
     "ran": 0,

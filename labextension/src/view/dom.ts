@@ -99,6 +99,16 @@ export function keyed<T>(parent: Element, make: (item: T) => Element): (items: r
   };
 }
 
+/** Scrolls a list so far that one of its items is seen; the page stays where it is. */
+export function bringIn(list: HTMLElement, item: HTMLElement): void {
+  if (list.scrollHeight <= list.clientHeight) return;
+  const [top, high] = [item.offsetTop, item.offsetHeight];
+  const [above, below] = [list.scrollTop - top, top + high - list.scrollTop - list.clientHeight];
+  if (Math.max(above, below) > 2 * high) list.scrollTop = top - (list.clientHeight - high) / 2;
+  else if (above > 0) list.scrollTop = top - 8;
+  else if (below > 0) list.scrollTop += below + 8;
+}
+
 /** Calls `draw` only where one of the stamps is new; says whether it did. */
 export function once(draw: () => void): (...stamp: unknown[]) => boolean {
   let before: readonly unknown[] | null = null;

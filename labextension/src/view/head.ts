@@ -3,6 +3,7 @@ import { h, once, reader, type Child } from './dom';
 import { exports } from './export';
 import { button, icon, type IconName } from './icons';
 import { firstWaiting, type Acts, type Look } from './look';
+import { rowsOf } from './layered';
 import type { FullSession, Model } from './rows';
 import { block, count, line, many } from './text';
 import { trans } from './words';
@@ -29,6 +30,7 @@ const SAYS: Readonly<Record<FullSession['phase'], string>> = {
 
 const UNCHECKED = 'Saved in this notebook, not checked on this machine: it shows what the file says.';
 
+const ENDS: readonly FullSession['phase'][] = ['finished', 'failed'];
 const CAN_GO: readonly FullSession['phase'][] = ['ready', 'stopped', 'waiting', 'failed'];
 const CAN_STOP: readonly FullSession['phase'][] = ['thinking', 'running', 'waiting'];
 
@@ -38,8 +40,21 @@ function saysOf({ says, phase }: FullSession): string {
   return (says && says !== plain) || !plain ? says : trans.__(plain);
 }
 
+/** How it stands; where it ended, also which calls went wrong on the way. */
+function standing(model: Model): string {
+  const says = saysOf(model.session);
+  if (model.session.phase !== 'finished') return says;
+  const calls = rowsOf(model.calls).filter(call => call.branch === '');
+  const failed = calls.filter(call => call.status === 'failed').length;
+  return failed ? `${says} · ${many(calls.length, 'call')}, ${trans.__('%1 failed', failed)}` : says;
+}
+
 /** Whether a step can be taken. */
 export const canGo = (model: Model): boolean => CAN_GO.includes(model.session.phase);
+
+/** What the requests took, as far as it is known. */
+const spent = ({ tokens, cost }: FullSession): string =>
+  [tokens ? `${count(tokens)} tokens` : '', tokens ? cost : ''].filter(Boolean).join(' · ');
 
 function meta(view: Look): Child[] {
   const { session } = view.model;
@@ -50,7 +65,7 @@ function meta(view: Look): Child[] {
     ['opt', line(session.model, 60)],
     ['', session.score],
     ['', counts || (turn ? `turn ${count(turn)}` : '')],
-    ['opt', !counts && session.tokens && !view.past ? `${count(session.tokens)} tokens` : '']
+    ['opt', view.past ? '' : spent(session)]
   ];
   return parts.filter(([, text]) => text).map(([look, text]) => h('span', { class: look }, text));
 }
@@ -84,7 +99,7 @@ export function head(acts: Acts, unchecked: boolean): Head {
 
   function says(): void {
     const { session } = view.model;
-    const text = view.past ? trans.__('Looking back at step %1', view.at) : saysOf(session);
+    const text = view.past ? trans.__('Looking back at step %1', view.at) : standing(view.model);
     const name = view.past ? 'clock' : view.yours || view.guess ? 'person' : (ICONS[session.phase] ?? 'ready');
     const next = `${name} ${text}`;
     if (next === words) return;
@@ -123,8 +138,6 @@ export function head(acts: Acts, unchecked: boolean): Head {
   };
 }
 
-const ENDS: readonly FullSession['phase'][] = ['finished', 'failed'];
-
 /** What there is to say of how it stands, and what it is about: the same is not said twice. */
 export function news(model: Model): { readonly about: string; readonly text: string } {
   const { session } = model;
@@ -135,7 +148,7 @@ export function news(model: Model): { readonly about: string; readonly text: str
   const { guess } = session;
   if (guess) return { about: `guess ${guess.turn}`, text: trans.__('Guess what the model does next.') };
   const ended = ENDS.includes(session.phase);
-  return { about: ended ? session.phase : '', text: ended ? line(saysOf(session), 120) : '' };
+  return { about: ended ? session.phase : '', text: ended ? line(standing(model), 120) : '' };
 }
 
 /** Says politely what is new to the person: a call that waits, their turn, the end. */

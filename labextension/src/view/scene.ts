@@ -14,7 +14,7 @@ export const currentBranch = (model: Model): FullBranch | undefined =>
 /** The name of the output that it is saved as, as far as is known at the time looked at. */
 export function savedAs(view: Look, object: FullObject): string {
   if (!object.saved || !view.past) return object.saved;
-  const saving = view.calls.some(call => call.tool === 'save' && call.uses.some(use => use.object === object.id));
+  const saving = view.calls.some(call => call.saves && call.uses.some(use => use.object === object.id));
   return saving ? object.saved : '';
 }
 

@@ -1,5 +1,5 @@
 /** The list of steps. One list serves the graph and its own tab. */
-import { h, keyed, reader, type Child } from './dom';
+import { bringIn, h, keyed, reader, type Child } from './dom';
 import { icon, type IconName } from './icons';
 import { choiceOf, type Acts, type Look } from './look';
 import { together, type FullCall } from './rows';
@@ -44,7 +44,7 @@ export function endOf(call: FullCall): string {
   if (call.memory) return trans.__('from memory');
   const time = duration(call.ms);
   if (call.edited) return time ? `edited, ${time}` : 'edited';
-  if (call.tool === 'save') return trans.__('saved');
+  if (call.saves) return trans.__('saved');
   return call.stale ? trans.__('may be stale') : time;
 }
 
@@ -145,15 +145,9 @@ export function steps(acts: Acts): Steps {
     frame = requestAnimationFrame(() => show(item, follow));
   }
 
-  /** Scrolls the list, never the page. */
   function show(item: HTMLElement, follow: boolean): void {
-    if (list.scrollHeight <= list.clientHeight) return;
     if (follow) list.scrollTop = list.scrollHeight;
-    const [top, high] = [item.offsetTop, item.offsetHeight];
-    const [above, below] = [list.scrollTop - top, top + high - list.scrollTop - list.clientHeight];
-    if (Math.max(above, below) > 2 * high) list.scrollTop = top - (list.clientHeight - high) / 2;
-    else if (above > 0) list.scrollTop = top - 8;
-    else if (below > 0) list.scrollTop += below + 8;
+    bringIn(list, item);
   }
 
   list.addEventListener('keydown', arrows);

@@ -48,7 +48,7 @@ function outcome(call: FullCall, other: FullCall | null): Child[] {
   const same = call.result !== '' && call.result === other?.result;
   return [
     told(call.error, other?.error, 'tc-came bad'),
-    call.tool === 'save' || same ? null : told(call.result, other?.result, 'tc-came'),
+    call.saves || same ? null : told(call.result, other?.result, 'tc-came'),
     told(call.reason, other?.reason, 'tc-came muted'),
     call.prints && call.prints !== other?.prints
       ? h('div', { class: 'tc-came' }, h('span', { class: 'k' }, 'printed'), lines(call.prints, other?.prints ?? call.prints))

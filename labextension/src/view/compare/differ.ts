@@ -69,7 +69,7 @@ function madeBy(model: Model): Made {
   const many = together(model.objects.values());
   return call => {
     if (!call) return [];
-    if (call.tool === 'save' && call.status === 'succeeded')
+    if (call.saves && call.status === 'succeeded')
       return call.uses.flatMap(use => model.objects.get(use.object) ?? []);
     const object = model.objects.get(call.object);
     return many.get(call.id) ?? (object && object.call === call.id && object.role === 'made' ? [object] : []);
