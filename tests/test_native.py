@@ -369,7 +369,7 @@ def test_after_an_edit_the_text_names_objects_as_they_are_there() -> None:
     # What nothing made there is nobody's, as the text says too.
     gone = session.edit("call_2", by=0).run()
     assert "<parameter" in said(gone)[2]
-    assert 'value="Thing#3 (not made on this branch)"' in said(gone)[2]
+    assert 'value="Thing#3 (not made on this branch: call 2 made none)"' in said(gone)[2]
 
 
 def test_schemes_are_found_by_the_names_that_journals_have() -> None:

@@ -39,6 +39,13 @@ def pour() -> Cup:
     return Cup("water")
 
 
+def split(cup: Cup, into: int) -> list[Cup]:
+    """Pour a cup into others."""
+    if into < 0:
+        raise ValueError("less than none")
+    return [Cup(f"{cup.taste}/{each}") for each in range(into)]
+
+
 SCRIPT = [
     ("Cup_add", {"Cup": "Cup#1", "what": "tea"}),
     ("pour", {}),
@@ -86,8 +93,41 @@ def test_a_name_stands_for_what_the_same_call_made() -> None:
     edited = session.edit("call_1", what="salt").run()
     assert [call.status for call in edited.calls] == ["failed", "succeeded", "failed", "failed"]
     # What the failed call would have made is no object, and never another one of that number.
-    assert "there is no object 'Cup#2 (not made on this branch)'" in edited.calls[2].error
+    assert (
+        "the Cup#2 that was meant was not made on this branch, since call 1 (Cup_add) failed: "
+        "edit that call, or fork from it and ask the model anew; objects of that type: Cup#2"
+    ) in edited.calls[2].error
     assert RAN == ["add salt"]
+
+
+def test_what_fails_for_want_of_an_object_names_the_call_where_it_began() -> None:
+    edited = make().edit("call_1", what="salt").run()
+    assert edited.calls[3].arguments["Cup"] == "Cup#4 (not made on this branch: call 3 failed)"
+    assert "since call 1 (Cup_add) failed" in edited.calls[3].error
+
+
+def test_an_edit_that_failed_is_mended_by_another_one() -> None:
+    """What nothing made on one branch is found again on the next, which makes it."""
+    session = make()
+    failed = session.edit("call_1", what="salt").run()
+    mended = failed.edit("call_1", what="mint").run()
+    assert mended.calls[3].result == "+mint+milk"
+    assert [dict(call.arguments) for call in mended.calls[1:]] == [
+        dict(call.arguments) for call in session.calls[1:]
+    ]
+
+
+def test_parts_of_a_result_that_was_not_made_are_told_apart_and_found_again() -> None:
+    script = [("split", {"cup": "Cup#1", "into": 2}), ("Cup_smell", {"Cup": "Cup#3"}), "done"]
+    box = Toolbox(Cup, split)
+    session = Session(box, Scripted(script), scheme="flat", approve="all", inputs={"c": Cup()})
+    whole = session.tell("go")
+    failed = whole.edit("call_1", into=-1).run()
+    said = "Cup#3 (not made on this branch: call 1, part 2, failed)"
+    assert failed.calls[1].arguments["Cup"] == said
+    assert failed.edit("call_1", into=3).run().calls[1].arguments["Cup"] == "Cup#3"
+    fewer = whole.edit("call_1", into=1).run()
+    assert "since call 1 (split) made none" in fewer.calls[1].error
 
 
 def test_a_replay_can_run_everything_again() -> None:

@@ -2,7 +2,7 @@
 
 `Potato#4` of the recording is the object that a certain call made. On the new branch that
 call may have made another number, or nothing; then the name is one that no object has,
-and never another object's.
+and never another object's, up to a branch on which that call makes it after all.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 from ..events import Call, Decided, Event, Replied
 from ..state.shape import State
 from ..tools import Tool
-from ..tools.references import rename
+from ..state.unmade import maker_in, name_in, unmade
+from ..tools.references import fits, rename
 
 Find = Callable[[str], Tool | None]
 
@@ -47,9 +48,14 @@ def _arguments(
 
     def again(name: str) -> str:
         known = told.objects.get(name)
-        if known is None:
-            return f"{name} (not made on this branch)" if name in now.objects else name
-        return now.by_maker.get(known.maker) or f"{name} (not made on this branch)"
+        maker = known.maker if known is not None else maker_in(name, told.each())
+        if not maker and name not in now.objects:
+            return name
+        return now.by_maker.get(maker) or unmade(name_in(name), maker, now.calls)
 
-    renamed: Mapping[str, Any] = rename(tool.parameters, dict(arguments), again)
+    renamed: Mapping[str, Any] = rename(tool.parameters, dict(arguments), again, _names)
     return renamed
+
+
+def _names(schema: Mapping[str, Any], text: str) -> bool:
+    return fits(schema, name_in(text))

@@ -12,6 +12,7 @@ from ..errors import CallError, NotYourTurn
 from ..events import Asked, Made, Opened, Replied, Usage
 from ..journal.trail import Trail
 from .call import CallState
+from .unmade import came, cause, name_in
 
 _NONE: HashTrieMap[str, Any] = HashTrieMap()
 _UNOPENED = Opened()
@@ -112,7 +113,19 @@ class State:
         kind = name.partition("#")[0]
         known = [other for other in reversed(self.names) if other.startswith(f"{kind}#")][:5]
         say = f"objects of that type: {', '.join(known)}" if known else self._kinds()
-        raise CallError(f"there is no object {name!r}; {say}")
+        raise CallError(f"{self._missing(name)}; {say}")
+
+    def _missing(self, name: str) -> str:
+        """Say of a name that no object has it here, and what can be done where a call made none."""
+        if (bare := name_in(name)) == name:
+            return f"there is no object {name!r}"
+        meant = f"the {bare} that was meant" if bare in self.objects else bare
+        if (call := cause(name, self.each())) is None:
+            return f"{meant} was not made on this branch"
+        return (
+            f"{meant} was not made on this branch, since call {call.step} ({call.tool}) "
+            f"{came(call)}: edit that call, or fork from it and ask the model anew"
+        )
 
     def made(self, maker: str) -> Made | None:
         """Return the object that a maker made here."""

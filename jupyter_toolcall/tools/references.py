@@ -70,9 +70,9 @@ def takes_own_names(schema: Any) -> Any:
     return schema
 
 
-def rename(schema: Schema, value: Any, new: Rename) -> Any:
+def rename(schema: Schema, value: Any, new: Rename, fitting: Fits | None = None) -> Any:
     """Return a value that fits `schema` with `new(name)` for each object's name in it."""
-    return walk(schema, value, lambda _, name: new(name))
+    return walk(schema, value, lambda _, name: new(name), fitting)
 
 
 def references(schema: Schema, value: Any) -> Iterator[tuple[str, str]]:
