@@ -13,8 +13,8 @@ from typing import Any
 
 from ..events import Call, Decided, Event, Replied
 from ..state.shape import State
-from ..tools import Tool
 from ..state.unmade import maker_in, name_in, unmade
+from ..tools import Tool
 from ..tools.references import fits, rename
 
 Find = Callable[[str], Tool | None]
