@@ -21,8 +21,9 @@ from ..progress import bar
 from ..rows.contract import Rows
 from ..view.messages import LIMIT
 from ..view.watch import standing
+from .as_told import cursor_on_paper
 from .formats import Format, export, format_named
-from .on_paper import OnPaper, cursor_on_paper
+from .on_paper import OnPaper
 from .take import Take
 
 MAGIC = "%%toolchat"

@@ -1,31 +1,21 @@
-"""A session that is only read: what its file knows of its tools, and nothing that runs.
+"""A session of which only its file is there: how its calls read in the notebook's own code.
 
-Tools are the definitions that were sent; values are not there, so that the notebook's own
-cells have to say what they were.
+Values are not there, so that the notebook's own cells have to say what they were.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import Absent
-from ..events import Made, Replied
-from ..journal.tree import Journal
-from ..loop import Cursor, Desk
-from ..request import Message, Reply, Result
-from ..runner.approval import policy
-from ..schemes import Offer, Scheme, scheme_recorded
-from ..schemes.current_tools import SAVE_AS, USE
-from ..schemes.select import SELECT
-from ..state.call import SAVE, CallState, is_instance
-from ..state.fold import state_at
-from ..state.memory import Memory
-from ..state.shape import State
-from ..tools import Tool, Toolbox
-from ..tools.references import kinds_of, pattern
+from ..events import Made
+from ..loop import Cursor
+from ..state.call import CallState
+from ..tools import Tool
+from .as_told import is_own
 from .by_schema import by_schema
 from .callees import Callee, method_of, shaped_by
 from .code import Code, Need, Unwritable
@@ -33,84 +23,6 @@ from .definitions import WORLD, module_text, on_paper
 from .homes import MAIN
 from .script import Lent
 from .texts import OURS, Text, Texts
-
-OWN = (SELECT, SAVE, SAVE_AS)
-"""The tools of a scheme's own; `_use_TYPE` beside them."""
-
-
-@dataclass(frozen=True)
-class AsTold:
-    """A scheme whose results are told in the very words that a file has of them."""
-
-    scheme: Scheme
-    words: Mapping[str, str]
-    """By the id of the call."""
-
-    @property
-    def name(self) -> str:
-        return self.scheme.name
-
-    def offer(self, state: State, toolbox: Toolbox) -> Offer:
-        return self.scheme.offer(state, toolbox)
-
-    def read(self, reply: Reply, state: State, toolbox: Toolbox) -> Reply:
-        return self.scheme.read(reply, state, toolbox)
-
-    def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
-        return self.scheme.complete(call, tool, state)
-
-    def render(self, call: CallState, state: State, toolbox: Toolbox) -> Result:
-        told = self.scheme.render(call, state, toolbox)
-        return replace(told, content=self.words.get(call.id, told.content))
-
-    def speak(self, message: Message) -> Message:
-        return self.scheme.speak(message)
-
-
-def cursor_on_paper(journal: Journal, head: str, words: Mapping[str, str]) -> Cursor:
-    """Return a place of a journal that nothing can go on from; `words` are those of results."""
-    state = state_at(journal, head)
-    box = Toolbox(*_tools(journal, head, state))
-    scheme = AsTold(scheme_recorded(state.opened.scheme), words)
-    desk = Desk(journal, box, scheme, Memory(journal, {}), None, policy("ask", ()))
-    return Cursor(desk, head)
-
-
-def _tools(journal: Journal, head: str, state: State) -> Iterator[Tool]:
-    """Yield the tools that were sent, as they are known by their definitions and their calls."""
-    # What was spelled out in XML was sent as a text alone.
-    sent: dict[str, Any] = {call.tool: {} for call in state.each() if call.started}
-    for entry in journal.path(head):
-        if isinstance(entry.event, Replied):
-            sent |= {name: journal.texts.get(key) for name, key in entry.event.offered.items()}
-    for name, said in sent.items():
-        if name and isinstance(said, Mapping) and not is_own(name):
-            yield _tool(name, said, [call for call in state.each() if call.tool == name])
-
-
-def is_own(name: str) -> bool:
-    """Return whether a tool is one of a scheme's own."""
-    return name in OWN or name.startswith(USE)
-
-
-def _tool(name: str, said: Mapping[str, Any], calls: Sequence[CallState]) -> Tool:
-    parameters = dict(said.get("parameters", {}))
-    used = [place for call in calls if call.started for place in call.started.used]
-    instance = next((p for p in used if is_instance(p) and name.startswith(f"{p[1:-1]}_")), "")
-    kind = _receiver(name, parameters, used)
-    if kind and kind not in parameters.get("properties", {}):
-        named = {"type": "string", "pattern": pattern((kind,))}
-        parameters["properties"] = {kind: named, **parameters.get("properties", {})}
-    group = kind or instance.strip("()")
-    made = Tool(name, str(said.get("description", "")), parameters)
-    return replace(made, kind=kind, receiver=kind, instance=instance, group=group)
-
-
-def _receiver(name: str, parameters: Mapping[str, Any], used: Iterable[str]) -> str:
-    """Return the argument of a method that names its object: it is named as its type."""
-    properties = parameters.get("properties", {})
-    objects = [key for key, part in properties.items() if kinds_of(part)]
-    return next((key for key in (*objects, *used) if name.startswith(f"{key}_")), "")
 
 
 @dataclass(frozen=True)
