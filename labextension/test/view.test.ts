@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Rows } from '../src/generated/contract';
 import { called, chain, delta, made, page, press, slide, waiting, whole } from './page';
 
 const focused = (): string => document.activeElement?.getAttribute('aria-label') ?? '';
 
 test('the panel has the names that people and checks find it by', async () => {
   const { view, one, all, buttons } = await page();
-  view.update(whole(waiting()));
+  const rows = waiting();
+  const two = [...(rows.calls ?? []), called(4, { turn: 3, status: 'proposed', object: '' })];
+  view.update(whole({ ...rows, calls: two }));
   assert.equal(one('[role=region]').getAttribute('aria-label'), 'Tool calls');
   assert.equal(one('[role=status]').getAttribute('aria-label'), 'Session status');
   assert.match(one('[role=status]').textContent, /Waiting for you/);
@@ -328,4 +331,39 @@ test('a tool that happens to be named save is not said to have saved', async () 
     all('.tc-step .end').map(end => end.textContent),
     ['3 ms', 'saved']
   );
+});
+
+test('all calls of a turn are approved together only where more than one waits', async () => {
+  const { view, buttons } = await page();
+  const rows = waiting();
+  view.update(whole(rows));
+  assert.equal(buttons('Approve').length, 1);
+  assert.equal(buttons('Approve all').length, 0);
+  const another = (turn: number): Rows => ({ calls: [called(4, { turn, status: 'proposed', object: '' })] });
+  view.update(delta(1, another(4)));
+  assert.equal(buttons('Approve all').length, 0);
+  view.update(delta(2, another(3)));
+  assert.equal(buttons('Approve all').length, 1);
+});
+
+test('what a tool is for is told to the end of the sentence, and whole where one points at it', async () => {
+  const { view, one } = await page();
+  const description = 'Hand over what was asked for, with all of:\nfries: Plate.\n\nOnce, at the end.';
+  view.update(whole({ ...waiting(), tools: [{ id: 'Potato_slice', description }] }));
+  const [card] = one('.tc-card').querySelectorAll('.tc-cardbody p span');
+  assert.equal(card?.textContent, 'Hand over what was asked for, with all of: fries: Plate.');
+  assert.match(card?.getAttribute('title') ?? '', /Once, at the end\./);
+  const toolbox = one('details.tc-toolbox') as HTMLDetailsElement;
+  toolbox.open = true;
+  toolbox.dispatchEvent(new Event('toggle'));
+  assert.equal(one('.tc-toolbox .what').textContent, 'Hand over what was asked for, with all of: fries: Plate.');
+  assert.match(one('.tc-toolbox .what').getAttribute('title') ?? '', /Once, at the end\./);
+});
+
+test('a fingerprint says what it is for', async () => {
+  const { view, all } = await page();
+  view.update(whole(waiting()));
+  const [bound] = all('.tc-facts dd').filter(fact => (fact.textContent ?? '').includes('7c1e 90ab'));
+  assert.match(bound?.textContent ?? '', /holds for exactly these arguments/);
+  assert.match(bound?.firstElementChild?.getAttribute('title') ?? '', /fingerprint.*refused/);
 });

@@ -1,7 +1,7 @@
 /** The card: what is chosen, as facts; for a call that waits, the decision. */
 import { actions, isDecision } from './decide';
 import { h, once, prose, type Child } from './dom';
-import { argumentsOf, facts, muted, shownObject, type Fact } from './facts';
+import { argumentsOf, described, facts, muted, shownObject, type Fact } from './facts';
 import { icon } from './icons';
 import { large } from './large';
 import { ancestors, descendants, type Acts, type Look } from './look';
@@ -11,6 +11,7 @@ import { guessed, score } from './guessed';
 import { reply } from './reply';
 import { branchName, currentBranch, savedAs } from './scene';
 import { block, clip, line } from './text';
+import { trans } from './words';
 
 function errorOf(call: FullCall): Child {
   return call.error ? h('div', { class: 'tc-error' }, icon('failed'), h('span', {}, block(call.error, 4000))) : null;
@@ -29,12 +30,15 @@ function printsOf(call: FullCall): Child {
 
 const code = (text: string): HTMLElement => h('code', {}, line(text, 400));
 
+const BOUND =
+  'The beginning of a fingerprint of exactly this call. If anything in it changed, your decision would be refused, and you would be asked again.';
+
 const bound = (call: FullCall): Child[] => [
   h(
     'span',
-    { class: 'muted' },
+    { class: 'muted', title: trans.__(BOUND) },
     code(`${call.bound.slice(0, 4)} ${call.bound.slice(4, 8)}`),
-    ', exactly these arguments'
+    trans.__(': what you decide holds for exactly these arguments')
   )
 ];
 
@@ -82,7 +86,7 @@ function callCard(view: Look, call: FullCall): Child[] {
   const description = view.model.tools.get(call.tool)?.description ?? '';
   return [
     title(line(call.tool, 120), 'mono', place(call)),
-    description ? h('p', {}, clip(line(description.split('\n\n')[0]?.replace(/\s+/g, ' ') ?? '', 600), 280)) : null,
+    description ? h('p', {}, described(description)) : null,
     call.status === 'unknown' ? h('p', { class: 'tc-note' }, icon('unknown'), h('span', {}, STARTED)) : null,
     argumentsOf(view, call),
     errorOf(call),

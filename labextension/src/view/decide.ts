@@ -76,15 +76,13 @@ function decisions(view: Look, call: FullCall, acts: Acts): Child[] {
     key: 'all',
     onclick: () => acts.send({ type: 'approve_all', ...bound })
   });
-  all.title = beside(view, call).length
-    ? trans.__('Approve this call and the others of its turn')
-    : trans.__('No other call of this turn waits');
+  all.title = trans.__('Approve this call and the others of its turn');
   return [
     approve,
     act('Edit', () => acts.edit(call)),
     act('Reject', open('reject')),
     act('Answer', open('answer')),
-    again ? null : all
+    again || beside(view, call).length === 0 ? null : all
   ];
 }
 

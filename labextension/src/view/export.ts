@@ -1,6 +1,7 @@
 /** The session as a file: the formats that a person takes home, and how a browser saves one. */
 import { h } from './dom';
 import { menu } from './graph/menu';
+import { button } from './icons';
 import type { Acts } from './look';
 import { trans } from './words';
 
@@ -32,9 +33,6 @@ export function download(name: string, to: Format, text: string): void {
 
 /** The button that opens the list of formats. */
 export const exports = (acts: Acts): HTMLElement =>
-  menu(
-    trans.__('Export'),
-    'out',
-    () => (Object.keys(FORMATS) as Format[]).map(to => ({ text: trans.__(FORMATS[to][0]), act: () => acts.take(to) })),
-    true
+  menu(trans.__('Export'), button(trans.__('Export'), { icon: 'out', look: 'ghost' }), () =>
+    (Object.keys(FORMATS) as Format[]).map(to => ({ text: trans.__(FORMATS[to][0]), act: () => acts.take(to) }))
   );

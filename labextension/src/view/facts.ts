@@ -7,7 +7,7 @@ import type { Look } from './look';
 import type { FullCall, FullObject, FullPreview } from './rows';
 import { stateOf } from './scene';
 import { choices, definitionsOf } from './schema';
-import { block, clip, isObjectName, line, literal } from './text';
+import { block, clip, gist, isObjectName, line, literal } from './text';
 import { trans } from './words';
 
 export type Fact = readonly [string, Child | readonly Child[]];
@@ -20,6 +20,12 @@ export function facts(all: readonly (Fact | null | false | '')[]): HTMLElement |
     { class: 'tc-facts' },
     ...shown.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, ...(Array.isArray(value) ? value : [value]))])
   );
+}
+
+/** What a description says first; the whole of it is in the title, where it says more. */
+export function described(description: string): HTMLElement | null {
+  const first = gist(description);
+  return first ? h('span', { title: first === description.trim() ? '' : block(description.trim(), 2000) }, first) : null;
 }
 
 export const muted = (text: string): HTMLElement => h('span', { class: 'muted small' }, text);

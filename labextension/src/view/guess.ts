@@ -1,30 +1,27 @@
 /** The card of a person who guesses what the model does next: one question, and a form for the answer. */
 import { h, once, type Child } from './dom';
 import { complain, complaint, filledIn, nextId, row, type Row } from './form';
+import { described } from './facts';
 import { NO_CALL, type Part } from './guessed';
 import { button, icon } from './icons';
 import type { Acts, Look } from './look';
 import type { FullTool, FullYours } from './rows';
 import { fieldsOf } from './schema';
 import { sent } from './sent';
-import { clip, line } from './text';
+import { gist, line } from './text';
 
 /** The tools to choose from, and that there may be no call. */
 function choice(tools: readonly FullTool[], chosen: (tool: FullTool | null) => void): HTMLElement[] {
   const name = nextId();
   const one = (label: Child, tool: FullTool | null): HTMLElement => {
     const radio = h('input', { type: 'radio', name, onchange: () => chosen(tool), 'data-k': tool?.id ?? '' });
-    return h('label', { title: tool ? line(tool.description.split('\n')[0] ?? '', 300) : '' }, radio, label);
+    return h('label', { title: gist(tool?.description ?? '') }, radio, label);
   };
   return [
     ...tools.map(tool => one(h('code', {}, line(tool.id, 120)), tool)),
     one(h('span', {}, NO_CALL), null)
   ];
 }
-
-/** What the chosen tool is for, in a line. */
-const about = (tool: FullTool | null): string =>
-  clip(line(tool?.description.split('\n\n')[0]?.replace(/\s+/g, ' ') ?? '', 600), 280);
 
 export function guess(acts: Acts): Part {
   const turn = h('span', { class: 'small muted' });
@@ -55,7 +52,7 @@ export function guess(acts: Acts): Part {
   function choose(tool: FullTool | null): void {
     chosen = tool;
     wrong.say('');
-    said.textContent = about(tool);
+    said.replaceChildren(described(tool?.description ?? '') ?? '');
     const around = { objects: view.objects, step: Infinity, marks: false, hint: () => '' };
     rows = tool ? fieldsOf(tool.parameters, {}).map(field => row(field, around, () => undefined)) : [];
     fields.replaceChildren(...rows.map(one => one.element));

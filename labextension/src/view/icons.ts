@@ -116,7 +116,7 @@ export interface ButtonProps {
   readonly disabled?: boolean;
   /** The accessible name, where it says more than the text. */
   readonly title?: string;
-  readonly onclick: (event: MouseEvent) => void;
+  readonly onclick?: (event: MouseEvent) => void;
 }
 
 /** A button; with a `label` it shows its icon alone. */

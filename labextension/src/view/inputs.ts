@@ -44,7 +44,7 @@ function objectSelect(field: Field, around: Around): Input {
   const found = candidates(field, around.objects, around.step);
   const current = rawOf(field, field.initial);
   const known = found.map(object => [object.name, caption(object)] as const);
-  const left = field.initial === undefined ? trans.__('left out: the newest') : 'none';
+  const left = field.initial === undefined ? trans.__('none: the newest is taken') : 'none';
   const none = !field.required ? [['', left] as const] : current ? [] : [['', CHOOSE] as const];
   const lost = current && !found.some(object => object.name === current) ? [[current, line(current, 80)] as const] : [];
   return simple(

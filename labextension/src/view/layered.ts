@@ -22,6 +22,17 @@ function listed<K, V>(map: ReadonlyMap<K, V>): Listed<K, V> {
   return made;
 }
 
+const rows = new WeakMap<object, readonly unknown[]>();
+
+/** The rows of a table in their order: listed once, however often they are asked for. */
+export function rowsOf<K, V>(table: ReadonlyMap<K, V>): readonly V[] {
+  const known = rows.get(table) as readonly V[] | undefined;
+  if (known) return known;
+  const made = table instanceof Layered ? (table as Layered<K, V>).all.map(entry => entry[1]) : [...table.values()];
+  rows.set(table, made);
+  return made;
+}
+
 class Layered<K, V> implements ReadonlyMap<K, V> {
   readonly all: readonly (readonly [K, V])[];
 
@@ -56,7 +67,7 @@ class Layered<K, V> implements ReadonlyMap<K, V> {
   }
 
   values(): MapIterator<V> {
-    return this.all.map(entry => entry[1]).values() as MapIterator<V>;
+    return rowsOf(this).values() as MapIterator<V>;
   }
 
   [Symbol.iterator](): MapIterator<[K, V]> {
@@ -66,17 +77,6 @@ class Layered<K, V> implements ReadonlyMap<K, V> {
   forEach(act: (value: V, key: K, map: ReadonlyMap<K, V>) => void): void {
     for (const [key, value] of this.all) act(value, key, this);
   }
-}
-
-const rows = new WeakMap<object, readonly unknown[]>();
-
-/** The rows of a table in their order: listed once, however often they are asked for. */
-export function rowsOf<V extends object>(table: ReadonlyMap<string, V>): readonly V[] {
-  const known = rows.get(table) as readonly V[] | undefined;
-  if (known) return known;
-  const made = table instanceof Layered ? (table as Layered<string, V>).all.map(entry => entry[1]) : [...table.values()];
-  rows.set(table, made);
-  return made;
 }
 
 /** The map with these rows put and those dropped; a row that is put anew keeps its place. */

@@ -30,6 +30,10 @@ export function clip(text: string, cap: number): string {
   return signs.length <= cap ? text : `${signs.slice(0, Math.max(1, cap - 1)).join('')}…`;
 }
 
+/** What a description says first, on one line: all of its first paragraph, as far as there is room. */
+export const gist = (description: string, cap = 280): string =>
+  clip(line(description.trim().split(/\n\s*\n/)[0]?.replace(/\s+/g, ' ') ?? '', 2 * cap), cap);
+
 /** Many lines, capped. */
 export const block = (text: string, cap = 8000): string =>
   text.length > cap ? `${seen(text.slice(0, cap))}\n…` : seen(text);

@@ -3,7 +3,7 @@ import { h, once, type Child } from './dom';
 import { icon } from './icons';
 import type { Acts, Look } from './look';
 import type { FullTool } from './rows';
-import { clip, line, many } from './text';
+import { block, gist, line, many } from './text';
 
 /** What stands beside a tool's name: whether its calls wait, and why. */
 function waits(tool: FullTool, stops: boolean): string {
@@ -11,8 +11,6 @@ function waits(tool: FullTool, stops: boolean): string {
   if (tool.for_person) return 'a request to you';
   return tool.read_only ? 'read-only' : '';
 }
-
-const about = (tool: FullTool): string => clip(line(tool.description.split('\n')[0] ?? '', 300), 120);
 
 function toggle(tool: FullTool, stops: boolean, view: Look, acts: Acts): HTMLElement {
   const send = (): void => acts.send({ type: 'break', tool: tool.id, on: !stops });
@@ -41,7 +39,7 @@ function item(tool: FullTool, view: Look, acts: Acts): HTMLElement {
     {},
     toggle(tool, stops, view, acts),
     said ? h('span', { class: 'end' }, said) : null,
-    h('span', { class: 'what' }, about(tool))
+    h('span', { class: 'what', title: block(tool.description.trim(), 2000) }, gist(tool.description))
   );
 }
 

@@ -1,6 +1,5 @@
 /** A button that opens a list of things to do. */
 import { h } from '../dom';
-import { button, type IconName } from '../icons';
 
 export interface Entry {
   readonly text: string;
@@ -11,12 +10,11 @@ export interface Entry {
 
 let ids = 0;
 
-/** The button, which shows its icon and where it is `worded` its label, and its list; `entries` are asked for when it opens. */
-export function menu(label: string, icon: IconName, entries: () => readonly Entry[], worded = false): HTMLElement {
+/** A button and the list that it opens; `entries` are asked for when it opens. */
+export function menu(label: string, opener: HTMLButtonElement, entries: () => readonly Entry[]): HTMLElement {
   const id = `tc-menu${++ids}`;
   const list = h('div', { class: 'tc-menu', role: 'menu', 'aria-label': label, id, hidden: true });
-  const shown = worded ? { look: 'ghost' } : { label, look: 'ghost icon' };
-  const opener = button(label, { icon, ...shown, onclick: () => toggle(list.hidden) });
+  opener.addEventListener('click', () => toggle(list.hidden));
   opener.setAttribute('aria-haspopup', 'menu');
   opener.setAttribute('aria-controls', id);
   opener.setAttribute('aria-expanded', 'false');

@@ -44,7 +44,7 @@ export function toolbar(wishes: Wishes): Toolbar {
     button('', { icon: 'minus', label: 'Zoom out', look: 'ghost icon', onclick: () => wishes.zoom(1 / STEP) }),
     button('', { icon: 'plus', label: 'Zoom in', look: 'ghost icon', onclick: () => wishes.zoom(STEP) }),
     button('', { icon: 'fit', label: 'Fit', look: 'ghost icon', onclick: () => wishes.fit() }),
-    menu('More', 'more', () => wishes.entries())
+    menu('More', button('More', { icon: 'more', label: 'More', look: 'ghost icon' }), () => wishes.entries())
   );
   return {
     element,
