@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import json
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.acts.records import CallRecord
 from jupyter_toolcall.errors import BrokenJournal, CallError, DefinitionError, UsageError
 from jupyter_toolcall.events import Asked, Call, Opened, Replied
@@ -22,6 +23,10 @@ from jupyter_toolcall.request import Reply, Request
 
 if TYPE_CHECKING:
     from nowhere import Missing  # type: ignore[import-not-found]
+
+
+HALF = "a\ud800b"
+"""Half of a character stands in it: it cannot be written as UTF-8."""
 
 
 class Potato:
@@ -487,6 +492,36 @@ def test_whatever_a_tool_raises_is_a_failure_that_is_told(function: Any, error: 
     call = outcome(function)
     assert call.status == "failed"
     assert call.error.startswith(error)
+
+
+class Torn:
+    """It shows half of a character wherever it can."""
+
+    def __init__(self) -> None:
+        self.said = HALF
+
+    def __str__(self) -> str:
+        return HALF
+
+    def _repr_html_(self) -> str:
+        return HALF
+
+
+def tear() -> Torn:
+    return Torn()
+
+
+def test_half_a_character_stops_neither_the_panel_nor_a_file(tmp_path: Path) -> None:
+    said = {"type": "object", "properties": {"of": {"type": "string", "description": HALF}}}
+    odd = Tool("odd", HALF, said, lambda of: of)
+    model = Scripted([("tear", {}), HALF])
+    given = {"torn": (Torn(), HALF)}
+    box = Toolbox(Torn, tear, odd)
+    session = Session(box, model, scheme="flat", approve="all", system=HALF, inputs=given)
+    shown = session.tell(HALF)._repr_mimebundle_()
+    assert "Torn#2" in json.dumps(shown, ensure_ascii=False).encode().decode()
+    for to in ("json", "messages", "html", "py", "ipynb", "dot", "svg"):
+        assert session.export(tmp_path / f"torn.{to}", to=to).stat().st_size > 0
 
 
 def test_async_tools_go_on_after_one_left() -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from ..content.value import well_formed
 from ..errors import BrokenJournal, DefinitionError, ToolcallError, UsageError
 from ..events import Opened, Output
 from ..journal.tree import Journal
@@ -54,7 +55,7 @@ def opening(
         chosen.name,
         tuple((key, memory.keep(key, value, said)) for key, (value, said) in values.items()),
         {key: _output(key, kind, said, box) for key, (kind, said) in wanted.items()},
-        system,
+        well_formed(system),
         instances=_instances(box, memory),
     )
     _no_clash(box, opened, chosen)
@@ -127,7 +128,7 @@ def _instances(toolbox: Toolbox, memory: Memory) -> tuple[tuple[str, str], ...]:
 def _described(value: Described) -> tuple[Any, str]:
     match value:
         case (thing, str() as said):
-            return thing, said
+            return thing, well_formed(said)
     return value, ""
 
 

@@ -11,7 +11,7 @@ from .contract import CallRow, Delta, Notice, ObjectRow, Rows, SessionRow, Whole
 
 _DEFAULTS: dict[type, tuple[tuple[str, Any], ...]] = {}
 ALWAYS = ("id", "type", "version", "number", "rows", "journal")
-_SCALARS = frozenset({str, int, float, bool, type(None)})
+_SCALARS = frozenset({int, float, bool, type(None)})
 Growing = SessionRow | CallRow | ObjectRow
 """The rows that are told again as they come to more."""
 _GROWING = ("session", "calls", "objects")
@@ -55,6 +55,8 @@ class Wire:
 def packed(value: Any) -> Any:
     """Return a row, a notice or a part of one as JSON-ready data."""
     cls = type(value)
+    if cls is str:
+        return value if value.isascii() else _whole(value)
     if cls in _SCALARS:
         return value
     if cls in _DEFAULTS or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
@@ -64,10 +66,15 @@ def packed(value: Any) -> Any:
             if ((item := getattr(value, name)) is not default and item != default) or name in ALWAYS
         }
     if isinstance(value, (dict, Mapping)):
-        return {str(key): packed(item) for key, item in value.items()}
+        return {packed(str(key)): packed(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [packed(item) for item in value]
     return value
+
+
+def _whole(text: str) -> str:
+    """Jupyter sends no message that holds half of a character: it is U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _changed(known: Growing, row: Growing) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ..content.value import well_formed
 from ..errors import DefinitionError, UsageError
 from .annotations import hint
 from .fingerprint import forget
@@ -191,5 +192,14 @@ def _named(tools: Iterable[Tool]) -> dict[str, Tool]:
             raise DefinitionError(
                 f"two tools are named {tool.name!r}; rename one with @tool(name=...)"
             )
-        named[tool.name] = tool
+        named[tool.name] = _readable(tool)
     return named
+
+
+def _readable(tool: Tool) -> Tool:
+    """Half of a character in what is said of a tool would stop each request, file and message."""
+    said = tool.description, dict(tool.parameters)
+    description, parameters = readable = tuple(map(well_formed, said))
+    if readable == said:
+        return tool
+    return dataclasses.replace(tool, description=description, parameters=parameters)
