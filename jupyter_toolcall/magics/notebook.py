@@ -126,6 +126,7 @@ class Notebook:
 
     def _drive(self, session: Session, since: str, chosen: Options, panel: bool) -> Drive:
         drive = Drive(session, lambda notice: None, stepping=chosen.step)
+        drive.recorded = frozenset(entry.id for entry in session.cursor.script.entries)
         drive.late = functools.partial(self.cells.late, session.name)
         learner = lines.Learner(self.cells, self.shell.user_ns)
         exercise = learner.on(chosen.replay, session, self._id(session))

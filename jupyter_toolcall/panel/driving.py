@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ..acts import places, replying
+from ..branches.repeated import as_before
 from ..errors import ModelError, NotKept, Stopped, Unfinished
 from ..models.person import Person
 from ..rows.contract import Phase
@@ -38,6 +39,8 @@ class Drive(Hearing):
     """The id of the panel's model: what is saved is found by it after a reload."""
     keep: Callable[[], None] = lambda: None
     """Leaves what there is now where it is saved."""
+    recorded: frozenset[str] = frozenset()
+    """The entries that were there before, where a cell runs again."""
 
     async def resume(self) -> Session:
         """Carry out what came while nothing ran, and go on where that was asked for.
@@ -88,7 +91,7 @@ class Drive(Hearing):
             self._obey_all()
             asks = self._asks() if self._held else self._step()
             if asks == "done":
-                self.publish("finished", detail=self._came_to())
+                self.publish("finished", detail=_lines(self._came_to(), self._as_before()))
                 return self.session
             if asks and not wait:
                 self.publish(*self._pause(asks))
@@ -101,6 +104,14 @@ class Drive(Hearing):
         before, self._replayed = self._replayed, -1
         same = before == len(self.session.journal)
         return "Replayed: everything came out as it was recorded." if same else ""
+
+    def _as_before(self) -> str:
+        """Say how much is as it was recorded, once all of that is said again; then no more."""
+        cursor = self.session.cursor
+        if not self.recorded or cursor.script.next() is not None:
+            return ""
+        recorded, self.recorded = self.recorded, frozenset()
+        return as_before(cursor.desk.journal.path(cursor.head), recorded)
 
     def _step(self) -> str:
         """Take a step; return what the person has to do, "" where it goes on."""
@@ -134,6 +145,10 @@ class Drive(Hearing):
 
     def _pause(self, asks: str) -> tuple[Phase, str, str]:
         """Return how it stands at a pause: the phase, in words, and what else there is to say."""
+        phase, says, detail = self._stands(asks)
+        return phase, says, _lines(detail, self._as_before())
+
+    def _stands(self, asks: str) -> tuple[Phase, str, str]:
         match asks:
             case "decide":
                 return "waiting", SAYS["waiting"], AS_PERSON if self._plays else ""
@@ -186,6 +201,10 @@ class Drive(Hearing):
 
 def _phase(step: NextStep) -> Phase:
     return "thinking" if isinstance(step, AskModel) else "running"
+
+
+def _lines(*said: str) -> str:
+    return "\n".join(filter(None, said))
 
 
 def _said(error: BaseException) -> str:
