@@ -2,7 +2,6 @@
 import { h } from './dom';
 import { menu } from './graph/menu';
 import { button } from './icons';
-import type { Acts } from './look';
 import { trans } from './words';
 
 /** The formats, by the name that the kernel knows: their words, the ending of the file, its type. */
@@ -32,7 +31,7 @@ export function download(name: string, to: Format, text: string): void {
 }
 
 /** The button that opens the list of formats. */
-export const exports = (acts: Acts): HTMLElement =>
+export const exports = (take: (to: Format) => void): HTMLElement =>
   menu(trans.__('Export'), button(trans.__('Export'), { icon: 'out', look: 'ghost' }), () =>
-    (Object.keys(FORMATS) as Format[]).map(to => ({ text: trans.__(FORMATS[to][0]), act: () => acts.take(to) }))
+    (Object.keys(FORMATS) as Format[]).map(to => ({ text: trans.__(FORMATS[to][0]), act: () => take(to) }))
   );

@@ -89,7 +89,7 @@ export function head(acts: Acts, unchecked: boolean): Head {
   const step = button(trans.__('Step'), { icon: 'step', look: 'ghost', onclick: () => acts.send({ type: 'step' }) });
   const run = button(trans.__('Run'), { icon: 'run', look: 'ghost', onclick: () => acts.send({ type: 'run' }) });
   const stop = button(trans.__('Stop'), { icon: 'stop', look: 'ghost', onclick: () => acts.send({ type: 'stop' }) });
-  const out = exports(acts);
+  const out = exports(acts.take);
   const drive = h('div', { class: 'tc-drive' }, h('span', { class: 'tc-sep' }), step, run, stop, out);
   const element = h('div', { class: 'tc-head' }, status, about, drive);
   const bar = h('div', { class: 'tc-bar', hidden: true });
