@@ -124,6 +124,9 @@ def test_items_go_on_in_the_next_line() -> None:
         ("# It\n## Checks\nfries is saved", "line 3: write this as a list"),
         ("# It\n## Checks\n\n- fries was eaten", "line 4: 'fries was eaten' is nothing that can"),
         ("# It\n## Checks\n- `x` is `y z`", "line 3: 'y z' is no value"),
+        ("# It\n## Checks\n- x is 5 km: the way is 5 km", "line 3: 'the way is 5 km' is nothing"),
+        ("# It\n- Replays `a.jsonl`\n## Checks\n- x is 1", "write it below a heading ## Session"),
+        ("# It\n- In call 3, `a=1`\n## Checks\n- x is 1", "write it below a heading ## Session"),
         ("# It\n## Checks\n- `f(1)` gives `2`", "line 3: '1' is no argument"),
         ("# It\n## Checks\n- call 1 has `a`", "line 3: 'a' is no argument"),
         ("# It\n## Checks\n- x is 1\n## Session\n- Loud", "line 5: of a session it can be said"),
@@ -584,7 +587,7 @@ def test_a_planted_recording_still_says_where_the_lesson_differs_from_it(kernel:
     ("old", "new", "said"),
     [
         ("In call 3", "In call 9", "there is no call 9; it has 6 calls"),
-        ("fries.jsonl", "lost.jsonl", "there is no recording lost.jsonl"),
+        ("fries.jsonl", "lost.jsonl", r"not beside it; there are fries.jsonl"),
         ('- Replays `fries.jsonl`\n- In call 3, `shape="SLICES"`', "", "replays nothing"),
     ],
 )

@@ -14,6 +14,7 @@ from ..models.recorded import Recorded
 from ..models.recorded.replaying import speak
 from ..models.recorded.tape import Course
 from ..request import Model, Reply, Request
+from ..tools import nearest
 from .reading import Exercise, Plant
 
 
@@ -25,11 +26,27 @@ def recording(exercise: Exercise, place: Path, name: str) -> Model:
     """
     if not exercise.replays:
         raise UsageError(f"{name} replays nothing; its section ## Session can say: Replays `FILE`")
+    if not any((place.parent / file).is_file() for file in _files(exercise.replays)):
+        raise UsageError(_missing(exercise.replays, place, name))
     found = Recorded(place.parent / exercise.replays, name=exercise.replays)
     if not exercise.plants:
         found.name = f"recorded:{name}"
         return found
     return Planted(found, exercise.plants, name)
+
+
+def _files(replays: str) -> tuple[str, str]:
+    """Return what may be the file: a session of a notebook is named behind it, `a.ipynb#me`."""
+    return replays, replays.rpartition("#")[0]
+
+
+def _missing(file: str, place: Path, name: str) -> str:
+    known = sorted(each.name for each in place.parent.glob("*.jsonl"))
+    there = f"there are {', '.join(known)}" if known else "there is no recording"
+    return (
+        f"{name} replays {file}, and that is not beside it; {there}.{nearest(file, known)} "
+        f"--record {place.parent.name}/{Path(file).name} in a cell makes one"
+    )
 
 
 class Planted:

@@ -116,6 +116,7 @@ def exercise(text: str, where: str) -> Exercise:
     Raises UsageError, which names the line, where it is none.
     """
     found = _sections(text)
+    _nothing_astray(found.text, where)
     if not found.title:
         raise UsageError(f"{where} has no title; its first line has to be one, such as: # Fries")
     checks = tuple(_check(item, where) for item in _items(found.parts.get("checks", ()), where))
@@ -179,7 +180,10 @@ def _go_on(
 
 
 def _check(item: _Item, where: str) -> Check:
-    """The words before a colon may look like a condition too: what can be read is the one."""
+    """The words before a colon may look like a condition too: what can be read is the one.
+
+    Where nothing can, the last part was meant.
+    """
     wrong = ""
     for words, rest in ((item.text, item.text), *_halves(item.text)):
         try:
@@ -189,11 +193,11 @@ def _check(item: _Item, where: str) -> Check:
             continue
         if found is not None:
             return Check(words, found, item.below, veiled=rest is not words)
-    unknown = (
-        f"{item.text!r:.100} is nothing that can be checked.{nearest_form(item.text)} "
-        "%toolchat exercise --forms lists them all"
-    )
-    raise UsageError(f"{where}, line {item.line}: {wrong or unknown}")
+        wrong = (
+            f"{rest!r:.100} is nothing that can be checked.{nearest_form(rest)} "
+            "%toolchat exercise --forms lists them all"
+        )
+    raise UsageError(f"{where}, line {item.line}: {wrong}")
 
 
 def _halves(text: str) -> Iterator[tuple[str, str]]:
@@ -228,6 +232,17 @@ def _with_session(plain: Exercise, items: Sequence[_Item], where: str) -> Exerci
         *(plain.title, plain.text, plain.checks, plain.hints, plain.solution),
         *(replays, tuple(plants), session),
     )
+
+
+def _nothing_astray(text: Sequence[str], where: str) -> None:
+    """Raise UsageError where the learner would read what is said of the session."""
+    for line in text:
+        item = _ITEM.match(line)
+        if item is not None and (_REPLAYS.fullmatch(item[2]) or _PLANTED.fullmatch(item[2])):
+            raise UsageError(
+                f"{where}: the learner would read {item[2]!r:.60}; write it below a heading "
+                "## Session"
+            )
 
 
 def _plant(step: int, text: str, where: str) -> Plant:

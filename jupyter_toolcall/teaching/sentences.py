@@ -199,7 +199,9 @@ def value(text: str) -> Any:
         pass
     if re.fullmatch(r"[\w.+-]+", text):
         return Word(text)
-    raise UsageError(f"{text!r:.80} is no value: write a text in double quotes, as in JSON")
+    raise UsageError(
+        f"{text!r:.80} is no value: write a number alone, and a text in double quotes, as in JSON"
+    )
 
 
 def _text(text: str) -> str:

@@ -138,4 +138,4 @@ class Recording:
         self._kept, self._owed = file.Kept(self._kept.course, size, size), b""
 
 
-ELSEWHERE = "Record this course in another file (--record FILE), or take that one away first."
+ELSEWHERE = "Record this course in another file (--record FILE), or delete that one to record it anew."
