@@ -14,6 +14,7 @@ from jupyter_toolcall.errors import ModelError, UsageError
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
 from jupyter_toolcall.magics import lines
 from jupyter_toolcall.magics.cells import Cells
+from jupyter_toolcall.magics.prompting import filled
 from jupyter_toolcall.models.recorded import Recording
 from jupyter_toolcall.options.line import options
 from jupyter_toolcall.panel import predicting
@@ -654,9 +655,31 @@ def test_the_exercises_on_the_page_for_teachers_can_be_read() -> None:
     assert len(found[0].splitlines()) == 10
     assert [len(fries.checks), len(fries.hints), fries.cells] == [1, 1, ()]
     assert (spot.plants, spot.cells) == (
-        (Plant(5, {"shape": "SLICES"}),),
-        ("%toolchat edit 5 shape=STICKS",),
+        (Plant(4, {"shape": "SLICES"}),),
+        ("%toolchat edit 4 shape=STICKS",),
     )
+
+
+def test_who_follows_the_page_for_teachers_has_a_recording_and_an_error_to_find(
+    tmp_path: Path,
+) -> None:
+    fries, spot = re.findall(r"^```markdown\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    teacher = Kernel(tmp_path, fries=fries, spot=spot)
+    cells = re.findall(r"^```\n%%toolchat (.*)\n(.*)\n```$", PAGE, re.MULTILINE)
+    record, predict, planted = ((line.replace("--predict ", ""), body) for line, body in cells)
+
+    def run(line: str, body: str) -> Session:
+        opened = teacher.cells.session(options(line), teacher.variables)
+        said = opened.ask(filled(body, opened, teacher.variables))
+        return teacher.cells.keep(said.run())
+
+    for cell in (record, predict):
+        assert run(*cell).outputs["fries"].food == "fries: sticks"
+        assert teacher.said("check", "fries").startswith("Passed")
+    found = run(*planted)
+    assert teacher.said("check", "spot").startswith("Not done yet")
+    teacher.cells.keep(found.edit(found.calls[3], shape="STICKS").run())
+    assert teacher.said("check", "spot").startswith("Passed")
 
 
 def test_the_page_for_teachers_tells_of_all_that_can_be_checked() -> None:

@@ -138,4 +138,4 @@ class Recording:
         self._kept, self._owed = file.Kept(self._kept.course, size, size), b""
 
 
-ELSEWHERE = "Record this course in another file (--record FILE), or delete that one to record it anew."
+ELSEWHERE = "Record this course in another file (--record FILE), or delete that one for a new one."
