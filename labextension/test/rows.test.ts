@@ -121,3 +121,30 @@ test('fields that are left out have the defaults of the contract, and wrong ones
 test('a session of a newer version says so', () => {
   assert.match(fold(EMPTY, { ...whole(chain(1)), version: 99 }).unreadable, /newer/);
 });
+
+test('a word that no closed choice has is as the default, also one that every record knows', () => {
+  const call = { ...called(1), status: 'constructor' };
+  const object = { ...made('p1', 1), role: '__proto__' };
+  const { calls, objects, session } = fold(EMPTY, {
+    ...whole({}),
+    rows: { calls: [call], objects: [object], session: [{ phase: 'toString' }] }
+  });
+  assert.equal(calls.get(call.id)?.status, 'proposed');
+  assert.equal(objects.get(object.id)?.role, 'made');
+  assert.equal(session.phase, 'ready');
+});
+
+test('arguments have the names that were given, and no others', () => {
+  const call = { ...called(1), arguments: JSON.parse('{"__proto__": 1}') as object, asked: {} };
+  const { calls } = fold(EMPTY, { ...whole({}), rows: { calls: [call] } });
+  const read = calls.get(call.id);
+  assert.deepEqual(Object.entries(read?.arguments ?? {}), [['__proto__', 1]]);
+  assert.equal('constructor' in (read?.asked ?? {}), false);
+});
+
+test('of very many requests that came to nothing the last are told', () => {
+  const attempts = Array.from({ length: 20_000 }, (_, number) => `late ${number}`);
+  const { turns } = fold(EMPTY, { ...whole({}), rows: { turns: [{ id: 't1', turn: 1, attempts }] } });
+  assert.deepEqual(turns.get('t1')?.attempts.slice(-1), ['late 19999']);
+  assert.ok((turns.get('t1')?.attempts.length ?? 0) < 100);
+});

@@ -95,3 +95,10 @@ test('choices come through references and alternatives, and a circle of referenc
   assert.deepEqual(choices({ $ref: '#/$defs/Deep' }, parameters), ['STICKS', 'SLICES']);
   assert.deepEqual(choices({ anyOf: [{ enum: ['x'] }, { type: 'null' }] }, root), ['x']);
 });
+
+test('an argument may have a name that every record knows', () => {
+  const names = ['constructor', 'toString', '__proto__'];
+  const properties = JSON.parse(`{${names.map(name => `"${name}": {"type": "string"}`).join()}}`) as object;
+  const fields = fieldsOf({ type: 'object', properties }, {});
+  assert.deepEqual(fields.map(field => [field.name, field.kind, field.initial]), names.map(name => [name, 'text', undefined]));
+});

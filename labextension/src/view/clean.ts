@@ -29,6 +29,9 @@ const ADDRESS = new Set(
 const PICTURE = /^data:image\/(png|jpeg|gif|webp|svg\+xml)[;,]/i;
 const LOADS = /url\s*\(\s*(?!['"]?(#|data:image\/))|@import|image-set|expression\s*\(/i;
 
+/** With an escape, as in `u\72l(…)`, a style says what no pattern here finds. */
+const veils = (css: string): boolean => css.includes('\\') || LOADS.test(css);
+
 function staysAddress(element: Element, name: string, value: string): boolean {
   if (name === 'src') return element.localName === 'img' && PICTURE.test(value);
   return (name === 'href' || name === 'xlink:href') && element.localName === 'use' && value.startsWith('#');
@@ -36,13 +39,17 @@ function staysAddress(element: Element, name: string, value: string): boolean {
 
 function stays(element: Element, name: string, value: string): boolean {
   if (name.startsWith('on')) return false;
+  if (name === 'style') return !veils(value);
   return ADDRESS.has(name) ? staysAddress(element, name, value) : !LOADS.test(value);
 }
 
 function cleanElement(element: Element): void {
+  // A comment's text can be markup to the frame, which reads all of it once more.
+  for (const node of [...element.childNodes])
+    if (node.nodeType !== Node.ELEMENT_NODE && node.nodeType !== Node.TEXT_NODE) node.remove();
   for (const child of [...element.children]) {
     const name = child.localName.toLowerCase();
-    if (GONE.has(name) || (name === 'style' && LOADS.test(child.textContent))) {
+    if (GONE.has(name) || (name === 'style' && veils(child.textContent))) {
       child.remove();
       continue;
     }

@@ -6,7 +6,7 @@ import { sign, thumb } from './icons';
 import type { Look } from './look';
 import type { FullCall, FullObject, FullPreview } from './rows';
 import { stateOf } from './scene';
-import { choices, definitionsOf } from './schema';
+import { choices, definitionsOf, own } from './schema';
 import { block, clip, gist, isObjectName, line, literal } from './text';
 import { trans } from './words';
 
@@ -58,7 +58,7 @@ function named(view: Look, call: FullCall, parameter: string, value: unknown): F
 function alternatives(view: Look, call: FullCall, parameter: string, value: unknown): string {
   const tool = view.model.tools.get(call.tool);
   if (!tool) return '';
-  const others = choices(definitionsOf(tool.parameters)[parameter], tool.parameters).filter(
+  const others = choices(own(definitionsOf(tool.parameters), parameter), tool.parameters).filter(
     one => one !== value && one !== null
   );
   return others.length && others.length < 4 ? `or ${others.map(one => literal(one, 40)).join(', ')}` : '';

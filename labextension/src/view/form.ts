@@ -3,7 +3,7 @@ import { h } from './dom';
 import { button, icon } from './icons';
 import { hidden, inputFor, type Input } from './inputs';
 import type { FullObject } from './rows';
-import { rawOf, readAll, type Field, type Filled } from './schema';
+import { own, rawOf, readAll, type Field, type Filled } from './schema';
 import { clip, line } from './text';
 import { trans } from './words';
 
@@ -89,8 +89,8 @@ export const firstStop = (rows: readonly Row[]): HTMLElement | null =>
 
 /** Says what is wrong at its fields, and goes to the first; says whether there is such a field. */
 export function complain(rows: readonly Row[], errors: Readonly<Record<string, string>>): boolean {
-  for (const one of rows) one.complain(errors[one.field.name] ?? '');
-  const first = rows.find(one => errors[one.field.name]);
+  for (const one of rows) one.complain(own(errors, one.field.name) ?? '');
+  const first = rows.find(one => own(errors, one.field.name));
   first?.element.querySelector<HTMLElement>(FOCUSABLE)?.focus();
   return first !== undefined;
 }

@@ -3,6 +3,7 @@ import { h, once, reader, type Child } from './dom';
 import { icon, type IconName } from './icons';
 import type { Look } from './look';
 import type { FullGuess, FullWritten } from './rows';
+import { own } from './schema';
 import { line, literal, many } from './text';
 import { spelled } from './write';
 
@@ -20,7 +21,7 @@ interface Line {
 }
 
 function value(written: FullWritten | null, name: string, right: boolean): string {
-  const found = written?.arguments[name];
+  const found = written ? own(written.arguments, name) : undefined;
   if (found === undefined) return right ? 'by default' : 'left out';
   return shown(found);
 }

@@ -24,6 +24,10 @@ export interface Field {
 const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** What a record itself has by a name: `constructor` is none of everybody's. */
+export const own = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(record, name) ? record[name] : undefined;
+
 const schemas = (value: unknown): Schema[] => (Array.isArray(value) ? value.filter(isSchema) : []);
 
 const isNull = (schema: Schema): boolean => schema.type === 'null' || schema.const === null;
@@ -109,7 +113,8 @@ export function fieldsOf(parameters: Schema, values: Readonly<Record<string, unk
   const required = Array.isArray(parameters.required) ? parameters.required : [];
   const names = new Set([...Object.keys(definitions), ...Object.keys(values)]);
   return [...names].map(name => {
-    const { schema, nullable } = plain(definitions[name] ?? {}, parameters);
+    const { schema, nullable } = plain(own(definitions, name) ?? {}, parameters);
+    const initial = own(values, name);
     const description = typeof schema.description === 'string' ? schema.description : '';
     const common = {
       name,
@@ -118,7 +123,7 @@ export function fieldsOf(parameters: Schema, values: Readonly<Record<string, unk
       nullable,
       integer: schema.type === 'integer'
     };
-    return { ...common, ...kindFor(schema, parameters, values[name]), initial: values[name] };
+    return { ...common, ...kindFor(schema, parameters, initial), initial };
   });
 }
 

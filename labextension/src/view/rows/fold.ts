@@ -40,6 +40,9 @@ export const EMPTY: Model = {
   unreadable: ''
 };
 
+/** So many requests that came to nothing are told of before a reply: the last ones. */
+const ATTEMPTS = 20;
+
 const put = <T extends { readonly id: string }>(
   table: ReadonlyMap<string, T>,
   rows: readonly T[],
@@ -83,7 +86,7 @@ function withRows(model: Model, rows: Loose): Model {
     ),
     turns: put(
       model.turns,
-      records(rows.turns).map(row => ({ ...complete(row, TURN), attempts: texts(row.attempts) }) as FullTurn),
+      records(rows.turns).map(row => ({ ...complete(row, TURN), attempts: texts(row.attempts).slice(-ATTEMPTS) }) as FullTurn),
       gone('turns')
     ),
     branches: put(

@@ -39,6 +39,20 @@ export function complete<T extends object>(row: Loose, standard: T): T {
   return whole as T;
 }
 
+/** The words of a closed choice. */
+const STATUSES: readonly FullCall['status'][] = [
+  'proposed', 'approved', 'running', 'succeeded', 'failed', 'rejected', 'answered', 'interrupted', 'unknown'
+];
+const ROLES: readonly FullObject['role'][] = ['input', 'made', 'pending', 'output'];
+const PHASES: readonly FullSession['phase'][] = ['ready', 'thinking', 'waiting', 'running', 'finished', 'stopped', 'failed'];
+
+/** The word, where it is one of these; any other has no sign, no colour and no words here. */
+const among = <T extends string>(value: unknown, known: readonly T[], standard: T): T =>
+  known.find(one => one === value) ?? standard;
+
+/** A record of its own keys alone: in any other there is a `constructor`. */
+const bare = (value: unknown): Loose => Object.assign(Object.create(null) as object, isRecord(value) ? value : {});
+
 const CALL = { id: '', call: '', tool: '', step: 0, turn: 0, ...DEFAULTS.CallRow };
 const OBJECT = { id: '', name: '', kind: '', ...DEFAULTS.ObjectRow };
 export const TOOL = { id: '', ...DEFAULTS.ToolRow };
@@ -72,12 +86,18 @@ const use = (row: Loose): FullUse => ({
 });
 
 export const fullObject = (row: Loose): FullObject =>
-  ({ ...complete(row, OBJECT), preview: preview(isRecord(row.preview) ? row.preview : {}) }) as FullObject;
+  ({
+    ...complete(row, OBJECT),
+    role: among(row.role, ROLES, DEFAULTS.ObjectRow.role),
+    preview: preview(isRecord(row.preview) ? row.preview : {})
+  }) as FullObject;
 
 export const fullCall = (row: Loose): FullCall =>
   ({
     ...complete(row, CALL),
-    asked: isRecord(row.asked) ? row.asked : null,
+    status: among(row.status, STATUSES, DEFAULTS.CallRow.status),
+    arguments: bare(row.arguments),
+    asked: isRecord(row.asked) ? bare(row.asked) : null,
     filled: texts(row.filled),
     notes: texts(row.notes),
     uses: records(row.uses).map(use)
@@ -128,6 +148,7 @@ export const fullGuess = (row: Loose): FullGuess =>
 export const fullSession = (row: Loose): FullSession =>
   ({
     ...complete(row, DEFAULTS.SessionRow),
+    phase: among(row.phase, PHASES, DEFAULTS.SessionRow.phase),
     pending: texts(row.pending),
     stops: texts(row.stops),
     yours: isRecord(row.yours) ? fullYours(row.yours) : null,
