@@ -14,7 +14,7 @@ from jupyter_toolcall.errors import ModelError, UsageError
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
 from jupyter_toolcall.magics import lines
 from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.prompting import filled
+from jupyter_toolcall.magics.prompting import filled, say
 from jupyter_toolcall.models.recorded import Recording
 from jupyter_toolcall.options.line import options
 from jupyter_toolcall.panel import predicting
@@ -577,6 +577,15 @@ def test_another_call_can_be_planted_and_a_replay_says_it_again(kernel: Kernel) 
     before = len(session.journal)
     session.replay().run()
     assert len(session.journal) == before
+
+
+def test_an_exercise_that_replays_can_be_begun_anew(kernel: Kernel) -> None:
+    for name, fresh in (("", ""), ("-n mine ", ""), ("", " --fresh"), ("-n mine ", " --fresh")):
+        chosen = options(f"{name}--replay exercises/spot.md {OPEN}{fresh}")
+        opened = kernel.cells.session(chosen, kernel.variables)
+        begun = kernel.cells.keep(say(opened, "Fries, please.", chosen.fresh).run())
+        assert begun.outputs["fries"].food == "fries: slices"
+        assert len(begun.calls) == 6
 
 
 def test_a_planted_recording_still_says_where_the_lesson_differs_from_it(kernel: Kernel) -> None:
