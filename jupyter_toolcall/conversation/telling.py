@@ -52,7 +52,7 @@ def teller(journal: Journal, scheme: Scheme, toolbox: Toolbox) -> Callable[[Told
     def tell(told: Told, entry: Entry) -> Told:
         match entry.event:
             case Asked(text):
-                # Line ends behind a prompt tell it from one that was said before: no model's matter.
+                # The line ends behind a prompt that is asked anew are for the journal alone.
                 return told.add(User(text.rstrip("\n")))
             case Replied(text, calls, raw=raw) as reply:
                 spoken = scheme.speak(Assistant(text, calls, raw))

@@ -262,6 +262,18 @@ def test_the_learner_finds_the_error_and_is_helped_on_the_way(page: Page, lab: P
     screenshot(page, "exercise-passed")
 
 
+def test_who_guesses_by_keyboard_stands_in_the_next_question(page: Page, lab: Place) -> None:
+    open_notebook(page, lab, "keys.ipynb", [SETUP, PREDICT])
+    run_all(page)
+    view = panel(page, 1)
+    expect_status(view, GUESS)
+    card(view).get_by_role("radio").first.focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+    expect(card(view)).to_contain_text("turn 2")
+    expect(card(view).get_by_role("radio").first).to_be_focused()
+
+
 @pytest.mark.parametrize("width", [500, 1400])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_nothing_sticks_out_however_wide_it_is(

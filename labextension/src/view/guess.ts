@@ -44,10 +44,11 @@ export function guess(acts: Acts): Part {
   const asked = sent();
   const more = h('details', { class: 'tc-more' }, h('summary', {}, icon('down'), 'What the model is sent'), ...asked.elements);
   const saved = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'This is the saved session: run its cell to guess.'));
-  const element = h('div', { class: 'tc-reply', role: 'group', 'aria-label': 'Guess' }, title, form, saved, more);
+  const element = h('div', { class: 'tc-reply tc-guessing', role: 'group', 'aria-label': 'Guess' }, title, form, saved, more);
   let view: Look;
   let rows: readonly Row[] = [];
   let chosen: FullTool | null | undefined;
+  let here = false;
 
   function choose(tool: FullTool | null): void {
     chosen = tool;
@@ -63,6 +64,7 @@ export function guess(acts: Acts): Part {
     if (chosen === undefined) return wrong.say('Choose a tool, or that there is no call.');
     const filled = filledIn(rows);
     wrong.say('');
+    here = element.contains(document.activeElement);
     if (!complain(rows, filled.errors)) acts.send({ type: 'guess', tool: chosen?.id ?? '', arguments: filled.arguments });
   }
 
@@ -73,6 +75,9 @@ export function guess(acts: Acts): Part {
     tools.replaceChildren(...choice(known, choose));
     choose(null);
     chosen = undefined;
+    // Who guessed by keyboard goes on with the next question, where the button was switched off.
+    if (here) queueMicrotask(() => tools.querySelector('input')?.focus({ preventScroll: true }));
+    here = false;
   });
   const refuse = once(() => {
     const { refused } = view.model;
