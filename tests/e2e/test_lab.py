@@ -116,6 +116,37 @@ def test_what_waits_unseen_is_notified_once_and_what_is_in_view_is_not(
     expect(toasts(page)).to_have_count(0)
 
 
+QUICK = """
+for rest in (0.05, 0.05, 0.6):
+    get_ipython().run_line_magic("toolchat", "approve")
+    await asyncio.sleep(rest)
+"""
+COUNT = """() => {
+    window.mostToasts = 0;
+    const count = () => {
+        const now = document.querySelectorAll('.Toastify__toast').length;
+        window.mostToasts = Math.max(window.mostToasts, now);
+    };
+    new MutationObserver(count).observe(document.body, { childList: true, subtree: true });
+}"""
+
+
+def test_quick_decisions_leave_one_notice_of_what_waits_now(page: Page, lab: Place) -> None:
+    write_notebook(lab, "other.ipynb", ["1"])
+    cells = [LOAD, fries_cell("--no-wait"), wait_for_file("go") + QUICK]
+    open_notebook(page, lab, "quick.ipynb", cells)
+    page.evaluate(COUNT)
+    run_all(page)
+    expect_waits(panel(page, 1), 2, "Potato_rinse")
+    run_command(page, "docmanager:open", path=lab.path("other.ipynb"))
+    expect(page.locator(".lm-TabBar-tab.jp-mod-current")).to_contain_text("other.ipynb")
+    (lab.root / "go").touch()
+    expect(toasts(page)).to_have_text(re.compile("quick.ipynb: Oven_bake waits"))
+    expect(waiting_item(page)).to_have_text("Waiting for you: 1")
+    assert page.evaluate("window.mostToasts") == 1
+    screenshot(page, "quick")
+
+
 def test_a_click_on_what_waits_goes_to_it_also_where_it_was_scrolled_away(
     page: Page, lab: Place
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.kitchen import (
@@ -47,6 +48,27 @@ def test_dark_and_narrow_nothing_sticks_out_of_the_panel(page: Page, lab: Place)
         open_tab(view, tab)
         assert view.evaluate("view => view.scrollWidth <= view.clientWidth"), tab
         screenshot(page, f"narrow-{tab}")
+
+
+@pytest.mark.parametrize(
+    ("options", "button"), [("", "Approve"), ("--predict", "Check my guess")], ids=["call", "guess"]
+)
+def test_what_asks_is_in_sight_in_a_low_window_when_its_panel_begins_at_the_top(
+    page: Page, lab: Place, options: str, button: str
+) -> None:
+    open_notebook(page, lab, "low.ipynb", [LOAD, fries_cell(options)])
+    run_all(page)
+    view = panel(page, 1)
+    expect(view.get_by_role("button", name=button, exact=True)).to_be_visible()
+    page.evaluate("window.jupyterapp.shell.collapseLeft()")
+    for width in (1400, 660):
+        for height in (900, 700):
+            page.set_viewport_size({"width": width, "height": height})
+            view.evaluate("view => view.scrollIntoView({ block: 'start' })")
+            asked = view.get_by_role("button", name=button, exact=True)
+            expect(asked).to_be_in_viewport(ratio=1)
+            assert view.evaluate("view => view.scrollWidth <= view.clientWidth")
+            screenshot(page, f"low-{button}-{width}-{height}")
 
 
 def test_a_thousand_objects_are_drawn_and_reopened_without_a_kernel(page: Page, lab: Place) -> None:

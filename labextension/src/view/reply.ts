@@ -49,13 +49,15 @@ export function reply(acts: Acts): ReplyCard {
   const form = h('form', { class: 'tc-form', onsubmit: submit }, field, h('div', { class: 'tc-row' }, send, ends));
   const saved = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'This is the saved session: run its cell to reply.'));
   const parts = [title, how, ...asked.elements, calls, form, saved];
-  const element = h('div', { class: 'tc-reply', role: 'group', 'aria-label': 'Reply as the model' }, ...parts);
+  const element = h('div', { class: 'tc-reply tc-replying', role: 'group', 'aria-label': 'Reply as the model' }, ...parts);
   const callRows = keyed(calls, written);
   let view: Look;
   let at = 0;
+  let here = false;
 
   function submit(event: Event): void {
     event.preventDefault();
+    here = element.contains(document.activeElement);
     acts.send({ type: 'say', text: words.value, calls: [...(view.yours?.calls ?? [])] });
   }
   function without(index: number): void {
@@ -77,6 +79,9 @@ export function reply(acts: Acts): ReplyCard {
     form.hidden = how.hidden = !live;
     saved.hidden = live;
     send.disabled = view.ui.sent;
+    // Who replies by keyboard goes on with the next turn, where the button was switched off.
+    if (here && yours.turn !== at) queueMicrotask(() => element.querySelector('button')?.focus({ preventScroll: true }));
+    here &&= yours.turn === at;
     ends.textContent = yours.calls.length
       ? `${many(yours.calls.length, 'call')}, and you are told what comes of ${yours.calls.length === 1 ? 'it' : 'them'}.`
       : 'Words without a call end the run.';
@@ -88,9 +93,9 @@ export function reply(acts: Acts): ReplyCard {
       view = next;
       const { yours } = next;
       if ((yours?.turn ?? 0) !== at) words.value = '';
-      at = yours?.turn ?? 0;
       element.hidden = !yours || !next.follow;
       if (yours) draw(yours);
+      at = yours?.turn ?? 0;
     }
   };
 }
