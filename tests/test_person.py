@@ -72,6 +72,14 @@ def seated(session: Session | None = None, **more: Any) -> Seat:
 # -- the reply ----------------------------------------------------------------------------
 
 
+def test_a_prompt_that_is_asked_anew_reads_as_it_did() -> None:
+    box, first = Toolbox(Potato), asked()
+    anew = Session(box, "person", scheme="flat", inputs={"p": Potato()}).ask("Slice it.\n\n")
+    for session in (first, anew):
+        turn = seated(session).turn
+        assert (turn.prompt, turn.told) == ("Slice it.", ())
+
+
 def test_nobody_replies_until_the_person_does() -> None:
     session = asked().run()
     assert isinstance(session.state.last, Asked)

@@ -46,9 +46,9 @@ export function reply(acts: Acts): ReplyCard {
   );
   const send = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'send' }, 'Send');
   const ends = h('span', { class: 'small muted' });
-  const form = h('form', { class: 'tc-form', onsubmit: submit }, field, h('div', { class: 'tc-row' }, send, ends));
+  const form = h('form', { class: 'tc-form', onsubmit: submit }, calls, field, h('div', { class: 'tc-row' }, send, ends));
   const saved = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'This is the saved session: run its cell to reply.'));
-  const parts = [title, how, ...asked.elements, calls, form, saved];
+  const parts = [title, how, ...asked.elements, form, saved];
   const element = h('div', { class: 'tc-reply tc-replying', role: 'group', 'aria-label': 'Reply as the model' }, ...parts);
   const callRows = keyed(calls, written);
   let view: Look;
