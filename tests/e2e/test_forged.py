@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -41,7 +42,32 @@ def many(data: dict[str, Any]) -> None:
     data["rows"]["calls"] = [{**one, "id": f"c{n}", "step": n + 1} for n in range(20_000)]
 
 
+def bomb() -> str:
+    """A kilobyte of SVG that asks for 6 to the 12th circles."""
+    uses = (f'<use href="#g{n}"/>' * 6 for n in range(12))
+    groups = (f'<g id="g{n}">{inside}</g>' for n, inside in enumerate(uses, 1))
+    first = '<svg xmlns="http://www.w3.org/2000/svg"><g id="g0"><circle r="1"/></g>'
+    return first + "".join(groups) + "</svg>"
+
+
+def drawn(data: dict[str, Any]) -> None:
+    address = "data:image/svg+xml;base64," + base64.b64encode(bomb().encode()).decode()
+    rows(data, "objects")["preview"] = {"image": address}
+
+
 SHOWN: Mapping[str, Forge] = {
+    "a picture that nobody lives to see": drawn,
+    "markup that nobody lives to see": lambda d: rows(d, "objects").update(
+        preview={"html": bomb()}
+    ),
+    "markup of twenty million characters": lambda d: rows(d, "objects").update(
+        preview={"html": "<p>x" * 5_000_000}
+    ),
+    "words that every record knows": lambda d: (
+        rows(d, "calls").update(status="constructor"),
+        rows(d, "objects").update(role="__proto__"),
+        rows(d, "session").update(phase="toString"),
+    ),
     "an approval is added and the head moved": approved,
     "it says that it is verified and live": lambda d: (
         d.update(live=True, verified=True),

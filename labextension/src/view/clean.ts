@@ -5,6 +5,9 @@
  * first of three walls: it leaves no link to follow and nothing that would be looked for.
  */
 
+import { isBounded } from './bounded';
+import { picture } from './dom';
+
 /** What goes with all that it holds. */
 const GONE = new Set(
   'script iframe frame frameset object embed applet template noscript link meta base head title form input button select textarea option video audio source track canvas dialog portal foreignobject set animate animatetransform animatemotion'.split(
@@ -27,13 +30,14 @@ const ADDRESS = new Set(
 );
 
 const PICTURE = /^data:image\/(png|jpeg|gif|webp|svg\+xml)[;,]/i;
-const LOADS = /url\s*\(\s*(?!['"]?(#|data:image\/))|@import|image-set|expression\s*\(/i;
+const DRAWN = /^data:image\/svg/i;
+const LOADS = /url\s*\(\s*(?!['"]?(#|data:image\/(?!svg)))|@import|image-set|expression\s*\(/i;
 
 /** With an escape, as in `u\72l(…)`, a style says what no pattern here finds. */
 const veils = (css: string): boolean => css.includes('\\') || LOADS.test(css);
 
 function staysAddress(element: Element, name: string, value: string): boolean {
-  if (name === 'src') return element.localName === 'img' && PICTURE.test(value);
+  if (name === 'src') return element.localName === 'img' && PICTURE.test(value) && (!DRAWN.test(value) || picture(value) !== '');
   return (name === 'href' || name === 'xlink:href') && element.localName === 'use' && value.startsWith('#');
 }
 
@@ -65,5 +69,6 @@ export function clean(html: string): string {
   const page = new DOMParser().parseFromString(html, 'text/html');
   for (const style of [...page.head.querySelectorAll('style')]) page.body.prepend(style);
   cleanElement(page.body);
+  if (!isBounded(page.body)) for (const drawing of page.body.querySelectorAll('svg')) drawing.remove();
   return [...page.body.childNodes].map(node => new XMLSerializer().serializeToString(node)).join('');
 }

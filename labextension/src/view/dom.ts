@@ -2,6 +2,7 @@
  * Elements from values: the only place that makes them. Text becomes text nodes, so nothing
  * from a session is ever read as markup; only images that `picture` lets through have an address.
  */
+import { isBoundedImage } from './bounded';
 import { seen } from './text';
 
 export type Child = Node | string | null | undefined | false;
@@ -45,7 +46,11 @@ export function s<K extends keyof SVGElementTagNameMap>(
 }
 
 /** The address, where it is a picture that may be shown, else nothing. */
-export const picture = (address: string): string => (PICTURE.test(address) ? address : '');
+export function picture(address: string): string {
+  const [, kind] = PICTURE.exec(address) ?? [];
+  if (kind === undefined) return '';
+  return kind !== 'svg+xml' || isBoundedImage(address.slice(address.indexOf(',') + 1)) ? address : '';
+}
 
 export const reader = (text: string): HTMLElement => h('span', { class: 'tc-sr' }, text);
 

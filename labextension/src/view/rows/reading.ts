@@ -65,16 +65,19 @@ function pairs(value: unknown): [string, string][] {
   return list(value).map(pair => [text(list(pair)[0]), text(list(pair)[1])]);
 }
 
+/** More than a kernel tells of a value, of fields, rows and columns, and of characters of markup. */
+const [LONGEST, MARKUP] = [200, 500_000];
+
 export function preview(row: Loose): FullPreview {
   return {
     caption: text(row.caption),
     text: text(row.text),
-    fields: pairs(row.fields),
-    columns: texts(row.columns),
-    cells: list(row.cells).map(texts),
+    fields: pairs(list(row.fields).slice(0, LONGEST)),
+    columns: texts(row.columns).slice(0, LONGEST),
+    cells: list(row.cells).slice(0, LONGEST).map(texts),
     image: text(row.image),
-    glyph: texts(row.glyph),
-    html: text(row.html),
+    glyph: texts(row.glyph).slice(0, LONGEST),
+    html: text(row.html).length > MARKUP ? '' : text(row.html),
     more: row.more === true
   };
 }
