@@ -102,3 +102,12 @@ test('looking back, the requests are those that there were', async () => {
   it.click('Messages');
   assert.deepEqual(it.all('.tc-turns .turn').map(turn => turn.textContent), ['Turn 1']);
 });
+
+test('tools that were sent later stand with the first ones, and not among the messages', async () => {
+  const it = await page();
+  const later = [...TALK.slice(0, 5), said('t2', 2, 'tools', '1 tool: c'), ...TALK.slice(5), said('c3', 3, 'call', 'rest()', { step: 3 })];
+  it.view.update(whole({ ...rows('finished'), messages: later }));
+  it.click('Messages');
+  const old = it.all('.tc-msg.old').map(row => row.textContent ?? '');
+  assert.deepEqual(old.filter(row => row.includes('tool')), ['=tools2 tools: a, b · 1 tool: c709', '=2 messagescall: peel() · tool: {"result": 1}19']);
+});

@@ -43,14 +43,21 @@ function whole(message: FullMessage, look: string, sign: string): HTMLElement {
 
 const HEADS: readonly FullMessage['role'][] = ['system', 'tools', 'user'];
 
+/** What begins the conversation, each by itself; tools that were sent later stand with the first ones. */
+function heads(old: readonly FullMessage[]): FullMessage[][] {
+  const first = old.filter((message, index) => HEADS.includes(message.role) && index < 6 && message.turn === 1);
+  return first.map(head => (head.role === 'tools' ? old.filter(message => message.role === 'tools') : [head]));
+}
+
 /** What is not new keeps a quiet line: the beginning one by one, the rest together. */
 function quiet(old: readonly FullMessage[]): HTMLElement[] {
-  const head = old.filter((message, index) => HEADS.includes(message.role) && index < 6 && message.turn === 1);
-  const rest = old.filter(message => !head.includes(message));
-  const same = (who: string, body: string, size: number): HTMLElement => row({ look: 'old', sign: '=', who, body, size });
-  const lines = head.map(message => same(who(message), line(message.text, 300), sizeOf(message)));
+  const begin = heads(old);
+  const rest = old.filter(message => !begin.some(head => head.includes(message)));
+  const same = (who: string, body: string, of: readonly FullMessage[]): HTMLElement =>
+    row({ look: 'old', sign: '=', who, body, size: sum(of.map(sizeOf)) });
+  const lines = begin.map(head => same(head[0] ? who(head[0]) : '', line(head.map(message => message.text).join(' · '), 300), head));
   const words = rest.map(message => `${who(message)}: ${line(message.text, 40)}`).join(' · ');
-  return rest.length ? [...lines, same(many(rest.length, 'message'), line(words, 400), sum(rest.map(sizeOf)))] : lines;
+  return rest.length ? [...lines, same(many(rest.length, 'message'), line(words, 400), rest)] : lines;
 }
 
 /** What fills the request, as a thin bar and in words. */
