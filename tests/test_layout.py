@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_toolcall.drawing.layout import NEAR, Layout, place, standing, without
+from jupyter_toolcall.drawing.layout import NEAR, Layout, beside, place, standing, without
 
 from .test_linear import work
 
@@ -42,6 +42,14 @@ def test_what_is_added_to_a_tidied_graph_stands_on_nothing(
 def test_a_branch_goes_to_a_lane_of_its_own_beside_what_is_a_hair_away() -> None:
     layout = standing({"a": (12.97, 0.0), "b": (13.96, 0.0)}, 1)
     assert place(layout, "c", ["a"], "a").places["c"] == (13.97, 1.0)
+
+
+def test_a_call_that_came_to_nothing_leaves_the_first_line_to_what_goes_on() -> None:
+    begun = place(place(Layout(), "a", [], ""), "b", ["a", "input:oven"], "a")
+    failed = beside(begun, "call:c", ["input:oven"], "input:oven")
+    assert failed.places["input:oven"] == (1, -1)
+    assert failed.places["call:c"] == (2, 1)
+    assert place(failed, "d", ["b"], "b").places["d"] == (2, 0)
 
 
 def test_a_place_that_was_given_up_is_free_again() -> None:

@@ -72,7 +72,8 @@ def beside(layout: Layout, key: str, uses: Sequence[str], main: str) -> Layout:
     if main not in layout.places:
         layout = _begin(layout, main)
     column, lane = _behind(layout, uses, main), layout.places[main][1]
-    layout = _put_near(layout, key, column, lane + 1, 1)
+    # Never on the first line, also where an input above it was what the call was for.
+    layout = _put_near(layout, key, column, max(lane + 1, 1.0), 1)
     return _with_inputs(layout, uses, column, lane)
 
 

@@ -113,8 +113,11 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
   svg.addEventListener('pointercancel', end);
 
   /** How large a drawing is where all of it is shown unasked; null where it would be too small. */
-  const whole = ({ left, right }: Box): number | null =>
-    (right - left) * LEAST <= width ? Math.min(1, width / Math.max(1, right - left)) : null;
+  const whole = ({ left, right, top, bottom }: Box): number | null => {
+    const [wide, tall] = [width / Math.max(1, right - left), all.most / Math.max(1, bottom - top)];
+    if (wide < LEAST) return null;
+    return Math.min(1, wide, tall < LEAST ? 1 : tall);
+  };
 
   /** Takes the height that is needed. */
   function high(): void {
@@ -129,7 +132,7 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
   function show(box: Box, scale: number): void {
     k = scale;
     x = Math.min(0, width - (box.right - box.left) * k) - box.left * k;
-    if (!isHigh(box)) y = middled(box);
+    y = isHigh(box) ? -box.top * k : middled(box);
     apply();
   }
 

@@ -1,7 +1,7 @@
 /** Nodes, edges and notes of the graph as elements: data in, an element out. */
 import { s } from '../dom';
 import { mark } from '../icons';
-import type { Edge, Label } from './edges';
+import type { Edge, Label, Port } from './edges';
 import type { Note, Stroke } from './scene';
 import { inside } from './tile';
 import type { Node } from './words';
@@ -68,14 +68,19 @@ function labelElement(label: Label): SVGElement {
   return s('text', { class: label.look, 'text-anchor': label.anchor }, ...title, ...rows);
 }
 
+function portElement({ text, whole, left, top, width }: Port): SVGElement {
+  const box = s('rect', { class: 'port', x: left, y: top, width, height: 14, rx: 4 });
+  return s('g', {}, s('title', {}, whole), box, s('text', { class: 'portname', x: left + width / 2, y: top + 10.5 }, text));
+}
+
 export function edgeElement(edge: Edge, afar: boolean): SVGElement {
   const path = s('path', { class: edge.thin ? 'edge arg' : 'edge', d: edge.path });
   if (afar) return s('g', { class: `e ${edge.look}`.trim() }, path);
-  const { mark: sign, label } = edge;
+  const { mark: sign, label, port } = edge;
   const icon = sign
     ? [s('circle', { class: 'mark', cx: sign.at.x, cy: sign.at.y, r: 10 }), mark(sign.icon, sign.at.x, sign.at.y)]
     : [];
-  const words = label ? [labelElement(label)] : [];
+  const words = [...(port ? [portElement(port)] : []), ...(label ? [labelElement(label)] : [])];
   const head = s('path', { class: 'head', d: edge.head });
   return s('g', { class: `e ${edge.look}`.trim() }, path, head, ...icon, ...words);
 }
@@ -102,5 +107,6 @@ export const edgeStamp = (edge: Edge): unknown[] => [
   edge.path,
   edge.label?.whole,
   edge.label?.lines.length,
+  edge.port?.whole,
   edge.mark?.icon
 ];

@@ -3,10 +3,10 @@ import type { IconName } from '../icons';
 import type { Look } from '../look';
 import type { FullCall, FullUse } from '../rows';
 import { clip, line } from '../text';
-import { toolLabel } from './label';
+import { SIGN, toolLabel } from './label';
 import { mainUse } from './lineage';
 import type { Places, Size, Spot } from './place';
-import { comes, mainWay, thinWay, type Comes, type Point } from './route';
+import { comes, mainWay, PORT, thinWay, TURN, type Comes, type Point, type Way } from './route';
 import { cameToNothing, edgeIcon, signOf } from './status';
 
 export interface Label {
@@ -19,6 +19,15 @@ export interface Label {
   readonly look: 'tool' | 'param';
 }
 
+/** The name of what an edge comes from, where that stands far away. */
+export interface Port {
+  readonly text: string;
+  readonly whole: string;
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+}
+
 export interface Edge {
   readonly key: string;
   readonly look: string;
@@ -26,6 +35,7 @@ export interface Edge {
   readonly head: string;
   readonly thin: boolean;
   readonly label: Label | null;
+  readonly port: Port | null;
   readonly mark: { readonly icon: IconName; readonly at: Point } | null;
 }
 
@@ -49,16 +59,25 @@ interface Drawn {
   readonly size: Size;
 }
 
+/** Where the tool's name stands: over the middle, and free of the edges that turn off before. */
+function labelled(way: Way, from: Spot, lines: readonly string[]): Point {
+  const wide = Math.max(...lines.map(text => text.length)) * SIGN;
+  const free = from.x + TURN + 3 + wide / 2;
+  return { x: way.anchor === 'middle' ? Math.max(way.label.x, free) : way.label.x, y: way.label.y };
+}
+
 function mainEdge(view: Look, { from, to }: Ends, { call, look, size }: Drawn, named: boolean): Edge {
   const way = mainWay(from, to, size);
   const shown = named && from.folded.length + to.folded.length === 0;
   const icon = shown ? edgeIcon(call) : null;
   const raised = icon !== null && way.icon ? 6 : 0;
   const kinds = call.uses.map(one => view.model.objects.get(one.object)?.kind ?? '');
+  const lines = toolLabel(call.tool, kinds, size);
+  const at = labelled(way, from, lines);
   const label: Label = {
-    lines: toolLabel(call.tool, kinds, size),
+    lines,
     whole: line(call.tool, 200),
-    at: { x: way.label.x, y: way.label.y - raised },
+    at: { x: at.x, y: at.y - raised },
     anchor: way.anchor,
     look: 'tool'
   };
@@ -69,6 +88,7 @@ function mainEdge(view: Look, { from, to }: Ends, { call, look, size }: Drawn, n
     head: way.head,
     thin: false,
     label: shown ? label : null,
+    port: null,
     mark: icon && way.icon ? { icon, at: way.icon } : null
   };
 }
@@ -79,42 +99,64 @@ interface Argument extends Ends {
 
 const named = ({ use, from }: Argument): string => `${use.parameter} ${from.object?.name ?? ''}`.trim();
 
-const param = (to: Spot, lines: readonly string[], whole: string, row: number): Label => ({
-  lines: lines.map(text => clip(line(text, 120), 20)),
-  whole: line(whole, 200),
-  at: { x: to.x + 8, y: to.y - 48 + 12 * (row + lines.length - 1) },
-  anchor: 'start',
-  look: 'param'
-});
+const HIGH = 14;
+/** Above a name: the room of the buttons. */
+const ABOVE = 46;
+const LETTER = 6;
 
-/** What comes from far away, with its name; as many lines as there is room for. */
-function farLabel(to: Spot, all: readonly Argument[], row: number): Label {
-  const lines = all.slice(0, 2 - row).map(named);
-  const more = all.length - lines.length;
-  if (more > 0) lines.push(`${clip(lines.pop() ?? '', 17)} +${more}`);
-  return param(to, lines, all.map(named).join(', '), row);
+/** What comes from far away is named where its edge begins: at one side, where another comes from above. */
+function portOf(tip: number, side: Side, to: Spot, all: readonly Argument[]): Port {
+  const [first] = all;
+  const more = all.length > 1 ? ` +${all.length - 1}` : '';
+  const text = `${clip(line(first?.from.object?.name ?? '', 80), 16 - more.length)}${more}`;
+  const width = text.length * LETTER + 10;
+  const left = side === 'middle' ? tip - width / 2 : side === 'end' ? tip + 6 - width : tip - 6;
+  return { text, whole: line(all.map(named).join(', '), 200), left, top: to.y - PORT - HIGH, width };
 }
+
+type Side = Label['anchor'];
+
+const param = (x: number, y: number, text: string, anchor: Side = 'start'): Label => {
+  const whole = line(text, 120);
+  return { lines: [clip(whole, 16)], whole, at: { x, y }, anchor, look: 'param' };
+};
+
+/** Whether a parameter says no more than the name of what is given for it. */
+const says = ({ use, from }: Argument): boolean =>
+  from.object?.name.toLowerCase().startsWith(use.parameter.toLowerCase()) ?? false;
 
 function asideLabel(to: Spot, one: Argument): Label {
   const whole = line(one.use.parameter, 80);
   return { lines: [clip(whole, 9)], whole, at: { x: to.x - 48, y: to.y + 26 }, anchor: 'end', look: 'param' };
 }
 
-/** The thin edges: each has its arrow, and all from far away share one that names them. */
+/** The thin edges: each has its arrow, and all from far away share one that begins at their names. */
 function argumentEdges(all: readonly Argument[], { look }: Drawn): Edge[] {
   const quiet = look === 'e-now' ? '' : look;
-  const edge = (one: Argument, label: Label | null, shift = 0): Edge => {
+  const edge = (one: Argument, label: Label | null, shift = 0, port: Port | null = null): Edge => {
     const { path, head } = thinWay(one.from, one.to, one.how, shift);
-    return { key: `${one.from.key} ${one.to.key} ${one.how}`, look: quiet, path, head, thin: true, label, mark: null };
+    return { key: `${one.from.key} ${one.to.key} ${one.how}`, look: quiet, path, head, thin: true, label, port, mark: null };
   };
   const [aside, second] = all.filter(one => one.how === 'aside');
   const above = all.filter(one => one.how === 'above' || one.how === 'corner');
   const far = [...all.filter(one => one.how === 'far'), ...(second ? [second] : [])];
-  const shown: Edge[] = above.map((one, row) => edge(one, param(one.to, [one.use.parameter], one.use.parameter, Math.min(row, 1))));
-  if (aside) shown.push(edge(aside, asideLabel(aside.to, aside)));
   const [first] = far;
-  const row = Math.min(above.length, 1);
-  if (first) shown.push(edge({ ...first, how: 'far' }, farLabel(first.to, far, row), -10 * row));
+  // Beside an edge from above, on the side that it does not come from.
+  const side: Side = above.length === 0 ? 'middle' : above.some(one => one.how === 'corner') ? 'start' : 'end';
+  const shown: Edge[] = above.map((one, row) => {
+    const { x, y } = one.to;
+    const left = one.how === 'corner' && first !== undefined;
+    return edge(one, left ? param(x - 22, y - 42, one.use.parameter, 'end') : param(x + 8, y - 48 + 12 * Math.min(row, 1), one.use.parameter));
+  });
+  if (aside) shown.push(edge(aside, asideLabel(aside.to, aside)));
+  if (first) {
+    const { to } = first;
+    const shift = { start: 12, middle: 0, end: -12 }[side];
+    const text = far.length === 1 && says(first) ? '' : far.map(one => one.use.parameter).join(', ');
+    const ends = side === 'end';
+    const label = text === '' ? null : param(to.x + shift + (ends ? -7 : 7), to.y - 35, text, ends ? 'end' : 'start');
+    shown.push(edge({ ...first, how: 'far' }, label, shift, portOf(to.x + shift, side, to, far)));
+  }
   return shown;
 }
 
@@ -141,13 +183,18 @@ function edgesTo(view: Look, call: FullCall, to: Spot, found: Places, size: Size
   return [...argumentEdges(others, drawn), mainEdge(view, main, drawn, named)];
 }
 
-/** How far to the right the labels reach. */
-export function reaches(all: readonly Edge[]): number {
-  let far = 0;
-  for (const { label } of all)
-    if (label?.anchor === 'start') far = Math.max(far, label.at.x + 6 + Math.max(...label.lines.map(text => text.length)) * 6);
-  return far;
+/** How far to the right, and how far up, what stands at the edges reaches. */
+export function reaches(all: readonly Edge[]): { readonly right: number; readonly top: number } {
+  let [right, top] = [0, 0];
+  for (const { label, port } of all) {
+    if (label?.anchor === 'start') right = Math.max(right, label.at.x + 6 + Math.max(...label.lines.map(text => text.length)) * LETTER);
+    if (port) [right, top] = [Math.max(right, port.left + port.width + 6), Math.min(top, port.top - ABOVE)];
+  }
+  return { right, top };
 }
+
+/** What leads the eye is drawn over what is left behind. */
+const depth = ({ look }: Edge): number => ({ 'e-pale': 0, 'e-none': 1, 'e-failed': 1, '': 2 })[look] ?? 3;
 
 /** The edges that lead to these spots; between two stacks there is one. */
 export function edges(view: Look, to: readonly Spot[], found: Places, size: Size): Edge[] {
@@ -160,5 +207,5 @@ export function edges(view: Look, to: readonly Spot[], found: Places, size: Size
       return known ? edgesTo(view, call, spot, found, size) : [];
     });
   });
-  return [...new Map(all.map(edge => [edge.key, edge])).values()];
+  return [...new Map(all.map(edge => [edge.key, edge])).values()].sort((a, b) => depth(a) - depth(b));
 }

@@ -19,7 +19,7 @@ import { STEP, toolbar } from './toolbar';
 import { isArrow, walk } from './walk';
 
 const NARROW = 640;
-const TALL = 528;
+const TALL = 600;
 const EMPTY = 64;
 /** Of more nodes only those in sight are drawn. */
 const GREAT = 150;
@@ -227,7 +227,8 @@ export function graph(acts: Acts): Graph {
     rest = around(next, found);
     const small = found.spots.length <= GREAT;
     if (small) drawn = scene(next, found.spots, found, size());
-    extent = { ...found.box, right: Math.max(found.box.right, rest.right, small ? reaches(drawn.edges) : 0) };
+    const far = reaches(small ? drawn.edges : []);
+    extent = { ...found.box, top: Math.min(found.box.top, far.top), right: Math.max(found.box.right, rest.right, far.right) };
     const wide = next.objects.length > WIDE;
     find.paint(next, wide, focus);
     tools.paint({

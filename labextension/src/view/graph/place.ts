@@ -60,7 +60,7 @@ export interface Places {
 
 export const pitch = (size: Size): number => (size.narrow ? 128 : 150);
 
-const MARGIN = 64;
+const MARGIN = 72;
 
 const isParked = (view: Look, object: FullObject, used: () => ReadonlySet<string>): boolean =>
   object.role === 'output' ||
@@ -192,8 +192,8 @@ const parkedSpot = (object: FullObject, x: number, y: number): Spot => ({
 /** Where what is parked stands: in free places above the line where it is narrow, else at the right. */
 function park(view: Look, parked: readonly FullObject[], cells: readonly Spot[], size: Size) {
   if (parked.length === 0) return { spots: [], divider: null };
-  const row = cells.filter(cell => cell.y === 0);
-  const end = Math.max(...row.map(cell => cell.x), -40) + (cells.some(cell => cell.object?.branch) ? 40 : 0);
+  const row = cells.filter(cell => Math.abs(cell.y) < ROW - 10);
+  const end = Math.max(...row.map(cell => cell.x), -40) + (cells.some(cell => cell.object?.branch) ? 56 : 0);
   const above = new Set(cells.filter(cell => cell.y === -ROW).map(cell => cell.x));
   const free = [...new Set(cells.map(cell => cell.x))].sort((a, b) => a - b).filter(x => !above.has(x));
   const inputs = parked.filter(object => object.role === 'input');
@@ -207,7 +207,7 @@ function park(view: Look, parked: readonly FullObject[], cells: readonly Spot[],
   const seats = all.slice(first);
   const steps = seats.length - 1;
   const roomy = end + 206 + steps * ROOMY <= size.width;
-  const [gap, lead, step] = roomy ? [112, 44, ROOMY] : [72, 42, TIGHT];
+  const [gap, lead, step] = roomy ? [112, 48, ROOMY] : [76, 46, TIGHT];
   const divider = Math.max(end + gap, size.width - lead - step * steps - 50);
   const spots = parked.map(object => parkedSpot(object, divider + lead + seats.indexOf(object) * step, 0));
   return { spots, divider };

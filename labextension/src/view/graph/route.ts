@@ -26,7 +26,9 @@ export interface Way {
 const ROUND = 7;
 /** From a tile's middle to where its edges begin and end, and to where they turn. */
 const OUT = 32;
-const TURN = 42;
+export const TURN = 42;
+/** Above a tile's middle: where what comes from far away begins. */
+export const PORT = 46;
 /** Above a tile's middle: where ways go far, free of what is written under the lane above. */
 const FAR = 58;
 
@@ -131,6 +133,6 @@ export function thinWay(from: Spot, to: Spot, how: Comes, shift = 0): Thin {
       return { path: rounded(points), head: right(end) };
     }
     case 'far':
-      return { path: rounded([{ x: tip.x, y: tip.y - 24 }, low]), head: down(tip) };
+      return { path: rounded([{ x: tip.x, y: to.y - PORT }, low]), head: down(tip) };
   }
 }

@@ -34,7 +34,8 @@ export function edgeIcon(call: FullCall): IconName | null {
 const NOTHING: readonly Status[] = ['failed', 'rejected', 'interrupted'];
 
 /** The call came to nothing, and has a place in the graph. */
-export const cameToNothing = (call: FullCall): boolean => call.lane !== 0 && NOTHING.includes(call.status);
+export const cameToNothing = (call: FullCall): boolean =>
+  (call.column !== 0 || call.lane !== 0) && NOTHING.includes(call.status);
 
 /** What is to be known of an object besides what it is, each with its mark. */
 export function marksOf(object: FullObject, call: FullCall | undefined): readonly (readonly [IconName, string])[] {

@@ -65,7 +65,8 @@ function wordsOf(view: Look, spot: Spot): Words {
   if (object.role === 'output')
     return { name: `${object.name}: ${object.kind}`, label: `Output ${object.name}: ${object.kind}`, state };
   const label = object.branch ? `${object.name} of ${branchName(view.model, object.branch)}` : object.name;
-  return { name: object.name, label, state };
+  const of = object.branch ? `on ${branchName(view.model, object.branch)}` : '';
+  return { name: object.name, label, state: of && state ? `${of}: ${state}` : of || state };
 }
 
 const room = (size: Size, unit: number): number => Math.floor((pitch(size) - 10) / unit);
