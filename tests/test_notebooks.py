@@ -99,6 +99,33 @@ def test_the_tutorials_are_numbered_and_each_is_tested() -> None:
     assert all(number.isdigit() for number in numbers)
 
 
+@pytest.mark.parametrize("name", CHECKED)
+def test_a_shipped_check_says_how_it_stands_and_gives_no_hint_away(name: str) -> None:
+    shipped = [
+        said(output)
+        for cell in read(ROOT / "notebooks" / name).cells
+        for output in cell.get("outputs", ())
+        if "application/vnd.jupyter-toolcall.check+json" in output.get("data", {})
+    ]
+    assert shipped
+    assert all(text.startswith("Not done yet: ") for text in shipped)
+    assert not any("Hint 1" in text for text in shipped)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_to_be_guessed_is_folded_away_until_its_cell_runs(name: str) -> None:
+    cells = read(ROOT / "notebooks" / name).cells
+    asks = re.compile(r"\*\*(Predict|Before you run)")
+    for place, cell in enumerate(cells):
+        if cell.cell_type == "markdown" and asks.search(cell.source):
+            behind = [each for each in cells[place + 1 : place + 4] if each.cell_type == "code"]
+            assert any(_is_folded(each) for each in behind), cell.source
+
+
+def _is_folded(cell: Any) -> bool:
+    return bool(cell.metadata.get("jupyter", {}).get("outputs_hidden"))
+
+
 def test_executing_twice_gives_the_same_notebook(twice: Twice) -> None:
     assert lasting(twice.first.notebook) == lasting(twice.second.notebook)
 
