@@ -99,8 +99,10 @@ test('looking back, the requests are those that there were', async () => {
   const it = await page();
   it.view.update(whole(rows('finished', TOOK)));
   slide(it, 1);
+  assert.match(it.one('.tc-meta').textContent ?? '', /1,175 tokens$/);
   it.click('Messages');
   assert.deepEqual(it.all('.tc-turns .turn').map(turn => turn.textContent), ['Turn 1']);
+  assert.deepEqual(it.all('.tc-turns li > .small').map(size => size.textContent), ['1,115']);
 });
 
 test('tools that were sent later stand with the first ones, and not among the messages', async () => {

@@ -116,7 +116,7 @@ def test_hostile_text_is_shown_as_text_live_and_saved(page: Page, lab: Place) ->
     for number in (1, 2, 3):
         expect_waits(view, number, ("lure", "spring", "tell")[number - 1])
         press(view, "Approve")
-    expect_status(view, "Finished")
+    expect_status(view, "Finished · 3 calls, 1 failed")
     wait_idle(page)
     look_around(page, 1)
     screenshot(page, "hostile-live")

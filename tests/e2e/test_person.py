@@ -137,7 +137,7 @@ def test_what_does_not_fit_comes_back_at_its_field_and_can_be_sent_anyway(
     expect_step(view, 1, "weigh", "failed")
     screenshot(page, "person-failed")
     say(view, "I can't weigh that.")
-    expect_status(view, "Finished")
+    expect_status(view, "Finished · 1 call, 1 failed")
 
 
 def test_two_calls_go_in_one_turn_and_the_person_is_asked_for_each_part_in_turn(

@@ -52,9 +52,13 @@ function standing(model: Model): string {
 /** Whether a step can be taken. */
 export const canGo = (model: Model): boolean => CAN_GO.includes(model.session.phase);
 
-/** What the requests took, as far as it is known. */
-const spent = ({ tokens, cost }: FullSession): string =>
-  [tokens ? `${count(tokens)} tokens` : '', tokens ? cost : ''].filter(Boolean).join(' · ');
+/** What the requests took, as far as it is known: all, or looking back, those up to a turn. */
+function spent({ model, past }: Look, turn: number): string {
+  const { tokens, cost } = model.session;
+  if (!past) return [tokens ? `${count(tokens)} tokens` : '', tokens ? cost : ''].filter(Boolean).join(' · ');
+  const until = rowsOf(model.turns).reduce((sum, row) => sum + (row.turn <= turn ? row.input + row.output : 0), 0);
+  return until ? `${count(until)} tokens` : '';
+}
 
 function meta(view: Look): Child[] {
   const { session } = view.model;
@@ -65,7 +69,7 @@ function meta(view: Look): Child[] {
     ['opt', line(session.model, 60)],
     ['', session.score],
     ['', counts || (turn ? `turn ${count(turn)}` : '')],
-    ['opt', view.past ? '' : spent(session)]
+    ['opt', spent(view, turn)]
   ];
   return parts.filter(([, text]) => text).map(([look, text]) => h('span', { class: look }, text));
 }
