@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.models import Scripted
-from jupyter_toolcall.view.saving import MIME
+from jupyter_toolcall.panel import predicting
+from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.view.saving import MIME, bundle
 
 
 def test_the_line_below_the_picture_says_which_value_took_which_ones_place() -> None:
@@ -19,6 +21,21 @@ def test_the_line_below_the_picture_says_which_value_took_which_ones_place() -> 
     shown = edited._repr_mimebundle_()
     assert 'call 2 edited: shape "SLICES" for "STICKS"' in shown["text/plain"]
     assert "call 2 edited" in shown["image/svg+xml"]
+
+
+def test_the_picture_marks_an_edited_call_and_says_which_branch_an_object_is_of() -> None:
+    model = Scripted([("Potato_peel", {}), ("Potato_slice", {"shape": "STICKS"}), "Done."])
+    session = Session(
+        Toolbox(Potato), model, scheme="flat", inputs={"potato": Potato()}, approve="all"
+    )
+    first = session.tell("Cut it.")
+    pencil, branch = "M3 13l.7-3 7-7 2.3 2.3-7 7z", ">on main: "
+    before = first._repr_mimebundle_()["image/svg+xml"]
+    after = first.edit(first.calls[-1], shape="SLICES").run()._repr_mimebundle_()["image/svg+xml"]
+    assert (before.count(pencil), before.count(branch)) == (0, 0)
+    assert (after.count(pencil), after.count(branch)) == (1, 1)
+    # The shown line is drawn after the pale one, so over it.
+    assert after.rindex('stroke="#1f1f1f" stroke-width="1.25"') > after.index('stroke="#d0d0d0"')
 
 
 @dataclass(frozen=True)
@@ -83,3 +100,19 @@ def test_a_tool_of_the_persons_own_that_is_named_save_saves_nothing() -> None:
     out = Session(Toolbox(write), hands, scheme="flat", outputs={"card": Card}, approve="all")
     last = out.tell("Write.")._repr_mimebundle_()[MIME]["rows"]["calls"][-1]
     assert (last["saves"], last["what"]) == (True, "card = Card#1")
+
+
+def test_a_picture_of_nothing_yet_says_what_running_the_cell_is_good_for() -> None:
+    asked = Session(Toolbox(write), "person", scheme="flat").ask("Write.")
+    drive = Drive(asked, lambda notice: None)
+    drive.drive_now()
+    played = bundle(drive.session.cursor, drive.whole(), None)["image/svg+xml"]
+    assert "Run the cell: you are the model" in played
+    guessed = Session(Toolbox(write), Scripted(["Done."]), scheme="flat").ask("Write.")
+    predicting.begin(guessed)
+    drive = Drive(guessed, lambda notice: None)
+    drive.drive_now()
+    held = bundle(drive.session.cursor, drive.whole(), None)["image/svg+xml"]
+    assert "guess each call before it is made" in held
+    predicting.end(guessed)
+    assert "Run the cell" not in guessed.run()._repr_mimebundle_()["image/svg+xml"]

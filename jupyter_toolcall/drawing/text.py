@@ -122,8 +122,19 @@ def _saved(rows: Rows) -> Iterable[ObjectRow]:
     return (row for row in rows.objects if row.saved and not row.branch)
 
 
+def _awaited(session: SessionRow) -> Iterator[str]:
+    if session.guess is not None:
+        yield "Run the cell, and guess each call before it is made."
+    if session.yours is not None:
+        yield "Run the cell: you are the model, and its tools are forms."
+
+
 def last_lines(rows: Rows) -> list[str]:
-    """Return the last steps in words, where no call made or used an object; or what was said."""
+    """Return the last steps in words, where no call made or used an object; or what was said.
+
+    Where there is nothing yet, and a person's turn, it says what running the cell is good for.
+    """
     steps = [_step(row, {}) for row in rows.calls if not row.branch]
-    lines = steps or [line for row in rows.session for line in row.text.splitlines()]
+    said = [line for row in rows.session for line in row.text.splitlines()]
+    lines = steps or said or [line for row in rows.session for line in _awaited(row)]
     return [shown(line, 95) for line in lines[-LINES:]]
