@@ -35,7 +35,9 @@ def test_the_picture_marks_an_edited_call_and_says_which_branch_an_object_is_of(
     assert (before.count(pencil), before.count(branch)) == (0, 0)
     assert (after.count(pencil), after.count(branch)) == (1, 1)
     # The shown line is drawn after the pale one, so over it.
-    assert after.rindex('stroke="#1f1f1f" stroke-width="1.25"') > after.index('stroke="#d0d0d0"')
+    assert after.index('stroke-linejoin="round" stroke="#1f1f1f"') > after.rindex(
+        'stroke-linejoin="round" stroke="#d0d0d0"'
+    )
 
 
 @dataclass(frozen=True)

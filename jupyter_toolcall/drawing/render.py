@@ -6,12 +6,13 @@ style sheet, and reads the same on a dark page. All text in it is escaped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from itertools import accumulate, pairwise
 
 from ..rows.contract import CallRow, ObjectRow, Rows
 from .text import last_lines, shown, summary
-from .tiles import BAD, INK, LINE, MUTED, PALE, SANS, Spot, arrow, tile, words
+from .tiles import BAD, FILL, INK, LINE, MUTED, PALE, SANS, Spot, arrow, pencil, tile, words
 
 PITCH, LANE = 147, 122
 COLUMNS = 13
@@ -19,6 +20,8 @@ COLUMNS = 13
 HEAD = 3
 ABOVE, BELOW = 3, 5
 """So many lanes are drawn above and below the main line."""
+FAR = 64
+"""Above a tile's middle: where ways go far."""
 LETTER = 5.6
 """How wide a letter of the line below is, on average."""
 
@@ -26,14 +29,16 @@ LETTER = 5.6
 def svg(rows: Rows) -> str:
     """Return the lineage as an SVG picture."""
     drawn, folded = _columns(rows.objects)
-    spots = _spots(rows.objects, drawn)
+    spots = _spots(rows, drawn)
+    # What was left behind first: the shown branch is drawn over it.
+    calls = sorted(rows.calls, key=lambda call: not call.branch)
     lines = [] if spots else last_lines(rows)
     right = max((spot.x for spot in spots.values()), default=400) + 100
     bottom = max((spot.y + 78 for spot in spots.values()), default=24 + 18 * max(len(lines), 1))
     width, height = max(right, 640), bottom + 36
     parts = [
         *_ground(width, height, rows),
-        *(part for call in rows.calls for part in _edges(call, spots)),
+        *(part for call in calls for part in _edges(call, spots)),
         *(tile(spot) for spot in spots.values()),
         *_stack(folded, spots),
         *_labels(rows, spots),
@@ -57,15 +62,31 @@ def _columns(objects: Sequence[ObjectRow]) -> tuple[dict[float, int], int]:
     return places, len(columns) - len(kept)
 
 
-def _spots(objects: Sequence[ObjectRow], drawn: dict[float, int]) -> dict[str, Spot]:
-    used = [row for row in objects if row.used and row.column in drawn and row.role != "output"]
+def _spots(rows: Rows, drawn: dict[float, int]) -> dict[str, Spot]:
+    names = {branch.id: branch.name for branch in rows.branches}
+    used = [
+        row for row in rows.objects if row.used and row.column in drawn and row.role != "output"
+    ]
     # The main line first: of many inputs above it, or lines below, the nearest are drawn.
     top = max(min((row.lane for row in used), default=0), -ABOVE)
     lanes = [row for row in used if top <= row.lane <= BELOW]
+    level = _levels(row.lane for row in lanes)
     return {
-        row.id: Spot(row, 60 + PITCH * drawn[row.column], 48 + LANE * (row.lane - top))
+        row.id: Spot(
+            row,
+            60 + PITCH * drawn[row.column],
+            48 + LANE * level[row.lane],
+            names.get(row.branch, row.branch),
+        )
         for row in lanes
     }
+
+
+def _levels(lanes: Iterable[float]) -> dict[float, float]:
+    """Return how far down each lane is drawn: where nothing stands, none is left empty."""
+    known = sorted(set(lanes))
+    steps = (min(1.0, here - before) for before, here in pairwise(known))
+    return dict(zip(known, accumulate(steps, initial=0.0), strict=False))
 
 
 def _ground(width: float, height: float, rows: Rows) -> Iterator[str]:
@@ -94,28 +115,58 @@ def _edges(call: CallRow, spots: dict[str, Spot]) -> Iterator[str]:
 
 def _edge(source: Spot, target: Spot, call: CallRow, parameter: str, main: bool) -> Iterator[str]:
     ink = PALE if call.branch else BAD if call.status == "failed" else INK if main else LINE
-    if source.x == target.x:
-        y = source.y + 63 if source.y < target.y else source.y - 30
-        yield f'<path d="M{source.x:g} {y:g}V{target.y - 36:g}" stroke="{ink}"/>'
+    beyond, below = target.x - source.x, target.y - source.y
+    near = beyond in (0, PITCH) and abs(below) == LANE
+    if not main and parameter and not near:
+        yield from _port(source, target, ink)
+    elif beyond == 0:
+        yield _line(f"M{source.x:g} {source.y + 63:g}V{target.y - 36:g}", ink)
         yield arrow(target.x, target.y - 29, ink, down=True)
-        yield words(source.x + 8, y + 15, shown(parameter, 16), MUTED)
-        return
-    begin, end = source.x + 28, target.x - 34
-    middle = (begin + end) / 2
-    path = (
-        f"H{end:g}"
-        if source.y == target.y
-        else f"C{middle + 10:g} {source.y:g} {middle:g} {target.y:g} {end:g} {target.y:g}"
-    )
-    style = f'fill="none" stroke="{ink}" stroke-width="1.25"'
-    yield f'<path d="M{begin:g} {source.y:g}{path}" {style}/>'
-    yield arrow(target.x - 28, target.y, ink, down=False)
-    if main:
-        y = target.y - 8 if source.y == target.y else target.y + 20
-        text_ink = MUTED if call.branch else ink
-        yield words(
-            middle, y, shown(call.tool, 14), text_ink, anchor="middle", mono=True, halo=True
-        )
+        yield words(source.x + 8, source.y + 78, shown(parameter, 16), MUTED)
+    else:
+        yield _line(_way(source, target), ink)
+        yield arrow(target.x - 28, target.y, ink, down=False)
+        if main:
+            yield from _named(call, source, target, MUTED if call.branch else ink)
+
+
+def _line(path: str, ink: str) -> str:
+    look = 'fill="none" stroke-width="1.25" stroke-linejoin="round"'
+    return f'<path d="{path}" {look} stroke="{ink}"/>'
+
+
+def _way(source: Spot, target: Spot) -> str:
+    """Return a way between two columns; one from far away goes above the lane that it leads to."""
+    begin, end = f"M{source.x + 28:g} {source.y:g}", f"V{target.y:g}H{target.x - 34:g}"
+    if source.y == target.y:
+        return f"{begin}H{target.x - 34:g}"
+    if target.x - source.x == PITCH:
+        return f"{begin}h10{end}"
+    return f"{begin}h10V{target.y - FAR:g}H{target.x - PITCH + 38:g}{end}"
+
+
+def _named(call: CallRow, source: Spot, target: Spot, ink: str) -> Iterator[str]:
+    """Yield the tool's name over its edge, and the mark of who edited it."""
+    straight = source.y == target.y
+    middle = (source.x + target.x - 6) / 2 if straight else target.x - 68
+    edited = call.edited and not call.memory
+    if edited:
+        yield pencil(middle, target.y, ink)
+    x, y = middle if straight else target.x - 30, target.y - 8 - 6 * edited
+    said = shown(call.tool, 14 if straight else 12)
+    anchor = "middle" if straight else "end"
+    yield words(x, y, said, ink, anchor=anchor, mono=True, halo=True)
+
+
+def _port(source: Spot, target: Spot, ink: str) -> Iterator[str]:
+    """Yield an argument from far away: its edge begins at its name, above what it is given to."""
+    name, top = shown(source.row.name, 16), target.y - 62
+    wide = len(name) * LETTER + 12
+    place = f'x="{target.x - wide / 2:g}" y="{top:g}" width="{wide:g}" height="15" rx="4"'
+    yield f'<rect {place} fill="{FILL}"/>'
+    yield words(target.x, top + 11.5, name, INK, anchor="middle")
+    yield _line(f"M{target.x:g} {top + 15:g}V{target.y - 36:g}", ink)
+    yield arrow(target.x, target.y - 29, ink, down=True)
 
 
 def _stack(folded: int, spots: dict[str, Spot]) -> Iterator[str]:

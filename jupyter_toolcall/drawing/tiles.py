@@ -20,12 +20,23 @@ class Spot:
     row: ObjectRow
     x: float
     y: float
+    branch: str = ""
+    """The name of the branch that it is of, where that is not the one that is shown."""
 
 
 def arrow(x: float, y: float, ink: str, down: bool) -> str:
     """Return the head of an edge, its point at a place."""
     head = "l-3.5 -7h7z" if down else "l-7 -3.5v7z"
     return f'<path d="M{x:g} {y:g}{head}" fill="{ink}"/>'
+
+
+def pencil(x: float, y: float, ink: str) -> str:
+    """Return the mark of a call that a person edited, its middle at a place."""
+    return (
+        f'<circle cx="{x:g}" cy="{y:g}" r="10" fill="#fff"/>'
+        f'<path d="M3 13l.7-3 7-7 2.3 2.3-7 7z" transform="translate({x - 7:g} {y - 7:g}) '
+        f'scale(.875)" fill="none" stroke="{ink}" stroke-width="1.5" stroke-linejoin="round"/>'
+    )
 
 
 def tile(spot: Spot) -> str:
@@ -45,14 +56,19 @@ def tile(spot: Spot) -> str:
     )
     parts.append(_inside(row, MUTED if pale else INK))
     weight = "400" if pale else "600"
-    name, caption = shown(row.name, 20), shown(_caption(row), 22)
+    name, caption = shown(row.name, 20), shown(_caption(spot), 24)
     y = 45 if row.saved and not pale else 41
     parts.append(words(0, y, name, MUTED if pale else INK, anchor="middle", size=12, weight=weight))
     parts.append(words(0, y + 15, caption, MUTED, anchor="middle"))
     return "".join([*parts, "</g>"])
 
 
-def _caption(row: ObjectRow) -> str:
+def _caption(spot: Spot) -> str:
+    said = _said(spot.row)
+    return f"on {spot.branch}{': ' * bool(said)}{said}" if spot.branch else said
+
+
+def _said(row: ObjectRow) -> str:
     if row.saved and not row.branch:
         return f"saved as {row.saved}"
     if row.role == "pending":

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Rows } from '../src/generated/contract';
-import { called, chain, made, page, whole } from './page';
+import { called, chain, made, page, press, whole } from './page';
 
 const OLD: Rows['branches'] = [
   { id: 'b', name: 'new', current: true },
@@ -54,4 +54,26 @@ test('an argument that comes from far away begins at the name of what is given',
   view.update(whole({ ...rows, calls: [...(rows.calls ?? []), far], objects: [...(rows.objects ?? []), made('p5', 5)] }));
   assert.deepEqual(all('svg.g .portname').map(name => name.textContent), ['Potato#2']);
   assert.ok(all('svg.g .param').some(text => text.textContent.includes('first')));
+});
+
+test('a call that was edited bears its pencil also where it begins a row of its own', async () => {
+  const { view, all } = await page();
+  const rows = branched();
+  const calls = (rows.calls ?? []).map(call => (call.id === 'x2' ? { ...call, edited: true } : call));
+  view.update(whole({ ...rows, calls }));
+  assert.equal(all('svg.g .e-pale .mk').length, 1);
+});
+
+test('a thousand calls have one frame over them, about the one that was gone to', async () => {
+  const { view, all, one } = await page();
+  view.update(whole(chain(1000)));
+  const line = one('[aria-label=Overview]');
+  assert.equal(all('.tc-overview .frame').length, 1);
+  assert.equal(line.getAttribute('aria-valuemax'), '1000');
+  assert.ok(Number(line.getAttribute('aria-valuenow')) > 980);
+  press(line, 'Home');
+  assert.equal(line.getAttribute('aria-valuenow'), '1');
+  for (let page = 0; page < 9; page++) press(line, 'ArrowRight');
+  assert.equal(all('.tc-overview .frame').length, 1);
+  assert.ok(Number(line.getAttribute('aria-valuenow')) > 1);
 });

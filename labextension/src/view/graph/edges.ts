@@ -69,7 +69,8 @@ function labelled(way: Way, from: Spot, lines: readonly string[]): Point {
 function mainEdge(view: Look, { from, to }: Ends, { call, look, size }: Drawn, named: boolean): Edge {
   const way = mainWay(from, to, size);
   const shown = named && from.folded.length + to.folded.length === 0;
-  const icon = shown ? edgeIcon(call) : null;
+  // A call that came to nothing has its icon in its tile.
+  const icon = shown && !to.nothing ? edgeIcon(call) : null;
   const raised = icon !== null && way.icon ? 6 : 0;
   const kinds = call.uses.map(one => view.model.objects.get(one.object)?.kind ?? '');
   const lines = toolLabel(call.tool, kinds, size);

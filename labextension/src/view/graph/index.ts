@@ -84,6 +84,8 @@ export function graph(acts: Acts): Graph {
   let width = 0;
   let focus = false;
   let laying = false;
+  /** The step that the overview led to, for as long as it is in sight. */
+  let led = 0;
 
   /** The width is read once and when it changes: to read it makes the browser lay out. */
   const size = (): Size => {
@@ -139,6 +141,8 @@ export function graph(acts: Acts): Graph {
     const spot = call && spotOfCall(found, call);
     const near = spot ?? found.spots.findLast(({ object }) => object !== null && object.step > 0 && object.step <= to);
     if (near) hand.reveal(near);
+    led = near ? to : 0;
+    draw();
   }
 
   // -- on the canvas -------------------------------------------------------------------------
@@ -202,11 +206,23 @@ export function graph(acts: Acts): Graph {
     drawing.mark({ chosen: here, tab, found: find.keys });
   }
 
+  const stepOf = (spot: Spot | undefined): number => spot?.object?.step ?? spot?.nothing?.step ?? 0;
+
   const seenSteps = (): number[] =>
     found.spots
       .filter(spot => !spot.parked && hand.sees(spot, 0))
-      .map(spot => spot.object?.step ?? spot.nothing?.step ?? 0)
+      .map(stepOf)
       .filter(step => step > 0);
+
+  const inSight = (spot: Spot | undefined): boolean => spot !== undefined && hand.sees(spot, 0);
+
+  /** The step that is looked at: where the overview led to, what is chosen, what is newest, or else what is seen. */
+  function here(steps: readonly number[]): number {
+    const call = view?.calls[led - 1];
+    if (!(call && inSight(spotOfCall(found, call)))) led = 0;
+    const spot = [chosen(), rest.newest].find(one => inSight(one) && stepOf(one) > 0);
+    return led || stepOf(spot) || (steps[steps.length >> 1] ?? 1);
+  }
 
   /** Puts what can be seen into the drawing; far away nodes of a great graph are left out. */
   function draw(): void {
@@ -217,7 +233,10 @@ export function graph(acts: Acts): Graph {
     }
     drawing.draw(drawn, rest, hand.afar());
     mind();
-    if (!line.element.hidden) line.frame(seenSteps());
+    if (!line.element.hidden) {
+      const steps = seenSteps();
+      line.frame(steps, here(steps));
+    }
   }
 
   function paint(next: Look): void {
@@ -245,6 +264,7 @@ export function graph(acts: Acts): Graph {
     if (next.follow) hand.follow(extent, next.ui.edited ? (spot ?? rest.newest) : rest.newest);
     else hand.keep(extent);
     if (!next.follow && spot && shown !== spot.key) hand.reveal(spot);
+    if (shown !== (spot?.key ?? '')) led = 0;
     shown = spot?.key ?? '';
     draw();
     spoken.paint(next, found);

@@ -64,8 +64,8 @@ export interface Judged {
 export interface Overview {
   readonly element: HTMLElement;
   paint(view: Look, found: Judged, width: number): void;
-  /** Which steps are seen, in order. */
-  frame(steps: readonly number[]): void;
+  /** Which steps are seen; the one that is looked at among them has the frame. */
+  frame(steps: readonly number[], here: number): void;
 }
 
 /** What the line says to who does not see it. */
@@ -79,13 +79,14 @@ export function told(view: Look, seen: readonly Seen[], wrong: ReadonlyMap<Kind,
 /** The line; `go` leads to a step. */
 export function overview(go: (step: number) => void): Overview {
   const layer = s('g');
-  const frames = s('g');
-  const svg = s('svg', { class: 'g', height: HIGH, 'aria-hidden': 'true' }, layer, frames);
+  const sight = s('rect', { class: 'frame', y: 1, height: FLOOR + 4, rx: 2 });
+  const svg = s('svg', { class: 'g', height: HIGH, 'aria-hidden': 'true' }, layer, sight);
   const element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, 'aria-label': 'Overview' }, svg);
   let view: Look;
   let judged: Judged = { hits: [], wrong: new Map(), usual: { slow: Infinity, unusual: new Map() } };
   let width = 0;
   let seen: readonly Seen[] = [];
+  let at: Seen = { from: 1, to: 1 };
   let held = false;
 
   const last = (): number => Math.max(1, view.calls.length);
@@ -106,17 +107,18 @@ export function overview(go: (step: number) => void): Overview {
     );
   });
 
-  function frameOf({ from, to }: Seen): SVGElement {
+  function enclose({ from, to }: Seen): void {
     const wide = Math.max(8, x(to + 1) - x(from));
     const left = Math.max(1, Math.min(width - wide - 1, x((from + to + 1) / 2) - wide / 2));
-    return s('rect', { class: 'frame', x: Math.round(left), y: 1, width: Math.round(wide), height: FLOOR + 4, rx: 2 });
+    sight.setAttribute('x', String(Math.round(left)));
+    sight.setAttribute('width', String(Math.round(wide)));
   }
 
   function place(): void {
-    frames.replaceChildren(...seen.map(frameOf));
+    enclose(at);
     element.setAttribute('aria-valuemin', '1');
     element.setAttribute('aria-valuemax', String(last()));
-    element.setAttribute('aria-valuenow', String(seen.at(-1)?.from ?? 1));
+    element.setAttribute('aria-valuenow', String(at.from));
     element.setAttribute('aria-valuetext', told(view, seen, judged.wrong));
   }
 
@@ -135,7 +137,7 @@ export function overview(go: (step: number) => void): Overview {
   element.addEventListener('pointermove', event => held && lead(event));
   for (const over of ['pointerup', 'pointercancel'] as const) element.addEventListener(over, () => (held = false));
   element.addEventListener('keydown', event => {
-    const { from, to: end } = seen.at(-1) ?? { from: 1, to: 1 };
+    const { from, to: end } = at;
     const page = Math.max(1, end - from);
     const middle = Math.round((from + end) / 2);
     const to = {
@@ -165,9 +167,10 @@ export function overview(go: (step: number) => void): Overview {
       // What cannot be seen in the line is not drawn: one more call among thousands.
       draw(anew, Math.floor(Math.log(calls.length + 1) * FINE), wrong, found.hits, found.usual, model.branches, width);
     },
-    frame(steps) {
+    frame(steps, here) {
       if (!view) return;
       seen = stretches(steps, Math.max(4, last() / 100));
+      at = seen.find(({ from, to }) => from <= here && here <= to) ?? { from: here, to: here };
       place();
     }
   };

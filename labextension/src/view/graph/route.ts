@@ -19,7 +19,7 @@ export interface Way {
   /** Where the last line of a label stands. */
   readonly label: Point;
   readonly anchor: 'start' | 'middle' | 'end';
-  /** The icon stands on the line, where it is straight. */
+  /** The icon stands on the line, where it goes across. */
   readonly icon: Point | null;
 }
 
@@ -67,7 +67,7 @@ export function mainWay(from: Spot, to: Spot, size: Size): Way {
   const aside: Pick<Way, 'label' | 'anchor' | 'icon'> = {
     label: { x: end + 2, y: to.y - 8 },
     anchor: 'end',
-    icon: null
+    icon: { x: end - 38, y: to.y }
   };
   if (from.x === to.x && from.y < to.y) {
     const head = { x: to.x, y: to.y - OUT };

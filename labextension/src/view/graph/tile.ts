@@ -67,8 +67,10 @@ function ofObject(preview: FullPreview): SVGElement {
   const href = picture(preview.image);
   if (preview.glyph.length > 0) return drawn(glyph(preview));
   if (href) {
-    const box = { x: -22, y: -22, width: 44, height: 44, preserveAspectRatio: 'xMidYMid meet' };
-    return s('image', { href, class: 'thumb', ...box });
+    const box = { x: -20, y: -20, width: 40, height: 40, preserveAspectRatio: 'xMidYMid meet' };
+    // A picture may have a ground of its own, or none: on a card both look meant.
+    const card = s('rect', { class: 'card', x: -22, y: -22, width: 44, height: 44, rx: 6 });
+    return s('g', {}, card, s('image', { href, class: 'thumb', ...box }));
   }
   if (preview.columns.length > 0) return table(preview);
   const fields = preview.fields.map(([name, value]) => line(`${name} ${value}`, 60)).slice(0, LINES);
