@@ -50,7 +50,7 @@ def tour(view: Locator) -> Iterator[str]:
     dialog = edit_call(view)
     yield "edit"
     dialog.get_by_role("button", name="Cancel").click()
-    press(view, "Approve all")
+    press(view, "Approve")
     expect_waits(view, 3, "Potato_peel")
     view.get_by_role("slider", name="Time").focus()
     view.page.keyboard.press("ArrowLeft")

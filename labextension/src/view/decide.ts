@@ -70,19 +70,22 @@ function decisions(view: Look, call: FullCall, acts: Acts): Child[] {
     return [act('Answer', open('answer'), 'primary'), act('Reject', open('reject'))];
   const again = call.status === 'unknown';
   const approve = act(again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', ...bound }), 'primary');
+  const alone = beside(view, call).length === 0;
   const all = button(trans.__('Approve all'), {
     look: 'ghost right',
-    disabled: sent,
+    disabled: sent || alone,
     key: 'all',
     onclick: () => acts.send({ type: 'approve_all', ...bound })
   });
-  all.title = trans.__('Approve this call and the others of its turn');
+  all.title = alone
+    ? trans.__('No other call of this turn waits')
+    : trans.__('Approve this call and the others of its turn');
   return [
     approve,
     act('Edit', () => acts.edit(call)),
     act('Reject', open('reject')),
     act('Answer', open('answer')),
-    again || beside(view, call).length === 0 ? null : all
+    again ? null : all
   ];
 }
 
