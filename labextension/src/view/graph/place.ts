@@ -82,6 +82,14 @@ export function parted(view: Look): Parted {
   return { placed: view.objects.filter(object => !apart.has(object)), parked };
 }
 
+/** What came after something folded, to where the gap is closed: it stands in the next free place below. */
+interface Late {
+  readonly taken: Set<string>;
+  /** Of these, the cells that belong by right to others. */
+  readonly lent: Set<string>;
+  readonly at: Map<string, Pick<Spot, 'x' | 'y'>>;
+}
+
 /** Where things stand that stand already: it holds until something folds or unfolds. */
 export interface Ground {
   readonly folds: Folds;
@@ -89,6 +97,7 @@ export interface Ground {
   readonly column: Axis;
   readonly lane: Axis;
   readonly spots: WeakMap<FullObject | FullCall, Spot>;
+  readonly late: Late;
   readonly stacks: ReadonlyMap<string, Stack>;
   /** The lane of each stack. */
   readonly seats: ReadonlyMap<string, number>;
@@ -125,7 +134,8 @@ function stacksOf(view: Look, folds: Folds, nothing: readonly FullCall[]): Map<s
 export function ground(view: Look, folds: Folds, size: Size): Ground {
   const spots: Ground['spots'] = new WeakMap();
   const standing = growing((object: FullObject) => objectSpot(on, object));
-  const on: Ground = { folds, size, spots, standing, ...grid(view, folds) };
+  const late: Late = { taken: new Set(), lent: new Set(), at: new Map() };
+  const on: Ground = { folds, size, spots, late, standing, ...grid(view, folds) };
   return on;
 }
 
@@ -143,13 +153,30 @@ function grid(view: Look, folds: Folds): Pick<Ground, 'column' | 'lane' | 'stack
   return { column, lane, stacks: stacksOf(view, folds, nothing), seats: taken };
 }
 
+/** The place of a cell: its own, or where that lies in a gap or is lent, the next free one below. */
+function placeOf(on: Ground, key: string, column: number, lane: number): Pick<Spot, 'x' | 'y'> {
+  const known = on.late.at.get(key);
+  if (known) return known;
+  const own = { x: MARGIN + on.column.at(column) * pitch(on.size), y: on.lane.at(lane) * ROW };
+  if (on.folds.stackOf.size === 0) return own;
+  const { taken, lent, at } = on.late;
+  const cell = (y: number): string => `${Math.round(own.x / pitch(on.size))} ${Math.round(y / ROW)}`;
+  const isLate = on.column.inGap(column) || on.lane.inGap(lane) || lent.has(cell(own.y));
+  let { y } = own;
+  while (isLate && taken.has(cell(y))) y += ROW;
+  taken.add(cell(y));
+  if (!isLate) return own;
+  lent.add(cell(y));
+  at.set(key, { x: own.x, y });
+  return { x: own.x, y };
+}
+
 function spot(on: Ground, cell: FullObject | FullCall, what: Pick<Spot, 'key' | 'object' | 'nothing' | 'folded' | 'stack'>): Spot {
   const known = on.spots.get(cell);
   if (known) return known;
   const made = {
     ...what,
-    x: MARGIN + on.column.at(cell.column) * pitch(on.size),
-    y: on.lane.at(on.seats.get(what.key) ?? cell.lane) * ROW,
+    ...placeOf(on, what.key, cell.column, on.seats.get(what.key) ?? cell.lane),
     parked: false
   };
   on.spots.set(cell, made);
@@ -172,11 +199,6 @@ function objectSpot(on: Ground, object: FullObject): Spot | null {
 
 const nothingSpot = (on: Ground, call: FullCall): Spot =>
   spot(on, call, { key: `call:${call.id}`, object: null, nothing: call, folded: [], stack: null });
-
-/** Whether something stands where there is no room: all has to be placed anew. */
-export const outgrown = (on: Ground, placed: readonly FullObject[]): boolean =>
-  (on.folds.stackOf.size > 0 || on.folds.only !== null) &&
-  placed.some(object => isDrawn(on.folds, object) && (on.column.inGap(object.column) || on.lane.inGap(object.lane)));
 
 const parkedSpot = (object: FullObject, x: number, y: number): Spot => ({
   key: object.id,

@@ -6,7 +6,7 @@ import type { Look } from '../look';
 import type { FullObject, Model } from '../rows';
 import { focused, fold, type Folds } from './fold';
 import { around, mainUse } from './lineage';
-import { ground, outgrown, parted, places, type Ground, type Places, type Size } from './place';
+import { ground, parted, places, type Ground, type Places, type Size } from './place';
 
 /** The object that the focus is on: the chosen one, or the newest. */
 export function centre(view: Look): string {
@@ -48,9 +48,8 @@ export function survey(): (view: Look, size: Size, focus: boolean) => Places {
     if (whole) pinned = new Set();
     if (whole || changed || !on) on = ground(view, folds(view, placed, focus), size);
     const away = view.follow ? '' : hidden(view, on.folds);
-    const news = placed.filter(object => object.step > settled);
     if (away) pinned = around(view, away);
-    if ((away && !focus) || outgrown(on, news)) {
+    if (away && !focus) {
       settled = view.last;
       on = ground(view, folds(view, placed, focus), size);
     }
