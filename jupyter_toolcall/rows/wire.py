@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -52,29 +52,31 @@ class Wire:
         return found
 
 
-def packed(value: Any) -> Any:
-    """Return a row, a notice or a part of one as JSON-ready data."""
+def sendable(text: str) -> str:
+    """Return a text as Jupyter can send it: half of a character is U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def packed(value: Any, say: Callable[[str], str] = sendable) -> Any:
+    """Return a row, a notice or a part of one as JSON-ready data, its texts as `say` has them."""
     cls = type(value)
     if cls is str:
-        return value if value.isascii() else _whole(value)
+        return say(value)
     if cls in _SCALARS:
         return value
     if cls in _DEFAULTS or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
         return {
-            name: packed(item)
+            name: packed(item, say)
             for name, default in _defaults(cls)
             if ((item := getattr(value, name)) is not default and item != default) or name in ALWAYS
         }
     if isinstance(value, (dict, Mapping)):
-        return {packed(str(key)): packed(item) for key, item in value.items()}
+        return {say(str(key)): packed(item, say) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [packed(item) for item in value]
+        return [packed(item, say) for item in value]
     return value
-
-
-def _whole(text: str) -> str:
-    """Jupyter sends no message that holds half of a character: it is U+FFFD."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _changed(known: Growing, row: Growing) -> dict[str, Any]:
