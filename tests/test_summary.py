@@ -102,6 +102,9 @@ def test_a_tool_of_the_persons_own_that_is_named_save_saves_nothing() -> None:
     out = Session(Toolbox(write), hands, scheme="flat", outputs={"card": Card}, approve="all")
     last = out.tell("Write.")._repr_mimebundle_()[MIME]["rows"]["calls"][-1]
     assert (last["saves"], last["what"]) == (True, "card = Card#1")
+    tools = out._repr_mimebundle_()[MIME]["rows"]["tools"]
+    (told,) = (row["description"] for row in tools if row["id"] == "save")
+    assert told.endswith("with all of:\n- card (Card)")
 
 
 def test_a_picture_of_nothing_yet_says_what_running_the_cell_is_good_for() -> None:

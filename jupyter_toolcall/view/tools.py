@@ -17,7 +17,7 @@ def tool_row(cursor: Cursor, name: str) -> ToolRow | None:
         return None
     # The list of what there is, in a tool of the scheme's own, is another after each step.
     own = any(each.name == name for each in cursor.offer.own)
-    said = tool.description.partition("\n")[0] if own else tool.description
+    said = tool.description.partition("\n\n")[0] if own else tool.description
     return _tool(tool, said[:LONG])
 
 
