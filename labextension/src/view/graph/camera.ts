@@ -34,6 +34,8 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
   let [width, height] = [0, 0];
   let transform = '';
   let own = false;
+  /** The top of a drawing that is too high, when it was last begun at its top. */
+  let begun = NaN;
   /** The room is as high as all of it, drawn small: until the person looks closer. */
   let fitted = false;
   let all: { readonly box: Box; readonly most: number } = { box: { left: 0, top: 0, right: 0, bottom: 0 }, most: LOW };
@@ -132,7 +134,9 @@ export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void
   function show(box: Box, scale: number): void {
     k = scale;
     x = Math.min(0, width - (box.right - box.left) * k) - box.left * k;
-    y = isHigh(box) ? -box.top * k : middled(box);
+    // Moved once only: each move makes all that is seen be drawn anew.
+    if (!isHigh(box)) y = middled(box);
+    else if (begun !== box.top * k) y = -(begun = box.top * k);
     apply();
   }
 
