@@ -1,85 +1,59 @@
-"""A cell that runs again says how much is as it was, and how to begin anew: in a real kernel."""
+"""A cell that runs again says how much is as it was, and how to begin anew; it saves the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-import pytest
-from jupyter_client.manager import start_new_kernel
-
-from jupyter_toolcall.view.saving import MIME
-
-SETUP = """%load_ext jupyter_toolcall
-from jupyter_toolcall import Scripted
+from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.kitchen import Potato, Sink
-potato, sink = Potato(), Sink()
-m = Scripted([("Potato_rinse", {"sink": "Sink#1"}), ("Potato_peel", {}), "Done."])
-silent = Scripted(["Nothing to do."])
-"""
-OPEN = "%%toolchat -m m -t Potato -i potato sink --scheme flat"
-ALLOWED = f"{OPEN} --approve all\nPrepare it."
-ASKED = f"{OPEN} --no-wait\nPrepare it."
+from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.rows.contract import Delta, Notice, Rows, Whole
+
 ANEW = "--fresh begins anew"
+SCRIPT: list[Any] = [("Potato_rinse", {"sink": "Sink#1"}), ("Potato_peel", {}), "Done."]
 
 
-@dataclass
-class Kernel:
-    """A kernel without a front end, and what its cells show."""
-
-    client: Any
-    shown: list[dict[str, Any]] = field(default_factory=list)
-
-    def run(self, source: str) -> str:
-        """Return the text of the session that a cell leaves."""
-        before = len(self.shown)
-        reply = self.client.execute_interactive(
-            source, timeout=60, allow_stdin=False, output_hook=self._take
-        )
-        assert reply["content"]["status"] == "ok", reply["content"]
-        return self.shown[-1]["text/plain"] if len(self.shown) > before else ""
-
-    def _take(self, message: Any) -> None:
-        data = message["content"].get("data", {})
-        if MIME in data:
-            self.shown.append(data)
+def begun(approve: Any = "all", script: list[Any] = SCRIPT) -> Session:
+    """Return a session in which the prompt was said, and what came of it."""
+    given = {"potato": Potato(), "sink": Sink()}
+    made = Session(Toolbox(Potato), Scripted(script), scheme="flat", inputs=given, approve=approve)
+    return made.tell("Prepare it.")
 
 
-@pytest.fixture
-def kernel(tmp_path: Path) -> Iterator[Kernel]:
-    manager, client = start_new_kernel(cwd=str(tmp_path))
-    made = Kernel(client)
-    made.run(SETUP)
-    yield made
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
+def ran_again(session: Session) -> tuple[str, Rows]:
+    """Return what the panel of a cell that runs again says at last, and what the cell saves."""
+    told: list[Notice] = []
+    drive = Drive(session.replay(), told.append)
+    drive.recorded = frozenset(entry.id for entry in drive.session.cursor.script.entries)
+    drive.drive_now()
+    rows = [notice.rows for notice in told if isinstance(notice, (Delta, Whole))]
+    return rows[-1].session[0].detail, drive.whole()
 
 
-def test_only_a_cell_that_ran_before_says_what_is_as_it_was(kernel: Kernel) -> None:
-    assert ANEW not in kernel.run(ALLOWED)
-    assert f"  2 calls as before; {ANEW}" in kernel.run(ALLOWED).splitlines()
-    fresh = ALLOWED.replace("--approve", "--fresh --approve")
-    assert ANEW not in kernel.run(fresh)
+def saved(session: Session) -> Rows:
+    """Return what a cell saves that runs for the first time."""
+    drive = Drive(session, lambda notice: None)
+    drive.drive_now()
+    return drive.whole()
 
 
-def test_what_a_person_decided_is_counted_also_where_the_cell_still_waits(kernel: Kernel) -> None:
-    kernel.run(ASKED)
-    kernel.run("%toolchat approve")
-    assert f"  1 call and 1 decision as before; {ANEW}" in kernel.run(ASKED).splitlines()
-    kernel.run('%toolchat reject 2 "The skin stays on."')
-    assert f"  2 calls and 2 decisions as before; {ANEW}" in kernel.run(ASKED).splitlines()
+def test_a_cell_that_ran_before_says_what_is_as_it_was() -> None:
+    assert ran_again(begun())[0] == f"2 calls as before; {ANEW}"
 
 
-def test_an_answer_without_calls_is_said_to_be_the_one_of_before(kernel: Kernel) -> None:
-    cell = "%%toolchat -m silent -t Potato -i potato --scheme flat\nGo."
-    assert ANEW not in kernel.run(cell)
-    assert f"  All as before; {ANEW}" in kernel.run(cell).splitlines()
+def test_what_a_person_decided_is_counted_also_where_the_cell_still_waits() -> None:
+    session = begun("ask")
+    session.decide(session.pending[0]).run()
+    assert ran_again(session)[0] == f"1 call and 1 decision as before; {ANEW}"
+    session.decide(session.pending[0], "reject", reason="The skin stays on.").run()
+    assert ran_again(session)[0] == f"2 calls and 2 decisions as before; {ANEW}"
 
 
-def test_what_is_saved_for_the_panel_says_it_too(kernel: Kernel) -> None:
-    kernel.run(ALLOWED)
-    kernel.run(ALLOWED)
-    (row,) = kernel.shown[-1][MIME]["rows"]["session"]
-    assert row["detail"] == f"2 calls as before; {ANEW}"
+def test_an_answer_without_calls_is_said_to_be_the_one_of_before() -> None:
+    assert ran_again(begun(script=["Nothing to do."]))[0] == f"All as before; {ANEW}"
+
+
+def test_what_is_saved_is_the_same_as_the_first_time() -> None:
+    first, again = saved(begun()), ran_again(begun())[1]
+    assert (first.session, len(first.calls)) == (again.session, len(again.calls))
+    assert ANEW not in str(again)

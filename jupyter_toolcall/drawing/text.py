@@ -60,10 +60,7 @@ def _step(row: CallRow, names: Mapping[str, Sequence[str]]) -> str:
 
 
 def _notes(rows: Rows) -> Iterator[str]:
-    """Yield what is to be known of objects, why something is outdated, or asked about again.
-
-    At the end how it stands, where nothing went wrong: what did is an error of its cell's own.
-    """
+    """Yield what is to be known of objects, why something is outdated, or asked about again."""
     for row in rows.objects:
         if row.note and not row.branch:
             yield shown(f"  {row.name}: {row.note}")
@@ -73,9 +70,6 @@ def _notes(rows: Rows) -> Iterator[str]:
             asked = [call.why] if call.again or call.status == "unknown" else []
             said = (*call.notes, *why, *asked)
             yield from (shown(f"  {call.step} {call.tool}: {each}") for each in said)
-    for session in rows.session:
-        if session.phase in ("finished", "waiting"):
-            yield from (shown(f"  {line}") for line in session.detail.splitlines())
 
 
 def summary(rows: Rows, room: int = 200) -> str:

@@ -91,7 +91,7 @@ class Drive(Hearing):
             self._obey_all()
             asks = self._asks() if self._held else self._step()
             if asks == "done":
-                self.publish("finished", detail=_lines(self._came_to(), self._as_before()))
+                self.publish("finished", detail=self._came_to(), now=self._as_before())
                 return self.session
             if asks and not wait:
                 self.publish(*self._pause(asks))
@@ -143,10 +143,10 @@ class Drive(Hearing):
             )
         return "reply" if replying.awaited(cursor) else "model"
 
-    def _pause(self, asks: str) -> tuple[Phase, str, str]:
-        """Return how it stands at a pause: the phase, in words, and what else there is to say."""
-        phase, says, detail = self._stands(asks)
-        return phase, says, _lines(detail, self._as_before())
+    def _pause(self, asks: str) -> tuple[Phase, str, str, str]:
+        """Return how it stands at a pause: the phase, in words, what else there is to say, and
+        what of it is not to be saved."""
+        return *self._stands(asks), self._as_before()
 
     def _stands(self, asks: str) -> tuple[Phase, str, str]:
         match asks:
@@ -201,10 +201,6 @@ class Drive(Hearing):
 
 def _phase(step: NextStep) -> Phase:
     return "thinking" if isinstance(step, AskModel) else "running"
-
-
-def _lines(*said: str) -> str:
-    return "\n".join(filter(None, said))
 
 
 def _said(error: BaseException) -> str:

@@ -77,14 +77,19 @@ class Screen:
     """How many guesses the panels were told of."""
     _number: int = 0
     _row: SessionRow = field(default_factory=SessionRow)
+    _now: str = ""
+    """What is said to who is there now, and not saved: a cell that runs again saves the same."""
 
-    def publish(self, phase: Phase, says: str = "", detail: str = "") -> None:
-        """Tell the panels how the session stands, and what changed since the last time."""
+    def publish(self, phase: Phase, says: str = "", detail: str = "", now: str = "") -> None:
+        """Tell the panels how the session stands, and what changed since the last time.
+
+        `now` is said to them alone, and is not saved.
+        """
         self.guesses.settle(self.session.cursor)
         if phase == "finished":
             predicting.end(self.session)
-        self._row = self._session_row(phase, says, detail)
-        rows = self.watch.changes(self.session.cursor, self._row)
+        self._row, self._now = self._session_row(phase, says, detail), now
+        rows = self.watch.changes(self.session.cursor, self._live_row)
         if rows is None:
             self._tell_whole()
         else:
@@ -92,7 +97,7 @@ class Screen:
             self.tell(Delta(replace(rows, guesses=self._guessed(self._told)), self._number))
 
     def _publish_again(self) -> None:
-        self.publish(self._row.phase, self._row.says, self._row.detail)
+        self.publish(self._row.phase, self._row.says, self._row.detail, self._now)
 
     def _guessed(self, since: int) -> tuple[GuessRow, ...]:
         """Return the guesses behind the first ones; the panels are told of them now."""
@@ -101,7 +106,7 @@ class Screen:
 
     def _tell_whole(self, layout: Layout | None = None) -> None:
         self._number = 0
-        rows = self.watch.whole(self.session.cursor, self._row, layout)
+        rows = self.watch.whole(self.session.cursor, self._live_row, layout)
         self.tell(Whole(replace(rows, guesses=self._guessed(0))))
 
     def whole(self) -> Rows:
@@ -128,6 +133,10 @@ class Screen:
         self._row = replace(self._row, detail=said, text="")
         self._number += 1
         self.tell(Delta(Rows(session=(self._row,)), self._number))
+
+    @property
+    def _live_row(self) -> SessionRow:
+        return replace(self._row, detail="\n".join(filter(None, [self._row.detail, self._now])))
 
     def _session_row(self, phase: Phase, says: str, detail: str) -> SessionRow:
         state = self.session.state
@@ -201,7 +210,7 @@ class Screen:
         return "" if any(entry.id == head for entry in path) else head
 
     def _tidy(self) -> None:
-        rows = self.watch.whole(self.session.cursor, self._row, self.watch.layout)
+        rows = self.watch.whole(self.session.cursor, self._live_row, self.watch.layout)
         edges = [(use.object, call.object) for call in rows.calls for use in call.uses]
         self._tell_whole(tidied(self.watch.layout, edges))
 
