@@ -162,7 +162,7 @@ export function actions(acts: Acts): Actions {
     if (view.past)
       return [
         h('div', { class: 'tc-row' }, ...afterwards(view, call, acts)),
-        note(trans.__('You are looking back: nothing can be decided here.'))
+        note(trans.__('You are looking back: to decide on what waits, come back to now.'))
       ];
     const opened = view.ui.form;
     if (open && opened?.call === call.id) return [formFor(call, opened.kind)];
