@@ -12,7 +12,7 @@ from ..journal.tree import Entry
 from ..loop import Cursor
 from ..state.call import CallState
 from ..state.memory import Prepared
-from ..state.script import Script
+from ..state.script import Script, about
 from ..state.shape import State
 from ..tools.arguments import readable
 from .resuming import REPLAYS
@@ -127,7 +127,7 @@ def _waits(cursor: Cursor, call: CallState, state: State) -> bool:
     if call.status == "unknown":
         said = cursor.script.next(state.open)
         over = call.id in cursor.script.overtaken
-        return over or said is None or getattr(said.event, "call_id", "") != call.id
+        return over or said is None or about(said.event) != call.id
     try:
         ready, own = cursor.prepared(call, state)
     except Absent:

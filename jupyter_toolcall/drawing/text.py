@@ -95,9 +95,8 @@ def summary(rows: Rows, room: int = 200) -> str:
 def _calls(calls: Sequence[CallRow]) -> str:
     """Return how many calls there are, and how many of them failed on the way."""
     failed = len([row for row in calls if row.status == "failed"])
-    return f"{len(calls)} call{'' if len(calls) == 1 else 's'}" + f", {failed} failed" * bool(
-        failed
-    )
+    counted = f"{len(calls)} call{'' if len(calls) == 1 else 's'}"
+    return f"{counted}, {failed} failed" if failed else counted
 
 
 def _line(parts: Iterable[str]) -> str:
