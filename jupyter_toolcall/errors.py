@@ -12,6 +12,7 @@ what to do. In a notebook an error is its message alone, without a traceback.
   + UnknownEntry      a journal has no such entry
   + BrokenJournal     a journal does not fit its own digests
     + NewerJournal    a newer version of this package wrote it
+  + UnreadableJournal  a session's journal is on this computer and cannot be read
   + NotKept           what allows an effect can't be written down, so nothing ran
   + ModelError        a model could not answer; the session can go on from there
   + Unfinished        a session stopped before it had what was asked of it
@@ -63,6 +64,10 @@ class BrokenJournal(ToolcallError):
 
 class NewerJournal(BrokenJournal):
     """A newer version of this package wrote a journal."""
+
+
+class UnreadableJournal(ToolcallError):
+    """A session's journal is on this computer and cannot be read: its calls may have run."""
 
 
 class NotKept(ToolcallError):

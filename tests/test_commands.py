@@ -37,7 +37,9 @@ def make(*script: Any, approve: Any = "all", **more: Any) -> Session:
     return Session(box, Scripted([*script, "done"]), approve=approve, **more).tell("Go.")
 
 
-def answer(session: Session, call: str, result: Any, bound: str = "") -> Session:
+def answer(session: Session, call: str, result: Any, bound: str | None = None) -> Session:
+    if bound is None:
+        bound = next(row.bound for row in shown(session) if row.call == call)
     wish = {"type": "answer", "call": call, "result": result, "bound": bound}
     return obey(session, command(wish)).run()
 
@@ -138,7 +140,7 @@ def test_a_call_whose_values_are_not_here_can_be_rejected_and_answered(
     session = loaded(tmp_path)
     with pytest.raises(Absent):
         session.decide("call_2")
-    session.decide("call_2", verdict, result=5, reason="no", bound="as it was shown").run()
+    session.decide("call_2", verdict, result=5, reason="no", bound="").run()
     assert session.text == "done"
     assert session.calls[1].status == {"reject": "rejected", "answer": "answered"}[verdict]
 

@@ -15,7 +15,7 @@ from types import FrameType
 
 import pytest
 
-from jupyter_toolcall.errors import NotKept
+from jupyter_toolcall.errors import NotKept, UnreadableJournal
 from jupyter_toolcall.events import Asked, Data, Decided, Finished, Opened, Replied, Started
 from jupyter_toolcall.journal.disk import (
     DISK,
@@ -107,10 +107,12 @@ def test_what_is_damaged_in_the_middle_ends_what_is_read_and_is_never_skipped(pa
 def test_a_newer_format_is_told_as_such_and_left_as_it_is(path: Path) -> None:
     path.write_text(line({"journal": 2}) + '\n{"what": "nobody knows"}\n')
     before = path.read_bytes()
-    kept = opened(path)
-    kept.journal.append(None, Opened())
-    assert "a newer version of jupyter-toolcall (format 2, and this one reads 1)" in kept.note
-    assert "\n" not in kept.note
+    with pytest.raises(UnreadableJournal) as error:
+        opened(path)
+    assert "a newer version of jupyter-toolcall (format 2, and this one reads 1)" in str(
+        error.value
+    )
+    assert "\n" not in str(error.value)
     assert (path.read_bytes(), sorted(os.listdir(path.parent))) == (
         before,
         ["a.jsonl", "a.jsonl.lock", "key"],
@@ -128,6 +130,17 @@ def test_lines_from_before_formats_were_counted_are_read_and_gone_on_with(path: 
     closed(kept)
     assert path.read_text().splitlines()[1] == HEADER
     assert len(closed(opened(path))) == 2
+
+
+def test_a_journal_that_cannot_be_read_begins_no_session_unless_that_is_asked_for(
+    path: Path, disk: Faulty
+) -> None:
+    written(path)
+    disk.raises(errno.EACCES, "read")
+    with pytest.raises(UnreadableJournal, match="may not be read"):
+        opened(path, disk)
+    kept = open_journal(path, sealing(path.parent), disk, fresh=True)
+    assert (len(kept.journal), kept.note[:32]) == (0, "This session is not kept on disk")
 
 
 # -- one writer -----------------------------------------------------------------------------
@@ -429,7 +442,7 @@ def test_a_sync_that_failed_is_no_sync_though_the_next_one_succeeds(
     assert len(closed(opened(path))) == len(kept.journal)
 
 
-@pytest.mark.parametrize("act", ["open", "lock", "read"])
+@pytest.mark.parametrize("act", ["open", "lock"])
 def test_a_disk_that_cannot_be_written_at_first_is_tried_again_by_the_next_cell(
     path: Path, disk: Faulty, act: str
 ) -> None:

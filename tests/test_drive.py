@@ -36,6 +36,13 @@ def bound_of(drive: Drive, call: str) -> str:
     return next(row.bound for row in drive.whole().calls if row.call == call)
 
 
+def all_waiting(drive: Drive) -> dict[str, Any]:
+    """Return the message of `Approve all` as the panel would send it now."""
+    waiting = [call.id for call in drive.session.pending]
+    calls = [{"call": call, "bound": bound_of(drive, call)} for call in waiting]
+    return {"type": "approve_all", "calls": calls}
+
+
 def obeyed(drive: Drive, *messages: Any) -> None:
     """Send messages to a panel behind which nothing runs, and let it go on where they say so."""
     for message in messages:
@@ -49,24 +56,23 @@ def statuses(drive: Drive) -> list[str]:
 
 def test_a_whole_turn_is_approved_by_one_word() -> None:
     drive, _ = seated()
-    call = drive.session.pending[0].id
-    obeyed(drive, {"type": "approve_all", "call": call, "bound": bound_of(drive, call)})
+    obeyed(drive, all_waiting(drive))
     assert statuses(drive) == ["succeeded", "succeeded"]
 
 
 def test_a_forged_word_for_a_whole_turn_approves_nothing() -> None:
     drive, heard = seated()
-    call = drive.session.pending[0].id
-    obeyed(drive, {"type": "approve_all", "call": call, "bound": "forged"}, {"type": "run"})
+    forged = all_waiting(drive)
+    forged["calls"][-1]["bound"] = "forged"
+    obeyed(drive, forged, {"type": "run"})
     assert statuses(drive) == ["proposed", "proposed"]
     assert any(isinstance(notice, Refused) for notice in heard)
 
 
 def test_a_turn_that_was_approved_is_asked_about_again_on_another_branch() -> None:
     drive, _ = seated()
-    call = drive.session.pending[0].id
     reply = drive.session.head
-    obeyed(drive, {"type": "approve_all", "call": call, "bound": bound_of(drive, call)})
+    obeyed(drive, all_waiting(drive))
     obeyed(drive, {"type": "checkout", "branch": reply}, {"type": "run"})
     assert statuses(drive) == ["proposed", "proposed"]
 
@@ -78,7 +84,7 @@ def test_a_turn_that_was_approved_is_asked_about_again_on_another_branch() -> No
         {"type": "hello"},
         {"type": "nonsense"},
         {"type": "approve", "call": "call_1", "bound": "forged"},
-        {"type": "edit", "call": "call_9", "arguments": {}},
+        {"type": "edit", "call": "call_9", "arguments": {}, "bound": ""},
         5,
         None,
         ["stop"],

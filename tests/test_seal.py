@@ -67,11 +67,17 @@ def approved(path: Path, post: Post) -> None:
     session.save(path)
 
 
-def test_what_this_machine_approved_runs_after_a_load(tmp_path: Path) -> None:
+def test_an_approval_in_a_saved_file_may_be_used_already_and_is_asked_about(tmp_path: Path) -> None:
     post, path = Post(), tmp_path / "s.jsonl"
-    approved(path, post)
-    assert post.load(path).run().text == "done"
+    session = post.session().run()
+    session.decide(session.pending[0].id).save(path)
+    session.run()
+    for approve in ("ask", "all"):
+        loaded = post.load(path, approve=approve).run()
+        assert [call.status for call in loaded.pending] == ["approved"]
     assert post.sent == ["Ann"]
+    assert loaded.decide(loaded.pending[0]).run().text == "done"
+    assert post.sent == ["Ann", "Ann"]
 
 
 def test_what_another_machine_approved_is_asked_about_here(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..content.value import content_digest, plain_data
 from ..digest import digest
-from ..errors import Absent, NotYourTurn, UsageError
+from ..errors import Absent, CallError, NotYourTurn, UsageError
 from ..events import DECISIONS, Data, Decided, Decision, Made, Many, Outcome
 from ..loop import Cursor
 from ..state.call import CallState
@@ -27,9 +27,9 @@ def decision(
     arguments: Mapping[str, Any] | None = None,
     result: Any = None,
     reason: str = "",
-    bound: str = "",
+    bound: str | None = None,
 ) -> Decided:
-    """Return the event of a decision.
+    """Return the event of a decision; `bound` is the digest of the call as it was shown, if named.
 
     Raises NotYourTurn where the call does not wait, or is no longer what was shown;
     CallError where it could not run with these arguments; UsageError for another word.
@@ -37,17 +37,16 @@ def decision(
     known_word(verdict)
     state = cursor.state
     call = _waiting(cursor, call_id, state)
+    if bound is not None and bound != approval_digest(cursor, call, state):
+        raise NotYourTurn("the call has changed since it was shown; look at it and decide again")
     event = event_of(cursor, call, verdict, arguments, result, reason)
     if verdict in ("reject", "answer"):
-        _same(bound, _bound(cursor, call, state, bound) if bound else "")
         return event
     ready, _ = cursor.prepared(replace(call, decided=event, started=None), state)
     if ready.tool.for_person:
         raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer or reject it")
     if cursor.allows(call, ready) and event.decision == verdict == "approve":
         raise NotYourTurn(f"call {call.id} was decided on already")
-    if bound:
-        _same(bound, ready.bound if verdict == "approve" else _bound(cursor, call, state, ""))
     return replace(event, bound=ready.bound)
 
 
@@ -72,17 +71,12 @@ def _waiting(cursor: Cursor, call_id: str, state: State) -> CallState:
     return call
 
 
-def _bound(cursor: Cursor, call: CallState, state: State, absent: str) -> str:
-    """Return what a call is bound to; `absent` where its values are not at hand."""
+def approval_digest(cursor: Cursor, call: CallState, state: State) -> str:
+    """Return the digest of exactly what an open call would run; "" where it cannot run now."""
     try:
         return cursor.prepared(call, state)[0].bound
-    except Absent:
-        return absent
-
-
-def _same(shown: str, now: str) -> None:
-    if shown and shown != now:
-        raise NotYourTurn("the call has changed since it was shown; look at it and decide again")
+    except (Absent, CallError):
+        return ""
 
 
 def event_of(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ..content.value import well_formed
-from ..errors import UsageError
-from ..events import Asked
+from ..errors import NotYourTurn, UsageError
+from ..events import Asked, Event
+from ..journal.tree import Entry
 from ..loop import Cursor
+from ..state.fold import state_at
 from ..state.script import Script
 
 
@@ -28,3 +32,54 @@ def step(cursor: Cursor) -> None:
     """Take one step, if there is one that needs nobody."""
     cursor.look_again()
     cursor.advance()
+
+
+def asked_again(cursor: Cursor, text: str) -> Cursor:
+    """Return a cursor at a prompt on a new branch, with nothing of what is recorded behind it.
+
+    The branch begins where the prompt was asked before on this one, else here.
+    """
+    again = _before_prompt(cursor, text)
+    journal = again.desk.journal
+    known = [journal[child].event for child in journal.children(again.head)]
+    event = _another_prompt(text, known)
+    return Cursor(again.desk, journal.append(again.head, event, {"at": again.desk.clock()}).id)
+
+
+def begun_new(cursor: Cursor) -> Cursor:
+    """Return a cursor at the last prompt, asked again on a new branch.
+
+    Raises NotYourTurn where nobody has asked anything yet.
+    """
+    prompt = cursor.state.prompt
+    if not prompt:
+        raise NotYourTurn("nothing has been asked in this session yet")
+    return asked_again(cursor, prompt.rstrip("\n"))
+
+
+def _before_prompt(cursor: Cursor, text: str) -> Cursor:
+    """Return the place at which a prompt was asked last on this branch, with today's options."""
+    journal = cursor.desk.journal
+    path = reversed(journal.path(cursor.head))
+    found = next((entry for entry in path if _is_prompt(entry, text)), None)
+    if found is None or found.parent is None:
+        return cursor
+    opened, head = cursor.state.opened, found.parent
+    if state_at(journal, head).opened != opened:
+        head = journal.append(head, opened).id
+    return Cursor(cursor.desk, head)
+
+
+def _is_prompt(entry: Entry, text: str) -> bool:
+    match entry.event:
+        case Asked(asked, by="person"):
+            return asked.rstrip("\n") == text.rstrip("\n")
+    return False
+
+
+def _another_prompt(text: str, known: Collection[Event]) -> Asked:
+    """Return a prompt that is another entry: it differs in white space at its end alone."""
+    event = Asked(text)
+    while event in known:
+        event = Asked(f"{event.text}\n")
+    return event

@@ -50,6 +50,8 @@ def loaded(
         journal = Journal.loads(text, seal=sealing(home()))
     except BrokenJournal as error:
         raise type(error)(f"{path}: {error}") from None
+    # The session may have gone on since it was saved.
+    journal.mark_open_calls("copied")
     desk = reopening(
         journal,
         toolbox,

@@ -136,10 +136,10 @@ def _waits(cursor: Cursor, call: CallState, state: State) -> bool:
         # What can't be prepared yet may wait for the call before it.
         return call.id != state.open[0] and call.status == "proposed"
     if call.status == "approved":
-        return not cursor.allows(call, ready) and _asks(cursor, ready)
-    return not own and _asks(cursor, ready)
+        return not cursor.allows(call, ready) and _asks(cursor, call, ready)
+    return not own and _asks(cursor, call, ready)
 
 
-def _asks(cursor: Cursor, ready: Prepared) -> bool:
-    verdict = cursor.desk.verdict(ready)[0]
+def _asks(cursor: Cursor, call: CallState, ready: Prepared) -> bool:
+    verdict = cursor.verdict(call, ready)[0]
     return verdict == "ask" or (verdict == "approve" and ready.tool.for_person)

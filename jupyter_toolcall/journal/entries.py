@@ -45,6 +45,12 @@ class Entry:
     own: bool = True
     """Whether this user's machine wrote it. Any other is history: it allows nothing."""
 
+    @property
+    def verified(self) -> bool:
+        """Whether it allows what it says: this machine wrote it, and nothing it says of may have
+        gone on elsewhere (in a copy, or in lines that were lost)."""
+        return self.own and "may_have_run" not in self.meta
+
     def line(self, seal: Seal | None = None) -> str:
         """Return the entry as a line, sealed where it is this machine's own."""
         data = {"id": self.id, "parent": self.parent, "event": to_json(self.event)}

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from ..digest import digest
 from ..errors import BrokenJournal, NewerJournal, UnknownEntry
-from ..events import Event
+from ..events import Asked, Decided, Event, Finished, Replied, Started
 from . import entries
 from .entries import BROKEN, HEADER, Entry, Label, Seal, When, name
 
@@ -73,7 +73,7 @@ class Journal:
 
         Adding what is already there returns the entry that is there, with its own meta;
         but what another machine wrote becomes this one's own where this one says it too, and
-        a reply that was marked stale is so no longer where the model says the same anew.
+        the marks `stale` and `may_have_run` are gone where the same is said without them.
         What is only said again, and allows nothing anew, is on disk soon enough (`again`).
         Raises UnknownEntry for a parent that is not here, and what a fold raises that
         checks it: then nothing is added.
@@ -83,7 +83,8 @@ class Journal:
         entry_id = name(parent, event)
         known = self._entries.get(entry_id)
         if known is not None:
-            said_anew = not known.own or ("stale" in known.meta and "stale" not in (meta or {}))
+            marks = {"stale", "may_have_run"} & known.meta.keys()
+            said_anew = not known.own or bool(marks - (meta or {}).keys())
             return self._adopt(known, meta or {}) if own and said_anew else known
         entry = Entry(entry_id, parent, event, meta or {}, own)
         return self._add(entry, "soon" if again else entry.when)
@@ -100,14 +101,31 @@ class Journal:
         self._children[entry.parent] = (*self._children.get(entry.parent, ()), entry.id)
         return entry
 
+    def adopt(self, metas: Mapping[str, Mapping[str, Any]]) -> None:
+        """Make entries, by id, this machine's own with new meta, as a person vouches for them.
+
+        They are the entries of one path, oldest first. What follows them is folded again.
+        """
+        if metas:
+            self._fold_again(next(iter(metas)))
+        for entry_id, meta in metas.items():
+            self._replace(self[entry_id], meta)
+
     def _adopt(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
         """Say as this machine's own, and of today, what is there; what follows is folded anew."""
-        entry = Entry(known.id, known.parent, known.event, meta)
-        behind = [known.id]
+        self._fold_again(known.id)
+        return self._replace(known, meta)
+
+    def _fold_again(self, entry_id: str) -> None:
+        """Forget what was computed of an entry and of all that follow it."""
+        behind = [entry_id]
         for each in behind:
             behind += self.children(each)
             for states in self._folds.values():
                 states.pop(each, None)
+
+    def _replace(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
+        entry = Entry(known.id, known.parent, known.event, meta)
         if self._write is not None:
             self._write(entry.line(self._seal), entry.when)
         self._entries[known.id] = entry
@@ -125,6 +143,36 @@ class Journal:
         del self._entries[entry_id]
         for states in self._folds.values():
             states.pop(entry_id, None)
+
+    def mark_open_calls(self, why: str) -> None:
+        """Mark at the end of each branch what may have gone on elsewhere, for a person to decide.
+
+        That is a reply with calls that have no result, and an approval whose call has not
+        started. `why` is the value of `may_have_run` in their meta: "copied" or "damaged".
+        """
+        for leaf in self.leaves():
+            over: set[str] = set()
+            for entry in self._to_last_reply(leaf):
+                match entry.event:
+                    case Finished(call_id) | Started(call_id):
+                        over.add(call_id)
+                    case Decided(call_id, "reject" | "answer"):
+                        over.add(call_id)
+                    case Decided(call_id) if call_id not in over:
+                        self._mark(entry, why)
+                    case Replied(calls=calls) if not over.issuperset(call.id for call in calls):
+                        self._mark(entry, why)
+
+    def _to_last_reply(self, head: str | None) -> Iterator[Entry]:
+        """Yield the entries from `head` back to the last reply."""
+        while head is not None:
+            entry = self[head]
+            yield entry
+            head = None if isinstance(entry.event, Replied | Asked) else entry.parent
+
+    def _mark(self, entry: Entry, why: str) -> None:
+        if entry.verified:
+            self._adopt(entry, {**entry.meta, "may_have_run": why})
 
     def since(self, count: int) -> list[Entry]:
         """Return the entries behind the first `count`, in the order in which they came."""

@@ -22,7 +22,7 @@ def judge(place: Place, call: CallState, state: State) -> Entry | None:
         return place.write(Finished(call.id, Failed(str(error))))
     if own:
         return _own(place, call, ready)
-    verdict, why = place.desk.verdict(ready)
+    verdict, why = place.verdict(call, ready)
     match verdict:
         case "approve" if not ready.tool.for_person:
             return approve(place, call, ready)

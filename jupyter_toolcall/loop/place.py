@@ -53,6 +53,8 @@ class Desk:
     """The tools whose calls wait in any case: a person's breakpoints."""
     given: Mapping[str, Made] = field(default_factory=dict)
     """The inputs as they were given here, whatever they were when the session opened."""
+    doubt: str = ""
+    """Why the journal's recorded calls cannot be relied on, where this kernel cannot."""
     holds: Callable[[Place], bool] | None = None
     """Whether the next reply is held back, before it is asked for or said again: a learner
     guesses it. While there is such a thing, what other branches hold is not shown either."""
@@ -68,6 +70,16 @@ class Desk:
         if ready.tool.name in self.stops:
             return "ask", "You set a breakpoint on this tool."
         return self.policy(ready.tool, ready.arguments)
+
+    def why_it_may_have_run(self, call: CallState) -> str:
+        """Return in a sentence why a call may have run already."""
+        match call.history:
+            case "copied":
+                return "It may have run where this session was copied from."
+            case "damaged":
+                return "It may have run: the lines of the journal behind it were damaged."
+        reason = self.doubt or "it was recorded on another computer, or its record was changed"
+        return f"It may have run already: {reason}."
 
     def stop_at(self, tool: str, on: bool = True) -> None:
         """Set a breakpoint on a tool, or take it away. Raises UsageError for an unknown one."""
@@ -196,6 +208,19 @@ class Place:
         call = self.state.calls[ready.call_id]
         self._prepared = entry.id, {call.id: (call, ready, own)}
         return entry
+
+    def verdict(self, call: CallState, ready: Prepared) -> Answer:
+        """Return whether a call may run, and why.
+
+        An effect that may have happened is not repeated by a policy: a person is asked.
+        """
+        if self.may_have_run(call, ready):
+            return "ask", self.desk.why_it_may_have_run(call)
+        return self.desk.verdict(ready)
+
+    def may_have_run(self, call: CallState, ready: Prepared) -> bool:
+        """Return whether a call may have had an effect already that must not come twice."""
+        return bool(call.history) and not (self.fresh or ready.tool.repeatable)
 
     def allows(self, call: CallState, ready: Prepared) -> bool:
         """Return whether exactly this may run: a person's word is good for one effect."""

@@ -78,7 +78,7 @@ def _decide_again(
     except CallError as error:
         place.overtake(event.call_id)
         return place.write(Finished(event.call_id, Failed(str(error))))
-    verdict, why = place.desk.verdict(ready)
+    verdict, why = place.verdict(call, ready)
     said_so = _holds(place, said, event, ready)
     if (own or said_so or verdict == "approve") and not ready.tool.for_person:
         place.script.at += 1
@@ -101,7 +101,7 @@ def _holds(place: Place, said: Entry, event: Decided, ready: Prepared) -> bool:
     exactly what it was given for, and for one effect: where the result is no longer at
     hand it is asked for again, unless the tool may be repeated.
     """
-    if ready.bound != event.bound or not said.own or said.meta.get("by") == "policy":
+    if ready.bound != event.bound or not said.verified or said.meta.get("by") == "policy":
         return False
     end = place.script.end_of(event.call_id)
     if place.fresh or ready.tool.repeatable or end is None:

@@ -66,17 +66,21 @@ class Cells:
         """The notebook's folder: a recording's path begins there."""
         return Path(self.notebook).parent if self.notebook else Path.cwd()
 
-    def journal(self, name: str) -> Journal:
-        """Return the journal of a name, from disk where it was there before."""
+    def journal(self, name: str, fresh: bool = False) -> Journal:
+        """Return the journal of a name, from disk where it was there before.
+
+        Raises UnreadableJournal where it is there and cannot be read, but not with `fresh`.
+        """
         if name not in self.kept:
-            self.kept[name] = self._opened(name)
+            self.kept[name] = self._opened(name, fresh)
         return self.kept[name].journal
 
-    def _opened(self, name: str) -> Kept:
+    def _opened(self, name: str, fresh: bool) -> Kept:
         if not self.notebook:
             return Kept(Journal())
         self.said += filter(None, [brought(self.notebook, name)])
-        return open_journal(journal_file(self.notebook, name), sealing(home()), self.files)
+        path = journal_file(self.notebook, name)
+        return open_journal(path, sealing(home()), self.files, fresh=fresh)
 
     def say_unkept(self, name: str) -> None:
         """Say once of a session with a name that it is not on disk, where no notebook is known."""
@@ -216,7 +220,9 @@ class Cells:
     def _desk(
         self, name: str, chosen: Options, variables: Variables, model: Model | None = None
     ) -> tuple[Desk, Opened]:
-        desk, opened = desk_for(chosen, variables, self.journal(name), self.folder, model)
+        journal = self.journal(name, chosen.fresh)
+        desk, opened = desk_for(chosen, variables, journal, self.folder, model)
+        desk.doubt = self.kept[name].doubt
         self.tools[name] = {tool: variables[tool] for tool in chosen.tools}
         desk.memory.share(self.memories.setdefault(name, desk.memory))
         desk.memory.shelf = shelf() if self.notebook else None

@@ -58,4 +58,6 @@ def _led_to(known: Journal, heads: list[str]) -> Journal:
         for entry in known.path(head):
             made.append(entry.parent, entry.event, entry.meta, entry.own)
     made.labels.update({key: label for key, label in known.labels.items() if key in made})
+    # The other notebook may act on its approvals, or have done so since.
+    made.mark_open_calls("copied")
     return made

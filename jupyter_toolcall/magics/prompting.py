@@ -9,8 +9,8 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import replace
-from typing import Any
 
+from ..acts.going import asked_again
 from ..acts.resuming import left_to_say
 from ..branches.branch import is_prompt
 from ..content.value import well_formed
@@ -19,7 +19,6 @@ from ..events import Asked
 from ..journal.tree import Entry, Journal
 from ..loop import Cursor
 from ..session import Session
-from ..state.fold import state_at
 from ..state.script import Script
 from .setting_up import Variables, open_text
 
@@ -54,43 +53,16 @@ def say(session: Session, text: str, fresh: bool) -> Session:
     """
     if not text.strip():
         raise UsageError("the prompt is empty; write what is to be done below the first line")
-    text = str(well_formed(text))
-    cursor = _before(session.cursor, text) if fresh else session.cursor
-    known = {e: cursor.desk.journal[e].event for e in cursor.desk.journal.children(cursor.head)}
-    said = next((e for e, event in known.items() if event == Asked(text)), None)
-    if said is None or fresh:
-        event = _unsaid(text, known.values()) if fresh else Asked(text)
-        entry = cursor.desk.journal.append(cursor.head, event, {"at": cursor.desk.clock()})
+    text, cursor = str(well_formed(text)), session.cursor
+    if fresh:
+        return session.at(asked_again(cursor, text))
+    journal = cursor.desk.journal
+    children = journal.children(cursor.head)
+    said = next((each for each in children if journal[each].event == Asked(text)), None)
+    if said is None:
+        entry = journal.append(cursor.head, Asked(text), {"at": cursor.desk.clock()})
         return session.at(Cursor(cursor.desk, entry.id))
     return session.at(Cursor(cursor.desk, said, _recorded(cursor.desk.journal, said)))
-
-
-def _before(cursor: Cursor, text: str) -> Cursor:
-    """Return the place at which a prompt was said last on this branch, with today's options."""
-    journal = cursor.desk.journal
-    path = reversed(journal.path(cursor.head))
-    said = next((entry for entry in path if _says(entry, text)), None)
-    if said is None or said.parent is None:
-        return cursor
-    opened, place = cursor.state.opened, said.parent
-    if state_at(journal, place).opened != opened:
-        place = journal.append(place, opened).id
-    return Cursor(cursor.desk, place)
-
-
-def _says(entry: Entry, text: str) -> bool:
-    match entry.event:
-        case Asked(said, by="person"):
-            return said.rstrip("\n") == text.rstrip("\n")
-    return False
-
-
-def _unsaid(text: str, known: Any) -> Asked:
-    """A prompt said anew is another entry: it differs in white space at its end alone."""
-    event = Asked(text)
-    while event in known:
-        event = Asked(f"{event.text}\n")
-    return event
 
 
 def _recorded(journal: Journal, said: str) -> Script:

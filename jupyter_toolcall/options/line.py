@@ -253,7 +253,7 @@ def _variable(option: str, name: str) -> str:
 
 
 def _session(name: str) -> str:
-    if name and not (name.replace("-", "").replace("_", "").isalnum() and len(name) <= 64):
+    if name and not (name.replace("-", "").replace("_", "").isalnum() and len(name.encode()) <= 64):
         raise UsageError(f"-n {name!r} is no session's name; use letters, digits, - and _")
     return name
 

@@ -17,11 +17,14 @@ from ..rows.contract import (
     Anew,
     Answer,
     Approve,
+    ApproveAll,
+    BeginNew,
     Checkout,
     Command,
     Edit,
     Fork,
     HideBranch,
+    KeepResult,
     NameBranch,
     Refused,
     Reject,
@@ -50,11 +53,17 @@ def obey(session: Session, wish: Command) -> Session:
     match wish:
         case Approve(call, bound):
             return session.decide(call, "approve", bound=bound)
-        case Edit(call, arguments, reason, bound) if _open(session, call):
+        case ApproveAll(calls):
+            return session.approve_all({each.call: each.bound for each in calls})
+        case KeepResult(call, bound, rest):
+            return session.keep_result(call, bound=bound, rest=rest)
+        case BeginNew():
+            return session.begin_new()
+        case Edit(call, arguments, bound, reason) if _open(session, call):
             return session.decide(call, "edit", arguments=arguments, reason=reason, bound=bound)
-        case Reject(call, reason, bound) if _open(session, call):
+        case Reject(call, bound, reason) if _open(session, call):
             return session.decide(call, "reject", reason=reason, bound=bound)
-        case Answer(call, result, reason, bound) if _open(session, call):
+        case Answer(call, result, bound, reason) if _open(session, call):
             return session.decide(call, "answer", result=result, reason=reason, bound=bound)
         case Edit(call) | Reject(call) | Answer(call):
             return _decide_anew(session, wish)
@@ -89,7 +98,7 @@ def _open(session: Session, call: str) -> bool:
 def _decide_anew(session: Session, wish: Edit | Reject | Answer) -> Session:
     """A decision on a call that has its result is the start of another branch."""
     call = session.state.call(wish.call)
-    if wish.bound and wish.bound != call.bound:
+    if wish.bound != call.bound:
         raise NotYourTurn(f"call {call.id} is {call.status} by now; look at it and decide again")
     match wish:
         case Edit(arguments=arguments, reason=reason):

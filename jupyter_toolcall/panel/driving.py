@@ -19,7 +19,6 @@ from ..errors import ModelError, NotKept, Stopped, Unfinished
 from ..models.person import Person
 from ..rows.contract import Phase
 from ..session import Session
-from ..state.call import CallState
 from ..state.steps import AskModel, AskPerson, Perform
 from ..state.steps import Step as NextStep
 from .hearing import Hearing
@@ -127,9 +126,8 @@ class Drive(Hearing):
         Raises Unfinished where nobody has to do anything, and still nothing goes on.
         """
         cursor = self.session.cursor
-        waiting = places.waiting(cursor)
-        if waiting:
-            return "" if self._approved_by_turn(waiting[0]) else "decide"
+        if places.waiting(cursor):
+            return "decide"
         if isinstance(cursor.due, AskPerson) and cursor.script.next() is None:
             return "done"
         if cursor.held:
@@ -164,16 +162,6 @@ class Drive(Hearing):
     def _plays(self) -> bool:
         """Whether the person is the model."""
         return isinstance(self.session.cursor.desk.model, Person)
-
-    def _approved_by_turn(self, call: CallState) -> bool:
-        tool = self.session.cursor.find(call.tool)
-        if call.key not in self._approved or call.status != "proposed":
-            return False
-        # What may wait for the call before it is not decided on before that has run.
-        if call.id != self.session.state.open[0] or (tool is not None and tool.for_person):
-            return False
-        self.session.decide(call.id, "approve")
-        return True
 
     def _advanced(self) -> bool:
         """Take the next step, told first where it takes time; return whether there was one."""

@@ -10,8 +10,6 @@ from typing import Any
 from ..acts import replying
 from ..errors import Stopped, ToolcallError
 from ..rows.contract import (
-    Approve,
-    ApproveAll,
     Break,
     Check,
     Checkout,
@@ -60,8 +58,6 @@ class Hearing(Screen):
     """Returns how the exercise stands."""
     _held: bool = False
     """Nothing goes on before the person says so: after a fork, in steps."""
-    _approved: frozenset[str] = frozenset()
-    """The calls of a turn that the person approved as a whole, by key."""
     _replayed: int = -1
     """How long the journal was when a replay began."""
 
@@ -122,15 +118,11 @@ class Hearing(Screen):
                 self._publish_again()
             case Draft():
                 self._take_down(wish)
-            case ApproveAll(call, bound):
-                self.session = obey(self.session, Approve(call, bound))
-                state = self.session.state
-                self._approved = frozenset(state.calls[each].key for each in state.latest)
             case Fork() | Checkout():
                 self.session = obey(self.session, wish)
-                self._held, self._approved = True, frozenset()
+                self._held = True
             case Replay():
-                self._replayed, self._approved = len(self.session.journal), frozenset()
+                self._replayed = len(self.session.journal)
                 self.session = obey(self.session, wish)
             case _:
                 self.session = obey(self.session, wish)

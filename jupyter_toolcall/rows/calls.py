@@ -74,6 +74,10 @@ class CallRow:
     """Why it waits: one sentence."""
     again: bool = False
     """It was decided once, and is asked about again; `why` says why."""
+    may_have_run: bool = False
+    """It is recorded where this kernel cannot rely on it, so a person decides; `why` says why."""
+    recorded: str = ""
+    """The recorded result of such a call, where it can be kept."""
     downstream: str = ""
     """What follows from it: one sentence."""
     bound: str = ""

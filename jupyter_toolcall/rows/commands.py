@@ -24,12 +24,36 @@ class Approve:
 
 
 @dataclass(frozen=True, slots=True)
-class ApproveAll:
-    """Approve this call and the others of its turn."""
+class Approval:
+    """A call as it was shown: `bound` is its digest."""
 
     call: str
     bound: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApproveAll:
+    """Approve exactly these calls, which wait now; where one has changed, none is approved."""
+
+    calls: tuple[Approval, ...]
     type: Literal["approve_all"] = "approve_all"
+
+
+@dataclass(frozen=True, slots=True)
+class KeepResult:
+    """Keep the recorded result of a call that may have run; with `rest` all that follow too."""
+
+    call: str
+    bound: str
+    rest: bool = False
+    type: Literal["keep_result"] = "keep_result"
+
+
+@dataclass(frozen=True, slots=True)
+class BeginNew:
+    """Ask the last prompt again on a branch of its own, with nothing of what is recorded."""
+
+    type: Literal["begin_new"] = "begin_new"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +62,16 @@ class Edit:
 
     call: str
     arguments: Mapping[str, Any]
+    bound: str
     reason: str = ""
-    bound: str = ""
     type: Literal["edit"] = "edit"
 
 
 @dataclass(frozen=True, slots=True)
 class Reject:
     call: str
+    bound: str
     reason: str = ""
-    bound: str = ""
     type: Literal["reject"] = "reject"
 
 
@@ -57,8 +81,8 @@ class Answer:
 
     call: str
     result: Any
+    bound: str
     reason: str = ""
-    bound: str = ""
     type: Literal["answer"] = "answer"
 
 
@@ -219,6 +243,8 @@ Command = (
     Hello
     | Approve
     | ApproveAll
+    | KeepResult
+    | BeginNew
     | Edit
     | Reject
     | Answer

@@ -10,7 +10,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..acts import aside, by_hand, going, keeping, overruling, places, replying, verifying
+from ..acts import (
+    aside,
+    by_hand,
+    going,
+    keeping,
+    overruling,
+    places,
+    recorded_results,
+    replying,
+    verifying,
+)
 from ..acts.deciding import decision as decision_on
 from ..acts.opening import Described, opening
 from ..acts.records import CallRecord
@@ -100,12 +110,13 @@ class Session(Record):
         arguments: Mapping[str, Any] | None = None,
         result: Any = None,
         reason: str = "",
-        bound: str = "",
+        bound: str | None = None,
     ) -> Session:
         """Rule on a call that waits, and record it; `run` goes on.
 
         "edit" runs `arguments` in place of the model's, "answer" gives `result` in place of
-        running. `bound` is the digest of what was shown, and is checked where it is given.
+        running. `bound` is the digest of the call as it was shown: where it is given and the
+        call is another one now, the decision is refused.
         Raises NotYourTurn for a call that does not wait, CallError for arguments that do
         not fit.
         """
@@ -121,6 +132,38 @@ class Session(Record):
         )
         self.cursor.decide(event, "person")
         return self
+
+    def approve_all(self, calls: Mapping[Any, str]) -> Session:
+        """Approve exactly these calls, each by the digest with which it was shown; `run` goes on.
+
+        Each becomes one decision in the journal. Raises what `decide` raises; then none of
+        them is approved.
+        """
+        self.cursor.look_again()
+        events = [
+            decision_on(self.cursor, id_of(call), "approve", bound=bound)
+            for call, bound in calls.items()
+        ]
+        for event in events:
+            self.cursor.decide(event, "person")
+        return self
+
+    def keep_result(self, call: Any, *, bound: str | None = None, rest: bool = False) -> Session:
+        """Keep the recorded result of a call that may have run, in place of running it again.
+
+        With `rest` all that is recorded behind it is kept too. Raises NotYourTurn where the
+        call does not wait, has no recorded result, or is not what `bound` was shown for.
+        """
+        self.cursor.look_again()
+        recorded_results.keep_result(self.cursor, id_of(call), bound, rest)
+        return self
+
+    def begin_new(self) -> Session:
+        """Return a session that asks the last prompt again, with nothing of what is recorded.
+
+        Raises NotYourTurn where nothing was asked yet. Nothing happens before `run`.
+        """
+        return self.at(going.begun_new(self.cursor))
 
     def reply(self, text: str = "", *calls: replying.Pair) -> Session:
         """Reply in the model's place, and record it; `run` goes on.

@@ -34,6 +34,9 @@ class CallState:
     """Whether the model asked for it by results that read otherwise now."""
     code: str = ""
     """The digest of the text that says what its tool was made of when it ran."""
+    history: str = ""
+    """Why it may have run already, where this machine cannot tell: its reply was "copied" with
+    calls that had no result, lines behind it were "damaged", or it is not "verified" here."""
 
     @property
     def id(self) -> str:
@@ -99,7 +102,8 @@ class CallState:
         """Return this call as it stands after something more is known of it."""
         own = self.own if own is None else own
         here = self.call, self.key, self.step, self.turn
-        return CallState(*here, decided, started, outcome, own, self.stale, code or self.code)
+        kept = self.stale, code or self.code, self.history
+        return CallState(*here, decided, started, outcome, own, *kept)
 
     def approval(self, bound: str) -> Decided:
         """Return the decision that lets this call run as it stands: a person's edit stays."""

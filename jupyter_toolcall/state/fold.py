@@ -40,7 +40,7 @@ def evolve(state: State, entry: Entry) -> State:
         case Replied() as reply:
             return _reply(state, reply, entry)
         case Decided() as decided:
-            return _decide(state, decided, entry.own)
+            return _decide(state, decided, entry.verified)
         case Started() as started:
             known = _expect(state, started.call_id, "approved")
             if code := entry.meta.get("code"):
@@ -136,12 +136,14 @@ def _with_calls(
     state: State, reply: Replied, entry: Entry, stale: bool
 ) -> tuple[HashTrieMap[str, CallState], Trail[str]]:
     calls, order, turn = state.calls, state.order, state.turns + 1
+    history = entry.meta.get("may_have_run", "") if entry.own else "unverified"
     for index, call in enumerate(reply.calls):
         if call.id in calls:
             raise NotYourTurn(f"the call id {call.id!r} was used before")
         if not CALL_ID.fullmatch(call.id):
             raise NotYourTurn(f"{call.id!r:.60} is no call id: letters, digits, _ and - alone")
-        known = CallState(call, f"{entry.id[:12]}.{index}", len(order) + 1, turn, stale=stale)
+        key = f"{entry.id[:12]}.{index}"
+        known = CallState(call, key, len(order) + 1, turn, stale=stale, history=history)
         calls = calls.insert(call.id, known)
         order = order.add(call.id)
     return calls, order

@@ -6,6 +6,7 @@ from collections.abc import Container, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ..acts.recorded_results import recorded_result
 from ..digest import literal
 from ..drawing.layout import Layout, main_use
 from ..errors import Absent, CallError
@@ -16,6 +17,7 @@ from ..runner.anew import why_anew
 from ..schemes.select import SELECT
 from ..state.call import SAVE, CallState, objects_of
 from ..state.ends import End
+from ..state.fold import state_at
 from ..state.memory import Prepared
 from ..state.shape import State
 from ..tools.references import references
@@ -83,6 +85,7 @@ def call_row(seen: Seen, call: CallState, layout: Layout, end: End | None) -> Ca
         if saves
         else what(call, arguments, tool.receiver if tool else "", seen.cursor.desk.toolbox),
         why=_absent(seen, call) if waits and ready is None else "",
+        bound=ready.bound if ready else "" if waits else call.bound,
         reason=call.decided.reason if call.decided else "",
         ms=meta.get("ms", 0),
         prints=meta.get("prints", ""),
@@ -131,7 +134,7 @@ def _with_outcome(row: CallRow, call: CallState) -> CallRow:
 
 
 def _with_question(row: CallRow, seen: Seen, call: CallState, ready: Prepared) -> CallRow:
-    verdict, why = seen.cursor.desk.verdict(ready)
+    verdict, why = seen.cursor.verdict(call, ready)
     if ready.tool.for_person and verdict != "reject":
         verdict, why = "ask", FOR_PERSON
     if call.status == "unknown":
@@ -139,10 +142,30 @@ def _with_question(row: CallRow, seen: Seen, call: CallState, ready: Prepared) -
     if verdict != "ask" and call.status != "unknown":
         return row
     cursor = seen.cursor
+    row = replace(row, downstream=_downstream(ready, seen.state))
+    if call.status == "unknown":
+        return replace(row, why=why)
+    if cursor.may_have_run(call, ready):
+        return replace(row, why=why, may_have_run=True, recorded=_recorded(cursor, call, ready))
     anew = why_anew(cursor.script, cursor.desk.journal, ready)
-    again = "" if call.status == "unknown" else anew
-    row = replace(row, bound=ready.bound, why=again or why, again=again != "")
-    return replace(row, downstream=_downstream(ready, seen.state))
+    return replace(row, why=anew or why, again=anew != "")
+
+
+def _recorded(cursor: Cursor, call: CallState, ready: Prepared) -> str:
+    """Return what a call that may have run came to as it is recorded, "" where that is not kept."""
+    entry = recorded_result(cursor, call, ready)
+    if entry is None:
+        return ""
+    state = state_at(cursor.desk.journal, entry.id)
+    match state.calls[call.id].outcome:
+        case Data(data):
+            return _text(data) or '""'
+        case Failed(message):
+            return message[:LONG]
+        case Interrupted():
+            return "interrupted"
+    names = [state.by_maker[made.maker] for made in objects_of(state.calls[call.id].outcome)]
+    return ", ".join(names)
 
 
 def _downstream(ready: Prepared, state: State) -> str:

@@ -331,18 +331,41 @@ test('a tool that happens to be named save is not said to have saved', async () 
   );
 });
 
-test('all calls of a turn are approved together only where more than one waits', async () => {
-  const { view, buttons } = await page();
+test('Approve all sends each call that waits now with its own digest, and no other', async () => {
+  const { view, buttons, sent } = await page();
   const rows = waiting();
   view.update(whole(rows));
   const canAll = (): boolean => buttons('Approve all')[0]?.disabled === false;
   assert.equal(buttons('Approve')[0]?.disabled, false);
   assert.equal(canAll(), false);
-  const another = (turn: number): Rows => ({ calls: [called(4, { turn, status: 'proposed', object: '' })] });
-  view.update(delta(1, another(4)));
-  assert.equal(canAll(), false);
-  view.update(delta(2, another(3)));
+  const open = called(4, { turn: 3, status: 'proposed', object: '', bound: 'aa' });
+  view.update(delta(1, { calls: [open] }));
+  assert.equal(canAll(), false, 'it does not wait: a policy lets it run');
+  const session = (rows.session ?? [])[0];
+  const pending = [...(session?.pending ?? []), open.id];
+  view.update(delta(2, { session: [{ ...session, pending }] }));
   assert.equal(canAll(), true);
+  buttons('Approve all')[0]?.click();
+  assert.deepEqual(sent.at(-1), {
+    type: 'approve_all',
+    calls: [
+      { call: 'c3', bound: '7c1e90ab' },
+      { call: open.call, bound: 'aa' }
+    ]
+  });
+});
+
+test('a call that may have run is kept or run again, and never approved as a new one', async () => {
+  const { view, buttons, sent } = await page();
+  const rows = waiting();
+  const calls = (rows.calls ?? []).map(call =>
+    call.call === 'c3' ? { ...call, may_have_run: true, recorded: 'sent to Ann', why: 'It may have run already.' } : call
+  );
+  view.update(whole({ ...rows, calls }));
+  assert.equal(buttons('Approve').length, 0);
+  for (const name of ['Run again', 'Begin a new session', 'Keep the recorded result']) assert.equal(buttons(name).length, 1, name);
+  buttons('Keep the recorded result')[0]?.click();
+  assert.deepEqual(sent, [{ type: 'keep_result', call: 'c3', bound: '7c1e90ab', rest: false }]);
 });
 
 test('what a tool is for is told to the end of the sentence, and whole where one points at it', async () => {

@@ -5,15 +5,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.acts.records import CallRecord
-from jupyter_toolcall.errors import NotKept
+from jupyter_toolcall.errors import NotKept, UnreadableJournal
 from jupyter_toolcall.journal.disk import Files
 from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.magics.prompting import say
 from jupyter_toolcall.options.line import options
 from tests.faults.world import Model, Outside, Story, nothing, toolbox
+
+Result = TypeVar("Result")
 
 
 class StillBroken(Exception):
@@ -47,7 +50,8 @@ class Life:
         cells = Cells(self.notebook, files=self.files)
         model = Model(Scripted(self.story.script), self.setting.outside.note)
         variables = {"box": self.setting.box, "model": model}
-        session = say(cells.session(_chosen(self.story.line), variables), "Go.", fresh=False)
+        chosen = _chosen(self.story.line)
+        session = self._insist(lambda: say(cells.session(chosen, variables), "Go.", fresh=False))
         self._insist(session.run)
         while session.pending:
             self._insist(functools.partial(self._decide, session, session.pending[0]))
@@ -66,14 +70,12 @@ class Life:
         if allows:
             outside.note(f"taken {n} {outside.on_disk()[1]}")
 
-    def _insist(self, act: Callable[[], object]) -> None:
+    def _insist(self, act: Callable[[], Result]) -> Result:
         for _ in range(4):
             try:
-                act()
-            except NotKept:
+                return act()
+            except (NotKept, UnreadableJournal):
                 self.mend()
-            else:
-                return
         raise StillBroken
 
 

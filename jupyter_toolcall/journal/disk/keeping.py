@@ -9,23 +9,30 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 from ...digest import digest
-from ...errors import ToolcallError
-from ..entries import HEADER, VERSION
+from ...errors import ToolcallError, UnreadableJournal
+from ...events import Replied
+from ..entries import HEADER, VERSION, Entry
 from ..tree import Journal, Seal
 from .files import DISK, File, Files
 from .writing import Writer, append, in_words
 
 NAME = "jupyter-toolcall"
 UNNAMED = "cells"
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+_RESERVED = re.compile(rf"{UNNAMED}|con|prn|aux|nul|(com|lpt)\d")
+"""Names of files that are taken: by the unnamed session, and by Windows."""
 ELSEWHERE = (
     "Another kernel writes this session, so what happens here is in this kernel alone; "
     "when that one has closed, the next cell here writes it."
 )
+HELD_ELSEWHERE = "another kernel writes this session. Shut that kernel down and run this cell again"
 REGAINED = "This session is on disk again, with all that happened here."
 UNSEALED = (
     "The key that tells this machine's journals can't be read or made, so what happens here "
@@ -49,6 +56,9 @@ class Kept:
     """Tries again what is not on disk; returns one line where it still isn't."""
     again: Callable[[], Kept] | None = None
     """Where this kernel does not write: tries that again, and returns how it stands then."""
+    doubt: str = ""
+    """Why the recorded calls of this journal cannot be relied on, and what to do about it; ""
+    where this kernel writes the journal and has verified all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +79,30 @@ def home() -> Path:
 
 
 def journal_file(notebook: str, session: str) -> Path:
-    """Return the file of a session of a notebook."""
-    return home() / "sessions" / digest("notebook", notebook) / f"{session or UNNAMED}.jsonl"
+    """Return the file of a session of a notebook; two names never share one."""
+    return home() / "sessions" / digest("notebook", notebook) / f"{file_stem(session)}.jsonl"
+
+
+def file_stem(session: str) -> str:
+    """Return the name of a session's file without its ending; "" is the unnamed session.
+
+    What is not a small ASCII letter, digit, `-` or `_` is percent-encoded, since a file system
+    may not tell `A` from `a`.
+    """
+    if not session:
+        return UNNAMED
+    stem = "".join(char if char in _PLAIN else _percent(char) for char in session)
+    return _percent(stem[0]) + stem[1:] if _RESERVED.fullmatch(stem) else stem
+
+
+def _percent(char: str) -> str:
+    return "".join(f"%{byte:02x}" for byte in char.encode())
 
 
 def journal_names(notebook: str) -> tuple[str, ...]:
     """Return the names of a notebook's sessions that are on disk; "" is the unnamed one."""
     found = sorted(path.stem for path in journal_file(notebook, "").parent.glob("*.jsonl"))
-    return tuple("" if name == UNNAMED else name for name in found)
+    return tuple("" if stem == UNNAMED else unquote(stem) for stem in found)
 
 
 def read_journal(path: Path, files: Files = DISK, seal: Seal | None = None) -> Journal:
@@ -86,29 +112,64 @@ def read_journal(path: Path, files: Files = DISK, seal: Seal | None = None) -> J
     return Journal()
 
 
-def open_journal(path: Path, seal: Seal | None, files: Files = DISK) -> Kept:
+def open_journal(
+    path: Path, seal: Seal | None, files: Files = DISK, *, fresh: bool = False
+) -> Kept:
     """Return a file's journal; what is added to it goes there.
 
     Where the file can't be written, or another kernel writes it, the journal is kept in
-    memory alone, and the note says so.
+    memory alone, and the note says so. Raises UnreadableJournal where there is a file that
+    cannot be read, but not with `fresh`: then a new session begins in memory.
     """
-    return _kept(Place(path, seal, files))
+    return _kept(Place(path, seal, files), fresh=fresh)
 
 
-def _kept(place: Place, known: Journal | None = None, said: str = "") -> Kept:
+def _kept(
+    place: Place, known: Journal | None = None, said: str = "", *, fresh: bool = False
+) -> Kept:
     """Return a journal as its writer, if that can be; `known` is what this kernel has of it."""
     try:
         written = _written(place, known)
         if written is not None:
             return written
-        note = ELSEWHERE
+        note, doubt = ELSEWHERE, HELD_ELSEWHERE
     except ToolcallError as error:
-        note = f"What happens here is in this kernel alone: {error}."
+        note, doubt = f"What happens here is in this kernel alone: {error}.", str(error)
     except OSError as error:
-        note = "This session is not kept on disk: {}; {}, and run a cell.".format(*in_words(error))
-    journal = read_journal(place.path, place.files) if known is None else known
+        why, what = in_words(error)
+        note = f"This session is not kept on disk: {why}; {what}, and run a cell."
+        doubt = f"the journal cannot be written: {why}. {what.capitalize()} and run this cell again"
+    journal = _read_only(place, known, fresh)
     again = functools.partial(_kept, place, journal, note)
-    return Kept(journal, "" if note == said else note, again=again)
+    return Kept(journal, "" if note == said else note, again=again, doubt=doubt)
+
+
+def _read_only(place: Place, known: Journal | None, fresh: bool) -> Journal:
+    """Return what this kernel knows of a journal that it does not write, with the file by now.
+
+    Its writer may act on every approval in it, so nothing of it is verified here.
+    """
+    try:
+        found = Journal.salvage(_text(place.files.read(place.path)))[0]
+        if known is not None:
+            known.join(found)
+        return found if known is None else known
+    except (OSError, ToolcallError) as error:
+        if known is not None:
+            return known
+        if fresh:
+            return Journal()
+        raise UnreadableJournal(_unreadable(error)) from error
+
+
+def _unreadable(error: OSError | ToolcallError) -> str:
+    reason, remedy = str(error), "mend that"
+    if isinstance(error, OSError):
+        reason, remedy = in_words(error, reading=True)
+    return (
+        f"the journal of this session cannot be read, so a call that ran before could run twice: "
+        f"{reason}. {remedy.capitalize()} and run this cell again; --fresh begins a new session"
+    )
 
 
 def _written(place: Place, known: Journal | None) -> Kept | None:
@@ -135,17 +196,38 @@ def _taken(place: Place, known: Journal | None, release: Callable[[], object]) -
     for line in [HEADER] * (found.version < VERSION) + lines:
         writer(line, "soon")
     journal.write_to(writer, place.seal)
+    if b"\n" in data[whole:]:
+        # Whole lines are lost, not just one that was half written: they may have held a start.
+        journal.mark_open_calls("damaged")
+    doubt = _unverified(place) if any(map(_asks_unverified, found)) else ""
     notes = {
         _damage(place, found): whole < len(data),
         REGAINED: known is not None,
         UNSEALED: place.seal is None,
+        f"{doubt[:1].upper()}{doubt[1:]}.": bool(doubt) and place.seal is not None,
     }
 
     def close() -> None:
         writer.close()
         release()
 
-    return Kept(journal, " ".join(note for note, so in notes.items() if so), close, writer.late)
+    note = " ".join(note for note, applies in notes.items() if applies)
+    return Kept(journal, note, close, writer.late, doubt=doubt)
+
+
+def _asks_unverified(entry: Entry) -> bool:
+    return not entry.own and isinstance(entry.event, Replied) and bool(entry.event.calls)
+
+
+def _unverified(place: Place) -> str:
+    """Return why entries of a journal are not verified, and what to do about it."""
+    cannot = "the recorded calls of this session cannot be verified"
+    if place.seal is None:
+        return f"{cannot}: the key of this computer cannot be read. Make it readable and restart"
+    return (
+        f"{cannot}: they were written with another key than this computer's. Put the old key back "
+        f"({home() / 'key'}) and restart the kernel"
+    )
 
 
 def _mended(place: Place, data: bytes, whole: int) -> File:

@@ -27,11 +27,15 @@ _WORDS = {
     errno.EACCES: ("its folder may not be written", "make it writable"),
     errno.EPERM: ("its folder may not be written", "make it writable"),
 }
+_READING = dict.fromkeys(
+    (errno.EACCES, errno.EPERM), ("its file or folder may not be read", "make it readable")
+)
 
 
-def in_words(error: OSError) -> tuple[str, str]:
-    """Return what keeps a file from being written, and what a person can do about it."""
-    return _WORDS.get(error.errno or 0, (error.strerror or str(error), "see to it"))
+def in_words(error: OSError, reading: bool = False) -> tuple[str, str]:
+    """Return what keeps a file from being written or read, and what a person can do about it."""
+    other = error.strerror or str(error), "mend that"
+    return (_READING if reading else _WORDS).get(error.errno or 0, other)
 
 
 @dataclass(frozen=True, slots=True)

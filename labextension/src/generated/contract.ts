@@ -5,6 +5,8 @@ export type Command =
   | Hello
   | Approve
   | ApproveAll
+  | KeepResult
+  | BeginNew
   | Edit
   | Reject
   | Answer
@@ -32,8 +34,10 @@ export type Command =
 export interface Contract {
   Anew?: Anew;
   Answer?: Answer;
+  Approval?: Approval;
   Approve?: Approve;
   ApproveAll?: ApproveAll;
+  BeginNew?: BeginNew;
   BranchRow?: BranchRow;
   Break?: Break;
   CallRow?: CallRow;
@@ -53,6 +57,7 @@ export interface Contract {
   GuessRow?: GuessRow;
   Hello?: Hello;
   HideBranch?: HideBranch;
+  KeepResult?: KeepResult;
   LinePair?: LinePair;
   Mark?: Mark;
   MessageRow?: MessageRow;
@@ -99,9 +104,16 @@ export interface Anew {
 export interface Answer {
   call: string;
   result: unknown;
+  bound: string;
   reason?: string;
-  bound?: string;
   type: 'answer';
+}
+/**
+ * A call as it was shown: `bound` is its digest.
+ */
+export interface Approval {
+  call: string;
+  bound: string;
 }
 export interface Approve {
   call: string;
@@ -109,12 +121,17 @@ export interface Approve {
   type: 'approve';
 }
 /**
- * Approve this call and the others of its turn.
+ * Approve exactly these calls, which wait now; where one has changed, none is approved.
  */
 export interface ApproveAll {
-  call: string;
-  bound: string;
+  calls: Approval[];
   type: 'approve_all';
+}
+/**
+ * Ask the last prompt again on a branch of its own, with nothing of what is recorded.
+ */
+export interface BeginNew {
+  type: 'begin_new';
 }
 /**
  * A branch: a head of the journal. `id` is the head's entry id.
@@ -179,6 +196,8 @@ export interface CallRow {
   prints?: string;
   why?: string;
   again?: boolean;
+  may_have_run?: boolean;
+  recorded?: string;
   downstream?: string;
   bound?: string;
   column?: number;
@@ -461,8 +480,8 @@ export interface Edit {
   arguments: {
     [k: string]: unknown;
   };
+  bound: string;
   reason?: string;
-  bound?: string;
   type: 'edit';
 }
 /**
@@ -509,6 +528,15 @@ export interface HideBranch {
   type: 'hide_branch';
 }
 /**
+ * Keep the recorded result of a call that may have run; with `rest` all that follow too.
+ */
+export interface KeepResult {
+  call: string;
+  bound: string;
+  rest?: boolean;
+  type: 'keep_result';
+}
+/**
  * Call a branch so.
  */
 export interface NameBranch {
@@ -529,8 +557,8 @@ export interface Refused {
 }
 export interface Reject {
   call: string;
+  bound: string;
   reason?: string;
-  bound?: string;
   type: 'reject';
 }
 export interface Replay {
@@ -617,7 +645,6 @@ export const DEFAULTS = {
   },
   "Answer": {
     "reason": "",
-    "bound": "",
     "type": "answer"
   },
   "Approve": {
@@ -625,6 +652,9 @@ export const DEFAULTS = {
   },
   "ApproveAll": {
     "type": "approve_all"
+  },
+  "BeginNew": {
+    "type": "begin_new"
   },
   "BranchRow": {
     "current": false,
@@ -666,6 +696,8 @@ export const DEFAULTS = {
     "prints": "",
     "why": "",
     "again": false,
+    "may_have_run": false,
+    "recorded": "",
     "downstream": "",
     "bound": "",
     "column": 0,
@@ -702,7 +734,6 @@ export const DEFAULTS = {
   },
   "Edit": {
     "reason": "",
-    "bound": "",
     "type": "edit"
   },
   "Export": {
@@ -736,6 +767,10 @@ export const DEFAULTS = {
   "HideBranch": {
     "hidden": true,
     "type": "hide_branch"
+  },
+  "KeepResult": {
+    "rest": false,
+    "type": "keep_result"
   },
   "LinePair": {
     "sign": "same",
@@ -794,7 +829,6 @@ export const DEFAULTS = {
   },
   "Reject": {
     "reason": "",
-    "bound": "",
     "type": "reject"
   },
   "Replay": {

@@ -2,9 +2,10 @@
 import { h, once, type Child } from './dom';
 import { button, icon, type ButtonProps } from './icons';
 import { choiceOf, isOpen, type Acts, type Look } from './look';
+import type { Approval } from '../generated/contract';
 import type { FullCall } from './rows';
 import { line } from './text';
-import { beside, turnOf } from './turn';
+import { turnOf } from './turn';
 import { trans } from './words';
 
 export const isDecision = (call: FullCall): boolean => isOpen(call) && call.branch === '';
@@ -59,6 +60,39 @@ function shortForm(kind: 'reject' | 'answer', call: FullCall, acts: Acts): Form 
   return { element, first: kind === 'answer' ? result : reason };
 }
 
+/** The calls that wait now, each with the digest of what is shown. */
+function approvable(view: Look): Approval[] {
+  const waiting = view.model.session.pending.flatMap(id => view.model.calls.get(id) ?? []);
+  return waiting
+    .filter(call => isDecision(call) && call.bound !== '' && !view.model.tools.get(call.tool)?.for_person)
+    .map(({ call, bound }) => ({ call, bound }));
+}
+
+/** What can be done with a call that may have run already. */
+function recordedCall(view: Look, call: FullCall, acts: Acts): Child[] {
+  const bound = { call: call.call, bound: call.bound };
+  const act = (text: string, title: string, onclick: () => void, look = ''): HTMLElement => {
+    const made = button(trans.__(text), { look, onclick, disabled: view.ui.sent, key: text });
+    made.title = trans.__(title);
+    return made;
+  };
+  const form = (kind: 'reject' | 'answer') => (): void => acts.set({ chosen: choiceOf(call), form: { kind, call: call.id } });
+  const keep = (rest: boolean) => (): void => acts.send({ type: 'keep_result', ...bound, rest });
+  const kept = call.recorded
+    ? [
+        act('Keep the recorded result', 'Does not run the call: the session continues with its recorded result', keep(false), 'primary'),
+        act('Keep all recorded results', 'Also keeps the results of all recorded calls after this one', keep(true))
+      ]
+    : [];
+  return [
+    ...kept,
+    act('Run again', 'Runs the call once more: its effect may come twice', () => acts.send({ type: 'approve', ...bound })),
+    act('Answer', 'Does not run the call: you give its result', form('answer')),
+    act('Reject', 'Does not run the call: the model gets your reason', form('reject')),
+    act('Begin a new session', 'Asks the prompt again on a new branch, with nothing of what is recorded', () => acts.send({ type: 'begin_new' }))
+  ];
+}
+
 function decisions(view: Look, call: FullCall, acts: Acts): Child[] {
   const sent = view.ui.sent;
   const bound = { call: call.call, bound: call.bound };
@@ -68,18 +102,20 @@ function decisions(view: Look, call: FullCall, acts: Acts): Child[] {
     acts.set({ chosen: choiceOf(call), form: { kind, call: call.id } });
   if (view.model.tools.get(call.tool)?.for_person)
     return [act('Answer', open('answer'), 'primary'), act('Reject', open('reject'))];
+  if (call.may_have_run) return recordedCall(view, call, acts);
   const again = call.status === 'unknown';
   const approve = act(again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', ...bound }), 'primary');
-  const alone = beside(view, call).length === 0;
+  const calls = approvable(view);
   const all = button(trans.__('Approve all'), {
     look: 'ghost right',
-    disabled: sent || alone,
+    disabled: sent || calls.length < 2,
     key: 'all',
-    onclick: () => acts.send({ type: 'approve_all', ...bound })
+    onclick: () => acts.send({ type: 'approve_all', calls })
   });
-  all.title = alone
-    ? trans.__('No other call of this turn waits')
-    : trans.__('Approve this call and the others of its turn');
+  all.title =
+    calls.length < 2
+      ? trans.__('No other call waits')
+      : trans.__('Approve the %1 calls that wait now, exactly as they are shown', String(calls.length));
   return [
     approve,
     act('Edit', () => acts.edit(call)),

@@ -265,7 +265,8 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
 
   function decide(what: Act, call: FullCall): void {
     const answers = model.tools.get(call.tool)?.for_person ?? false;
-    if (what === 'approve' && !answers) acts.send({ type: 'approve', call: call.call, bound: call.bound });
+    if (what === 'approve' && call.may_have_run) face({ chosen: choiceOf(call), form: null });
+    else if (what === 'approve' && !answers) acts.send({ type: 'approve', call: call.call, bound: call.bound });
     else if (what === 'edit' && !answers) acts.edit(call);
     else face({ chosen: choiceOf(call), form: { kind: what === 'reject' ? 'reject' : 'answer', call: call.id } });
   }

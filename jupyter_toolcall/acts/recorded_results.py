@@ -1,0 +1,66 @@
+"""Results of calls that may have run already: what the journal records, and keeping it.
+
+A recorded call whose record cannot be relied on (its journal is locked, unverified or in part
+lost) is not repeated by a policy: a person runs it again, or keeps the recorded result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..conversation.retell import retell
+from ..errors import Absent, CallError, NotYourTurn
+from ..events import Decided, Finished
+from ..journal.tree import Entry
+from ..loop import Cursor
+from ..state.call import CallState
+from ..state.fold import state_at
+from ..state.memory import Prepared
+from ..state.script import about
+from .deciding import approval_digest
+
+
+def recorded_result(cursor: Cursor, call: CallState, ready: Prepared) -> Entry | None:
+    """Return the recorded end of exactly this call, as it would run now; None without one."""
+    end = cursor.script.end_of(call.id)
+    if end is None or not cursor.may_have_run(call, ready):
+        return None
+    recorded = state_at(cursor.desk.journal, end[0].id).calls[call.id]
+    return end[0] if recorded.bound == ready.bound else None
+
+
+def keep_result(cursor: Cursor, call_id: str, bound: str | None, rest: bool) -> None:
+    """Record that a person keeps what is recorded of a call; with `rest` of all that follows too.
+
+    Nothing runs. Raises NotYourTurn where the call does not wait, has changed since it was
+    shown, or has no recorded result.
+    """
+    state = cursor.state
+    call = state.call(call_id)
+    try:
+        ready = cursor.prepared(call, state)[0] if call_id in state.open else None
+    except (Absent, CallError):
+        ready = None
+    if bound is not None and bound != approval_digest(cursor, call, state):
+        raise NotYourTurn("the call has changed since it was shown; look at it and decide again")
+    end = recorded_result(cursor, call, ready) if ready is not None else None
+    if end is None:
+        raise NotYourTurn(f"call {call_id} has no recorded result to keep")
+    script = cursor.script.entries[cursor.script.at :]
+    if rest and script[0].parent == cursor.head:
+        cursor.desk.journal.adopt({entry.id: _kept(entry) for entry in script})
+        cursor.head, cursor.script.at = script[-1].id, len(cursor.script.entries)
+        return
+    for entry in script[: script.index(end) + 1]:
+        if about(entry.event) == call_id:
+            before = state_at(cursor.desk.journal, entry.parent)
+            event = retell(entry.event, before, cursor.state, cursor.find)
+            cursor.write(event, **_kept(entry))
+    cursor.overtake(call_id)
+
+
+def _kept(entry: Entry) -> Mapping[str, Any]:
+    """Return the meta of an entry that a person vouches for."""
+    meta = {key: value for key, value in entry.meta.items() if key != "may_have_run"}
+    return {**meta, "by": "person"} if isinstance(entry.event, Decided | Finished) else meta
