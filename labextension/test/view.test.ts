@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Rows } from '../src/generated/contract';
 import { called, chain, delta, made, page, press, slide, waiting, whole } from './page';
 
 const focused = (): string => document.activeElement?.getAttribute('aria-label') ?? '';

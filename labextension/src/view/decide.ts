@@ -231,7 +231,7 @@ export function actions(acts: Acts): Actions {
     paint(next) {
       view = next;
       const call = next.model.calls.get(next.chosen.call);
-      draw(call, next.ui.sent, next.ui.form, next.past, next.live, next.waiting, next.model.refused, next.model.calls, next.calls.length, next.yours !== null, next.guess !== null, next.follow);
+      draw(call, next.ui.sent, next.ui.form, next.past, next.live, next.waiting, next.model.refused, next.model.calls, next.model.session.pending, next.calls.length, next.yours !== null, next.guess !== null, next.follow);
     }
   };
 }
