@@ -46,9 +46,11 @@ def record(place: Place, reply: Reply, request: Request, **meta: Any) -> Entry:
     try:
         offered = _new(place, request, state)
         read = desk.scheme.read(reply, state, desk.toolbox)
-        return place.write(replied(read, state, offered, request.news), **meta)
+        entry = place.write(replied(read, state, offered, request.news), **meta)
     except (TypeError, ValueError) as error:
         raise ModelError(f"the model's reply cannot be written down: {error}") from error
+    place.heard = entry.id
+    return entry
 
 
 def _traced(place: Place, request: Request) -> Reply | None:

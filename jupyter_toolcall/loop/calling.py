@@ -41,6 +41,7 @@ def _own(place: Place, call: CallState, ready: Prepared) -> Entry:
 def approve(place: Place, call: CallState, ready: Prepared, own: bool = False) -> Entry:
     """Let a call run as it was prepared, as it stands or as a person edited it."""
     entry = place.write(call.approval(ready.bound), by="policy")
+    place.allowed_by_policy.add(call.id)
     return place.as_before(entry, ready, own)
 
 
@@ -64,7 +65,9 @@ def perform(place: Place, call: CallState, state: State, again: bool = False) ->
         return place.write(Finished(call.id, Failed(str(error))))
     if not place.allows(call, ready):
         return judge(place, call, state)
+    again = again or place.is_repeated_by_policy(call, ready)
     place.words.discard(call.id)
+    place.allowed_by_policy.discard(call.id)
     started = place.write(start_of(call, ready), **coded(ready.tool, state, place.desk.journal))
     outcome = place.desk.memory.known(ready) if again else None
     if outcome is not None:

@@ -78,8 +78,10 @@ class Desk:
                 return "It may have run where this session was copied from."
             case "damaged":
                 return "It may have run: the lines of the journal behind it were damaged."
-        reason = self.doubt or "it was recorded on another computer, or its record was changed"
-        return f"It may have run already: {reason}."
+        reason = "it was recorded on another computer, or its record was changed"
+        if not call.history:
+            reason = "it started before, and its result is not recorded here"
+        return f"It may have run already: {self.doubt or reason}."
 
     def stop_at(self, tool: str, on: bool = True) -> None:
         """Set a breakpoint on a tool, or take it away. Raises UsageError for an unknown one."""
@@ -103,6 +105,12 @@ class Place:
     words: set[str] = field(default_factory=set)
     """The calls on which somebody has said here what was said, and acted on, before: such a
     word is no new entry, and is good until the call starts."""
+    allowed_by_policy: set[str] = field(default_factory=set)
+    """The calls that a policy has allowed here and that have not started. A person may have
+    decided the same before: then that is no new entry."""
+    heard: str = ""
+    """The entry of the reply that the model gave here last. Its calls are new, though another
+    reply that reads the same may be recorded with all that its calls came to."""
     _offered: tuple[int, Offer] | None = None
     _prepared: tuple[str, dict[str, tuple[CallState, Prepared, bool]]] = field(
         default_factory=lambda: ("", {})
@@ -219,20 +227,47 @@ class Place:
         return self.desk.verdict(ready)
 
     def may_have_run(self, call: CallState, ready: Prepared) -> bool:
-        """Return whether a call may have had an effect already that must not come twice."""
-        return bool(call.history) and not (self.fresh or ready.tool.repeatable)
+        """Return whether a call may have had an effect already that must not come twice.
+
+        A call whose result is recorded and at hand did run: nothing has to run for it.
+        """
+        if self.fresh or ready.tool.repeatable:
+            return False
+        ran = self.desk.claims.run_of(self.head, call.id, ready.bound)
+        if ran == "finished" and self.desk.memory.known(ready) is not None:
+            return False
+        unsure = ran == "started" or (ran == "finished" and self.desk.doubt != "")
+        return bool(call.history) or (unsure and not self._is_new(call))
+
+    def _is_new(self, call: CallState) -> bool:
+        """Return whether the model asked for a call here, and not in a recorded reply."""
+        return self.heard != "" and call.key.startswith(f"{self.heard[:12]}.")
+
+    def is_repeated_by_policy(self, call: CallState, ready: Prepared) -> bool:
+        """Return whether a policy lets a call of a recorded reply run: its result is taken from
+        the record, where it has one."""
+        if self.fresh or ready.tool.repeatable or self._is_new(call):
+            return False
+        by_policy = self.desk.claims.is_by_policy(self.head, call.id)
+        return by_policy or call.id in self.allowed_by_policy
 
     def allows(self, call: CallState, ready: Prepared) -> bool:
-        """Return whether exactly this may run: a person's word is good for one effect."""
+        """Return whether exactly this may run: a permission is good for one effect."""
         if not call.allows(ready.bound):
             return False
-        often = self.fresh or ready.tool.repeatable or call.id in self.words
-        return often or self.desk.claims.holds(self.head, call.id)
+        if self.fresh or ready.tool.repeatable or call.id in self.words | self.allowed_by_policy:
+            return True
+        if self.desk.claims.is_by_policy(self.head, call.id):
+            # What a policy allowed before is for the policy of today, where something has to run.
+            at_hand = self.desk.memory.known(ready) is not None
+            return at_hand or self.verdict(call, ready)[0] == "approve"
+        return self.desk.claims.holds(self.head, call.id)
 
     def decide(self, event: Decided, by: str, **meta: Any) -> None:
         """Write down a word on a call: it holds here, also where that was said before."""
         self.write(event, at=self.desk.clock(), by=by, **meta)
         self.overtake(event.call_id)
+        self.allowed_by_policy.discard(event.call_id)
         if not self.desk.claims.holds(self.head, event.call_id):
             self.words.add(event.call_id)
 

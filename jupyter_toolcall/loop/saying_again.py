@@ -25,6 +25,8 @@ from .taking import take
 
 def say_again(place: Place, said: Entry, state: State) -> Entry | None:
     """Say the next recorded event again; None where a person has to be asked again."""
+    # The journal may have been verified since it was read.
+    said = place.desk.journal[said.id]
     told = state_at(place.desk.journal, said.parent)
     match said.event:
         case Decided(decision="approve" | "edit") as event:
@@ -60,7 +62,7 @@ def _write_again(
 def _reply_again(place: Place, reply: Replied, said: Entry, told: State, state: State) -> Entry:
     """A reply is said again, and marked where it was to results that read otherwise now."""
     again = retell(reply, told, state, place.find)
-    meta = {key: value for key, value in said.meta.items() if key != "stale"}
+    meta = {key: value for key, value in said_again(said).items() if key != "stale"}
     stale = said.meta.get("stale") or state.stale or told_otherwise(told, state)
     marked = {"stale": True} if stale else {}
     return _write_again(place, again, said, own=said.own, **meta, **marked)
@@ -103,10 +105,10 @@ def _holds(place: Place, said: Entry, event: Decided, ready: Prepared) -> bool:
     """
     if ready.bound != event.bound or not said.verified or said.meta.get("by") == "policy":
         return False
-    end = place.script.end_of(event.call_id)
+    end = _recorded_end(place, event.call_id)
     if place.fresh or ready.tool.repeatable or end is None:
         return True
-    return place.desk.memory.has(ready, end[1])
+    return _is_at_hand(place, ready, end)
 
 
 def _put_anew(place: Place, said: Entry, told: State) -> bool:
@@ -130,7 +132,7 @@ def _start_again(
         if ready.bound == call.bound:
             place.script.at += 1
             meta = coded(ready.tool, state, place.desk.journal)
-            at_hand = _is_at_hand(place, ready, place.script.end_of(call.id))
+            at_hand = _is_at_hand(place, ready, _recorded_end(place, call.id))
             entry = _write_again(place, start_of(call, ready), said, again=at_hand, **meta)
             return place.as_before(entry, ready)
     place.overtake(call.id)
@@ -149,6 +151,12 @@ def _finish_again(
     if _is_at_hand(place, ready, (said, event.outcome)):
         return _write_again(place, event, said)
     return run(place, ready, state)
+
+
+def _recorded_end(place: Place, call_id: str) -> tuple[Entry, Outcome] | None:
+    """Return the recorded end of a call as the journal has it now, and what it came to."""
+    end = place.script.end_of(call_id)
+    return None if end is None else (place.desk.journal[end[0].id], end[1])
 
 
 def _is_at_hand(place: Place, ready: Prepared, end: tuple[Entry, Outcome] | None) -> bool:

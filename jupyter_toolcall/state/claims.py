@@ -1,39 +1,68 @@
-"""One effect an approval: which of a person's words have been acted on, on whatever branch.
+"""One effect a permission: which approvals were acted on and which calls ran, on any branch.
 
-An approval that a replay says again is the word that was said first (`of` in its meta): it
-is good for one start, wherever that is.
+An approval that a replay repeats is the approval that was given first (`of` in its meta): it is
+good for one start, wherever that is. A reply that a replay repeats is the model's first one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from ..events import Decided, Replied, Started
+from ..events import Decided, Finished, Replied, Started
 from ..journal.tree import Entry, Journal
+from .fold import state_at
+
+Run = tuple[str, str, str]
+"""A call of one reply of the model, as it ran: the reply's entry, the call's id, its digest."""
 
 
 @dataclass
 class Claims:
-    """The words of a journal that were acted on, as far as it was read."""
+    """The words of a journal that were acted on, as far as it was read; and what ran."""
 
     journal: Journal
     _acted_on: set[str] = field(default_factory=set)
+    _runs: dict[Run, Literal["started", "finished"]] = field(default_factory=dict)
     _read: int = 0
 
     def holds(self, head: str, call_id: str) -> bool:
         """Return whether the last word on a call, at a place, is still good for a start."""
-        for entry in self.journal.since(self._read):
-            self._read += 1
-            if isinstance(entry.event, Started):
-                self._acted_on.add(_word(self.journal, entry.parent, entry.event.call_id))
+        self._catch_up()
         word = _word(self.journal, head, call_id)
         return not word or word not in self._acted_on
 
+    def run_of(self, head: str, call_id: str, bound: str) -> Literal["", "started", "finished"]:
+        """Return whether this call of this reply ran with this digest, on whatever branch.
+
+        "finished" says that this machine recorded its result; "started" that its result is not
+        known, or not verified.
+        """
+        self._catch_up()
+        return self._runs.get((reply_of(self.journal, head, call_id), call_id, bound), "")
+
+    def is_by_policy(self, head: str, call_id: str) -> bool:
+        """Return whether a policy, not a person, decided last on a call at a place."""
+        return not _word(self.journal, head, call_id)
+
+    def _catch_up(self) -> None:
+        for entry in self.journal.since(self._read):
+            self._read += 1
+            match entry.event:
+                case Started(call_id):
+                    self._acted_on.add(_word(self.journal, entry.parent, call_id))
+                    self._runs.setdefault(self._run(entry, call_id), "started")
+                case Finished(call_id, by="session") if entry.own:
+                    self._runs[self._run(entry, call_id)] = "finished"
+
+    def _run(self, entry: Entry, call_id: str) -> Run:
+        bound = state_at(self.journal, entry.id).calls[call_id].bound
+        return reply_of(self.journal, entry.parent, call_id), call_id, bound
+
 
 def said_again(said: Entry) -> Mapping[str, Any]:
-    """Return the meta of an approval that is said again elsewhere: it is the word that it was."""
+    """Return the meta of an approval, or a reply, that is said again elsewhere: it is the same."""
     return {**said.meta, "of": said.meta.get("of", said.id)}
 
 
@@ -46,5 +75,16 @@ def _word(journal: Journal, head: str | None, call_id: str) -> str:
                 return "" if entry.meta.get("by") == "policy" else entry.meta.get("of", entry.id)
             case Replied(calls=calls) if any(call.id == call_id for call in calls):
                 return ""
+        head = entry.parent
+    return ""
+
+
+def reply_of(journal: Journal, head: str | None, call_id: str) -> str:
+    """Return the entry of the reply that asked for a call, as the model first gave it."""
+    while head is not None:
+        entry = journal[head]
+        match entry.event:
+            case Replied(calls=calls) if any(call.id == call_id for call in calls):
+                return str(entry.meta.get("of", entry.id))
         head = entry.parent
     return ""
