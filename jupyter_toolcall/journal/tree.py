@@ -8,7 +8,7 @@ its lines go is told by whoever makes it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, TypeVar
 
 from ..digest import digest
@@ -162,6 +162,11 @@ class Journal:
                         self._mark(entry, why)
                     case Replied(calls=calls) if not over.issuperset(call.id for call in calls):
                         self._mark(entry, why)
+
+    def mark_replies(self, replies: Collection[str], why: str) -> None:
+        """Mark replies, by entry, whose calls may have run elsewhere, for a person to decide."""
+        for entry_id in replies:
+            self._mark(self[entry_id], why)
 
     def _to_last_reply(self, head: str | None) -> Iterator[Entry]:
         """Yield the entries from `head` back to the last reply."""

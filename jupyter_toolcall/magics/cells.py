@@ -28,7 +28,7 @@ from ..session import Session
 from ..state.memory import Memory
 from ..state.shape import State
 from ..teaching.lessons import Lessons
-from .copied import brought
+from .copied import brought, mark_runs_elsewhere
 from .resting import names, resting
 from .setting_up import Variables, desk_for
 
@@ -80,7 +80,9 @@ class Cells:
             return Kept(Journal())
         self.said += filter(None, [brought(self.notebook, name)])
         path = journal_file(self.notebook, name)
-        return open_journal(path, sealing(home()), self.files, fresh=fresh)
+        kept = open_journal(path, sealing(home()), self.files, fresh=fresh)
+        mark_runs_elsewhere(path, kept.journal)
+        return kept
 
     def say_unkept(self, name: str) -> None:
         """Say once of a session with a name that it is not on disk, where no notebook is known."""
@@ -88,10 +90,17 @@ class Cells:
             self.said.append(UNKEPT.format(name, name))
 
     def regain(self) -> None:
-        """Try again to write the journals that this kernel could not write so far."""
+        """Try again to write the journals that this kernel could not write so far.
+
+        What has run in a copy of this notebook since is not run here by a policy.
+        """
         for name, kept in self.kept.items():
             if kept.again is not None:
                 self.kept[name] = kept.again()
+                if name in self.sessions:
+                    self.sessions[name].cursor.desk.doubt = self.kept[name].doubt
+            if self.notebook:
+                mark_runs_elsewhere(journal_file(self.notebook, name), kept.journal)
 
     def late(self, name: str) -> str:
         """Return one line for as long as something of a session is not on disk."""

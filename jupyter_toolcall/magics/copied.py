@@ -1,7 +1,8 @@
 """A notebook that was copied or renamed: its sessions go on, each in a journal of its own.
 
 What the notebook says only tells which journal of this user's machine is meant; what is
-believed is that journal.
+believed is that journal. Beside each of the two journals a file names the other one: a call
+that has run in one of them is not run by a policy in the other.
 """
 
 from __future__ import annotations
@@ -11,10 +12,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import ToolcallError
+from ..events import Replied, Started
 from ..journal.disk import home, journal_file, read_journal, replace_file
 from ..journal.seal import sealing
 from ..journal.tree import Journal
 from ..notebooks.files import recorded
+from ..state.claims import reply_of
+
+LINKS = ".copies"
+"""The ending of the file that names the copies of a journal."""
 
 GOES_ON = (
     "This notebook was copied or renamed: session{} goes on with all that happened there, and "
@@ -37,9 +43,54 @@ def brought(notebook: str, name: str) -> str:
             known = read_journal(other, seal=seal)
             if found := [head for head in heads if head in known]:
                 path.parent.mkdir(parents=True, exist_ok=True)
+                _link(other, path)
+                _link(path, other)
                 replace_file(path, _led_to(known, found).dumps(seal))
                 return GOES_ON.format(f" {name!r}" if name else "")
     return ""
+
+
+def _link(path: Path, other: Path) -> None:
+    """Name a journal beside another one that has the same calls."""
+    named = f"{other.parent.name}/{other.name}\n"
+    links = path.with_suffix(LINKS)
+    known = links.read_text(encoding="utf-8") if links.exists() else ""
+    if named not in known:
+        replace_file(links, known + named)
+
+
+def mark_runs_elsewhere(path: Path, journal: Journal) -> None:
+    """Mark the replies of a journal whose calls have run in a copy of it, and not here."""
+    copies = _linked(path)
+    if not copies:
+        return
+    here = _runs(journal)
+    for copy in copies:
+        elsewhere = {reply for reply, _ in _runs(read_journal(copy)) - here}
+        replies = (entry for entry in journal if isinstance(entry.event, Replied))
+        same = [entry.id for entry in replies if entry.meta.get("of", entry.id) in elsewhere]
+        journal.mark_replies(same, "copied")
+
+
+def _linked(path: Path) -> set[Path]:
+    """Return the journals that were copied from one, or that it was copied from."""
+    found, ahead = {path}, [path]
+    for each in ahead:
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            names = each.with_suffix(LINKS).read_text(encoding="utf-8").splitlines()
+            new = {path.parents[1] / name for name in names} - found
+            found |= new
+            ahead += new
+    return found - {path}
+
+
+def _runs(journal: Journal) -> set[tuple[str, str]]:
+    """Return the calls that have started, each as the entry of its reply and its id."""
+    return {
+        (reply_of(journal, entry.parent, entry.event.call_id), entry.event.call_id)
+        for entry in journal
+        if isinstance(entry.event, Started)
+    }
 
 
 def _heads(notebook: Path, name: str) -> Iterator[str]:
