@@ -128,6 +128,7 @@ class Notebook:
         drive = Drive(session, lambda notice: None, stepping=chosen.step)
         drive.recorded = frozenset(entry.id for entry in session.cursor.script.entries)
         drive.late = functools.partial(self.cells.late, session.name)
+        drive.regain = self.cells.regain
         learner = lines.Learner(self.cells, self.shell.user_ns)
         exercise = learner.on(chosen.replay, session, self._id(session))
         drive.task = learner.task(exercise)

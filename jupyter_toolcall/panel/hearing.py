@@ -54,6 +54,8 @@ class Hearing(Screen):
     busy: bool = False
     on_idle: Callable[[], None] = lambda: None
     """Called when a wish comes in and nothing drives."""
+    regain: Callable[[], None] = lambda: None
+    """Called before commands are carried out: what they do is written to disk where it can be."""
     check: Callable[[], Task | None] = lambda: None
     """Returns how the exercise stands."""
     _held: bool = False
@@ -81,6 +83,8 @@ class Hearing(Screen):
     def _obey_all(self) -> bool:
         """Carry out what is in the inbox; return whether any of it means to go on."""
         goes = False
+        if self.inbox:
+            self.regain()
         while self.inbox:
             data = self.inbox.popleft()
             try:
