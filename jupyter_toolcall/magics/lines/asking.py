@@ -15,7 +15,8 @@ from ...tools import Tool
 from ...view.watch import standing
 from .words import SKIP, arguments, guess_in, split, value
 
-VERDICTS = "[a]pprove, [e]dit NAME=VALUE, a[n]swer RESULT, [r]eject REASON, [s]top? "
+VERDICTS = "[a]pprove, [e]dit NAME=VALUE, a[n]swer RESULT, [r]eject REASON, {}[s]top? "
+KEEP = "[k]eep the recorded result, "
 UNKNOWN = " (outcome unknown: it had started; approve runs it again, answer says how it ended)"
 
 
@@ -31,15 +32,18 @@ def ask_by_input(session: Session, call: CallRecord, ask: Callable[[str], str]) 
     An empty line decides nothing, and what is wrong is said. Raises KeyboardInterrupt for stop.
     """
     rows = standing(session.cursor, session.name).calls
-    why = next((row.why for row in rows if row.call == call.id and not row.branch), "")
-    said = ask(f"{shown(call)}\n{why}\n{VERDICTS}").strip()
+    row = next((row for row in rows if row.call == call.id and not row.branch), None)
+    why, recorded = (row.why, row.recorded) if row is not None else ("", "")
+    choices = VERDICTS.format(KEEP if recorded else "")
+    known = f"recorded result: {recorded}\n" if recorded else ""
+    said = ask(f"{shown(call)}\n{why}\n{known}{choices}").strip()
     try:
-        _decide(session, call, *said.partition(" ")[::2])
+        _decide(session, call, bool(recorded), *said.partition(" ")[::2])
     except ToolcallError as error:
         print(error)
 
 
-def _decide(session: Session, call: CallRecord, verdict: str, rest: str) -> None:
+def _decide(session: Session, call: CallRecord, recorded: bool, verdict: str, rest: str) -> None:
     match verdict[:1].lower():
         case "a" if verdict.lower() != "answer":
             session.decide(call.id, "approve")
@@ -50,10 +54,12 @@ def _decide(session: Session, call: CallRecord, verdict: str, rest: str) -> None
         case "e":
             changed = {**call.arguments, **arguments(split(rest))}
             session.decide(call.id, "edit", arguments=changed)
+        case "k" if recorded:
+            session.keep_result(call.id)
         case "s":
             raise KeyboardInterrupt
         case _:
-            print("please answer a, e, n, r or s")
+            print(f"please answer a, e, n, r{', k' if recorded else ''} or s")
 
 
 def reply_by_input(session: Session, ask: Callable[[str], str]) -> None:

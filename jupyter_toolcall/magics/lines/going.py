@@ -10,6 +10,8 @@ from ...events import Decision
 from ...session import Session
 from .words import Commands, Result, arguments, call_and_rest, value
 
+REST = "--rest"
+
 
 def _next(session: Session, words: list[str]) -> Result:
     return session.run()
@@ -49,6 +51,13 @@ def _decided(session: Session, call: str, verdict: Decision, **more: Any) -> Ses
     return decide(call, verdict, **more).run()
 
 
+def _keep(session: Session, words: list[str]) -> Result:
+    call, rest = call_and_rest(session, [word for word in words if word != REST])
+    if rest:
+        raise UsageError(f"keep takes one call, by its number; not {' '.join(rest)!r}")
+    return session.keep_result(call, rest=REST in words).run()
+
+
 def _say(session: Session, words: list[str]) -> Result:
     return session.reply(" ".join(words)).run()
 
@@ -77,6 +86,7 @@ COMMANDS: Commands = {
     "edit": _edit,
     "reject": _reject,
     "answer": _answer,
+    "keep": _keep,
     "say": _say,
     "call": _call_tool,
 }
@@ -88,6 +98,8 @@ HELP = """\
   reject [CALL] [REASON]     don't run it; the model is told why
   answer [CALL] RESULT       give the result yourself
                              (one that has its result is decided anew, on a branch of its own)
+  keep [CALL] [--rest]       keep the recorded result of a call that may have run; with --rest
+                             all that is recorded after it too
   say TEXT                   reply as the model (-m person); without a call it ends the run
   call TOOL NAME=VALUE       call a tool as the model
 """
