@@ -142,6 +142,8 @@ class Screen:
         state = self.session.state
         seen = Seen(self.session.cursor, state)
         last, waits = state.last, phase == "waiting"
+        runs = phase in ("thinking", "running")
+        pending = () if runs else places.waiting(self.session.cursor)
         return SessionRow(
             name=self.session.name,
             phase=phase,
@@ -149,7 +151,7 @@ class Screen:
             detail="\n".join(filter(None, [detail, self.late()])),
             model=self.model,
             scheme=state.opened.scheme,
-            pending=tuple(call_key(c, seen) for c in places.waiting(self.session.cursor)),
+            pending=tuple(call_key(call, seen) for call in pending),
             text=_words(last) if phase != "thinking" else "",
             stepping=self.stepping,
             stops=tuple(sorted(self.session.cursor.desk.stops)),

@@ -45,7 +45,7 @@ class Watch(RowsTold):
         """Return all rows; what has a place in `layout` keeps it."""
         self.layout, self.tools, self.offered = layout or Layout(), set(), {}
         self.took = Tally()
-        self.pending = self.sockets = ()
+        self.pending, self.sockets = set(), ()
         journal = cursor.desk.journal
         path = journal.path(cursor.head)
         seen = Seen(cursor, cursor.state, outdated=outdated(cursor.desk, cursor.state))
@@ -69,9 +69,11 @@ class Watch(RowsTold):
         if path is None:
             return None
         seen = self._since(cursor, path)
-        rows = self._rows(seen, path, frozenset())
+        goes_on_at_once = session.phase in ("thinking", "running")
+        # What the calls of a long reply would be is told at a pause, not before each of them.
+        rows = self._rows(seen, path, frozenset(), 1 if goes_on_at_once else None)
         rows = self._with_objects(rows, seen, self._names(seen, rows.calls))
-        if session.phase not in ("thinking", "running"):
+        if not goes_on_at_once:
             rows = self._with_branch(rows, cursor)
         self._at(cursor)
         rows = self._with_offer(rows, cursor, session)
@@ -80,7 +82,7 @@ class Watch(RowsTold):
     def _since(self, cursor: Cursor, path: tuple[Entry, ...]) -> Seen:
         """Return the shown branch as it is seen now; only what these entries touch is new."""
         state, before = cursor.state, self.seen[""].outdated if "" in self.seen else None
-        touched = [state.calls[call_id] for call_id in touched_by(state, path)]
+        touched = [state.calls[call_id] for call_id in touched_by(state, path, 1)]
         known = outdated(cursor.desk, state, touched if before is not None else None, before)
         self.seen[""] = seen = Seen(cursor, state, outdated=known)
         return seen
