@@ -9,11 +9,12 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.rows.contract import SessionRow
-from jupyter_toolcall.secrets import HIDDEN, hiding, is_named_secret
+from jupyter_toolcall.secrets import hiding, is_named_secret
 from jupyter_toolcall.view.saving import bundle
 from jupyter_toolcall.view.watch import Watch
 
 CANARY = "sk-canary-0123456789abcdef"
+MARKER = "{secret:SOME_API_KEY}"
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ def test_a_secret_of_the_environment_is_in_no_artefact_and_is_told_to_no_model(
     made = bundle(session.cursor, Watch().whole(session.cursor, SessionRow()), root)
     told = repr(list(session.cursor.request.messages))
     assert CANARY not in session.journal.dumps() + json.dumps(made) + told
-    assert HIDDEN in session.journal.dumps()
-    assert HIDDEN in told
+    assert MARKER in session.journal.dumps()
+    assert MARKER in told
     # The live value is the analyst's own, and is as it was made.
     assert CANARY in session["Letter#1"].text
 
@@ -68,6 +69,7 @@ def test_names_that_only_look_like_it_are_not(name: str) -> None:
 
 
 def test_what_is_nested_is_searched_and_short_values_are_left() -> None:
-    hide = hiding({"A_TOKEN": "long-enough-1", "B_TOKEN": "short"})
-    data = {"a": ["x long-enough-1 y", 3], "short": ("long-enough-1", None)}
-    assert hide(data) == {"a": [f"x {HIDDEN} y", 3], "short": (HIDDEN, None)}
+    hide = hiding({"A_TOKEN": "l0ng-en0ugh-1", "B_TOKEN": "sh0rt"})
+    data = {"a": ["x l0ng-en0ugh-1 y", 3], "sh0rt": ("l0ng-en0ugh-1", None)}
+    marker = "{secret:A_TOKEN}"
+    assert hide(data) == {"a": [f"x {marker} y", 3], "sh0rt": (marker, None)}

@@ -13,6 +13,7 @@ def ask(cursor: Cursor, text: str) -> None:
     """Say something to the model. Raises NotYourTurn while a call has no result."""
     if not text.strip():
         raise UsageError("the prompt is empty; say what is to be done")
+    cursor.desk.secrets.refresh()
     cursor.write(Asked(well_formed(text)), at=cursor.desk.clock())
     cursor.script = Script()
 

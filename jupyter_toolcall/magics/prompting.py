@@ -54,22 +54,30 @@ def say(session: Session, text: str, fresh: bool) -> Session:
     """
     if not text.strip():
         raise UsageError("the prompt is empty; write what is to be done below the first line")
-    text = str(well_formed(text))
-    cursor = _before(session.cursor, text) if fresh else session.cursor
+    asked = _asked(session.cursor, text)
+    cursor = _before(session.cursor, asked) if fresh else session.cursor
     known = {e: cursor.desk.journal[e].event for e in cursor.desk.journal.children(cursor.head)}
-    said = next((e for e, event in known.items() if event == Asked(text)), None)
+    said = next((e for e, event in known.items() if event == asked), None)
     if said is None or fresh:
-        event = _unsaid(text, known.values()) if fresh else Asked(text)
+        event = _unsaid(asked, known.values()) if fresh else asked
         entry = cursor.desk.journal.append(cursor.head, event, {"at": cursor.desk.clock()})
         return session.at(Cursor(cursor.desk, entry.id))
     return session.at(Cursor(cursor.desk, said, _recorded(cursor.desk.journal, said)))
 
 
-def _before(cursor: Cursor, text: str) -> Cursor:
+def _asked(cursor: Cursor, text: str) -> Asked:
+    """Return a prompt as it is recorded, so that it is found again: without secrets."""
+    secrets = cursor.desk.secrets
+    secrets.refresh()
+    marked, keys = secrets.mark(well_formed(text))
+    return Asked(marked, secrets=keys)
+
+
+def _before(cursor: Cursor, asked: Asked) -> Cursor:
     """Return the place at which a prompt was said last on this branch, with today's options."""
     journal = cursor.desk.journal
     path = reversed(journal.path(cursor.head))
-    said = next((entry for entry in path if _says(entry, text)), None)
+    said = next((entry for entry in path if _says(entry, asked)), None)
     if said is None or said.parent is None:
         return cursor
     opened, place = cursor.state.opened, said.parent
@@ -78,19 +86,18 @@ def _before(cursor: Cursor, text: str) -> Cursor:
     return Cursor(cursor.desk, place)
 
 
-def _says(entry: Entry, text: str) -> bool:
+def _says(entry: Entry, asked: Asked) -> bool:
     match entry.event:
-        case Asked(said, by="person"):
-            return said.rstrip("\n") == text.rstrip("\n")
+        case Asked(said, by="person", secrets=keys):
+            return (said.rstrip("\n"), keys) == (asked.text.rstrip("\n"), asked.secrets)
     return False
 
 
-def _unsaid(text: str, known: Any) -> Asked:
+def _unsaid(asked: Asked, known: Any) -> Asked:
     """A prompt said anew is another entry: it differs in white space at its end alone."""
-    event = Asked(text)
-    while event in known:
-        event = Asked(f"{event.text}\n")
-    return event
+    while asked in known:
+        asked = replace(asked, text=f"{asked.text}\n")
+    return asked
 
 
 def _recorded(journal: Journal, said: str) -> Script:

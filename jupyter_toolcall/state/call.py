@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..events import Call, Decided, Failed, Interrupted, Made, Many, Outcome, Started
+from ..secrets import MissingSecret
 
 SAVE = "save"
 CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -34,6 +35,10 @@ class CallState:
     """Whether the model asked for it by results that read otherwise now."""
     code: str = ""
     """The digest of the text that says what its tool was made of when it ran."""
+    secrets: tuple[str, ...] = ()
+    """The keys of the markers that stand for values in the reply that asked for it."""
+    foreign: bool = False
+    """Whether that reply was recorded by another machine."""
 
     @property
     def id(self) -> str:
@@ -49,6 +54,21 @@ class CallState:
         if self.decided is not None and self.decided.arguments is not None:
             return self.decided.arguments
         return self.call.arguments
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the markers in these arguments that stand for values.
+
+        Raises MissingSecret where another machine recorded them: its secrets are not here.
+        """
+        decided = self.decided if self.decided and self.decided.arguments is not None else None
+        keys = self.secrets if decided is None else decided.secrets
+        if keys and (self.foreign if decided is None else not self.own):
+            raise MissingSecret(
+                f"This call holds {{secret:{keys[0]}}}, which another computer recorded. Edit the "
+                "call and write the value."
+            )
+        return keys
 
     @property
     def arguments(self) -> Mapping[str, Any]:
@@ -99,7 +119,10 @@ class CallState:
         """Return this call as it stands after something more is known of it."""
         own = self.own if own is None else own
         here = self.call, self.key, self.step, self.turn
-        return CallState(*here, decided, started, outcome, own, self.stale, code or self.code)
+        kept = self.secrets, self.foreign
+        return CallState(
+            *here, decided, started, outcome, own, self.stale, code or self.code, *kept
+        )
 
     def approval(self, bound: str) -> Decided:
         """Return the decision that lets this call run as it stands: a person's edit stays."""
