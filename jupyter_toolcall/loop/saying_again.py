@@ -73,6 +73,7 @@ def _decide_again(
     again = retell(event, told, state, place.find)
     assert isinstance(again, Decided)
     call = state.calls[event.call_id].then(again, None, own=said.own)
+    call.demand_keys()
     try:
         ready, own = place.prepared(call, state)
     except CallError as error:

@@ -70,6 +70,13 @@ class CallState:
             )
         return keys
 
+    def demand_keys(self) -> None:
+        """Raise MissingSecret where another machine says which of its markers stand for values.
+
+        Whoever takes over its decision as this machine's own would give it our secrets.
+        """
+        _ = self.keys
+
     @property
     def arguments(self) -> Mapping[str, Any]:
         """The arguments as they ran, or else as they were asked for."""
@@ -125,7 +132,11 @@ class CallState:
         )
 
     def approval(self, bound: str) -> Decided:
-        """Return the decision that lets this call run as it stands: a person's edit stays."""
+        """Return the decision that lets this call run as it stands: a person's edit stays.
+
+        Raises MissingSecret where the edit is another machine's, and holds secrets.
+        """
+        self.demand_keys()
         if self.decided is not None and self.edited:
             return replace(self.decided, bound=bound)
         return Decided(self.id, "approve", bound)
