@@ -78,6 +78,11 @@ def write(to: str) -> Letter:
     return Letter(f"dear {to}, {CANARY}")
 
 
+def send(text: str) -> int:
+    """Send a text."""
+    return len(text)
+
+
 def bundled(session: Session) -> str:
     """Return what a cell leaves in its notebook."""
     root = session.journal.path(session.head)[0].id
@@ -243,7 +248,7 @@ def test_a_secret_in_all_that_is_said_and_done_is_in_nothing_that_is_kept_or_sho
     canary: str, tmp_path: Path
 ) -> None:
     post, told = Post([]), list[Request]()
-    turns = [
+    turns: list[Any] = [
         [f"I use {canary}.", ("post", {"text": canary})],
         [("post", {"text": f"key={canary}", "how": "raise"})],
         f"Done with {canary}",
@@ -479,6 +484,20 @@ def test_a_call_waits_for_a_variable_that_is_not_set_and_runs_once_it_is(
     assert post.got == [canary]
 
 
+def test_a_panel_says_which_variable_is_not_set(
+    canary: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post, sent = Post([]), list[Notice]()
+    script = Scripted([("post", {"text": canary}), "done"])
+    session = Session(post.toolbox, script, scheme="flat").tell("Post.").decide("call_1")
+    monkeypatch.delenv(NAME)
+    drive = Drive(session, sent.append)
+    with pytest.raises(ToolcallError, match=f"{NAME} is not set"):
+        drive.drive_now()
+    (row,) = drive.whole().session
+    assert (row.phase, row.detail, post.got) == ("failed", MISSING, [])
+
+
 def test_a_prompt_waits_for_a_variable_that_is_not_set(
     canary: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -548,6 +567,25 @@ def test_a_session_variable_with_a_secret_reaches_the_tools_that_read_it_and_not
     session = Session(box, Scripted(turns), scheme="flat", approve="all").tell("Go.")
     assert got == [(MARKER, {"token": canary, "page": MARKER})]
     assert canary not in session.journal.dumps()
+
+
+def test_a_script_reads_a_secret_argument_from_the_environment(
+    canary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgres://ann:s3cr3t-pw-01a@db:5432/x")
+    calls = [
+        ("send", {"text": canary}),
+        ("send", {"text": "s3cr3t-pw-01a"}),
+        ("send", {"text": MARKER}),
+    ]
+    script = Scripted([*calls, "done"])
+    session = Session(Toolbox(send), script, scheme="flat", approve="all").tell("Send.")
+    text = session.export(tmp_path / "a.py").read_text()
+    assert "import os\n" in text
+    assert text.count(f'text=os.environ["{NAME}"]') == 1
+    # The variable holds more than the password; and what a model wrote is a text.
+    assert text.count('text="{secret:DATABASE_URL}"') == 1
+    assert text.count(f'text="{MARKER}"') == 1
 
 
 def test_what_is_nested_is_searched_and_short_values_are_left() -> None:

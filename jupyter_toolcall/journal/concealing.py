@@ -17,7 +17,6 @@ from ..events import (
     Outcome,
     Replied,
     Started,
-    to_json,
 )
 from ..secrets import Secrets
 
@@ -28,7 +27,7 @@ def concealed(event: Event, secrets: Secrets) -> Event:
     Where a value is needed again (a prompt, a reply, arguments, variables), the event says
     which markers stand for values. An event without secrets is returned as it is.
     """
-    if not secrets.values or not secrets.occur(to_json(event)):
+    if not secrets.occur(event):
         return event
     match event:
         case Opened(system=text):

@@ -181,7 +181,8 @@ class Place:
         inputs: Inputs | None = None
         missing: MissingSecret | None = None
         # The scheme's own tools only write down what the model chose.
-        if not own and (call.secrets or call.edited or state.marked or desk.secrets.values):
+        keys = call.secrets or (call.decided is not None and call.decided.secrets)
+        if not own and (keys or state.marked or desk.secrets.occur(arguments)):
             shown = desk.secrets.hide(arguments)
             try:
                 inputs = self._inputs(call, tool, asked, variables, state)

@@ -66,16 +66,12 @@ class Secrets:
     # -- from values to markers --------------------------------------------------------------
 
     def occur(self, data: Any) -> bool:
-        """Return whether data holds a secret."""
-        return any(self._in(text) for text in _texts(data)) if self.values else False
-
-    def _in(self, text: str) -> bool:
-        # Several searches for a text are much quicker than one for a choice of texts.
-        return any(value in text for value in self.values)
+        """Return whether data, or a dataclass with slots, holds a secret."""
+        return bool(self.values) and _holds(data, self.values)
 
     def hide(self, data: Any) -> Any:
         """Return JSON-ready data with markers, which nothing resolves, in place of secrets."""
-        return self._replace(data, lambda key: key) if self.values else data
+        return self._replace(data, lambda key: key) if self.occur(data) else data
 
     def mark(self, data: Any, known: Collection[str] = ()) -> tuple[Any, Keys]:
         """Return data with markers in place of secrets, and the keys that stand for values.
@@ -103,7 +99,7 @@ class Secrets:
         def marker(found: re.Match[str]) -> str:
             return f"{{secret:{name(keys[found[0]])}}}"
 
-        return _mapped(data, lambda text: pattern.sub(marker, text) if self._in(text) else text)
+        return _mapped(data, lambda text: pattern.sub(marker, text))
 
     def unfinished(self, text: str) -> str:
         """Return a text that still grows, hidden, without the end that may become a secret."""
@@ -129,6 +125,16 @@ class Secrets:
             return self._value(found[1]) if found[1] in keys else found[0]
 
         return _mapped(data, lambda text: _MARKER.sub(value, text) if "{secret:" in text else text)
+
+    def variable(self, text: str, keys: Collection[str]) -> str:
+        """Return the variable that holds all of what a text stands for; "" for any other text.
+
+        So `{secret:NAME}` is `os.environ["NAME"]`, where that is no URL with a password in it.
+        """
+        found = _MARKER.fullmatch(text)
+        name = found[1].rstrip("~") if found and found[1] in keys else ""
+        value = self._environment.get(name, "")
+        return name if dict(keyed(name, value)).get(name, "") == value != "" else ""
 
     def _value(self, key: str) -> str:
         """Return what a marker stands for now, also where that is no secret any more."""
@@ -159,6 +165,25 @@ def _spelled(key: str, secret: str) -> Iterator[tuple[str, str]]:
     for name, spell in _SPELLINGS.items():
         if (text := spell(secret)) != secret:
             yield f"{key}#{name}", text
+
+
+def _holds(data: Any, values: Keys) -> bool:
+    """This is asked of all that is recorded, so it makes nothing.
+
+    Several searches for a text are much quicker than one for a choice of texts.
+    """
+    cls = type(data)
+    if cls is str:
+        return any(value in data for value in values)
+    if cls is int or data is None or cls is bool or cls is float:
+        return False
+    if isinstance(data, Mapping):
+        return any(_holds(key, values) or _holds(data[key], values) for key in data)
+    if isinstance(data, (list, tuple)):
+        return any(_holds(item, values) for item in data)
+    if isinstance(data, str):
+        return _holds(str(data), values)
+    return any(_holds(getattr(data, name), values) for name in getattr(cls, "__slots__", ()))
 
 
 def _mapped(data: Any, change: Callable[[str], str]) -> Any:
