@@ -8,7 +8,7 @@ from typing import Any
 from ..content.value import well_formed
 from ..errors import BrokenJournal, DefinitionError, ToolcallError, UsageError
 from ..events import Opened, Output
-from ..journal.concealing import concealed
+from ..journal.event_secrets import concealed
 from ..journal.tree import Journal
 from ..loop import Desk
 from ..models.named import model_named

@@ -16,8 +16,8 @@ from ..errors import BrokenJournal, NewerJournal, UnknownEntry
 from ..events import Event
 from ..secrets import Secrets
 from . import entries
-from .concealing import concealed
 from .entries import BROKEN, HEADER, Entry, Label, Seal, When, name
+from .event_secrets import concealed
 
 __all__ = ["Entry", "Journal", "Label", "Seal", "When", "Write", "name"]
 
