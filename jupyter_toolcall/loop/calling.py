@@ -57,19 +57,27 @@ def repeated(place: Place, call: CallState, state: State) -> Prepared | None:
 
 
 def perform(place: Place, call: CallState, state: State, again: bool = False) -> Entry | None:
-    """Run an approved call; with `again` take what memory knows of it."""
+    """Run an approved call; with `again` take what memory knows of it. Raises MissingSecret."""
     try:
         ready = place.prepared(call, state)[0]
     except CallError as error:
         return place.write(Finished(call.id, Failed(str(error))))
     if not place.allows(call, ready):
         return judge(place, call, state)
+    outcome = place.desk.memory.known(ready) if again else None
+    if outcome is None:
+        demand_secrets(ready)
     place.words.discard(call.id)
     started = place.write(start_of(call, ready), **coded(ready.tool, state, place.desk.journal))
-    outcome = place.desk.memory.known(ready) if again else None
     if outcome is not None:
         return place.write(Finished(call.id, outcome))
     return run(place, ready, state_at(place.desk.journal, started.id))
+
+
+def demand_secrets(ready: Prepared) -> None:
+    """Raise MissingSecret, before a start is written down, where a call could not run."""
+    if ready.missing is not None:
+        raise ready.missing
 
 
 def run(place: Place, ready: Prepared, state: State) -> Entry:

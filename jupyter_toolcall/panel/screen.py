@@ -77,6 +77,8 @@ class Screen:
     """How many guesses the panels were told of."""
     _number: int = 0
     _row: SessionRow = field(default_factory=SessionRow)
+    _streamed: str = ""
+    """What the model has said so far of its reply, as it came."""
     _now: str = ""
     """What is said to who is there now, and not saved: a cell that runs again saves the same."""
 
@@ -88,6 +90,7 @@ class Screen:
         self.guesses.settle(self.session.cursor)
         if phase == "finished":
             predicting.end(self.session)
+        detail, self._streamed = self.session.cursor.desk.hide(detail), ""
         self._row, self._now = self._session_row(phase, says, detail), now
         rows = self.watch.changes(self.session.cursor, self._live_row)
         if rows is None:
@@ -124,13 +127,17 @@ class Screen:
 
     def stream(self, text: str) -> None:
         """Tell what the model has said so far of its reply."""
-        self._row = replace(self._row, text=self._row.text + text)
+        self._streamed += text
+        # A secret that has come in part is no secret yet, and would be shown.
+        shown = self.session.cursor.desk.secrets.unfinished(self._streamed)
+        self._row = replace(self._row, text=shown)
         self._number += 1
         self.tell(Delta(Rows(session=(self._row,)), self._number))
 
     def wait_for_model(self, said: str) -> None:
         """Tell why the model is asked again, and when."""
-        self._row = replace(self._row, detail=said, text="")
+        self._streamed = ""
+        self._row = replace(self._row, detail=self.session.cursor.desk.hide(said), text="")
         self._number += 1
         self.tell(Delta(Rows(session=(self._row,)), self._number))
 

@@ -16,8 +16,9 @@ from ..content.value import LONGEST, content_digest, plain_data, private, well_f
 from ..digest import digest, encode
 from ..errors import Absent, CallError
 from ..events import Data, Failed, Interrupted, Made, Many, Outcome
+from ..secrets import MissingSecret
 from ..state.call import CallState, variable_place
-from ..state.memory import Memory, Prepared, after
+from ..state.memory import Inputs, Memory, Prepared, after
 from ..state.shape import State
 from ..tools import Changed, Tool
 from ..tools.kinds import kind_name, kind_of
@@ -35,9 +36,13 @@ def prepare(
     state: State,
     memory: Memory,
     variables: Mapping[str, Any],
+    inputs: Inputs | None = None,
+    missing: MissingSecret | None = None,
 ) -> Prepared:
     """Return a call that can run.
 
+    `arguments` have markers in place of secrets, and so has what the call is bound to: an
+    approval holds where a secret is renewed. `inputs` have the values, and are checked.
     Raises CallError, which says what is wrong with it; Absent where a value is not at hand.
     """
     used: dict[str, str] = {}
@@ -47,7 +52,14 @@ def prepare(
         used[place] = made.maker
         return made.digest
 
-    tool.check(arguments, lambda name, types: _fitting(state, memory, name, types))
+    try:
+        checked = arguments if inputs is None else inputs.arguments
+        tool.check(checked, lambda name, types: _fitting(state, memory, name, types))
+    except CallError:
+        # A marker may not fit where the value does.
+        if missing is not None:
+            raise missing from None
+        raise
     named = walk(tool.parameters, arguments, note)
     before = ""
     if tool.instance:
@@ -57,7 +69,7 @@ def prepare(
         used[variable_place(name)] = state.setters.get(name) or ""
     more = (dict(variables),) if variables else ()
     bound = digest("run", tool.name, tool.version(), named, before, *more)
-    return Prepared(tool, call.id, arguments, used, bound, before, variables)
+    return Prepared(tool, call.id, arguments, used, bound, before, variables, inputs, missing)
 
 
 def _fitting(state: State, memory: Memory, name: str, types: tuple[type, ...]) -> Any:
@@ -113,9 +125,12 @@ def _run(
 
     Tools get private copies, so that nothing that has a name ever changes.
     """
-    values = prepared.tool.check(prepared.arguments, lending.lend)
+    if prepared.missing is not None:
+        raise prepared.missing
+    inputs = prepared.inputs or Inputs(prepared.arguments, prepared.variables)
+    values = prepared.tool.check(inputs.arguments, lending.lend)
     if prepared.tool.reads:
-        values = {**values, "variables": dict(prepared.variables)}
+        values = {**values, "variables": dict(inputs.variables)}
     subject = _subject(prepared, memory)
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         result = _invoked(prepared, subject, values, invoke)

@@ -64,6 +64,8 @@ class State:
     """What calls made of the session's variables."""
     setters: HashTrieMap[str, str] = _NONE
     """For each of them the call that set it last."""
+    marked: HashTrieMap[str, tuple[str, ...]] = _NONE
+    """For each of them the keys of the markers in it that stand for secrets."""
     code: HashTrieMap[str, str] = _NONE
     """For each tool what it was made of when it ran last: the digest of a text."""
     sent: HashTrieMap[str, str] = _NONE
