@@ -17,6 +17,8 @@ from .errors import BrokenJournal, ToolcallError
 from .evaluation import SCHEMES, compare, table, tasks_in
 from .export import FORMATS
 from .export.files import chosen, written
+from .journal.disk import home
+from .journal.seal import key_refusal
 from .notebooks import network_off
 from .notebooks.files import Recorded, execute, recorded, sources
 from .printable import print_text
@@ -142,6 +144,8 @@ def _may_execute(command: str, paths: Sequence[Path], trusted: bool, adds: bool 
         return True
     which = "it" if len(paths) == 1 else _listed(others)
     was = f"{which} {'was' if len(others) == 1 else 'were'} not made on this computer"
+    if refusal := key_refusal(home()):
+        _say(refusal)
     if not sys.stdin.isatty():
         _say(f"{said}, and {was}. Nothing was executed: read the code, then add --trust.")
         return False

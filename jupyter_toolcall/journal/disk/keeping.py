@@ -16,6 +16,7 @@ from pathlib import Path
 from ...digest import digest
 from ...errors import ToolcallError
 from ..entries import HEADER, VERSION
+from ..seal import key_refusal
 from ..tree import Journal, Seal
 from .files import DISK, File, Files
 from .writing import Writer, append, in_words
@@ -117,6 +118,7 @@ def _written(place: Place, known: Journal | None) -> Kept | None:
     Raises OSError; NewerJournal, and what a fold raises that does not fit what is known.
     """
     _make_folders(place.path.parent, place.files)
+    _close_to_others(place.path.parent)
     release = place.files.lock(place.path)
     if release is None:
         return None
@@ -138,7 +140,7 @@ def _taken(place: Place, known: Journal | None, release: Callable[[], object]) -
     notes = {
         _damage(place, found): whole < len(data),
         REGAINED: known is not None,
-        UNSEALED: place.seal is None,
+        key_refusal(home()) or UNSEALED: place.seal is None,
     }
 
     def close() -> None:
@@ -189,6 +191,15 @@ def _make_folders(path: Path, files: Files) -> None:
         _make_folders(path.parent, files)
         files.make_folder(path)
         files.sync_folder(path.parent)
+
+
+def _close_to_others(folder: Path) -> None:
+    """Take a folder of sessions from other users: an earlier version let them enter it."""
+    if os.name != "nt" and folder.parent == home() / "sessions":
+        for each in (folder, folder.parent):
+            with contextlib.suppress(OSError):
+                if each.stat().st_mode & 0o077:
+                    each.chmod(0o700)
 
 
 def _set_aside(place: Place, rest: bytes) -> None:

@@ -105,6 +105,8 @@ class Claude:
             # A wait as long as that is not begun anew without being asked for.
             raise (ModelError(late) if begun else Passing(late)) from None
         except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
+            if isinstance(error.__cause__, ModelError):
+                raise error.__cause__ from None  # a redirect that is not followed
             told = f"the connection to the API failed ({_cause(error)}); {AGAIN}"
             raise Passing(told) from None
         except anthropic.AnthropicError as error:
