@@ -148,7 +148,7 @@ def test_what_run_wrote_and_somebody_changed_in_any_place_is_asked_about(
 
 
 def in_jupyter(path: Path, sign: bool = True) -> Path:
-    """Execute a notebook as Jupyter does: the kernel knows its file, and what is saved is signed."""
+    """Execute a notebook as Jupyter does: the kernel knows its file, and saving signs it."""
     notebook = nbformat.read(written(path, *CELLS), as_version=4)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JPY_SESSION_NAME", os.path.abspath(path))
