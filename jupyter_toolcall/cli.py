@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TextIO
 
 from .errors import BrokenJournal, ToolcallError
 from .evaluation import SCHEMES, compare, table, tasks_in
@@ -21,7 +22,7 @@ from .journal.disk import home
 from .journal.seal import key_refusal
 from .notebooks import network_off
 from .notebooks.files import Recorded, execute, recorded, sources
-from .printable import print_text
+from .printable import print_text, printable
 from .reruns.made_here import made_here, note_made_here
 from .reruns.rerun import executes as verify_executes
 from .reruns.rerun import verify
@@ -48,7 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _say(text: str) -> None:
     """Print one line on standard error."""
-    print_text(f"toolcall: {' '.join(text.splitlines())}", sys.stderr)
+    _print_line(f"toolcall: {' '.join(text.splitlines())}", sys.stderr)
+
+
+def _print_line(text: str, file: TextIO | None = None) -> None:
+    """Print a text as one line, whatever names and messages are in it."""
+    print_text(printable(text), file)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -198,7 +204,7 @@ def _verify(parsed: argparse.Namespace) -> int:
     for path in parsed.file:
         found = verify(path, parsed.allow)
         failed += not found
-        print_text(f"{'same   ' if found else 'differs'}  {path}: {found}")
+        _print_line(f"{'same   ' if found else 'differs'}  {path}: {found}")
         sys.stdout.flush()
     return 1 if failed else 0
 
@@ -212,14 +218,14 @@ def _check(parsed: argparse.Namespace) -> int:
             failed += proof.wrong != ""
             why = f" ({proof.wrong})" if proof.wrong else ""
             word = "fails " if proof.wrong else "passes"
-            print_text(f"{word}  {path}: {proof.exercise}{why}")
+            _print_line(f"{word}  {path}: {proof.exercise}{why}")
     return 1 if failed else 0
 
 
 def _export(parsed: argparse.Namespace) -> int:
     held = chosen(parsed.file, parsed.session)
     for path, where in written(held, parsed.file, parsed.output, parsed.to, parsed.force):
-        print_text(f"{path}  ({where})")
+        _print_line(f"{path}  ({where})")
     return 0
 
 
