@@ -298,3 +298,13 @@ def test_a_session_that_holds_half_a_character_is_saved_in_a_notebook() -> None:
     model = Scripted([("make", {"text": "a"}), "Done \ud800"])
     found = Session(Toolbox(make), model, scheme="flat", approve="all").tell("Go \udc00")
     json.dumps(found._repr_mimebundle_(), ensure_ascii=False).encode()
+
+
+def test_a_notebook_whose_code_holds_half_a_character_is_executed_and_written(
+    tmp_path: Path,
+) -> None:
+    path, source = tmp_path / "a.ipynb", "x = '\ud800'\nprint('ran')"
+    cells = [nbformat.v4.new_code_cell(source)]
+    path.write_text(json.dumps(nbformat.v4.new_notebook(cells=cells)), encoding="utf-8")
+    assert cli.main(["run", "--trust", str(path), "--output", str(path)]) == 0
+    assert nbformat.read(path, as_version=4).cells[0].outputs[0].text == "ran\n"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..content.value import well_formed
 from ..drawing.text import shown
 from ..errors import BrokenJournal, ToolcallError, Unfinished
 from ..events import from_json
@@ -63,7 +64,7 @@ class Executed:
         """Write the notebook to a file."""
         import nbformat
 
-        nbformat.write(self.notebook, path)
+        nbformat.write(nbformat.from_dict(well_formed(self.notebook)), path)
 
 
 @contextmanager
@@ -90,7 +91,8 @@ def read(path: Path) -> Any:
     import nbformat
 
     try:
-        return nbformat.read(path, as_version=4)
+        # Half a character can stand in a file as an escape, and can neither be sent nor written.
+        return nbformat.from_dict(well_formed(nbformat.read(path, as_version=4)))
     except (nbformat.ValidationError, *BROKEN, LookupError) as error:
         raise _no_notebook(path, _first(error)) from None
 

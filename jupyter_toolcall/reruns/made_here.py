@@ -21,7 +21,7 @@ from ..digest import digest
 from ..errors import ToolcallError
 from ..journal.disk import home
 from ..journal.seal import sealing
-from ..notebooks.files import recorded, signed_by_jupyter
+from ..notebooks.files import damage_refused, recorded, signed_by_jupyter
 from .rerun import own_entries
 from .saved import entries_of
 
@@ -64,9 +64,10 @@ def _sealed(path: Path, solutions: Sequence[str]) -> str:
 
 def _worked_on_here(path: Path) -> bool:
     try:
-        saved = recorded(path)
-        own = own_entries(path) if saved else frozenset[str]()
-        entries = [entry for each in saved for entry, *_ in entries_of(each.data["journal"])]
-        return bool(entries) and own.issuperset(entries) and signed_by_jupyter(path)
+        with damage_refused():
+            saved = recorded(path)
+            own = own_entries(path) if saved else frozenset[str]()
+            entries = [entry for each in saved for entry, *_ in entries_of(each.data["journal"])]
+            return bool(entries) and own.issuperset(entries) and signed_by_jupyter(path)
     except (ToolcallError, sqlite3.Error):
         return False
