@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "jupyter_toolcall"
 FLOORS = (
-    {"printable"},
+    {"printable", "interrupts"},
     {"errors", "digest", "progress", "rows"},
     {"content", "events", "drawing", "secrets"},
     {"journal", "tools", "preview"},

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..content.value import well_formed
 from ..errors import NotYourTurn, UsageError
 from ..events import Asked, Event
+from ..interrupts import Hold
 from ..journal.tree import Entry
 from ..loop import Cursor
 from ..state.fold import state_at
@@ -26,8 +27,9 @@ def ask(cursor: Cursor, text: str) -> None:
 def run(cursor: Cursor) -> None:
     """Go on to the next pause. Raises ModelError, and KeyboardInterrupt."""
     cursor.look_again()
-    while cursor.advance() is not None:
-        pass
+    with Hold() as hold:
+        while cursor.advance() is not None:
+            hold.deliver()
 
 
 def step(cursor: Cursor) -> None:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from ..digest import digest
 from ..errors import BrokenJournal, NewerJournal, UnknownEntry
 from ..events import Asked, Decided, Event, Finished, Replied, Started
+from ..interrupts import Hold
 from ..secrets import Secrets
 from . import entries
 from .entries import BROKEN, HEADER, Entry, Label, Seal, When, name
@@ -94,6 +95,18 @@ class Journal:
         own: bool,
         again: bool = False,
     ) -> Entry:
+        # An interrupt comes before or behind it: memory and disk have the same entries.
+        with Hold():
+            return self._inserted(parent, event, meta, own, again)
+
+    def _inserted(
+        self,
+        parent: str | None,
+        event: Event,
+        meta: Mapping[str, Any] | None,
+        own: bool,
+        again: bool,
+    ) -> Entry:
         if parent is not None and parent not in self._entries:
             raise UnknownEntry(f"this journal has no entry {parent!r}")
         entry_id = name(parent, event)
@@ -122,10 +135,11 @@ class Journal:
 
         They are the entries of one path, oldest first. What follows them is folded again.
         """
-        if metas:
-            self._fold_again(next(iter(metas)))
-        for entry_id, meta in metas.items():
-            self._replace(self[entry_id], meta)
+        with Hold():
+            if metas:
+                self._fold_again(next(iter(metas)))
+            for entry_id, meta in metas.items():
+                self._replace(self[entry_id], meta)
 
     def _adopt(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
         """Say as this machine's own, and of today, what is there; what follows is folded anew."""

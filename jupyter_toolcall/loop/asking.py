@@ -8,6 +8,7 @@ from typing import Any
 from ..conversation.replies import noted, replied
 from ..conversation.telling import revealed
 from ..errors import ModelError, UsageError
+from ..interrupts import interruptible
 from ..journal.tree import Entry
 from ..request import Reply, Request
 from ..runner.performing import milliseconds
@@ -26,7 +27,7 @@ def hear(place: Place, request: Request) -> Reply | None:
         raise UsageError("this session has no model; give one, such as model=Scripted([...])")
     secrets = place.desk.secrets
     try:
-        reply = place.desk.model(revealed(request, secrets))
+        reply = interruptible(place.desk.model, revealed(request, secrets))
     except ModelError as error:
         # A provider may quote what it was sent.
         error.args = secrets.hide(error.args)

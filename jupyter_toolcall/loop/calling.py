@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..errors import Absent, CallError
-from ..events import Data, Decided, Failed, Finished, Started
+from ..events import Data, Decided, Failed, Finished, Interrupted, Started
+from ..interrupts import interruptible
 from ..journal.tree import Entry
 from ..runner.coded import coded
-from ..runner.performing import performed
+from ..runner.performing import Performed, performed
 from ..state.call import CallState
 from ..state.fold import state_at
 from ..state.memory import Prepared
@@ -84,7 +85,11 @@ def run(place: Place, ready: Prepared, state: State) -> Entry:
     """Run a call that has started. Raises KeyboardInterrupt once that is written down."""
     desk, place.running = place.desk, ready.call_id
     try:
-        ran = performed(ready, state, desk.memory, desk.hide, desk.clock)
+        try:
+            ran = interruptible(performed, ready, state, desk.memory, desk.hide, desk.clock)
+        except KeyboardInterrupt:
+            # It came before the tool began, or behind its end: what it had done is not known.
+            ran = Performed(Interrupted(), {}, True)
         entry = place.write(Finished(ready.call_id, ran.outcome), **ran.meta)
     finally:
         place.running = ""

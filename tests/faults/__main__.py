@@ -10,7 +10,7 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping
 
-from tests.faults import damage, decisions, failing, kills, power, races
+from tests.faults import damage, decisions, failing, interrupts, kills, power, races
 from tests.faults.tally import Tally, table
 
 Part = Callable[[], Tally]
@@ -24,6 +24,7 @@ SIZES: Mapping[str, Mapping[str, Part]] = {
         "damage": lambda: damage.run(23),
         "races": lambda: races.run(40, SEED),
         "decisions": lambda: decisions.run(40, 40, SEED),
+        "interrupts": lambda: interrupts.run(500, SEED),
     },
     "large": {
         "kills": lambda: kills.run(10_000, SEED),
@@ -32,6 +33,7 @@ SIZES: Mapping[str, Mapping[str, Part]] = {
         "damage": lambda: damage.run(1),
         "races": lambda: races.run(500, SEED),
         "decisions": lambda: decisions.run(800, 60, SEED),
+        "interrupts": lambda: interrupts.run(10_000, SEED),
     },
 }
 """What is run in every test run, and what by `make faults`."""
