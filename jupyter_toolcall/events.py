@@ -125,6 +125,8 @@ class Asked:
     text: str
     by: Literal["person", "session"] = "person"
     secrets: tuple[str, ...] = ()
+    again: int = 0
+    """How often it was asked before at the same place: each time begins a branch of its own."""
 
 
 @dataclass(frozen=True, slots=True)

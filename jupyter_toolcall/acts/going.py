@@ -65,8 +65,8 @@ def begun_new(cursor: Cursor) -> Cursor:
     """
     for entry in reversed(cursor.desk.journal.path(cursor.head)):
         match entry.event:
-            case Asked(text, by="person") as asked:
-                return asked_again(cursor, replace(asked, text=text.rstrip("\n")))
+            case Asked(by="person") as asked:
+                return asked_again(cursor, asked)
     raise NotYourTurn("nothing has been asked in this session yet")
 
 
@@ -86,12 +86,11 @@ def _before_prompt(cursor: Cursor, asked: Asked) -> Cursor:
 def _is_prompt(entry: Entry, asked: Asked) -> bool:
     match entry.event:
         case Asked(text, by="person", secrets=keys):
-            return (text.rstrip("\n"), keys) == (asked.text.rstrip("\n"), asked.secrets)
+            return (text, keys) == (asked.text, asked.secrets)
     return False
 
 
 def _another_prompt(asked: Asked, known: Collection[Event]) -> Asked:
-    """Return a prompt that is another entry: it differs in white space at its end alone."""
-    while asked in known:
-        asked = replace(asked, text=f"{asked.text}\n")
-    return asked
+    """Return a prompt as one that was not asked here before."""
+    before = sum(isinstance(event, Asked) and event.text == asked.text for event in known)
+    return replace(asked, again=before)

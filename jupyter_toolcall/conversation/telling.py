@@ -59,9 +59,8 @@ def teller(journal: Journal, scheme: Scheme, toolbox: Toolbox) -> Callable[[Told
     def tell(told: Told, entry: Entry) -> Told:
         match entry.event:
             case Asked(text):
-                # The line ends behind a prompt that is asked anew are for the journal alone.
                 keys = _keys(entry)
-                return told.add(User(text.rstrip("\n"), keys)).with_keys(keys)
+                return told.add(User(text, keys)).with_keys(keys)
             case Replied(text, calls, raw=raw) as reply:
                 spoken, keys = scheme.speak(Assistant(text, calls, raw)), _keys(entry)
                 if keys and not isinstance(spoken, Results):

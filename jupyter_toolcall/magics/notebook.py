@@ -166,7 +166,7 @@ class Notebook:
         """Return the id of the cell that runs; its prompt, where the front end has none."""
         kernel = getattr(self.shell, "kernel", None)
         about = kernel.get_parent("shell").get("metadata", {}) if kernel is not None else {}
-        return str(about.get("cellId") or session.state.prompt.rstrip())
+        return str(about.get("cellId") or session.state.prompt)
 
     async def _heard(self, drive: Drive) -> bool:
         """Return whether a panel can be heard in this kernel while a cell waits."""

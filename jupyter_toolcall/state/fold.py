@@ -76,7 +76,7 @@ def _with_variables(state: State, outcome: Outcome, keys: tuple[str, ...]) -> St
 
 
 _OF_OWN_WORK = (
-    *("last", "prompt", "turns_since", "calls_before"),
+    *("last", "prompt", "asked_again", "turns_since", "calls_before"),
     *("reminded", "done", "outputs"),
 )
 _NOTHING_YET: Mapping[str, Any] = {"last": None, "reminded": False, "done": False, "outputs": {}}
@@ -124,6 +124,7 @@ def _ask(state: State, asked: Asked) -> State:
     return state.but(
         last=asked,
         prompt=asked.text,
+        asked_again=asked.again,
         turns_since=0,
         reminded=False,
         done=False,

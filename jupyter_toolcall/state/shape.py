@@ -34,7 +34,9 @@ class State:
     """The ids of the calls of the last reply."""
     last: Asked | Replied | None = None
     prompt: str = ""
-    """What a person said last."""
+    """What a person asked last."""
+    asked_again: int = 0
+    """How often that was asked before at the same place."""
     turns: int = 0
     turns_since: int = 0
     """Replies since a person spoke last."""
