@@ -172,6 +172,9 @@ def _changes(
         returned = [", ".join(each.objects) or None for each in (left, right)]
         yield Change("result", "", Others(*returned))
     for what in ASPECTS:
+        # A call whose result came from memory did not run, so it printed nothing.
+        if what == "prints" and (left.memory or right.memory):
+            continue
         found = difference(getattr(left, what), getattr(right, what))
         if not isinstance(found, Same):
             yield Change(what, "", found)
