@@ -5,12 +5,16 @@ A plan is data, so that one seed gives the same branches in a test and in a kern
 
 from __future__ import annotations
 
+import json
 import random
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from jupyter_toolcall import Session, Toolbox
+from jupyter_toolcall.comparing import Comparison
+from jupyter_toolcall.comparing.facts import CallPair, ComparedCall
+from jupyter_toolcall.comparing.telling import is_object
 from jupyter_toolcall.errors import CallError
 from jupyter_toolcall.events import Call
 from jupyter_toolcall.models import Reply, Request
@@ -115,9 +119,14 @@ def wild_session(seed: int, turns: int = 4) -> Session:
 
 
 def wild_branches(seed: int, count: int = 4, turns: int = 4) -> list[Session]:
-    """Return sessions of one journal, each on a branch of its own: edits, forks and replays."""
+    """Return sessions of one journal, each on a branch of its own."""
+    return grown(wild_session(seed, turns), seed, count)
+
+
+def grown(session: Session, seed: int, count: int = 4) -> list[Session]:
+    """Return a session and others of its journal: edits, forks and replays, at random."""
     rng = random.Random(f"branches {seed}")
-    found = [wild_session(seed, turns)]
+    found = [session]
     for _ in range(4 * count):
         of = rng.choice(found)
         # An edit that names what is not there is refused.
@@ -147,3 +156,33 @@ def wild_edit(rng: random.Random, arguments: dict[str, Any]) -> dict[str, Any]:
         "Clay": f"Clay#{rng.randint(1, 3)}",
     }
     return {key: other.get(key, value) for key, value in arguments.items()}
+
+
+# -- what `session.diff` says, as a panel is to show it -------------------------------------
+
+
+def expected(compared: Comparison) -> list[dict[str, Any]]:
+    """Return a comparison row by row: steps, whether it differs, and for each side a call."""
+    return [_row(pair) for pair in compared.calls]
+
+
+def _row(pair: CallPair) -> dict[str, Any]:
+    calls = [call for call in (pair.left, pair.right) if call is not None]
+    steps = " | ".join(dict.fromkeys(str(call.step) for call in calls))
+    return {
+        "head": f"{steps}, {'the same' if pair.same else 'differs'}",
+        "left": _side(pair.left, pair.right, pair, "left"),
+        "right": _side(pair.right, pair.left, pair, "right"),
+    }
+
+
+def _side(call: ComparedCall | None, other: ComparedCall | None, pair: CallPair, side: str) -> Any:
+    if call is None:
+        return None
+    changed = {(change.what, change.name) for change in pair.changes}
+    marks = [call.tool] if ("tool", "") in changed else []
+    for name, value in call.arguments.items():
+        if other is None or ("argument", name) in changed:
+            marks.append(value if is_object(value) else json.dumps(value, separators=(",", ":")))
+    objects = [getattr(each, side) for each in pair.objects] if not pair.shared else []
+    return {"tool": call.tool, "marks": marks, "objects": [*filter(None, objects)]}
