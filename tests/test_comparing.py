@@ -403,6 +403,16 @@ def test_failures_prints_rejections_and_other_tools_are_told() -> None:
     assert "Potato_slice → Potato_peel" in str(said)
 
 
+def test_a_call_that_was_answered_from_memory_does_not_differ_in_what_it_printed() -> None:
+    peel = ("Potato_peel", {"Potato": "Potato#1"})
+    main = session([("Potato_slice", {"Potato": "Potato#1", "shape": "x"}), peel, "Done."])
+    compared = main.edit(main.calls[0], shape="y").run().diff(main)
+    assert [(pair.tool, pair.same) for pair in compared.calls] == [
+        ("Potato_slice", False),
+        ("Potato_peel", True),
+    ]
+
+
 def test_tokens_and_cost_are_those_of_requests_that_were_sent_for_a_branch() -> None:
     script = Scripted(SCRIPT)
 

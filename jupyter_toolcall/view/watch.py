@@ -17,7 +17,7 @@ from ..journal.tree import Entry, Label
 from ..loop import Cursor
 from ..rows.contract import BranchRow, Rows, SessionRow
 from .beside import branch_rows, drawn, pales, touched_by, with_took
-from .differing import with_differences
+from .comparison_rows import with_comparison
 from .seen import Seen
 from .told import RowsTold, saved_in
 
@@ -39,7 +39,7 @@ class Watch(RowsTold):
     """Whether other branches were out of sight."""
     _labels: dict[str, Label] = field(default_factory=dict)
     """What branches were called."""
-    _branches: tuple[BranchRow, ...] = ()
+    branches: tuple[BranchRow, ...] = ()
 
     def whole(self, cursor: Cursor, session: SessionRow, layout: Layout | None = None) -> Rows:
         """Return all rows; what has a place in `layout` keeps it."""
@@ -58,10 +58,10 @@ class Watch(RowsTold):
         for more in pale:
             rows = _joined(rows, more)
         self.seen = {"": seen, **{each.branch.head: each.seen for each in beside}}
-        self._branches = branch_rows(cursor, known, beside, self._counting(cursor), self.took)
+        self.branches = branch_rows(cursor, known, beside, self._counting(cursor), self.took)
         self._at(cursor)
         rows = self._with_offer(rows, cursor, session)
-        return replace(rows, session=(self._session(cursor, session),), branches=self._branches)
+        return replace(rows, session=(self._session(cursor, session),), branches=self.branches)
 
     def changes(self, cursor: Cursor, session: SessionRow) -> Rows | None:
         """Return the rows that changed since the last ones; None where all has to be told."""
@@ -110,18 +110,18 @@ class Watch(RowsTold):
         ids = {entry.id for entry in path}
         if any(entry.id not in ids for entry in journal.since(self._told)):
             return None
-        heads = {row.id for row in self._branches if not row.current}
+        heads = {row.id for row in self.branches if not row.current}
         heads |= set() if self._ahead else {self.head}
         at_end = not self._ahead or bool(journal.children(cursor.head)) or not path
         return path if at_end and goes_on(journal, self.head, path, heads) else None
 
     def _with_branch(self, rows: Rows, cursor: Cursor) -> Rows:
         """Tell where the shown branch has come to: a branch's row is known by its head."""
-        told = next(row for row in self._branches if row.current)
+        told = next(row for row in self.branches if row.current)
         now = with_took(replace(told, id=cursor.head), cursor.state, self.took)
         if now == told:
             return rows
-        self._branches = tuple(now if row is told else row for row in self._branches)
+        self.branches = tuple(now if row is told else row for row in self.branches)
         gone = () if now.id == told.id else (f"branches:{told.id}",)
         return replace(rows, branches=(now,), drop=(*rows.drop, *gone))
 
@@ -134,7 +134,7 @@ def standing(cursor: Cursor, name: str) -> Rows:
         name=name, phase=phase, says=says, text=cursor.state.said, yours=yours, guess=guess
     )
     watch = Watch()
-    return with_differences(watch.whole(cursor, row), watch.seen, {})
+    return with_comparison(watch.whole(cursor, row), watch.seen, {})
 
 
 def _joined(first: Rows, more: Rows) -> Rows:
