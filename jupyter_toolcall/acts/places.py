@@ -146,3 +146,14 @@ def _waits(cursor: Cursor, call: CallState, state: State) -> bool:
 def _asks(cursor: Cursor, call: CallState, ready: Prepared) -> bool:
     verdict = cursor.verdict(call, ready)[0]
     return verdict == "ask" or (verdict == "approve" and ready.tool.for_person)
+
+
+def why_it_may_have_run(cursor: Cursor, call_id: str) -> str:
+    """Return in a sentence why a call that waits may have run already, "" where it has not."""
+    call = cursor.state.call(call_id)
+    try:
+        ready = cursor.prepared(call, cursor.state)[0]
+    except (CallError, Absent):
+        return ""
+    may_have_run = cursor.may_have_run(call, ready)
+    return cursor.desk.why_it_may_have_run(call) if may_have_run else ""
