@@ -72,11 +72,13 @@ PEERS = (
         "of_openai_agents",
         ("openai-agents==0.24.0", "openai==3.54.0"),
         ("loop", "durable"),
-        store="turns kept by its SQLiteSession",
+        store="turns kept by its SQLiteSession; the bytes are those of the write-ahead log too",
     ),
 )
 QUIET = {"DO_NOT_TRACK": "1", "LANGSMITH_TRACING": "false"}
 """The environment of every job: nothing is reported to anybody."""
+LOOPS: tuple[Work, ...] = ("loop", "durable")
+"""The works in which every call runs, so that a call has a cost and a growth."""
 RISES = 2.0
 """From how much growth on a table says that the cost of a call rises."""
 
@@ -177,10 +179,11 @@ def show(work: Work, count: int, found: Mapping[str, list[Done]]) -> None:
     ours = middle["ours"].cpu if "ours" in middle else float("nan")
     for name, done in middle.items():
         wrong = "" if done.right else "   WRONG RESULT"
-        growth = f"{done.growth:.1f}" if done.growth is not None else ""
+        growth = f"{done.growth:.1f}" if work in LOOPS and done.growth is not None else ""
+        each = f"{done.cpu / count * 1e6:.0f}" if work in LOOPS else ""
         print(
             f"{name:14}{done.cpu * 1e3:11.1f}{done.wall * 1e3:11.1f}{done.executions:7,}"
-            f"{done.cpu / max(done.executions, 1) * 1e6:15.0f}{growth:>17}"
+            f"{each:>15}{growth:>17}"
             f"{done.size / count:14,.0f}{done.cpu / ours:12.1f}{wrong}"
         )
     for peer in PEERS:
@@ -193,7 +196,7 @@ def notes(peer: Peer, work: Work, done: Done) -> Iterator[str]:
     """Yield what is to be known of a peer's row."""
     if peer.store and work == "durable":
         yield peer.store
-    if work in ("loop", "durable") and (done.growth or 0) >= RISES:
+    if work in LOOPS and (done.growth or 0) >= RISES:
         yield "the cost of a call rises with the number of calls, so the ratio depends on COUNT"
 
 
