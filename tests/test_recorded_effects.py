@@ -111,8 +111,10 @@ def test_approve_all_approves_nothing_on_a_branch_that_comes_later(edit: Any) ->
     session = approve_all(session)
     assert SENT == ["Ann", "Ben"]
     branch = edit(session)
-    assert [call.tool for call in branch.pending] == ["post"]
+    assert branch.pending[0].tool == "post"
     assert SENT == ["Ann", "Ben"]
+    assert branch.decide(branch.pending[0], "approve").run().text == "Done."
+    assert SENT == ["Ann", "Ben", "Mallory"], "what was sent to Ben is as it was"
 
 
 def test_approve_all_approves_nothing_of_a_reply_that_is_asked_for_again() -> None:
