@@ -55,7 +55,7 @@ labextension/node_modules/.package-lock.json: labextension/package-lock.json | $
 demo: $(VENV)/.lab
 	@mkdir -p $(dir $(DEMO))
 	@cp -R notebooks/. $(dir $(DEMO))
-	@$(BIN)/jupyter-toolcall run notebooks/00_first_call.ipynb --output $(DEMO)
+	@$(BIN)/jupyter-toolcall run --trust notebooks/00_first_call.ipynb --output $(DEMO)
 
 $(DEMO): $(VENV)/.lab notebooks/00_first_call.ipynb
 	@$(MAKE) --no-print-directory demo

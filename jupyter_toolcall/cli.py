@@ -1,4 +1,8 @@
-"""`jupyter toolcall` on the command line: run, show and verify notebooks, compare schemes."""
+"""`jupyter toolcall` on the command line: run, show and verify notebooks, compare schemes.
+
+`run`, `verify` and `check` execute a notebook's code with the rights of who calls them. They say
+so first, and ask before they execute a notebook that this computer did not make.
+"""
 
 from __future__ import annotations
 
@@ -8,47 +12,80 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TextIO
 
-from .errors import ToolcallError
+from .errors import BrokenJournal, ToolcallError
 from .evaluation import SCHEMES, compare, table, tasks_in
 from .export import FORMATS
 from .export.files import chosen, written
-from .notebooks.files import Recorded, execute, recorded
+from .journal.disk import home
+from .journal.seal import key_refusal
+from .notebooks import network_off
+from .notebooks.files import Recorded, execute, recorded, sources
+from .printable import print_text, printable
+from .reruns.made_here import made_here, note_made_here
+from .reruns.rerun import executes as verify_executes
 from .reruns.rerun import verify
-from .teaching.proving import prove
+from .teaching.proving import prove, solutions
+
+RIGHTS = "it executes the notebook's code with your rights"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Carry out a subcommand; return 0, or 1 where something is not as it should be."""
+    """Carry out a subcommand; return its exit status.
+
+    1 says that something is not as it should be, 2 that nothing was executed.
+    """
     parsed = parser().parse_args(arguments)
     try:
         return int(parsed.act(parsed))
     except ToolcallError as error:
-        print(f"toolcall: {error}", file=sys.stderr)
+        _say(str(error))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"toolcall: {where}{error.strerror or error}", file=sys.stderr)
+        _say(f"{where}{error.strerror or error}")
     return 1
+
+
+def _say(text: str) -> None:
+    """Print one line on standard error."""
+    _print_line(f"toolcall: {' '.join(text.splitlines())}", sys.stderr)
+
+
+def _print_line(text: str, file: TextIO | None = None) -> None:
+    """Print a text as one line, whatever names and messages are in it."""
+    print_text(printable(text), file)
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    made = argparse.ArgumentParser("jupyter toolcall", description=__doc__)
+    made = argparse.ArgumentParser("jupyter toolcall", description=__doc__.partition("\n")[0])
     commands = made.add_subparsers(required=True, metavar="COMMAND")
-    run = _command(commands, "run", _run, "execute a notebook and print the chains of objects")
+    what = f"execute a notebook and print the chains of objects; {RIGHTS}"
+    run = _command(commands, "run", _run, what)
     run.add_argument("notebook", type=Path)
+    _trust_option(run)
     run.add_argument("--output", type=Path, help="where the executed notebook goes")
     show = _command(commands, "show", _show, "print the sessions that a notebook or journal holds")
     show.add_argument("file", type=Path, nargs="+")
-    check = _command(commands, "verify", _verify, "run notebooks anew, offline, and compare")
+    what = f"run notebooks anew, offline, and compare; {RIGHTS}"
+    check = _command(commands, "verify", _verify, what)
+    _trust_option(check)
     check.add_argument("file", type=Path, nargs="+", help="a notebook, or a journal")
     said = "let run what was decided by hand on another machine, too"
     check.add_argument("--allow", action="store_true", help=said)
-    prove_ = _command(commands, "check", _check, "whether exercises pass by their own solutions")
+    what = f"whether exercises pass by their own solutions; {RIGHTS}"
+    prove_ = _command(commands, "check", _check, what)
+    _trust_option(prove_)
     prove_.add_argument("notebook", type=Path, nargs="+")
     _export_options(_command(commands, "export", _export, "take recorded sessions home"))
     _eval_options(_command(commands, "eval", _eval, "run tasks in several schemes and models"))
     return made
+
+
+def _trust_option(made: argparse.ArgumentParser) -> None:
+    said = "do not ask about notebooks that were not made on this computer"
+    made.add_argument("--trust", action="store_true", help=said)
 
 
 def _export_options(made: argparse.ArgumentParser) -> None:
@@ -96,53 +133,99 @@ def _command(
     return made
 
 
+def _may_execute(command: str, paths: Sequence[Path], trusted: bool, adds: bool = False) -> bool:
+    """Say that a command executes notebooks, and return whether it may.
+
+    `adds` says that the solutions of a notebook's exercises run in it, too.
+    """
+    if not paths:
+        return True
+    for path in paths:
+        sources(path)  # raises ToolcallError for what is no notebook
+    what = "code and solutions" if adds else "code"
+    said = f"{command} executes the {what} of {_listed(paths)} with your rights"
+    others = [path for path in paths if not trusted and not made_here(path, solutions(path) * adds)]
+    if not others:
+        _say(f"{said}.")
+        return True
+    which = "it" if len(paths) == 1 else _listed(others)
+    was = f"{which} {'was' if len(others) == 1 else 'were'} not made on this computer"
+    if refusal := key_refusal(home()):
+        _say(refusal)
+    if not sys.stdin.isatty():
+        _say(f"{said}, and {was}. Nothing was executed: read the code, then add --trust.")
+        return False
+    _say(f"{said}, and {was}. Execute it? [y/N]")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _listed(paths: Sequence[Path]) -> str:
+    names = [str(path) for path in paths[:3]]
+    return ", ".join(names) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+
+
 def _run(parsed: argparse.Namespace) -> int:
+    if not _may_execute("run", [parsed.notebook], parsed.trust):
+        return 2
     target = parsed.output or parsed.notebook.with_suffix(".executed.ipynb")
     executed = execute(parsed.notebook)
     target.parent.mkdir(parents=True, exist_ok=True)
     executed.write(target)
+    note_made_here(target, solutions(target))
     for session in executed.sessions:
         _print(session)
-    print(f"\nThe executed notebook: {target}\nTo open it: jupyter lab {target}")
+    print_text(f"\nThe executed notebook: {target}\nTo open it: jupyter lab {target}")
     return 0
 
 
 def _show(parsed: argparse.Namespace) -> int:
     for path in parsed.file:
-        for session in recorded(path):
+        try:
+            found = recorded(path)
+        except BrokenJournal as error:
+            raise BrokenJournal(f"{path}: {error}") from None
+        for session in found:
             _print(session)
     return 0
 
 
 def _print(session: Recorded) -> None:
-    print(f"\n{session.where}")
-    for line in session.text.splitlines():
-        print(f"  {line}")
+    lines = [f"  {line}" for line in session.text.split("\n")] if session.text else []
+    print_text("\n".join(["", session.where, *lines]))
 
 
 def _verify(parsed: argparse.Namespace) -> int:
+    executes = [path for path in dict.fromkeys(parsed.file) if verify_executes(path)]
+    if not _may_execute("verify", executes, parsed.trust):
+        return 2
+    if executes and (why := network_off.unavailable()):
+        _say(f"the network is off in Python's own sockets alone; other programs reach it: {why}.")
     failed = 0
     for path in parsed.file:
         found = verify(path, parsed.allow)
         failed += not found
-        print(f"{'same   ' if found else 'differs'}  {path}: {found}", flush=True)
+        _print_line(f"{'same   ' if found else 'differs'}  {path}: {found}")
+        sys.stdout.flush()
     return 1 if failed else 0
 
 
 def _check(parsed: argparse.Namespace) -> int:
+    if not _may_execute("check", parsed.notebook, parsed.trust, adds=True):
+        return 2
     failed = 0
     for path in parsed.notebook:
         for proof in prove(path):
             failed += proof.wrong != ""
-            print(f"{'fails ' if proof.wrong else 'passes'}  {path}: {proof.exercise}", end="")
-            print(f" ({proof.wrong})" if proof.wrong else "")
+            why = f" ({proof.wrong})" if proof.wrong else ""
+            word = "fails " if proof.wrong else "passes"
+            _print_line(f"{word}  {path}: {proof.exercise}{why}")
     return 1 if failed else 0
 
 
 def _export(parsed: argparse.Namespace) -> int:
     held = chosen(parsed.file, parsed.session)
     for path, where in written(held, parsed.file, parsed.output, parsed.to, parsed.force):
-        print(f"{path}  ({where})")
+        _print_line(f"{path}  ({where})")
     return 0
 
 
@@ -160,8 +243,8 @@ def _eval(parsed: argparse.Namespace) -> int:
         ):
             runs.append(run)
     except KeyboardInterrupt:
-        print("toolcall: stopped; what follows is what was done by then", file=sys.stderr)
+        _say("stopped; what follows is what was done by then")
     if parsed.json:
         parsed.json.write_text(json.dumps([asdict(run) for run in runs], indent=1) + "\n")
-    print(table(runs, each=parsed.each))
+    print_text(table(runs, each=parsed.each))
     return 0

@@ -21,13 +21,15 @@ what to do. In a notebook an error is its message alone, without a traceback.
 
 from __future__ import annotations
 
+from .printable import LINES, printable
+
 
 class ToolcallError(Exception):
     """Base class of the errors that this package raises on purpose."""
 
     def _render_traceback_(self) -> list[str]:
         """IPython shows these lines in place of a traceback."""
-        return [f"toolchat: {self}"]
+        return [f"toolchat: {printable(str(self), LINES)}"]
 
 
 class DefinitionError(ToolcallError):

@@ -4,6 +4,9 @@ A session is its events, and nothing else is kept: messages, objects, pending ca
 outputs and the lineage graph are all computed from them (`state`). These classes are
 also the wire format of the journal file and the notebook output, so a field that has
 its default is left out there. Only frozen dataclasses and their encoding live here.
+
+`secrets` of an event are the keys of the markers `{secret:KEY}` in it that stand for values
+of the environment; any other text that reads so is a text (see `secrets.markers`).
 """
 
 from __future__ import annotations
@@ -111,6 +114,8 @@ class Opened:
     aside: bool = False
     """One question beside the session's own work: until the next opening, or the prompt
     after its own, the outputs are those of the question alone."""
+    secrets: tuple[str, ...] = ()
+    """In the system text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +124,9 @@ class Asked:
 
     text: str
     by: Literal["person", "session"] = "person"
+    secrets: tuple[str, ...] = ()
+    again: int = 0
+    """How often it was asked before at the same place: each time begins a branch of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +149,8 @@ class Replied:
     thought: str = ""
     said: str | None = None
     news: str = ""
+    secrets: tuple[str, ...] = ()
+    """In what the model wrote: its text, what is read of it, `raw`, and the arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +163,8 @@ class Decided:
     arguments: Mapping[str, Any] | None = None
     result: Outcome | None = None
     reason: str = ""
+    secrets: tuple[str, ...] = ()
+    """In the arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +190,8 @@ class Finished:
     outcome: Outcome
     by: Literal["session", "program"] = "session"
     used: Mapping[str, str] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()
+    """In the variables that the outcome sets."""
 
 
 Event = Opened | Asked | Replied | Decided | Started | Finished
@@ -193,7 +207,7 @@ _PLAIN = (str, int, float, bool, type(None))
 _JSON = frozenset({"arguments", "data", "offered", "raw", "used", "variables"})
 """The fields that hold JSON already."""
 _PARTS = frozenset(
-    {"calls", "objects", "inputs", "outputs", "usage", "outcome", "result", "instances"}
+    {"calls", "objects", "inputs", "outputs", "usage", "outcome", "result", "instances", "secrets"}
 )
 """The fields that hold parts with a type of their own, or pairs."""
 
@@ -261,6 +275,8 @@ def _field(key: str, item: Any) -> Any:
             return {name: _build(part) for name, part in item.items()}
         case (("usage" | "outcome" | "result"), dict()):
             return _build(item)
+        case "secrets", list():
+            return tuple(map(str, item))
         case "instances", list():
             return tuple((name, given) for name, given in item)
     return item

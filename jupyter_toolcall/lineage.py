@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .events import Made, Many
+from .printable import printable
 from .state.call import CallState, objects_of
 from .state.shape import State
 
@@ -54,8 +55,7 @@ class Graph:
 
 def quoted(text: str) -> str:
     """Return a text as a DOT string in which nothing is markup and nothing expands."""
-    shown = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
-    escaped = shown.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = printable(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 

@@ -6,7 +6,9 @@ from typing import Any
 
 from tqdm import tqdm
 
+from .printable import printable
+
 
 def bar(total: int, said: str, unit: str) -> Any:
     """Return a bar that `update()` moves on; a context that takes it away again."""
-    return tqdm(total=total, desc=said, unit=unit, disable=None)
+    return tqdm(total=total, desc=printable(said), unit=unit, disable=None)

@@ -16,9 +16,14 @@ from .tools import Tool
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """What the person (or the session, as a reminder) said."""
+    """What the person (or the session, as a reminder) said.
+
+    `secrets` are the keys of the markers in a message that stand for values; a model is sent
+    the values.
+    """
 
     text: str
+    secrets: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,7 @@ class Assistant:
     text: str = ""
     calls: tuple[Call, ...] = ()
     raw: Any = None
+    secrets: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +93,10 @@ class Request:
     newest: Mapping[str, str] = field(default_factory=dict)
     first: Sequence[Sent] = ()
     news: str = ""
+    secrets: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """The keys of the markers in the system text that stand for values."""
+    marked: bool = field(default=False, compare=False, repr=False)
+    """Whether a marker stands for a value in any of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,22 @@ def test_a_secret_stays_out_of_the_prompt(
         kernel.run(OPEN, text)
 
 
+def test_a_cell_whose_prompt_holds_a_secret_runs_again_and_adds_nothing(
+    kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_TOKEN", "canary-0123456789")
+    line = OPEN.replace("-n a ", "")
+    first = kernel.run(line, "Log in with canary-0123456789.")
+    done = kernel.cells.keep(first.decide("call_1").run())
+    count = len(done.journal)
+    again = kernel.run(line, "Log in with canary-0123456789.")
+    assert (again.head, len(again.journal)) == (done.head, count)
+    assert "canary-0123456789" not in done.journal.dumps()
+    # What stands for nothing is another prompt.
+    other = kernel.run(line, "Log in with {secret:SOME_TOKEN}.")
+    assert other.head != done.head
+
+
 def test_a_session_with_a_name_that_is_not_kept_is_said_to_be_so_once(
     kernel: Kernel, tmp_path: Path
 ) -> None:

@@ -124,3 +124,4 @@ def test_the_step_of_github_actions_names_commands_and_options_that_there_are() 
     for line in lines:
         assert parser().parse_args(line.split()).act
     assert parser().parse_args(["verify", "--allow", "a.ipynb"]).allow
+    assert all("--trust" in line.split() for line in lines)

@@ -565,21 +565,21 @@ def test_a_variable_may_have_dots_or_parts() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [SecretStr("x"), {"a": [SecretStr("x")]}, "sk-1234567890", "Bearer sk-1234567890"],
+    [SecretStr("x"), {"a": [SecretStr("x")]}, "sk-1234567890ab", "Bearer sk-1234567890ab"],
 )
 def test_a_variable_that_is_a_secret_is_refused(
     value: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MY_API_KEY", "sk-1234567890")
+    monkeypatch.setenv("MY_API_KEY", "sk-1234567890ab")
     with pytest.raises(DefinitionError, match=r"variables\.token: this is a secret") as caught:
         from_definition(definition(), variables={"vars.token": value})
-    assert "sk-1234567890" not in str(caught.value)
+    assert "sk-1234567890ab" not in str(caught.value)
 
 
 def test_a_definition_that_quotes_a_secret_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_API_KEY", "sk-1234567890")
+    monkeypatch.setenv("MY_API_KEY", "sk-1234567890ab")
     with pytest.raises(DefinitionError, match="defaults: holds a secret"):
-        from_definition(definition({"key": "sk-1234567890"}))
+        from_definition(definition({"key": "sk-1234567890ab"}))
 
 
 @pytest.mark.parametrize(

@@ -281,4 +281,4 @@ def test_a_secret_that_a_server_echoes_is_not_kept(monkeypatch: pytest.MonkeyPat
     for status in (200, 401):
         said = str(answered(Answer(b"your token is tok-1234567890", status)))
         assert "tok-1234567890" not in said
-        assert "[secret]" in said
+        assert "{secret:SERVICE_TOKEN}" in said

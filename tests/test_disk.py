@@ -23,6 +23,7 @@ from jupyter_toolcall.journal.disk import (
     Files,
     Kept,
     LocalFiles,
+    journal_file,
     open_journal,
     replace_file,
 )
@@ -576,3 +577,44 @@ def test_an_interrupt_at_any_function_call_leaves_whole_lines(path: Path) -> Non
     strike = 1
     while lines(strike):
         strike += 3
+
+
+# -- who can read it --------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes mean nothing here")
+def test_a_journal_and_its_folders_are_for_their_user_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "data"))
+    before = os.umask(0)
+    try:
+        path = journal_file("a.ipynb", "")
+        open_journal(path, sealing(tmp_path / "data")).close()
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o600
+    for folder in (path.parent, path.parent.parent, tmp_path / "data"):
+        assert folder.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes mean nothing here")
+def test_a_journal_that_others_could_read_is_taken_from_them_when_it_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path))
+    path = journal_file("a.ipynb", "")
+    open_journal(path, sealing(tmp_path)).close()
+    path.chmod(0o644)
+    path.parent.chmod(0o755)
+    path.parent.parent.chmod(0o755)
+    open_journal(path, sealing(tmp_path)).close()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == path.parent.parent.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes mean nothing here")
+def test_the_folder_of_a_file_that_is_in_no_data_directory_stays_as_it_is(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    open_journal(tmp_path / "s.jsonl", None).close()
+    assert tmp_path.stat().st_mode & 0o777 == 0o755

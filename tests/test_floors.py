@@ -11,8 +11,9 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "jupyter_toolcall"
 FLOORS = (
-    {"errors", "digest", "secrets", "progress", "rows"},
-    {"content", "events", "drawing"},
+    {"printable", "interrupts"},
+    {"errors", "digest", "progress", "rows"},
+    {"content", "events", "drawing", "secrets"},
     {"journal", "tools", "preview"},
     {"request", "state", "sources"},
     {"lineage", "models", "runner"},

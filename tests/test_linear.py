@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.panel.driving import Drive
 
 
 def work(function: Callable[[], object]) -> int:
@@ -38,6 +39,9 @@ class Thing:
         return Thing(self.n + by)
 
 
+THING = {"thing": Thing()}
+
+
 def session_of(count: int, scheme: str) -> Session:
     script: list[Any] = [("selectTools", {"tools": ["Thing_next"]})] if scheme == "select" else []
     script += [("_use_Thing", {"id": "Thing#1"})] if scheme == "current" else []
@@ -47,7 +51,7 @@ def session_of(count: int, scheme: str) -> Session:
         Scripted([*script, "done"]),
         scheme=scheme,
         approve="all",
-        inputs={"thing": Thing()},
+        inputs=THING,
     ).ask("go")
 
 
@@ -56,6 +60,30 @@ def test_a_call_costs_the_same_late_as_early(scheme: str) -> None:
     work(session_of(10, scheme).run)
     few, many = (work(session_of(count, scheme).run) for count in (100, 800))
     assert many / few < 8.4
+
+
+def one_reply(count: int) -> Session:
+    """Return a session whose model asks for so many calls in one reply."""
+    calls = [("Thing_next", {"Thing": "Thing#1", "by": n}) for n in range(count)]
+    return Session(
+        Toolbox(Thing), Scripted([calls, "done"]), scheme="flat", approve="all", inputs=THING
+    ).ask("go")
+
+
+def test_a_call_of_a_long_reply_costs_what_one_of_a_short_reply_costs() -> None:
+    work(one_reply(10).run)
+    few, many = (work(one_reply(count).run) for count in (100, 800))
+    assert many / few < 8.4
+
+
+def test_a_panel_adds_the_same_to_a_call_of_a_long_reply() -> None:
+    def watched(count: int) -> int:
+        drive = Drive(one_reply(count), lambda notice: None)
+        drive.greet()
+        return work(drive.drive_now)
+
+    watched(10)
+    assert watched(400) / watched(50) < 9
 
 
 def test_a_replay_is_linear_too() -> None:

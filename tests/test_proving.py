@@ -126,7 +126,7 @@ def test_every_kind_of_exercise_passes_by_its_solution_and_not_without(
 ) -> None:
     cells = [cell for name in EXERCISES for cell in CELLS[name]]
     path = notebook(lesson, LOAD, *cells)
-    assert cli.main(["check", str(path)]) == 0
+    assert cli.main(["check", "--trust", str(path)]) == 0
     assert capsys.readouterr().out.splitlines() == [f"passes  {path}: {name}" for name in EXERCISES]
 
 
@@ -139,7 +139,7 @@ def test_a_solution_that_does_not_pass_and_a_check_that_checks_nothing_are_named
     (folder / "exercises" / "none.md").write_text(nothing)
     path = notebook(folder, LOAD, *CELLS["spot"])
     (folder / "exercises" / "spot.md").write_text(SPOT.replace("=STICKS", "=SLICES"))
-    assert cli.main(["check", str(path)]) == 1
+    assert cli.main(["check", "--trust", str(path)]) == 1
     assert capsys.readouterr().out == f"fails   {path}: spot (its solution does not pass)\n"
     person = f"%%toolchat -m person {TOOLS}\nWell?"
     assert prove(notebook(folder, LOAD, person, "%toolchat check none")) == (

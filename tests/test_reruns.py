@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +64,16 @@ def changed(path: Path, old: str, new: str) -> Path:
 
 
 def ran(capfd: pytest.CaptureFixture[str], *words: Any) -> tuple[int, list[str], str]:
-    """Exit status, lines, and what is on standard error, a kernel's words too."""
-    status = cli.main(["verify", *map(str, words)])
+    """Exit status, lines, and what is on standard error, a kernel's words too.
+
+    Not what is said before anything is executed.
+    """
+    status = cli.main(["verify", "--trust", *map(str, words)])
     captured = capfd.readouterr()
-    return status, captured.out.splitlines(), captured.err
+    said = captured.err.splitlines(keepends=True)
+    first = said.pop(0) if said else ""
+    assert re.fullmatch("toolcall: verify executes the code of .* with your rights.\n|", first)
+    return status, captured.out.splitlines(), "".join(said)
 
 
 # -- the command line -------------------------------------------------------------------------

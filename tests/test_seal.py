@@ -13,7 +13,8 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.journal import entries
-from jupyter_toolcall.journal.seal import sealing
+from jupyter_toolcall.journal.disk import journal_file, open_journal
+from jupyter_toolcall.journal.seal import key_refusal, sealing
 from jupyter_toolcall.journal.tree import Journal
 
 
@@ -155,6 +156,50 @@ def test_the_seal_of_a_folder_is_one_and_its_key_is_the_users_alone(tmp_path: Pa
     assert one("x") != one("y")
     assert (tmp_path / "key").stat().st_mode & 0o077 == 0
     assert os.listdir(tmp_path / "other") == ["key"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes mean nothing here")
+@pytest.mark.parametrize("mode", [0o666, 0o644, 0o640, 0o604, 0o620])
+def test_a_key_that_others_can_read_or_change_is_refused_with_the_command_that_mends_it(
+    mode: int, tmp_path: Path
+) -> None:
+    key = tmp_path / "key"
+    key.write_bytes(bytes(32))
+    key.chmod(mode)
+    assert sealing(tmp_path) is None
+    assert f"chmod 600 {key}" in key_refusal(tmp_path)
+    assert "\n" not in key_refusal(tmp_path)
+    assert os.listdir(tmp_path) == ["key"]
+    key.chmod(0o600)
+    assert sealing(tmp_path)
+    assert key_refusal(tmp_path) == ""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes mean nothing here")
+def test_a_session_with_a_refused_key_says_how_to_mend_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path))
+    (tmp_path / "key").write_bytes(bytes(32))
+    (tmp_path / "key").chmod(0o666)
+    kept = open_journal(journal_file("a.ipynb", ""), sealing(tmp_path))
+    kept.close()
+    assert f"chmod 600 {tmp_path / 'key'}" in kept.note
+
+
+def test_a_file_system_without_modes_has_a_key_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every file looks open to others there, so it says nothing of the key."""
+    made = os.open
+    monkeypatch.setattr(os, "open", lambda *given: _widened(made(*given)))
+    assert sealing(tmp_path)
+
+
+def _widened(descriptor: int) -> int:
+    if os.name != "nt" and not os.path.isdir(f"/proc/self/fd/{descriptor}"):
+        os.fchmod(descriptor, 0o777)
+    return descriptor
 
 
 def test_a_file_system_without_links_has_a_key_too(

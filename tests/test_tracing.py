@@ -90,8 +90,8 @@ def test_what_is_said_is_there_without_secrets(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("LOGIN_TOKEN", SECRET)
     run()
     told = dict(spans()[1].attributes or {})
-    assert told["gen_ai.tool.call.arguments"] == '{"password":"[secret]"}'
-    assert told["gen_ai.tool.call.result"] == '"in with [secret]"'
+    assert told["gen_ai.tool.call.arguments"] == '{"password":"{secret:LOGIN_TOKEN}"}'
+    assert told["gen_ai.tool.call.result"] == '"in with {secret:LOGIN_TOKEN}"'
     assert SECRET not in "".join(each.to_json() for each in spans())
 
 

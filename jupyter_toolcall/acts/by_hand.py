@@ -13,7 +13,6 @@ from ..errors import CallError, NotYourTurn, UsageError
 from ..events import Data, Failed, Finished, Outcome
 from ..loop import Cursor
 from ..request import Reply
-from ..runner.performing import hidden
 from ..runner.running import as_changed, in_words
 from ..state.call import CallState
 from ..tools import Changed
@@ -81,8 +80,7 @@ def tool_call_result(cursor: Cursor, call_id: str, result: Any) -> CallRecord:
             f"{call.tool} is the scheme's own and takes no result of yours; "
             f"session.call_tool({call_id!r}) answers it"
         )
-    outcome = hidden(_outcome(cursor, call, result), cursor.desk.hide)
-    event = Finished(call.id, outcome, "program", _named(cursor, call))
+    event = Finished(call.id, _outcome(cursor, call, result), "program", _named(cursor, call))
     cursor.write(event, at=cursor.desk.clock(), by="program")
     cursor.overtake(call.id)
     return _record(cursor, call_id)

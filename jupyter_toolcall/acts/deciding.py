@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,7 @@ from ..digest import digest
 from ..errors import Absent, CallError, NotYourTurn, UsageError
 from ..events import DECISIONS, Data, Decided, Decision, Made, Many, Outcome
 from ..loop import Cursor
+from ..secrets import Keys, MissingSecret, marker_keys
 from ..state.call import CallState
 from ..state.shape import State
 from ..tools import nearest
@@ -42,7 +44,7 @@ def decision(
     event = event_of(cursor, call, verdict, arguments, result, reason)
     if verdict in ("reject", "answer"):
         return event
-    ready, _ = cursor.prepared(replace(call, decided=event, started=None), state)
+    ready, _ = cursor.prepared(replace(call, decided=event, started=None, own=True), state)
     if ready.tool.for_person:
         raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer or reject it")
     if cursor.allows(call, ready) and event.decision == verdict == "approve":
@@ -94,12 +96,35 @@ def event_of(
                 raise UsageError(
                     'an edit needs the arguments to run with: arguments={"shape": ...}'
                 )
-            return Decided(call.id, verdict, "", readable(arguments), reason=reason)
+            marked, keys = edited_arguments(cursor, call, readable(arguments))
+            return Decided(call.id, verdict, "", marked, reason=reason, secrets=keys)
         case "approve":
             return replace(call.approval(""), reason=reason)
         case "answer":
             return answered(cursor, call, result, reason)
     return Decided(call.id, verdict, reason=reason)
+
+
+def edited_arguments(
+    cursor: Cursor, call: CallState, arguments: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], Keys]:
+    """Return a person's arguments as they are kept: with markers in place of secrets.
+
+    A marker that the call has keeps its meaning. Any other one that somebody writes is a text,
+    so nobody gets a value of the environment by writing its name.
+    """
+    values = dict(arguments)
+    with contextlib.suppress(CallError, Absent):
+        ready, _ = cursor.prepared(call, cursor.state)
+        inputs = ready.inputs.arguments if ready.inputs else {}
+        # What was filled in has its value by other keys than the call's.
+        same = (name for name in inputs if values.get(name) == ready.arguments.get(name))
+        values |= {name: inputs[name] for name in same if name in values}
+    keys: Keys = ()
+    with contextlib.suppress(MissingSecret):
+        keys = call.keys
+    marked, kept = cursor.desk.secrets.mark(values, marker_keys(values) & {*keys})
+    return marked, kept
 
 
 def answered(cursor: Cursor, call: CallState, result: Any, reason: str) -> Decided:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from ..content.value import well_formed
 from ..errors import NotYourTurn, UsageError
 from ..events import Asked, Event
+from ..interrupts import Hold
 from ..journal.tree import Entry
 from ..loop import Cursor
 from ..state.fold import state_at
@@ -17,6 +19,7 @@ def ask(cursor: Cursor, text: str) -> None:
     """Say something to the model. Raises NotYourTurn while a call has no result."""
     if not text.strip():
         raise UsageError("the prompt is empty; say what is to be done")
+    cursor.desk.secrets.refresh()
     cursor.write(Asked(well_formed(text)), at=cursor.desk.clock())
     cursor.script = Script()
 
@@ -24,8 +27,9 @@ def ask(cursor: Cursor, text: str) -> None:
 def run(cursor: Cursor) -> None:
     """Go on to the next pause. Raises ModelError, and KeyboardInterrupt."""
     cursor.look_again()
-    while cursor.advance() is not None:
-        pass
+    with Hold() as hold:
+        while cursor.advance() is not None:
+            hold.deliver()
 
 
 def step(cursor: Cursor) -> None:
@@ -34,15 +38,23 @@ def step(cursor: Cursor) -> None:
     cursor.advance()
 
 
-def asked_again(cursor: Cursor, text: str) -> Cursor:
+def prompt(cursor: Cursor, text: str) -> Asked:
+    """Return a prompt as it is recorded, so that it is found again: without secrets."""
+    secrets = cursor.desk.secrets
+    secrets.refresh()
+    marked, keys = secrets.mark(well_formed(text))
+    return Asked(marked, secrets=keys)
+
+
+def asked_again(cursor: Cursor, asked: Asked) -> Cursor:
     """Return a cursor at a prompt on a new branch, with nothing of what is recorded behind it.
 
     The branch begins where the prompt was asked before on this one, else here.
     """
-    again = _before_prompt(cursor, text)
+    again = _before_prompt(cursor, asked)
     journal = again.desk.journal
     known = [journal[child].event for child in journal.children(again.head)]
-    event = _another_prompt(text, known)
+    event = _another_prompt(asked, known)
     return Cursor(again.desk, journal.append(again.head, event, {"at": again.desk.clock()}).id)
 
 
@@ -51,17 +63,18 @@ def begun_new(cursor: Cursor) -> Cursor:
 
     Raises NotYourTurn where nobody has asked anything yet.
     """
-    prompt = cursor.state.prompt
-    if not prompt:
-        raise NotYourTurn("nothing has been asked in this session yet")
-    return asked_again(cursor, prompt.rstrip("\n"))
+    for entry in reversed(cursor.desk.journal.path(cursor.head)):
+        match entry.event:
+            case Asked(by="person") as asked:
+                return asked_again(cursor, asked)
+    raise NotYourTurn("nothing has been asked in this session yet")
 
 
-def _before_prompt(cursor: Cursor, text: str) -> Cursor:
+def _before_prompt(cursor: Cursor, asked: Asked) -> Cursor:
     """Return the place at which a prompt was asked last on this branch, with today's options."""
     journal = cursor.desk.journal
     path = reversed(journal.path(cursor.head))
-    found = next((entry for entry in path if _is_prompt(entry, text)), None)
+    found = next((entry for entry in path if _is_prompt(entry, asked)), None)
     if found is None or found.parent is None:
         return cursor
     opened, head = cursor.state.opened, found.parent
@@ -70,16 +83,14 @@ def _before_prompt(cursor: Cursor, text: str) -> Cursor:
     return Cursor(cursor.desk, head)
 
 
-def _is_prompt(entry: Entry, text: str) -> bool:
+def _is_prompt(entry: Entry, asked: Asked) -> bool:
     match entry.event:
-        case Asked(asked, by="person"):
-            return asked.rstrip("\n") == text.rstrip("\n")
+        case Asked(text, by="person", secrets=keys):
+            return (text, keys) == (asked.text, asked.secrets)
     return False
 
 
-def _another_prompt(text: str, known: Collection[Event]) -> Asked:
-    """Return a prompt that is another entry: it differs in white space at its end alone."""
-    event = Asked(text)
-    while event in known:
-        event = Asked(f"{event.text}\n")
-    return event
+def _another_prompt(asked: Asked, known: Collection[Event]) -> Asked:
+    """Return a prompt as one that was not asked here before."""
+    before = sum(isinstance(event, Asked) and event.text == asked.text for event in known)
+    return replace(asked, again=before)

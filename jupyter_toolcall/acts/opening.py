@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
 from ..content.value import well_formed
 from ..errors import BrokenJournal, DefinitionError, ToolcallError, UsageError
 from ..events import Opened, Output
+from ..journal.event_secrets import concealed
 from ..journal.tree import Journal
 from ..loop import Desk
 from ..models.named import model_named
@@ -16,7 +16,7 @@ from ..request import Model
 from ..runner.approval import Approve, policy
 from ..schemes import Native, Scheme, is_known, scheme_named
 from ..schemes.outputs import SCALARS
-from ..secrets import hiding
+from ..secrets import Secrets
 from ..state.fold import opened_as, state_at
 from ..state.memory import Memory
 from ..tools import Toolbox, nearest
@@ -62,8 +62,13 @@ def opening(
     _can_be_called(box, opened)
     rules = policy(approve, breaks)
     desk = Desk(journal, box, chosen, memory, model_named(model), rules, max_turns=max_turns)
-    desk.hide, desk.given = hiding(os.environ), dict(opened.inputs)
-    return desk, opened
+    desk.given = dict(opened.inputs)
+    # From now on nothing is added to the journal with a secret in it.
+    desk.secrets = journal.secrets = journal.secrets or Secrets()
+    desk.secrets.refresh()
+    hidden = concealed(opened, desk.secrets)
+    assert isinstance(hidden, Opened)
+    return desk, hidden
 
 
 def _spoken(scheme: Scheme) -> Scheme:

@@ -15,6 +15,7 @@ from ..state.memory import Prepared
 from ..state.script import Script, about
 from ..state.shape import State
 from ..tools.arguments import readable
+from .deciding import edited_arguments
 from .resuming import REPLAYS
 
 
@@ -94,7 +95,9 @@ def edited(cursor: Cursor, call_id: str, arguments: Mapping[str, Any], reason: s
     """
     known, again = cursor.state.call(call_id), replayed(cursor, call_id)
     before = known.arguments if known.started else again.as_it_runs(again.state.call(call_id))
-    event = Decided(call_id, "edit", "", readable({**before, **arguments}), reason=reason)
+    call = again.state.call(call_id)
+    marked, keys = edited_arguments(again, call, readable({**before, **arguments}))
+    event = Decided(call_id, "edit", "", marked, reason=reason, secrets=keys)
     return decide_first(again, event)
 
 
@@ -143,3 +146,14 @@ def _waits(cursor: Cursor, call: CallState, state: State) -> bool:
 def _asks(cursor: Cursor, call: CallState, ready: Prepared) -> bool:
     verdict = cursor.verdict(call, ready)[0]
     return verdict == "ask" or (verdict == "approve" and ready.tool.for_person)
+
+
+def why_it_may_have_run(cursor: Cursor, call_id: str) -> str:
+    """Return in a sentence why a call that waits may have run already, "" where it has not."""
+    call = cursor.state.call(call_id)
+    try:
+        ready = cursor.prepared(call, cursor.state)[0]
+    except (CallError, Absent):
+        return ""
+    may_have_run = cursor.may_have_run(call, ready)
+    return cursor.desk.why_it_may_have_run(call) if may_have_run else ""

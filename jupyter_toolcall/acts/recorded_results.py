@@ -48,6 +48,9 @@ def keep_result(cursor: Cursor, call_id: str, bound: str | None, rest: bool) -> 
     if end is None:
         raise NotYourTurn(f"call {call_id} has no recorded result to keep")
     script = cursor.script.entries[cursor.script.at :]
+    kept = [entry for entry in script if rest or about(entry.event) == call_id]
+    if any(_has_foreign_secrets(entry) for entry in kept):
+        raise NotYourTurn(f"call {call_id} holds secrets of another computer: edit it or reject it")
     if rest and script[0].parent == cursor.head:
         cursor.desk.journal.adopt({entry.id: _kept(entry) for entry in script})
         cursor.head, cursor.script.at = script[-1].id, len(cursor.script.entries)
@@ -58,6 +61,11 @@ def keep_result(cursor: Cursor, call_id: str, bound: str | None, rest: bool) -> 
             event = retell(entry.event, before, cursor.state, cursor.find)
             cursor.write(event, **_kept(entry))
     cursor.overtake(call_id)
+
+
+def _has_foreign_secrets(entry: Entry) -> bool:
+    """Return whether a person's word would give another's markers values of this environment."""
+    return not entry.own and bool(getattr(entry.event, "secrets", ()))
 
 
 def _kept(entry: Entry) -> Mapping[str, Any]:

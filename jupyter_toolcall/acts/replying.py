@@ -115,7 +115,7 @@ def to_guess(cursor: Cursor) -> YourTurn | None:
 
 def turn_of(cursor: Cursor, calls: tuple[Written, ...] = ()) -> YourTurn:
     """Return the turn that comes next: what the model is sent, and may call."""
-    request, offer, prompt = cursor.request, cursor.offer, cursor.state.prompt.rstrip("\n")
+    request, offer, prompt = cursor.request, cursor.offer, cursor.state.prompt
     return YourTurn(
         turn=request.turn + 1,
         prompt=cut(prompt, LONG),

@@ -53,7 +53,7 @@ def _words(entries: Iterable[Entry]) -> Iterable[tuple[int, Any]]:
     """Yield where somebody speaks: a prompt by its text, a reply by the calls that it makes."""
     for number, entry in enumerate(entries):
         match entry.event:
-            case Asked(text):
-                yield number, text
+            case Asked(text, again=again):
+                yield number, (text, again)
             case Replied(calls=calls):
                 yield number, [call.id for call in calls]

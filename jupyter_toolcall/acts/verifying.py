@@ -59,6 +59,7 @@ def _copy(desk: Desk, path: tuple[Entry, ...]) -> Desk:
     journal.texts.update(desk.journal.texts)
     for entry in path:
         journal.append(entry.parent, entry.event, entry.meta, entry.own)
+    journal.secrets = desk.secrets
     memory = Memory(journal, desk.memory.kinds, instances=dict(desk.memory.instances))
     memory.values.update((name, desk.memory.values[name]) for name in _given(desk, path))
     return replace(desk, journal=journal, memory=memory, model=None)

@@ -3,7 +3,7 @@
 from .choosing import diff
 from .comparison import Comparison
 from .differences import Difference
-from .pairing import compare, unlike, values
+from .pairing import alike, compare, values
 from .replayed import came_out
 from .saying import in_a_line, parts
 from .values import difference
@@ -11,12 +11,12 @@ from .values import difference
 __all__ = [
     "Comparison",
     "Difference",
+    "alike",
     "came_out",
     "compare",
     "diff",
     "difference",
     "in_a_line",
     "parts",
-    "unlike",
     "values",
 ]

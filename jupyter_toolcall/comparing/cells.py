@@ -22,7 +22,9 @@ def alike(a: Any, b: Any) -> bool:
     return type(a) is type(b) and describe(a, 1_000) == describe(b, 1_000)
 
 
-def cell(rows: tuple[str, str], column: str, left: Any, right: Any) -> Cell:
+def cell(
+    rows: tuple[str, str], column: str, left: Any, right: Any, at: tuple[int, int] = (0, 0)
+) -> Cell:
     """Return a cell that differs; where both read alike, their types are told too."""
     said = cell_text(left), cell_text(right)
     if said[0] == said[1]:
@@ -30,7 +32,7 @@ def cell(rows: tuple[str, str], column: str, left: Any, right: Any) -> Cell:
             f"{said[0]} ({type(left).__name__})",
             f"{said[1]} ({type(right).__name__})",
         )
-    return Cell(rows, column, *said)
+    return Cell(rows, column, *said, at)
 
 
 def cell_text(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..printable import LINES, printable
 from .differences import mirrored
 from .facts import Compared
 from .page import page
@@ -33,4 +34,4 @@ class Comparison(Compared):
         return page(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/html": page(self), "text/plain": told(self)}
+        return {"text/html": page(self), "text/plain": printable(told(self), LINES)}

@@ -59,6 +59,8 @@ class Cell:
     column: str
     left: str
     right: str
+    at: tuple[int, int] = (0, 0)
+    """The numbers of the row on the left and on the right, from 1; 0 where they are not known."""
 
     @property
     def row(self) -> str:
@@ -145,7 +147,7 @@ def mirrored(difference: Difference) -> Difference:
         case Texts(lines, changed):
             return Texts(tuple(Line(e.right, e.left, e.at[::-1]) for e in lines), changed)
         case Tables(left, right, cells, changed, columns, rows, alone):
-            places = tuple(Cell(e.rows[::-1], e.column, e.right, e.left) for e in cells)
+            places = tuple(Cell(e.rows[::-1], e.column, e.right, e.left, e.at[::-1]) for e in cells)
             return Tables(
                 right, left, places, changed, columns[::-1], rows[::-1], (alone[1], alone[0])
             )

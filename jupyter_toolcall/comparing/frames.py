@@ -73,7 +73,7 @@ def frames(left: Any, right: Any) -> Difference:
     changed = sum(map(len, unlike))
     if not changed and not any(columns) and not any(map(len, alone)):
         return Same()
-    cells = _cells(one, other, common, places, unlike)
+    cells = _cells(one, other, common, places, unlike, whole=one is a and other is b)
     labels = tuple(tuple(map(cell_text, each[:LABELS])) for each in alone)
     return Tables(
         a.shape,
@@ -128,8 +128,9 @@ def _cells(
     names: Sequence[str],
     places: Sequence[tuple[int, int]],
     unlike: Sequence[Sequence[int]],
+    whole: bool,
 ) -> tuple[Cell, ...]:
-    """Return the first cells that differ, from above."""
+    """Return the first cells that differ, from above; `whole`: no row was left out or moved."""
     found = ((row, number) for number, rows in enumerate(unlike) for row in rows[:CELLS])
     first = sorted(found)[:CELLS]
     return tuple(
@@ -138,6 +139,7 @@ def _cells(
             names[number],
             one.iat[row, places[number][0]],
             other.iat[row, places[number][1]],
+            (row + 1, row + 1) if whole else (0, 0),
         )
         for row, number in first
     )

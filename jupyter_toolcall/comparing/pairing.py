@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import Absent
@@ -15,31 +16,49 @@ from ..state.memory import Memory
 from ..state.shape import State
 from .comparison import Comparison
 from .differences import Difference, Others, Same, Unknown
-from .facts import CallPair, Change, ObjectPair, What
+from .facts import CallPair, Change, ComparedCall, ObjectPair, What
 from .matching import Pair, pairs
 from .reading import Branch, branch, compared_call, inputs_of, is_shared, signatures
 from .values import difference, shown
 
 ASPECTS: tuple[What, ...] = ("status", "result", "error", "prints", "reason")
-Beside = dict[str, str]
-"""The names of objects on the left, and of those that stand beside them on the right."""
+ValuesOf = Callable[[Made | None, Made | None, Desk, Desk], Difference]
+"""How the values of two objects differ, each with the session that has it."""
 
 
-def compare(left: Cursor, right: Cursor, names: tuple[str, str] = ("left", "right")) -> Comparison:
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The two branches of a comparison, and what is known of both so far."""
+
+    a: Branch
+    b: Branch
+    values: ValuesOf
+    beside: dict[str, str] = field(default_factory=dict)
+    """The names of objects on the left, and of those that stand beside them on the right."""
+
+
+def compare(
+    left: Cursor,
+    right: Cursor,
+    names: tuple[str, str] = ("left", "right"),
+    values_of: ValuesOf | None = None,
+) -> Comparison:
     """Return how two branches differ; they may be of two sessions.
 
     A call stands beside the one with its id, else beside one of the same tool on objects that
-    came about alike, else beside one of the same tool, else beside the next one.
+    came about alike, else beside one of the same tool, else beside the next one. The values
+    of objects are compared by `values_of`, by default by `values`.
     """
     a, b = branch(left, names[0]), branch(right, names[1])
+    sides = Sides(a, b, values_of or values)
     names_of = a.state.by_maker, b.state.by_maker
     both = [maker for maker in inputs_of(a.state) if maker in inputs_of(b.state)]
-    beside: Beside = {names_of[0][maker]: names_of[1][maker] for maker in both}
+    sides.beside.update((names_of[0][maker], names_of[1][maker]) for maker in both)
     return Comparison(
         a.side,
         b.side,
-        inputs=tuple(_inputs(a, b)),
-        calls=tuple(_calls(a, b, beside)),
+        inputs=tuple(_inputs(sides)),
+        calls=tuple(_call_pair(*pair, sides) for pair in aligned(a.state, b.state)),
         text=difference(a.state.said, b.state.said),
     )
 
@@ -64,54 +83,35 @@ def aligned(a: State, b: State) -> Iterator[Pair[CallState]]:
     )
 
 
-def unlike(a: State, b: State) -> Iterator[tuple[Made, Made]]:
-    """Yield the objects that stand beside each other and may differ, the oldest first."""
-    for left, right in aligned(a, b):
-        if left is None or right is None or is_shared(left, right):
-            continue
-        for one, other in pairs(_made(left, a), _made(right, b), ()):
-            if one is not None and other is not None and not alike(one, other):
-                yield one, other
-
-
 def alike(left: Made, right: Made) -> bool:
     """Return whether two objects are known to be the same, without a look at their values."""
     same = left.digest == right.digest or (left.content and left.content == right.content)
     return left.kind == right.kind and bool(same)
 
 
-def _inputs(a: Branch, b: Branch) -> Iterator[ObjectPair]:
-    left, right = inputs_of(a.state), inputs_of(b.state)
+def _inputs(sides: Sides) -> Iterator[ObjectPair]:
+    left, right = inputs_of(sides.a.state), inputs_of(sides.b.state)
     for maker in [*left, *(maker for maker in right if maker not in left)]:
-        yield object_pair(left.get(maker), right.get(maker), a, b)
+        yield _object_pair(left.get(maker), right.get(maker), sides)
 
 
-def _calls(a: Branch, b: Branch, beside: Beside) -> Iterator[CallPair]:
-    for left, right in aligned(a.state, b.state):
-        yield _call_pair(left, right, a, b, beside)
-
-
-def _call_pair(
-    left: CallState | None, right: CallState | None, a: Branch, b: Branch, beside: Beside
-) -> CallPair:
-    one = compared_call(left, a) if left else None
-    other = compared_call(right, b) if right else None
+def _call_pair(left: CallState | None, right: CallState | None, sides: Sides) -> CallPair:
+    one = compared_call(left, sides.a) if left else None
+    other = compared_call(right, sides.b) if right else None
     shared = left is not None and right is not None and is_shared(left, right)
-    objects = tuple(_objects(left, right, a, b, beside))
-    if left is None or right is None or shared:
+    objects = tuple(_objects(left, right, sides))
+    if one is None or other is None or shared:
         return CallPair(one, other, shared, (), objects)
-    return CallPair(one, other, False, tuple(_changes(left, right, a, b, beside)), objects)
+    return CallPair(one, other, False, tuple(_changes(one, other, sides.beside)), objects)
 
 
-def _objects(
-    left: CallState | None, right: CallState | None, a: Branch, b: Branch, beside: Beside
-) -> Iterator[ObjectPair]:
+def _objects(left: CallState | None, right: CallState | None, sides: Sides) -> Iterator[ObjectPair]:
     """What a call only returned is told where it was made; what was saved, once more."""
-    mine, theirs = _made(left, a.state), _made(right, b.state)
+    mine, theirs = _made(left, sides.a.state), _made(right, sides.b.state)
     for one, other in pairs(mine, theirs, ()):
-        found = object_pair(one, other, a, b)
+        found = _object_pair(one, other, sides)
         if found.left and found.right:
-            beside[found.left] = found.right
+            sides.beside[found.left] = found.right
         yield found
 
 
@@ -123,14 +123,15 @@ def _made(call: CallState | None, of: State) -> list[Made]:
     return [made for made in found if call and made.maker.partition("[")[0] == call.id]
 
 
-def object_pair(left: Made | None, right: Made | None, a: Branch, b: Branch) -> ObjectPair:
+def _object_pair(left: Made | None, right: Made | None, sides: Sides) -> ObjectPair:
     """Return two objects side by side, and how their values differ."""
+    a, b = sides.a, sides.b
     kind = (right or left or Made("", "", "")).kind
     names = (
         a.state.by_maker[left.maker] if left else "",
         b.state.by_maker[right.maker] if right else "",
     )
-    return ObjectPair(*names, kind, values(left, right, a.cursor.desk, b.cursor.desk))
+    return ObjectPair(*names, kind, sides.values(left, right, a.cursor.desk, b.cursor.desk))
 
 
 def values(left: Made | None, right: Made | None, a: Desk, b: Desk) -> Difference:
@@ -157,7 +158,7 @@ def _values(left: Made | None, right: Made | None, a: Memory, b: Memory) -> Diff
 
 
 def _changes(
-    left: CallState, right: CallState, a: Branch, b: Branch, beside: Beside
+    left: ComparedCall, right: ComparedCall, beside: Mapping[str, str]
 ) -> Iterator[Change]:
     if left.tool != right.tool:
         yield Change("tool", "", Others(left.tool, right.tool))
@@ -167,18 +168,20 @@ def _changes(
         found = _argument(name, left.arguments, right.arguments, beside)
         if not isinstance(found, Same):
             yield Change("argument", name, found)
-    one, other = compared_call(left, a), compared_call(right, b)
-    if _with_names([*one.objects], beside) != [*other.objects]:
-        returned = [", ".join(each.objects) or None for each in (one, other)]
+    if _with_names([*left.objects], beside) != [*right.objects]:
+        returned = [", ".join(each.objects) or None for each in (left, right)]
         yield Change("result", "", Others(*returned))
     for what in ASPECTS:
-        found = difference(getattr(one, what), getattr(other, what))
+        # A call whose result came from memory did not run, so it printed nothing.
+        if what == "prints" and (left.memory or right.memory):
+            continue
+        found = difference(getattr(left, what), getattr(right, what))
         if not isinstance(found, Same):
             yield Change(what, "", found)
 
 
 def _argument(
-    name: str, left: Mapping[str, Any], right: Mapping[str, Any], beside: Beside
+    name: str, left: Mapping[str, Any], right: Mapping[str, Any], beside: Mapping[str, str]
 ) -> Difference:
     """Objects that stand beside each other are the same argument, whatever they are called."""
     if name not in left or name not in right:

@@ -20,7 +20,7 @@ CELLS, LABELS = 60, 12
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table, and what it is called."""
+    """A row of a table, and what it is called: its number, from 0."""
 
     label: str
     cells: Sequence[Any]
@@ -139,4 +139,5 @@ def _side_by_side(a: Grid, b: Grid, places: list[list[int]]) -> Sequence[Pair[Ro
 def _unlike(left: Row, right: Row, names: Sequence[str], places: list[list[int]]) -> Iterator[Cell]:
     for name, i, j in zip(names, *places, strict=True):
         if not alike(left.cells[i], right.cells[j]):
-            yield cell((left.label, right.label), name, left.cells[i], right.cells[j])
+            at = int(left.label) + 1, int(right.label) + 1
+            yield cell((left.label, right.label), name, left.cells[i], right.cells[j], at)

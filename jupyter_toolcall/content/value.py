@@ -5,7 +5,6 @@ Its digest is beside (`canonical`); a value without one ("") is not reproducible
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import dataclasses
 import enum
@@ -17,6 +16,7 @@ from typing import Any, overload
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from ..digest import encode
+from ..interrupts import attempt
 from .canonical import SCALARS, content_digest
 
 __all__ = ["content_digest", "cut", "describe", "is_frozen", "plain_data", "private", "well_formed"]
@@ -48,12 +48,15 @@ def private(value: Any) -> tuple[Any, bool]:
         return value, True
     # What copying raises is up to the value's own class.
     if _holds_objects(value):
-        with contextlib.suppress(Exception):
-            return pickle.loads(pickle.dumps(value, protocol=5)), True
-    try:
-        return copy.deepcopy(value), True
-    except Exception:
-        return value, False
+        made, raised = attempt(_pickled, value)
+        if not raised:
+            return made, True
+    made, raised = attempt(copy.deepcopy, value)
+    return (value, False) if raised else (made, True)
+
+
+def _pickled(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value, protocol=5))
 
 
 def _holds_objects(value: Any) -> bool:
@@ -118,8 +121,7 @@ def cut(text: str, limit: int) -> str:
 
 def describe(value: object, limit: int) -> str:
     """Return a value's `repr`, cut; whatever its own class raises is told in its place."""
-    try:
-        text = well_formed(repr(value))
-    except Exception as error:
-        text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
+    found, raised = attempt(repr, value)
+    text = f"<{type(value).__name__} whose repr raises {raised}>" if raised else str(found)
+    text = well_formed(text)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -10,6 +10,7 @@ from typing import Any
 from ..content.value import well_formed
 from ..events import Call, Replied
 from ..request import Reply
+from ..secrets import Hide
 from ..state.call import CALL_ID
 from ..state.shape import State
 from ..tools.arguments import sound
@@ -19,9 +20,15 @@ RUNS = ("end", "tools")
 _NO_WORD = re.compile(r"[^A-Za-z0-9_-]")
 
 
-def replied(reply: Reply, state: State, offered: Mapping[str, str], news: str = "") -> Replied:
-    """Return a reply as the fact that it is: calls that can be written down, each id once."""
-    calls = _unique(tuple(map(sound, reply.calls)), state) if reply.stop in RUNS else ()
+def replied(
+    reply: Reply, state: State, offered: Mapping[str, str], news: str, hide: Hide
+) -> Replied:
+    """Return a reply as the fact that it is: calls that can be written down, each id once.
+
+    An id is a name that later entries use, so a secret in it is hidden before it is one.
+    """
+    made = (replace(call, id=hide(call.id)) for call in map(sound, reply.calls))
+    calls = _unique(tuple(made), state) if reply.stop in RUNS else ()
     raw = reply.raw if calls == tuple(reply.calls) else None
     text = well_formed(reply.text)
     said = well_formed(reply.said)

@@ -8,7 +8,7 @@ it was first sent; what it says since then is told once, after the results.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rpds import HashTrieMap, HashTrieSet
@@ -18,6 +18,7 @@ from ..journal.trail import Trail
 from ..journal.tree import Entry, Journal
 from ..request import Assistant, Message, Request, Results, Sent, User
 from ..schemes import Offer, Scheme
+from ..secrets import Secrets
 from ..state.fold import state_at
 from ..state.shape import State
 from ..tools import Tool, Toolbox
@@ -36,11 +37,17 @@ class Told:
     known: HashTrieMap[str, Sent]
     lines: HashTrieSet[str]
     turns: int = 0
+    marked: bool = False
+    """Whether a marker stands for a value in any message."""
 
     def add(self, message: Message) -> Told:
         """Return what was told with one more message."""
         messages = self.messages.add(message)
-        return Told(messages, self.first, self.known, self.lines, self.turns)
+        return Told(messages, self.first, self.known, self.lines, self.turns, self.marked)
+
+    def with_keys(self, keys: tuple[str, ...]) -> Told:
+        """Return what was told, marked where a message has markers that stand for values."""
+        return replace(self, marked=True) if keys else self
 
 
 NOTHING = Told(Trail(), Trail(), HashTrieMap(), HashTrieSet())
@@ -52,11 +59,13 @@ def teller(journal: Journal, scheme: Scheme, toolbox: Toolbox) -> Callable[[Told
     def tell(told: Told, entry: Entry) -> Told:
         match entry.event:
             case Asked(text):
-                # The line ends behind a prompt that is asked anew are for the journal alone.
-                return told.add(User(text.rstrip("\n")))
+                keys = _keys(entry)
+                return told.add(User(text, keys)).with_keys(keys)
             case Replied(text, calls, raw=raw) as reply:
-                spoken = scheme.speak(Assistant(text, calls, raw))
-                return _heard(told, reply, journal.texts, spoken)
+                spoken, keys = scheme.speak(Assistant(text, calls, raw)), _keys(entry)
+                if keys and not isinstance(spoken, Results):
+                    spoken = replace(spoken, secrets=keys)
+                return _heard(told, reply, journal.texts, spoken).with_keys(keys)
             case Finished() | Decided(decision="reject" | "answer"):
                 state = state_at(journal, entry.id)
                 return told if state.open else told.add(scheme.speak(_results(state)))
@@ -67,6 +76,11 @@ def teller(journal: Journal, scheme: Scheme, toolbox: Toolbox) -> Callable[[Told
         return Results(tuple(scheme.render(call, state, toolbox) for call in done))
 
     return tell
+
+
+def _keys(entry: Entry) -> tuple[str, ...]:
+    """Return the markers that stand for values: another machine's entry says so in vain."""
+    return entry.event.secrets if entry.own and isinstance(entry.event, Asked | Replied) else ()
 
 
 def composed(state: State, told: Told, offer: Offer) -> Request:
@@ -84,7 +98,36 @@ def composed(state: State, told: Told, offer: Offer) -> Request:
         newest=state.newest,
         first=told.first,
         news=news,
+        secrets=state.opened.secrets,
+        marked=told.marked or bool(state.opened.secrets),
     )
+
+
+def revealed(request: Request, secrets: Secrets) -> Request:
+    """Return a request as it is sent: values stand in place of their markers.
+
+    Raises MissingSecret, before anything is sent, where a variable is not set.
+    """
+    if not request.marked:
+        return request
+    return replace(
+        request,
+        system=secrets.reveal(request.system, request.secrets),
+        messages=tuple(_revealed(message, secrets) for message in request.messages),
+        marked=False,
+    )
+
+
+def _revealed(message: Message, secrets: Secrets) -> Message:
+    match message:
+        case User(text, keys) if keys:
+            return User(secrets.reveal(text, keys))
+        case Assistant(text, calls, raw, keys) if keys:
+            calls = tuple(
+                replace(call, arguments=secrets.reveal(call.arguments, keys)) for call in calls
+            )
+            return Assistant(secrets.reveal(text, keys), calls, secrets.reveal(raw, keys))
+    return message
 
 
 def _heard(told: Told, reply: Replied, texts: Mapping[str, Any], spoken: Message) -> Told:
@@ -100,7 +143,7 @@ def _heard(told: Told, reply: Replied, texts: Mapping[str, Any], spoken: Message
     if reply.news:
         lines = lines.update(reply.news.splitlines())
     messages = _with(told.messages, reply.news).add(spoken)
-    return Told(messages, first, known, lines, told.turns + 1)
+    return Told(messages, first, known, lines, told.turns + 1, told.marked)
 
 
 def _with(messages: Trail[Message], news: str) -> Trail[Message]:

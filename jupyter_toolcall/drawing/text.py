@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..digest import literal
+from ..printable import printable
 from ..rows.contract import CallRow, ObjectRow, Rows, SessionRow
 
 LINES = 12
@@ -13,7 +14,7 @@ MARKS = {"succeeded": "✓", "failed": "✗", "rejected": "∅", "answered": "�
 
 def shown(text: str, limit: int = 200) -> str:
     """Return a text in which nothing is hidden: controls and bidi marks are escapes."""
-    safe = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+    safe = printable(text)
     return safe if len(safe) <= limit else f"{safe[: limit - 1]}…"
 
 
@@ -37,7 +38,7 @@ def chain(rows: Rows) -> tuple[str, ...]:
 
 def text(rows: Rows) -> str:
     """Return a session as plain text: its state, its chain, its steps."""
-    line = " → ".join(chain(rows))
+    line = printable(" → ".join(chain(rows)))
     names: dict[str, list[str]] = {}
     for row in rows.objects:
         if row.role == "made":

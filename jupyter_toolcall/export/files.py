@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from ..errors import BrokenJournal, ToolcallError, UsageError
 from ..journal.tree import Journal
 from ..loop import Cursor
-from ..notebooks.files import Recorded, recorded, sources
+from ..notebooks.files import Recorded, damage_refused, recorded, sources
 from ..notebooks.gathering import gathered, labels
 from ..options.line import options
 from ..progress import bar
@@ -47,7 +47,8 @@ def sessions(path: Path) -> tuple[Held, ...]:
     Raises ToolcallError for a file that holds none, or that was changed.
     """
     try:
-        found = tuple(_journal(path) if path.suffix == ".jsonl" else _notebook(path))
+        with damage_refused():
+            found = tuple(_journal(path) if path.suffix == ".jsonl" else _notebook(path))
     except BrokenJournal as error:
         raise UsageError(f"{path}: {error}") from None
     if not found:
@@ -82,7 +83,12 @@ def written(
     with bar(len(held), source.name, "session") as moved:
         for each in held:
             path = target.with_name(f"{_stem(target, made)}-{each.label}{_ending(target, made)}")
-            yield export(each.take, path if many else target, made.name, force), each.where
+            try:
+                with damage_refused():
+                    at = export(each.take, path if many else target, made.name, force)
+            except BrokenJournal as error:
+                raise UsageError(f"{source}: {each.where}: {error}") from None
+            yield at, each.where
             moved.update()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..content.value import well_formed
 from ..errors import UsageError
 from ..secrets import hiding
 from ..tools import nearest
@@ -65,7 +66,9 @@ def format_named(path: Path, to: str | None) -> Format:
 
 def text(take: Take, to: str) -> str:
     """Return a session in a format, without secrets. Raises UsageError for an unknown format."""
-    return marks.marked(str(hiding(os.environ)(format_named(Path(), to).text(take))))
+    # A file may hold half a character, for which UTF-8 has no bytes.
+    found = well_formed(str(hiding(os.environ)(format_named(Path(), to).text(take))))
+    return marks.marked(found)
 
 
 def export(take: Take, path: str | Path, to: str | None = None, force: bool = False) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import sys
@@ -14,12 +15,13 @@ from ..errors import Absent, CallError
 from ..events import Made
 from ..loop import Cursor
 from ..runner.coded import changed, code_of
+from ..secrets import Keys, MissingSecret
 from ..state.call import CallState
 from ..tools import Tool
 from ..tools.references import references
 from .by_schema import by_schema
 from .callees import Callee, callee_of
-from .code import Code, Unwritable
+from .code import Code, Need, Unwritable
 from .definitions import here
 from .homes import MAIN
 from .script import Lent
@@ -77,9 +79,18 @@ class Here:
         except CallError:
             return by_schema(tool.parameters, call.arguments, named, lent)
 
+        keys: Keys = ()
+        with contextlib.suppress(MissingSecret):
+            keys = call.keys
+        variable = self.cursor.desk.secrets.variable
+
         def held(value: Any) -> Code | None:
             name = names.get(id(value))
-            return lent(name) if name is not None else None
+            if name is not None:
+                return lent(name)
+            if keys and isinstance(value, str) and (name := variable(value, keys)):
+                return Code(f'os.environ["{name}"]', frozenset({Need("os")}))
+            return None
 
         found = {
             key: lent(named[key]) if key in named else written(value, held)

@@ -20,6 +20,10 @@ from .tree import Seal
 BYTES = 32
 
 
+class KeyExposed(OSError):
+    """Other users can read or change a key, so anybody may have sealed what bears its seal."""
+
+
 def sealing(folder: Path) -> Seal | None:
     """Return what seals with the key of a folder; None where no key can be kept there."""
     try:
@@ -40,9 +44,9 @@ def sealing(folder: Path) -> Seal | None:
 def _key(path: Path) -> bytes:
     """Return the key of a file, which is made where there is none; the first of two makers wins.
 
-    Raises OSError where it can neither be read nor be made.
+    Raises OSError where it can neither be read nor be made, KeyExposed where others can read it.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with contextlib.suppress(FileNotFoundError):
         return _read(path)
     new = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
@@ -56,6 +60,17 @@ def _key(path: Path) -> bytes:
         new.unlink(missing_ok=True)
     _sync(path.parent)
     return _read(path)
+
+
+def key_refusal(folder: Path) -> str:
+    """Return why the key of a folder is not used, and the command that mends it; "" otherwise."""
+    try:
+        _key(folder / "key")
+    except KeyExposed as error:
+        return str(error)
+    except OSError:
+        pass
+    return ""
 
 
 def _put(new: Path, path: Path) -> None:
@@ -83,7 +98,27 @@ def _sync(folder: Path) -> None:
 
 
 def _read(path: Path) -> bytes:
+    if _is_open_to_others(path):
+        raise KeyExposed(
+            f"other users of this computer can read its key, so it is not used: chmod 600 {path}"
+        )
     key = path.read_bytes()
     if len(key) != BYTES:
         raise OSError(f"{path} is no key")
     return key
+
+
+def _is_open_to_others(path: Path) -> bool:
+    if os.name == "nt" or not path.stat().st_mode & 0o077:
+        return False
+    # A file system without modes (such as FAT) shows the same wide one for every file.
+    probe = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
+    try:
+        descriptor = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            return not os.fstat(descriptor).st_mode & 0o077
+        finally:
+            os.close(descriptor)
+            probe.unlink(missing_ok=True)
+    except OSError:
+        return True

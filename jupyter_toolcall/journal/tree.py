@@ -14,8 +14,11 @@ from typing import Any, TypeVar
 from ..digest import digest
 from ..errors import BrokenJournal, NewerJournal, UnknownEntry
 from ..events import Asked, Decided, Event, Finished, Replied, Started
+from ..interrupts import Hold
+from ..secrets import Secrets
 from . import entries
 from .entries import BROKEN, HEADER, Entry, Label, Seal, When, name
+from .event_secrets import concealed
 
 __all__ = ["Entry", "Journal", "Label", "Seal", "When", "Write", "name"]
 
@@ -39,6 +42,8 @@ class Journal:
         """Tool definitions and system texts, by digest."""
         self.labels: dict[str, Label] = {}
         """What branches are called, by the entry that each begins with; the latest holds."""
+        self.secrets: Secrets | None = None
+        """What is hidden in all that is added from now on; None where a file is only read."""
         self.version = 0
         """The format of the text that it was read from; 0 before formats were counted."""
 
@@ -69,7 +74,7 @@ class Journal:
         own: bool = True,
         again: bool = False,
     ) -> Entry:
-        """Add an event after `parent` and return its entry.
+        """Add an event after `parent`, without secrets, and return its entry.
 
         Adding what is already there returns the entry that is there, with its own meta;
         but what another machine wrote becomes this one's own where this one says it too, and
@@ -78,6 +83,30 @@ class Journal:
         Raises UnknownEntry for a parent that is not here, and what a fold raises that
         checks it: then nothing is added.
         """
+        if self.secrets is not None and self.secrets.values:
+            event, meta = concealed(event, self.secrets), self.secrets.hide(meta or {})
+        return self._insert(parent, event, meta, own, again)
+
+    def _insert(
+        self,
+        parent: str | None,
+        event: Event,
+        meta: Mapping[str, Any] | None,
+        own: bool,
+        again: bool = False,
+    ) -> Entry:
+        # An interrupt comes before or behind it: memory and disk have the same entries.
+        with Hold():
+            return self._inserted(parent, event, meta, own, again)
+
+    def _inserted(
+        self,
+        parent: str | None,
+        event: Event,
+        meta: Mapping[str, Any] | None,
+        own: bool,
+        again: bool,
+    ) -> Entry:
         if parent is not None and parent not in self._entries:
             raise UnknownEntry(f"this journal has no entry {parent!r}")
         entry_id = name(parent, event)
@@ -106,10 +135,11 @@ class Journal:
 
         They are the entries of one path, oldest first. What follows them is folded again.
         """
-        if metas:
-            self._fold_again(next(iter(metas)))
-        for entry_id, meta in metas.items():
-            self._replace(self[entry_id], meta)
+        with Hold():
+            if metas:
+                self._fold_again(next(iter(metas)))
+            for entry_id, meta in metas.items():
+                self._replace(self[entry_id], meta)
 
     def _adopt(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
         """Say as this machine's own, and of today, what is there; what follows is folded anew."""
@@ -184,7 +214,8 @@ class Journal:
         return self._order[count:]
 
     def remember(self, value: Any) -> str:
-        """Keep a text or a definition that entries refer to; return its digest."""
+        """Keep a text or a definition that entries refer to, without secrets; return its digest."""
+        value = value if self.secrets is None else self.secrets.hide(value)
         known = digest("text", value)
         if known not in self.texts:
             if self._write is not None:
@@ -271,7 +302,8 @@ class Journal:
         try:
             self.texts.update(other.texts)
             for entry in other:
-                self.append(entry.parent, entry.event, entry.meta, entry.own)
+                # What is recorded has the name that it has.
+                self._insert(entry.parent, entry.event, entry.meta, entry.own)
             self.labels.update(other.labels)
         finally:
             self._write = write

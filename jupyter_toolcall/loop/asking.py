@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..conversation.replies import noted, replied
+from ..conversation.telling import revealed
 from ..errors import ModelError, UsageError
+from ..interrupts import interruptible
 from ..journal.tree import Entry
 from ..request import Reply, Request
 from ..runner.performing import milliseconds
@@ -17,10 +19,19 @@ from .place import Place
 
 
 def hear(place: Place, request: Request) -> Reply | None:
-    """Return what the model says to a request, as it came; nothing is written."""
+    """Return what the model says to a request, as it came; nothing is written.
+
+    Raises MissingSecret where the request holds one that is not set.
+    """
     if place.desk.model is None:
         raise UsageError("this session has no model; give one, such as model=Scripted([...])")
-    reply = place.desk.model(request)
+    secrets = place.desk.secrets
+    try:
+        reply = interruptible(place.desk.model, revealed(request, secrets))
+    except ModelError as error:
+        # A provider may quote what it was sent.
+        error.args = secrets.hide(error.args)
+        raise
     if reply is not None and not isinstance(reply, Reply):
         raise ModelError(f"the model returned {reply!r:.60}; a model returns a Reply or None")
     return reply
@@ -46,7 +57,8 @@ def record(place: Place, reply: Reply, request: Request, **meta: Any) -> Entry:
     try:
         offered = _new(place, request, state)
         read = desk.scheme.read(reply, state, desk.toolbox)
-        entry = place.write(replied(read, state, offered, request.news), **meta)
+        fact = replied(read, state, offered, request.news, desk.hide)
+        entry = place.write(fact, **meta)
     except (TypeError, ValueError) as error:
         raise ModelError(f"the model's reply cannot be written down: {error}") from error
     place.heard = entry.id
@@ -66,12 +78,13 @@ def _traced(place: Place, request: Request) -> Reply | None:
 def _new(place: Place, request: Request, state: State) -> Mapping[str, str]:
     """Keep what is sent for the first time, so that every request can be shown later."""
     remember, texts = place.desk.journal.remember, place.desk.journal.texts
+    hide = place.desk.hide
 
     def known(tool: Tool) -> bool:
         # A tool that takes other arguments is another one, such as `save` with other outputs.
         sent = texts.get(state.sent.get(tool.name) or "")
-        return sent is not None and bool(sent["parameters"] == tool.parameters)
+        return sent is not None and bool(sent["parameters"] == hide(tool.parameters))
 
     new = {t.name: remember(t.definition()) for t in request.tools if not known(t)}
-    same = texts.get(state.sent.get("") or "") == request.system
+    same = texts.get(state.sent.get("") or "") == hide(request.system)
     return new if same else {**new, "": remember(request.system)}

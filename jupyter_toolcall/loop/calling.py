@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..errors import Absent, CallError
-from ..events import Data, Decided, Failed, Finished, Started
+from ..events import Data, Decided, Failed, Finished, Interrupted, Started
+from ..interrupts import interruptible
 from ..journal.tree import Entry
 from ..runner.coded import coded
-from ..runner.performing import performed
+from ..runner.performing import Performed, performed
 from ..state.call import CallState
 from ..state.fold import state_at
 from ..state.memory import Prepared
@@ -58,7 +59,7 @@ def repeated(place: Place, call: CallState, state: State) -> Prepared | None:
 
 
 def perform(place: Place, call: CallState, state: State, again: bool = False) -> Entry | None:
-    """Run an approved call; with `again` take what memory knows of it."""
+    """Run an approved call; with `again` take what memory knows of it. Raises MissingSecret."""
     try:
         ready = place.prepared(call, state)[0]
     except CallError as error:
@@ -66,20 +67,32 @@ def perform(place: Place, call: CallState, state: State, again: bool = False) ->
     if not place.allows(call, ready):
         return judge(place, call, state)
     again = again or place.is_repeated_by_policy(call, ready)
+    outcome = place.desk.memory.known(ready) if again else None
+    if outcome is None:
+        demand_secrets(ready)
     place.words.discard(call.id)
     place.allowed_by_policy.discard(call.id)
     started = place.write(start_of(call, ready), **coded(ready.tool, state, place.desk.journal))
-    outcome = place.desk.memory.known(ready) if again else None
     if outcome is not None:
         return place.write(Finished(call.id, outcome))
     return run(place, ready, state_at(place.desk.journal, started.id))
+
+
+def demand_secrets(ready: Prepared) -> None:
+    """Raise MissingSecret, before a start is written down, where a call could not run."""
+    if ready.missing is not None:
+        raise ready.missing
 
 
 def run(place: Place, ready: Prepared, state: State) -> Entry:
     """Run a call that has started. Raises KeyboardInterrupt once that is written down."""
     desk, place.running = place.desk, ready.call_id
     try:
-        ran = performed(ready, state, desk.memory, desk.hide, desk.clock)
+        try:
+            ran = interruptible(performed, ready, state, desk.memory, desk.hide, desk.clock)
+        except KeyboardInterrupt:
+            # It came before the tool began, or behind its end: what it had done is not known.
+            ran = Performed(Interrupted(), {}, True)
         entry = place.write(Finished(ready.call_id, ran.outcome), **ran.meta)
     finally:
         place.running = ""

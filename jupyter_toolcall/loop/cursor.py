@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..interrupts import Hold
 from ..journal.tree import Entry
 from ..request import Reply, Request
 from ..state.script import about, fits
@@ -29,8 +30,10 @@ class Cursor(Place):
 
         Raises ModelError, and KeyboardInterrupt once what it interrupted is written down.
         """
-        if self.held:
-            return None
+        with Hold():
+            return None if self.held else self._advance()
+
+    def _advance(self) -> Entry | None:
         state = self.state
         while (said := self.script.next(state.open)) is not None:
             call_id = about(said.event)
@@ -54,5 +57,6 @@ class Cursor(Place):
 
     def perform(self, call_id: str) -> Entry | None:
         """Run an approved call now, whatever its turn."""
-        state = self.state
-        return calling.perform(self, state.calls[call_id], state)
+        with Hold():
+            state = self.state
+            return calling.perform(self, state.calls[call_id], state)

@@ -20,11 +20,11 @@ from ..runner.approval import Answer, Policy
 from ..runner.running import prepare
 from ..schemes import Offer, Scheme
 from ..schemes.scheme import own_tool, unknown_tool
-from ..secrets import Hide
+from ..secrets import Hide, MissingSecret, Secrets
 from ..state.call import CallState
 from ..state.claims import Claims
 from ..state.fold import state_at
-from ..state.memory import Memory, Prepared
+from ..state.memory import Inputs, Memory, Prepared
 from ..state.script import Script
 from ..state.shape import State
 from ..state.steps import Step, next_step
@@ -47,8 +47,8 @@ class Desk:
     max_turns: int | None = None
     shows: Shows = reprs
     """Tells what a value says of itself, for its picture."""
-    hide: Hide = lambda data: data
-    """Takes secrets out of what tools return, raise and print."""
+    secrets: Secrets = field(default_factory=lambda: Secrets({}))
+    """The secrets of the environment, hidden in all that is kept, shown or told."""
     stops: frozenset[str] = frozenset()
     """The tools whose calls wait in any case: a person's breakpoints."""
     given: Mapping[str, Made] = field(default_factory=dict)
@@ -64,6 +64,11 @@ class Desk:
     def __post_init__(self) -> None:
         self.claims = Claims(self.journal)
         self.tell = teller(self.journal, self.scheme, self.toolbox)
+
+    @property
+    def hide(self) -> Hide:
+        """Takes secrets out of what is shown."""
+        return self.secrets.hide
 
     def verdict(self, ready: Prepared) -> Answer:
         """Return whether a call may run, and why: a breakpoint comes before the policy."""
@@ -124,6 +129,7 @@ class Place:
     def look_again(self) -> None:
         """Go by what the tools are now: what they are made of may have been defined anew."""
         self._prepared = "", {}
+        self.desk.secrets.refresh()
         self.desk.toolbox.look_again()
 
     @property
@@ -189,11 +195,46 @@ class Place:
         desk, (tool, own) = self.desk, self._named(call.tool)
         if tool is None:
             raise unknown_tool(call.tool, desk.toolbox, self.offer)
-        arguments = desk.scheme.complete(call, tool, state)
+        asked = desk.scheme.complete(call, tool, state)
         variables = self._read_by(tool, state)
-        if not call.edited:
-            arguments = tool.fill(arguments, variables)
-        return prepare(tool, call, arguments, state, desk.memory, variables), own
+        arguments = asked if call.edited else tool.fill(asked, variables)
+        inputs: Inputs | None = None
+        missing: MissingSecret | None = None
+        # The scheme's own tools only write down what the model chose.
+        keys = call.secrets or (call.decided is not None and call.decided.secrets)
+        if not own and (keys or state.marked or desk.secrets.occur(arguments)):
+            shown = desk.secrets.hide(arguments)
+            try:
+                inputs = self._inputs(call, tool, asked, variables, state)
+            except MissingSecret as error:
+                missing = error
+            if inputs is not None and inputs == Inputs(shown, variables):
+                inputs = None
+            arguments = shown
+        return (
+            prepare(tool, call, arguments, state, desk.memory, variables, inputs, missing),
+            own,
+        )
+
+    def _inputs(
+        self,
+        call: CallState,
+        tool: Tool,
+        asked: Mapping[str, Any],
+        variables: Mapping[str, Any],
+        state: State,
+    ) -> Inputs:
+        """Return what a call runs with: what was asked and what fills it in, each by its own keys.
+
+        So no marker that a model wrote takes a value that a variable holds. Raises
+        MissingSecret.
+        """
+        reveal = self.desk.secrets.reveal
+        values = reveal(asked, call.keys)
+        known = {
+            name: reveal(value, state.marked.get(name) or ()) for name, value in variables.items()
+        }
+        return Inputs(values if call.edited else tool.fill(values, known), known)
 
     def as_it_runs(self, call: CallState) -> Mapping[str, Any]:
         """Return the arguments with which an open call would run; as asked where it can't."""

@@ -18,7 +18,7 @@ from ..state.memory import Prepared
 from ..state.script import same_objects, told_otherwise
 from ..state.shape import State
 from ..state.steps import step_of
-from .calling import judge, perform, run, start_of
+from .calling import demand_secrets, judge, perform, run, start_of
 from .place import Place
 from .taking import take
 
@@ -74,7 +74,8 @@ def _decide_again(
     """An approval holds for exactly what it was given for; else it is asked for again."""
     again = retell(event, told, state, place.find)
     assert isinstance(again, Decided)
-    call = state.calls[event.call_id].then(again, None)
+    call = state.calls[event.call_id].then(again, None, own=said.own)
+    call.demand_keys()
     try:
         ready, own = place.prepared(call, state)
     except CallError as error:
@@ -133,6 +134,8 @@ def _start_again(
             place.script.at += 1
             meta = coded(ready.tool, state, place.desk.journal)
             at_hand = _is_at_hand(place, ready, _recorded_end(place, call.id))
+            if not at_hand and not place.script.is_cut_off(call.id):
+                demand_secrets(ready)
             entry = _write_again(place, start_of(call, ready), said, again=at_hand, **meta)
             return place.as_before(entry, ready)
     place.overtake(call.id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..acts import replying
+from ..acts import places, replying
 from ..errors import Unfinished
 from ..options.line import Options
 from ..panel.driving import Drive
@@ -25,6 +25,11 @@ def needs_nobody(drive: Drive) -> None:
     waiting, cursor = drive.session.pending, drive.session.cursor
     if waiting:
         call = waiting[0]
+        if reason := places.why_it_may_have_run(cursor, call.id):
+            raise Unfinished(
+                f"{call.tool} ({call.id}) waits for a person, and this run has none. {reason} "
+                "--fresh begins a new session"
+            )
         raise Unfinished(
             f"{call.tool} ({call.id}) waits for a person, and this run has none: use "
             "--approve all, mark the tool read-only, or run the cell in a notebook"

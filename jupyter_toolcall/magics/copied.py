@@ -42,7 +42,7 @@ def brought(notebook: str, name: str) -> str:
         for other in others if heads else ():
             known = read_journal(other, seal=seal)
             if found := [head for head in heads if head in known]:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 _link(other, path)
                 _link(path, other)
                 replace_file(path, _led_to(known, found).dumps(seal))

@@ -6,6 +6,8 @@ import argparse
 import re
 from typing import Any
 
+from ..printable import LINES, printable
+
 _WORD = re.compile(r"%{0,2}-{0,2}[A-Za-z_][\w-]*(?:#\d+)?|--?")
 MOST = 1_000
 """So many characters of a value are told."""
@@ -19,7 +21,7 @@ def help_at(code: str, at: int) -> dict[str, str]:
     end = code.find("\n", begin) % (len(code) + 1)
     word, before = word_at(code, at), code[begin : min(at, end)]
     said = _option(word, before) if at <= end else _named(word)
-    return {"text/plain": said} if said else _variable(word)
+    return {"text/plain": printable(said, LINES)} if said else _variable(word)
 
 
 def word_at(code: str, at: int) -> str:

@@ -29,6 +29,7 @@ from ..panel.driving import TICK, Drive
 from ..panel.predicting import Predicting
 from ..panel.widget import Panel
 from ..preview import speaking
+from ..printable import print_text
 from ..session import Session
 from ..teaching.showing import Page
 from ..view.saving import MIME, bundle
@@ -61,7 +62,7 @@ class Notebook:
         """Run a cell while the person can click; return its session."""
         chosen = options(line, self.settings.settings())
         if chosen.help:
-            print(help_text())
+            print_text(help_text())
             return None
         if chosen.quiet or not self.interactive:
             return self.cell_now(line, body)
@@ -84,7 +85,7 @@ class Notebook:
         """Run a cell that cannot be awaited: it ends where a person would be needed."""
         chosen = options(line, self.settings.settings())
         if chosen.help:
-            print(help_text())
+            print_text(help_text())
             return None
         since, session = self._said(chosen, body)
         drive = self._drive(session, since, chosen, panel=False)
@@ -112,7 +113,7 @@ class Notebook:
         """Where the cell says so, each reply is guessed from now on; else none is."""
         why_not = predicting.why_not(session, somebody) if chosen.predict else ""
         if why_not:
-            print(f"toolchat: {why_not}")
+            print_text(f"toolchat: {why_not}")
         if why_not or not chosen.predict:
             predicting.end(session)
             return Predicting()
@@ -122,7 +123,7 @@ class Notebook:
 
     def _say_notes(self) -> None:
         for note in self.cells.notes():
-            print(f"toolchat: {note}")
+            print_text(f"toolchat: {note}")
 
     def _drive(self, session: Session, since: str, chosen: Options, panel: bool) -> Drive:
         drive = Drive(session, lambda notice: None, stepping=chosen.step)
@@ -166,7 +167,7 @@ class Notebook:
         """Return the id of the cell that runs; its prompt, where the front end has none."""
         kernel = getattr(self.shell, "kernel", None)
         about = kernel.get_parent("shell").get("metadata", {}) if kernel is not None else {}
-        return str(about.get("cellId") or session.state.prompt.rstrip())
+        return str(about.get("cellId") or session.state.prompt)
 
     async def _heard(self, drive: Drive) -> bool:
         """Return whether a panel can be heard in this kernel while a cell waits."""
@@ -233,7 +234,7 @@ class Notebook:
         words = lines.split(text)
         if words[:1] == ["--cell"]:
             if "--help" in words:
-                print(help_text())
+                print_text(help_text())
                 return None
             options(text.partition("--cell")[2])
             raise Unfinished("the prompt is empty; write what is to be done below the first line")

@@ -10,12 +10,10 @@ import itertools
 import re
 from dataclasses import replace
 
-from ..acts.going import asked_again
+from ..acts.going import asked_again, prompt
 from ..acts.resuming import left_to_say
 from ..branches.branch import is_prompt
-from ..content.value import well_formed
 from ..errors import UsageError
-from ..events import Asked
 from ..journal.tree import Entry, Journal
 from ..loop import Cursor
 from ..session import Session
@@ -53,14 +51,14 @@ def say(session: Session, text: str, fresh: bool) -> Session:
     """
     if not text.strip():
         raise UsageError("the prompt is empty; write what is to be done below the first line")
-    text, cursor = str(well_formed(text)), session.cursor
+    cursor, asked = session.cursor, prompt(session.cursor, text)
     if fresh:
-        return session.at(asked_again(cursor, text))
+        return session.at(asked_again(cursor, asked))
     journal = cursor.desk.journal
     children = journal.children(cursor.head)
-    said = next((each for each in children if journal[each].event == Asked(text)), None)
+    said = next((each for each in children if journal[each].event == asked), None)
     if said is None:
-        entry = journal.append(cursor.head, Asked(text), {"at": cursor.desk.clock()})
+        entry = journal.append(cursor.head, asked, {"at": cursor.desk.clock()})
         return session.at(Cursor(cursor.desk, entry.id))
     return session.at(Cursor(cursor.desk, said, _recorded(cursor.desk.journal, said)))
 

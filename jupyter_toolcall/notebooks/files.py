@@ -7,17 +7,20 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..content.value import well_formed
 from ..drawing.text import shown
 from ..errors import BrokenJournal, ToolcallError, Unfinished
 from ..events import from_json
+from ..journal.entries import BROKEN
 from ..journal.tree import Journal
 from ..progress import bar
 from ..view.saving import MIME
+from . import network_off
 
 _NOTHING: Mapping[str, str] = {}
 _NONE: Mapping[int, Sequence[str]] = {}
@@ -61,7 +64,26 @@ class Executed:
         """Write the notebook to a file."""
         import nbformat
 
-        nbformat.write(self.notebook, path)
+        nbformat.write(nbformat.from_dict(well_formed(self.notebook)), path)
+
+
+@contextmanager
+def damage_refused() -> Iterator[None]:
+    """Raise BrokenJournal, in one line, for whatever a damaged file makes its readers raise.
+
+    A file may hold anything in any place. Each reader checks what it goes by; this is for all
+    the rest, so that a file is refused and never gives a traceback.
+    """
+    try:
+        yield
+    except (*BROKEN, LookupError, ArithmeticError) as error:
+        if isinstance(error, ToolcallError):
+            raise
+        raise BrokenJournal(f"it is damaged ({type(error).__name__}: {_first(error)})") from None
+
+
+def _first(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), "")[:120]
 
 
 def read(path: Path) -> Any:
@@ -69,9 +91,10 @@ def read(path: Path) -> Any:
     import nbformat
 
     try:
-        return nbformat.read(path, as_version=4)
-    except (nbformat.ValidationError, nbformat.reader.NotJSONError, ValueError) as error:
-        raise _no_notebook(path, str(error).splitlines()[0][:120]) from None
+        # Half a character can stand in a file as an escape, and can neither be sent nor written.
+        return nbformat.from_dict(well_formed(nbformat.read(path, as_version=4)))
+    except (nbformat.ValidationError, *BROKEN, LookupError) as error:
+        raise _no_notebook(path, _first(error)) from None
 
 
 def cells(path: Path) -> list[Mapping[str, Any]]:
@@ -82,8 +105,8 @@ def cells(path: Path) -> list[Mapping[str, Any]]:
     """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise _no_notebook(path, str(error).splitlines()[0][:120]) from None
+    except (ValueError, RecursionError) as error:
+        raise _no_notebook(path, _first(error)) from None
     held = found.get("cells") if isinstance(found, dict) else None
     if not isinstance(held, list) or not all(isinstance(each, dict) for each in held):
         raise _no_notebook(path, "it has no cells")
@@ -94,14 +117,29 @@ def _no_notebook(path: Path, why: str) -> ToolcallError:
     return ToolcallError(f"{path} is no notebook ({why})")
 
 
+def signed_by_jupyter(path: Path) -> bool:
+    """Return whether Jupyter signed a notebook on this computer, and nothing in it has changed."""
+    from jupyter_core.paths import jupyter_data_dir
+    from nbformat.sign import NotebookNotary
+
+    folder = Path(jupyter_data_dir())
+    if not (folder / "nbsignatures.db").is_file():
+        return False
+    notary = NotebookNotary(data_dir=str(folder))
+    try:
+        return bool(notary.check_signature(read(path)))
+    finally:
+        notary.store.close()
+
+
 def recorded(path: Path) -> tuple[Recorded, ...]:
     """Return the sessions that a file holds, each checked against its own digests."""
-    if path.suffix == ".jsonl":
-        journal = Journal.loads(path.read_text(encoding="utf-8"))
-        return (
-            Recorded(str(path), f"{len(journal)} entries, {len(journal.leaves())} branches", {}),
-        )
-    return tuple(_sessions(cells(path)))
+    with damage_refused():
+        if path.suffix == ".jsonl":
+            journal = Journal.loads(path.read_text(encoding="utf-8"))
+            said = f"{len(journal)} entries, {len(journal.leaves())} branches"
+            return (Recorded(str(path), said, {}),)
+        return tuple(_sessions(cells(path)))
 
 
 def _sessions(held: Sequence[Mapping[str, Any]]) -> Iterator[Recorded]:
@@ -155,26 +193,29 @@ def _ids(part: Mapping[str, Any]) -> list[str]:
 
 def sources(path: Path) -> tuple[str | None, ...]:
     """Return the source of each cell of a notebook, None for what is no code."""
-    return tuple(
-        _text(cell.get("source", "")) if cell.get("cell_type") == "code" else None
-        for cell in cells(path)
-    )
+    with damage_refused():
+        return tuple(
+            _text(cell.get("source", "")) if cell.get("cell_type") == "code" else None
+            for cell in cells(path)
+        )
 
 
 def execute(
     path: Path,
-    first: str = "",
     environment: Mapping[str, str] = _NOTHING,
     *,
     added: Mapping[int, Sequence[str]] = _NONE,
     halts: bool = True,
+    offline: bool = False,
 ) -> Executed:
     """Return a notebook executed in a fresh kernel, without a front end, beside its own file.
 
-    `first` is run before its first cell, and `environment` is added to that of the kernel.
-    `added` are cells that stand before those of these numbers. Raises Unfinished, which names
-    the cell that failed and its error, where it `halts` at such a cell.
+    `environment` is added to that of the kernel. `added` are cells that stand before those of
+    these numbers. `offline` takes the network from the kernel, and where the system can do that
+    (`network_off.unavailable`) from all processes that it starts. Raises Unfinished, which
+    names the cell that failed and its error, where it `halts` at such a cell.
     """
+    from jupyter_client.kernelspec import NoSuchKernel
     from nbclient import NotebookClient
     from nbclient.exceptions import CellControlSignal, DeadKernelError
     from nbformat.v4 import new_code_cell
@@ -182,7 +223,7 @@ def execute(
     notebook = read(path)
     for number in sorted(added, reverse=True):
         notebook.cells[number:number] = [new_code_cell(each) for each in added[number]]
-    hidden = [new_code_cell(first)] if first else []
+    hidden = [new_code_cell(SOCKETS_OFF)] if offline else []
     notebook.cells[:0] = hidden
     where = {"metadata": {"path": str(path.parent)}}
     # Where a kernel cuts what is printed is chance, and would be a difference in the file.
@@ -197,9 +238,16 @@ def execute(
     shown_so_far = bar(len(code), path.name, "cell")
     client.on_cell_executed = lambda **_: shown_so_far.update()
     # What a kernel says of its own ports and ends is no word of the notebook.
-    with _own_data(environment), shown_so_far, tempfile.TemporaryFile("w+") as aside:
+    with ExitStack() as stack:
+        stack.enter_context(_own_data(environment))
+        stack.enter_context(shown_so_far)
+        aside = stack.enter_context(tempfile.TemporaryFile("w+"))
+        if offline and not network_off.unavailable():
+            client.kernel_manager_class = _managed_offline(stack.enter_context(_short_folder()))
         try:
             client.execute(stderr=aside)
+        except NoSuchKernel as error:
+            raise Unfinished(f"{path}: this computer has no kernel {error.name!r:.80}") from None
         except CellControlSignal as error:
             raise Unfinished(f"{path}: {_last_line(error)}") from None
         except DeadKernelError:
@@ -207,6 +255,33 @@ def execute(
             raise Unfinished(f"{path}: its kernel died; {_last_line(aside.read())}") from None
     del notebook.cells[: len(hidden)]
     return Executed(notebook, tuple(_sessions(notebook.cells)))
+
+
+def _managed_offline(folder: str) -> Any:
+    """Return the class of a kernel's manager that starts it without a network.
+
+    The kernel talks by sockets in `folder`: those are reached from another network namespace.
+    """
+    from jupyter_client.manager import AsyncKernelManager
+
+    class Offline(AsyncKernelManager):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(
+                transport="ipc", connection_file=os.path.join(folder, "k.json"), **options
+            )
+
+        def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
+            return network_off.without_network(super().format_kernel_cmd(extra_arguments))
+
+    return Offline
+
+
+@contextmanager
+def _short_folder() -> Iterator[str]:
+    """Make a folder whose path leaves room for a socket's name: 107 bytes hold the whole."""
+    usual = tempfile.gettempdir()
+    with tempfile.TemporaryDirectory(dir=usual if len(usual) < 60 else "/tmp") as folder:
+        yield folder
 
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")

@@ -18,6 +18,7 @@ from ..branches.repeated import as_before
 from ..errors import ModelError, NotKept, Stopped, Unfinished
 from ..models.person import Person
 from ..rows.contract import Phase
+from ..secrets import MissingSecret
 from ..session import Session
 from ..state.steps import AskModel, AskPerson, Perform
 from ..state.steps import Step as NextStep
@@ -67,7 +68,7 @@ class Drive(Hearing):
             self.inbox.clear()
             self.publish("stopped", detail=_said(error))
             raise Stopped("interrupted; nothing is lost: %toolchat next goes on") from None
-        except (ModelError, NotKept, Unfinished) as error:
+        except (ModelError, NotKept, Unfinished, MissingSecret) as error:
             self.publish("failed", detail=str(error))
             raise
         finally:

@@ -78,6 +78,7 @@ class Hearing(Screen):
     def greet(self) -> None:
         """A panel has come, and is told everything."""
         self.greeted = True
+        self.compared.clear()
         self._tell_whole(self.watch.layout if self.watch.head == self.session.head else None)
 
     def _obey_all(self) -> bool:

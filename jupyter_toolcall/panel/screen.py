@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 
 from ..acts import places, replying
-from ..comparing import Difference
 from ..drawing.layout import Layout
 from ..errors import UsageError
 from ..events import Asked, Replied
@@ -32,7 +31,9 @@ from ..rows.contract import (
     Written,
 )
 from ..session import Session
-from ..view.differing import difference_rows, with_differences
+from ..view.beside import CURRENT
+from ..view.comparison_rows import compared_with, with_comparison
+from ..view.comparison_updates import UNASKED, ComparisonUpdates, Sides
 from ..view.exchanges import exact
 from ..view.objects import displayed
 from ..view.seen import Seen, call_key
@@ -71,12 +72,13 @@ class Screen:
     """Returns one line for as long as something of the session is not on disk."""
     _draft: tuple[str, tuple[Written, ...]] = ("", ())
     """What the person has written in the model's place, and where in the journal."""
-    _compared: dict[tuple[str, str], Difference] = field(default_factory=dict)
-    """How values differ, by the digests of both."""
+    compared: ComparisonUpdates = field(default_factory=ComparisonUpdates)
     _told: int = 0
     """How many guesses the panels were told of."""
     _number: int = 0
     _row: SessionRow = field(default_factory=SessionRow)
+    _streamed: str = ""
+    """What the model has said so far of its reply, as it came."""
     _now: str = ""
     """What is said to who is there now, and not saved: a cell that runs again saves the same."""
 
@@ -88,12 +90,14 @@ class Screen:
         self.guesses.settle(self.session.cursor)
         if phase == "finished":
             predicting.end(self.session)
+        detail, self._streamed = self.session.cursor.desk.hide(detail), ""
         self._row, self._now = self._session_row(phase, says, detail), now
         rows = self.watch.changes(self.session.cursor, self._live_row)
         if rows is None:
             self._tell_whole()
         else:
             self._number += 1
+            rows = self._with_comparisons(rows, goes_on=phase in ("thinking", "running"))
             self.tell(Delta(replace(rows, guesses=self._guessed(self._told)), self._number))
 
     def _publish_again(self) -> None:
@@ -107,13 +111,22 @@ class Screen:
     def _tell_whole(self, layout: Layout | None = None) -> None:
         self._number = 0
         rows = self.watch.whole(self.session.cursor, self._live_row, layout)
+        self.compared.start_over()
+        rows = self._with_comparisons(rows)
         self.tell(Whole(replace(rows, guesses=self._guessed(0))))
+
+    def _with_comparisons(self, rows: Rows, goes_on: bool = False) -> Rows:
+        """Return rows with what is new of the comparisons that are looked at."""
+        cursor = self.session.cursor
+        seen = {**self.watch.seen, "": Seen(cursor, cursor.state)}
+        news = self.compared.news(seen, compared_with(self.watch.branches), goes_on)
+        return replace(rows, comparisons=news.comparisons, differences=news.differences)
 
     def whole(self) -> Rows:
         """Return everything that there is to see, without telling anybody."""
         watch = Watch()
         rows = watch.whole(self.session.cursor, self._row)
-        return with_differences(rows, watch.seen, self._compared)
+        return with_comparison(rows, watch.seen, self.compared.known)
 
     def renew(self) -> bool:
         """Tell the panels where a branch got a name or was hidden; return whether one did."""
@@ -124,13 +137,17 @@ class Screen:
 
     def stream(self, text: str) -> None:
         """Tell what the model has said so far of its reply."""
-        self._row = replace(self._row, text=self._row.text + text)
+        self._streamed += text
+        # A secret that has come in part is no secret yet, and would be shown.
+        shown = self.session.cursor.desk.secrets.unfinished(self._streamed)
+        self._row = replace(self._row, text=shown)
         self._number += 1
         self.tell(Delta(Rows(session=(self._row,)), self._number))
 
     def wait_for_model(self, said: str) -> None:
         """Tell why the model is asked again, and when."""
-        self._row = replace(self._row, detail=said, text="")
+        self._streamed = ""
+        self._row = replace(self._row, detail=self.session.cursor.desk.hide(said), text="")
         self._number += 1
         self.tell(Delta(Rows(session=(self._row,)), self._number))
 
@@ -142,6 +159,8 @@ class Screen:
         state = self.session.state
         seen = Seen(self.session.cursor, state)
         last, waits = state.last, phase == "waiting"
+        runs = phase in ("thinking", "running")
+        pending = () if runs else places.waiting(self.session.cursor)
         return SessionRow(
             name=self.session.name,
             phase=phase,
@@ -149,7 +168,7 @@ class Screen:
             detail="\n".join(filter(None, [detail, self.late()])),
             model=self.model,
             scheme=state.opened.scheme,
-            pending=tuple(call_key(c, seen) for c in places.waiting(self.session.cursor)),
+            pending=tuple(call_key(call, seen) for call in pending),
             text=_words(last) if phase != "thinking" else "",
             stepping=self.stepping,
             stops=tuple(sorted(self.session.cursor.desk.stops)),
@@ -170,8 +189,11 @@ class Screen:
         match wish:
             case Tidy():
                 self._tidy()
-            case Compare(left, right):
-                self._compare(left, right)
+            case Compare(on=True):
+                self._compare(self._sides(wish))
+            case Compare():
+                drop = self.compared.remove(self._sides(wish))
+                self._tell_rows(Rows(drop=drop))
             case ShowRequest(turn):
                 self.tell(Shown(turn, exact(self.session.cursor, turn)))
             case ShowObject(key):
@@ -181,19 +203,31 @@ class Screen:
                 told = home.text(home.take(self.session.cursor, self.session.name), to)
                 self.tell(Exported(to, told))
 
-    def _compare(self, left: str, right: str) -> None:
-        """Tell two branches, and how the values of their objects differ."""
-        sides = [self._seen(left), self._seen(right)]
-        if any(side not in self.watch.seen for side in sides):
-            self.watch.wanted |= {side for side in sides if side}
+    def _compare(self, sides: Sides) -> None:
+        """Tell how two branches differ, and tell it again as they grow."""
+        heads = {side for side in sides if side not in ("", CURRENT)}
+        if not heads <= self.watch.seen.keys():
+            self.watch.wanted |= heads
             self._tell_whole(self.watch.layout)
-        cursor = self.session.cursor
-        seen = {**self.watch.seen, "": Seen(cursor, cursor.state)}
-        found = [seen[side] for side in sides if side in seen]
-        if len(found) != 2:
+        if not heads <= self.watch.seen.keys():
             raise UsageError("that branch can't be compared: it is out of view, or lies ahead")
+        if sides == UNASKED and compared_with(self.watch.branches) is None:
+            raise UsageError("there is no other branch in view to compare with")
+        self.compared.add(sides)
+        self._tell_rows(self._with_comparisons(Rows()))
+
+    def _sides(self, wish: Compare) -> Sides:
+        """Return the branches that a panel names: the head of the shown one may have moved on."""
+        if not wish.left and not wish.right:
+            return UNASKED
+        path = {entry.id for entry in self.session.journal.path(self.session.head)}
+        left, right = (
+            CURRENT if not head or head in path else head for head in (wish.left, wish.right)
+        )
+        return left, right
+
+    def _tell_rows(self, rows: Rows) -> None:
         self._number += 1
-        rows = Rows(differences=tuple(difference_rows(found[0], found[1], self._compared)))
         self.tell(Delta(rows, self._number))
 
     def _displayed(self, key: str) -> Preview:
@@ -203,11 +237,6 @@ class Screen:
         if drawn is None:
             raise UsageError("the value of that object is not in this kernel; a replay makes it")
         return drawn
-
-    def _seen(self, head: str) -> str:
-        """Return what the rows call a branch: "" is the one that is shown, wherever it is."""
-        path = self.session.journal.path(self.session.head)
-        return "" if any(entry.id == head for entry in path) else head
 
     def _tidy(self) -> None:
         rows = self.watch.whole(self.session.cursor, self._live_row, self.watch.layout)

@@ -29,7 +29,10 @@ class Panel(anywidget.AnyWidget):
 
     def show(self, notice: Notice) -> None:
         """Send a notice to every view of this panel."""
-        self.send(self.wire.packed(notice))
+        data = self.wire.packed(notice)
+        # What the engine keeps has no secrets; what else is shown may quote one.
+        drive = self.drive
+        self.send(data if drive is None else drive.session.cursor.desk.hide(data))
 
     def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
         if self.drive is not None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..content.value import describe, well_formed
 from ..digest import literal
+from ..interrupts import attempt
 from ..rows.contract import Preview
 from .images import glyph, image, is_image
 from .markup import markup, plain
@@ -37,11 +38,8 @@ LARGE = Room(text=20_000, fields=60, columns=20, rows=100, image=2_000_000, html
 
 def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
     """Return a picture of a value; `shows` tells what it says of itself."""
-    try:
-        return _preview(value, shows, room)
     # A value's own methods may raise anything; a picture is never worth a failed step.
-    except Exception:
-        return Preview(text=describe(value, room.text))
+    return attempt(_preview, value, shows, room)[0] or Preview(text=describe(value, room.text))
 
 
 def _preview(value: Any, shows: Shows, room: Room) -> Preview:

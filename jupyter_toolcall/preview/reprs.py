@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ..interrupts import attempt
+
 Shows = Callable[[Any], Mapping[str, Any]]
 """Returns what a value says of itself: texts, and bytes of images, by MIME type."""
 METHODS: Mapping[str, str] = {
@@ -61,11 +63,8 @@ def _printed(value: Any, printers: Mapping[str, Any]) -> Iterator[tuple[str, Any
 
 def _called(method: Any) -> Any:
     """Return what a method gives, None where it gives nothing that can be shown."""
-    try:
-        found = method() if callable(method) else None
     # A value's own methods may raise anything; a picture is never worth a failed step.
-    except Exception:
-        return None
+    found = attempt(method)[0] if callable(method) else None
     # Data may come with metadata beside it.
     data = found[0] if isinstance(found, tuple) and found else found
     return data if _is_content(data) or isinstance(data, Mapping) else None

@@ -21,7 +21,7 @@ from ..journal.diverging import differing
 from ..journal.seal import sealing
 from ..journal.tree import Journal
 from ..models.named import IN_PLACE
-from ..notebooks.files import SOCKETS_OFF, Recorded, execute, recorded
+from ..notebooks.files import Recorded, damage_refused, execute, recorded
 from ..state.fold import state_at
 from ..state.script import about
 from .saved import without_cut_off
@@ -53,11 +53,20 @@ def verify(path: Path, allow: bool = False) -> Verified:
     decided it. A file that cannot be read, or whose cells fail, is a divergence too.
     """
     try:
-        return _journal(path) if path.suffix == ".jsonl" else _notebook(path, allow)
+        with damage_refused():
+            return _journal(path) if path.suffix == ".jsonl" else _notebook(path, allow)
     except ToolcallError as error:
         return Verified("", str(error).removeprefix(f"{path}: "))
     except OSError as error:
         return Verified("", error.strerror or str(error))
+
+
+def executes(path: Path) -> bool:
+    """Return whether `verify` executes a file: a notebook that can be read, with a session."""
+    try:
+        return path.suffix != ".jsonl" and bool(recorded(path))
+    except (ToolcallError, OSError):
+        return False
 
 
 # -- journals -------------------------------------------------------------------------------
@@ -85,11 +94,11 @@ def _notebook(path: Path, allow: bool) -> Verified:
     before = recorded(path)
     if not before:
         return Verified("it holds no session")
-    own, others = own_words(path, _own(path))
+    own, others = own_words(path, own_entries(path))
     said = {IN_PLACE: str(path.resolve()), WORDS: ALL if allow else own}
     hint = "" if allow or not others else _HINT.format(_many(others, "decision", "decisions"))
     try:
-        after = execute(path, SOCKETS_OFF, said).sessions
+        after = execute(path, said, offline=True).sessions
     except ToolcallError as error:
         text = str(error).removeprefix(f"{path}: ").removeprefix("toolchat: ")
         raise type(error)(f"{text}{hint}") from None
@@ -108,7 +117,7 @@ def _many(count: int, one: str, more: str) -> str:
     return f"{count} {one if count == 1 else more}"
 
 
-def _own(path: Path) -> frozenset[str]:
+def own_entries(path: Path) -> frozenset[str]:
     """Return the entries of a notebook's sessions that this machine wrote."""
     notebook, seal = os.path.abspath(path), sealing(home())
     found: set[str] = set()

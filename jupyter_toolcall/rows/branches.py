@@ -1,4 +1,4 @@
-"""What a person sees of branches, and of how the values on two of them differ."""
+"""What a person sees of branches, and of how two of them differ."""
 
 from __future__ import annotations
 
@@ -57,6 +57,9 @@ class CellPair:
     column: str
     left: str = ""
     right: str = ""
+    left_at: int = 0
+    """The number of the row, from 1; 0 where it is not known."""
+    right_at: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,61 @@ class DifferenceRow:
     """How the values of two objects differ. `id` is their rows' ids: `LEFT RIGHT`."""
 
     id: str
-    same: bool = False
     unknown: str = ""
     """Why nobody can tell, where that is so."""
     parts: tuple[PartRow, ...] = ()
+
+
+Aspect = Literal["tool", "argument", "status", "result", "error", "prints", "reason", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """Something in which two calls differ; `text` is what the model said last on two branches."""
+
+    what: Aspect
+    name: str = ""
+    """The argument's."""
+    left: tuple[int, ...] = ()
+    """The numbers of the lines of a text that differ, from 1; none on both sides: all of it."""
+    right: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectPairRow:
+    """Two objects side by side, by the ids of their rows; "" where there is none."""
+
+    left: str = ""
+    right: str = ""
+    same: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """Two calls side by side, by the ids of their rows; "" where there is none."""
+
+    left: str = ""
+    right: str = ""
+    kind: Literal["shared", "same", "differs"] = "same"
+    """`shared`: it is one call of both branches; `same`: the same was asked for, and came out."""
+    changes: tuple[ChangeRow, ...] = ()
+    made: Literal["", "same", "differ"] = ""
+    """Each made one object, whose row has the id of the call's row: whether they are the same."""
+    objects: tuple[ObjectPairRow, ...] = ()
+    """What else they made, or saved; not told of a call that is shared."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRow:
+    """Two branches, call by call. `id` is their ids: `LEFT RIGHT`; the shown one's is `current`."""
+
+    id: str
+    unasked: bool = False
+    """It is the one that is shown where a person has chosen no other."""
+    same: bool = False
+    """Nothing differs: no call, no input, and nothing that the model said last."""
+    shared: int = 0
+    """So many calls come before the pairs: the first ones of the branch that is shown, shared."""
+    pairs: tuple[PairRow, ...] = ()
+    text: ChangeRow | None = None
+    """How what the model said last differs; None where it is the same."""

@@ -192,10 +192,14 @@ class HideBranch:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """Tell the rows of two branches, and how the values of their objects differ."""
+    """Tell how two branches differ, and tell it again as they grow, until `on` is false.
 
-    left: str
-    right: str
+    Without their ids: those that are compared where a person has chosen none.
+    """
+
+    left: str = ""
+    right: str = ""
+    on: bool = True
     type: Literal["compare"] = "compare"
 
 

@@ -9,7 +9,18 @@ call or of an object is its id and what has changed. Every string is data from m
 and files: it is shown as text, never as markup.
 """
 
-from .branches import BranchRow, CellPair, DifferenceRow, LinePair, PartRow
+from .branches import (
+    Aspect,
+    BranchRow,
+    CellPair,
+    ChangeRow,
+    ComparisonRow,
+    DifferenceRow,
+    LinePair,
+    ObjectPairRow,
+    PairRow,
+    PartRow,
+)
 from .calls import CallRow, CallStatus, ToolRow, Use
 from .commands import (
     Anew,
@@ -68,16 +79,19 @@ __all__ = [
     "Approval",
     "Approve",
     "ApproveAll",
+    "Aspect",
     "BeginNew",
     "BranchRow",
     "Break",
     "CallRow",
     "CallStatus",
     "CellPair",
+    "ChangeRow",
     "Check",
     "Checkout",
     "Command",
     "Compare",
+    "ComparisonRow",
     "Delta",
     "DifferenceRow",
     "Displayed",
@@ -96,7 +110,9 @@ __all__ = [
     "MessageRow",
     "NameBranch",
     "Notice",
+    "ObjectPairRow",
     "ObjectRow",
+    "PairRow",
     "PartRow",
     "Phase",
     "Preview",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .branches import BranchRow, DifferenceRow
+from .branches import BranchRow, ComparisonRow, DifferenceRow
 from .calls import CallRow, ToolRow
 from .messages import MessageRow, TurnRow
 from .objects import ObjectRow, Preview
@@ -23,6 +23,7 @@ Row = (
     | MessageRow
     | TurnRow
     | BranchRow
+    | ComparisonRow
     | DifferenceRow
     | GuessRow
     | SessionRow
@@ -40,6 +41,7 @@ class Rows:
     messages: tuple[MessageRow, ...] = ()
     turns: tuple[TurnRow, ...] = ()
     branches: tuple[BranchRow, ...] = ()
+    comparisons: tuple[ComparisonRow, ...] = ()
     differences: tuple[DifferenceRow, ...] = ()
     guesses: tuple[GuessRow, ...] = ()
     drop: tuple[str, ...] = ()

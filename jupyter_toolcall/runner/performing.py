@@ -1,4 +1,4 @@
-"""A call as it runs: traced and timed, without secrets, and its result kept where it is dear."""
+"""A call as it runs: traced and timed, and its result kept where it is dear."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def performed(
     notes = [*ran.notes, *kept]
     meta: dict[str, Any] = {"ms": took}
     if ran.prints:
-        meta["prints"] = hide(ran.prints)
+        meta["prints"] = ran.prints
     if notes:
         meta["notes"] = notes
-    return Performed(hidden(ran.outcome, hide), meta, ran.interrupted)
+    return Performed(ran.outcome, meta, ran.interrupted)
 
 
 def worth_keeping(tool: Tool, ms: float) -> bool:
@@ -74,16 +74,6 @@ def _traced(ready: Prepared, state: State, memory: Memory, hide: Hide) -> Ran:
             case Failed() | Interrupted():
                 note({"error.type": "interrupted" if ran.interrupted else "failed"})
         return ran
-
-
-def hidden(outcome: Outcome, hide: Hide) -> Outcome:
-    """Return an outcome without secrets."""
-    match outcome:
-        case Data(data, variables):
-            return Data(hide(data), hide(variables))
-        case Failed(message):
-            return Failed(hide(message))
-    return outcome
 
 
 def milliseconds(began: float, ended: float) -> float:

@@ -6,8 +6,8 @@ approves, and what memory answers by.
 
 from __future__ import annotations
 
-import contextlib
 import io
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +16,10 @@ from ..content.value import LONGEST, content_digest, plain_data, private, well_f
 from ..digest import digest, encode
 from ..errors import Absent, CallError
 from ..events import Data, Failed, Interrupted, Made, Many, Outcome
+from ..interrupts import attempt
+from ..secrets import MissingSecret
 from ..state.call import CallState, variable_place
-from ..state.memory import Memory, Prepared, after
+from ..state.memory import Inputs, Memory, Prepared, after
 from ..state.shape import State
 from ..tools import Changed, Tool
 from ..tools.kinds import kind_name, kind_of
@@ -35,9 +37,13 @@ def prepare(
     state: State,
     memory: Memory,
     variables: Mapping[str, Any],
+    inputs: Inputs | None = None,
+    missing: MissingSecret | None = None,
 ) -> Prepared:
     """Return a call that can run.
 
+    `arguments` have markers in place of secrets, and so has what the call is bound to: an
+    approval holds where a secret is renewed. `inputs` have the values, and are checked.
     Raises CallError, which says what is wrong with it; Absent where a value is not at hand.
     """
     used: dict[str, str] = {}
@@ -47,7 +53,14 @@ def prepare(
         used[place] = made.maker
         return made.digest
 
-    tool.check(arguments, lambda name, types: _fitting(state, memory, name, types))
+    try:
+        checked = arguments if inputs is None else inputs.arguments
+        tool.check(checked, lambda name, types: _fitting(state, memory, name, types))
+    except CallError:
+        # A marker may not fit where the value does.
+        if missing is not None:
+            raise missing from None
+        raise
     named = walk(tool.parameters, arguments, note)
     before = ""
     if tool.instance:
@@ -57,7 +70,7 @@ def prepare(
         used[variable_place(name)] = state.setters.get(name) or ""
     more = (dict(variables),) if variables else ()
     bound = digest("run", tool.name, tool.version(), named, before, *more)
-    return Prepared(tool, call.id, arguments, used, bound, before, variables)
+    return Prepared(tool, call.id, arguments, used, bound, before, variables, inputs, missing)
 
 
 def _fitting(state: State, memory: Memory, name: str, types: tuple[type, ...]) -> Any:
@@ -97,13 +110,18 @@ def run(prepared: Prepared, state: State, memory: Memory, invoke: Invoke) -> Ran
     try:
         outcome, result = _run(prepared, lending, memory, invoke, printed)
     except KeyboardInterrupt:
-        return Ran(Interrupted(), printed.text(), True, lending.notes(None))
+        return Ran(Interrupted(), printed.text(), True, _notes(lending, None))
     except Absent:
         raise
     # A tool may raise anything, SystemExit too: all of it is told, none of it ends us.
     except BaseException as error:
-        return Ran(Failed(in_words(error)), printed.text(), False, lending.notes(None))
-    return Ran(outcome, printed.text(), False, lending.notes(result, outcome))
+        return Ran(Failed(in_words(error)), printed.text(), False, _notes(lending, None))
+    return Ran(outcome, printed.text(), False, _notes(lending, result, outcome))
+
+
+def _notes(lending: Lending, result: Any, outcome: Outcome | None = None) -> tuple[str, ...]:
+    """Return what is to be said of the inputs; what a value's own class raises says nothing."""
+    return attempt(lending.notes, result, outcome)[0] or ()
 
 
 def _run(
@@ -113,12 +131,21 @@ def _run(
 
     Tools get private copies, so that nothing that has a name ever changes.
     """
-    values = prepared.tool.check(prepared.arguments, lending.lend)
+    if prepared.missing is not None:
+        raise prepared.missing
+    inputs = prepared.inputs or Inputs(prepared.arguments, prepared.variables)
+    values = prepared.tool.check(inputs.arguments, lending.lend)
     if prepared.tool.reads:
-        values = {**values, "variables": dict(prepared.variables)}
+        values = {**values, "variables": dict(inputs.variables)}
     subject = _subject(prepared, memory)
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+    streams = {name: vars(sys).get(name) for name in ("stdout", "stderr")}
+    # One call of C code sets both streams, and no interrupt comes between the tool's end and the
+    # call that sets them back, whatever the tool has done to them.
+    try:
+        vars(sys).update(stdout=printed, stderr=printed)
         result = _invoked(prepared, subject, values, invoke)
+    finally:
+        sys.__dict__.update(streams)
     outcome = _outcome(result, prepared, lending, memory)
     if subject:
         memory.values[after(prepared.call_id, prepared.bound)] = subject[0]
@@ -139,10 +166,8 @@ def in_words(error: BaseException) -> str:
     """Return an error as the model is told of it."""
     if isinstance(error, CallError):
         return str(error)
-    try:
-        text = str(error)
-    except Exception:
-        text = "(its message cannot be read)"
+    text, failed = attempt(str, error)
+    text = "(its message cannot be read)" if failed else text
     return well_formed(f"{type(error).__name__}: {text}"[:4_000])
 
 
@@ -215,14 +240,26 @@ def _made(value: Any, kind: str, prepared: Prepared, memory: Memory, index: int)
     return made
 
 
-class _Capped(io.StringIO):
-    """Keeps the beginning of what is printed."""
+class _Capped(io.TextIOBase):
+    """Keeps the beginning of what is printed. A tool may close it: what follows is kept too."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._room = PRINTS
+
+    def writable(self) -> bool:
+        return True
 
     def write(self, text: str) -> int:
-        room = PRINTS - self.tell()
-        if room > 0:
-            super().write(text if len(text) <= room else f"{text[:room]}…\n")
+        if not isinstance(text, str):
+            raise TypeError(f"write() takes a str, not {type(text).__name__}")
+        if self._room > 0:
+            self._parts.append(text if len(text) <= self._room else f"{text[: self._room]}…\n")
+            self._room -= len(text)
         return len(text)
 
+    def close(self) -> None:
+        """Stay open, since the tool's own prints may follow."""
+
     def text(self) -> str:
-        return well_formed(self.getvalue())
+        return well_formed("".join(self._parts))

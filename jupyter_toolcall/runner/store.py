@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
+from ..interrupts import attempt
 from ..journal.disk import home
 from ..journal.seal import sealing
 from ..journal.tree import Seal
@@ -87,17 +88,17 @@ class Store:
                 path.unlink()
                 return MISSING
             os.utime(path)
-            return pickle.loads(data)
-        # What a value's own class raises when it is read is up to that class.
-        except Exception:
+        except (OSError, ValueError, TypeError):
             return MISSING
+        # What a value's own class raises when it is read is up to that class.
+        value, raised = attempt(pickle.loads, data)
+        return MISSING if raised else value
 
     def put(self, name: str, value: Any) -> str:
         """Keep a value; return "", or why it is not kept."""
-        try:
-            data = pickle.dumps(value, protocol=5)
-        # And so is what it raises when it is written.
-        except Exception:
+        # What a value raises when it is written is up to its class.
+        data, raised = attempt(pickle.dumps, value, protocol=5)
+        if raised or data is None:
             return "it can't be pickled"
         if _blocks(len(data)) + BLOCK > self.room:
             return f"its {megabytes(len(data))} are more than there is room for"

@@ -1,4 +1,3 @@
 """The session that a program holds: what can be read of it, and what can be done with it."""
 
-from .record import Record as Record
 from .session import Session as Session

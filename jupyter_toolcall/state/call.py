@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..events import Call, Decided, Failed, Interrupted, Made, Many, Outcome, Started
+from ..secrets import MissingSecret
 
 SAVE = "save"
 CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -37,6 +38,13 @@ class CallState:
     history: str = ""
     """Why it may have run already, where this machine cannot tell: its reply was "copied" with
     calls that had no result, lines behind it were "damaged", or it is not "verified" here."""
+    secrets: tuple[str, ...] = ()
+    """The keys of the markers that stand for values in the reply that asked for it."""
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the reply that asked for it is not verified as recorded by this machine."""
+        return self.history == "unverified"
 
     @property
     def id(self) -> str:
@@ -52,6 +60,28 @@ class CallState:
         if self.decided is not None and self.decided.arguments is not None:
             return self.decided.arguments
         return self.call.arguments
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the markers in these arguments that stand for values.
+
+        Raises MissingSecret where another machine recorded them: its secrets are not here.
+        """
+        decided = self.decided if self.decided and self.decided.arguments is not None else None
+        keys = self.secrets if decided is None else decided.secrets
+        if keys and (self.foreign if decided is None else not self.own):
+            raise MissingSecret(
+                f"This call holds {{secret:{keys[0]}}}, which another computer recorded. Edit the "
+                "call and write the value."
+            )
+        return keys
+
+    def demand_keys(self) -> None:
+        """Raise MissingSecret where another machine says which of its markers stand for values.
+
+        Whoever takes over its decision as this machine's own would give it our secrets.
+        """
+        _ = self.keys
 
     @property
     def arguments(self) -> Mapping[str, Any]:
@@ -102,11 +132,15 @@ class CallState:
         """Return this call as it stands after something more is known of it."""
         own = self.own if own is None else own
         here = self.call, self.key, self.step, self.turn
-        kept = self.stale, code or self.code, self.history
-        return CallState(*here, decided, started, outcome, own, *kept)
+        before = self.stale, code or self.code
+        return CallState(*here, decided, started, outcome, own, *before, self.history, self.secrets)
 
     def approval(self, bound: str) -> Decided:
-        """Return the decision that lets this call run as it stands: a person's edit stays."""
+        """Return the decision that lets this call run as it stands: a person's edit stays.
+
+        Raises MissingSecret where the edit is another machine's, and holds secrets.
+        """
+        self.demand_keys()
         if self.decided is not None and self.edited:
             return replace(self.decided, bound=bound)
         return Decided(self.id, "approve", bound)

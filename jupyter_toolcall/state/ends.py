@@ -16,7 +16,7 @@ from .call import CallState
 from .fold import state_at
 from .shape import State
 
-Inputs = tuple[str, str, str, str]
+Inputs = tuple[str, str, int, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def _inputs(call: CallState, state: State) -> Inputs:
     Another session of the same journal remembers nothing of this one.
     """
     if call.decided is not None:
-        return state.root, state.prompt, call.id, call.decided.bound
+        return state.root, state.prompt, state.asked_again, call.id, call.decided.bound
     named = (state.objects.get(v) for v in call.arguments.values() if isinstance(v, str))
     inputs = " ".join(made.digest for made in named if made is not None)
-    return state.root, state.prompt, call.id, inputs
+    return state.root, state.prompt, state.asked_again, call.id, inputs

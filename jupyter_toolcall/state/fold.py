@@ -14,7 +14,18 @@ from typing import Any
 from rpds import HashTrieMap
 
 from ..errors import NotYourTurn
-from ..events import Asked, Data, Decided, Failed, Finished, Opened, Replied, Started, Usage
+from ..events import (
+    Asked,
+    Data,
+    Decided,
+    Failed,
+    Finished,
+    Opened,
+    Outcome,
+    Replied,
+    Started,
+    Usage,
+)
 from ..journal.trail import Trail
 from ..journal.tree import Entry, Journal
 from .call import CALL_ID, CallState, Status
@@ -34,6 +45,8 @@ def evolve(state: State, entry: Entry) -> State:
     """
     match entry.event:
         case Opened() as opened:
+            if opened.secrets and not entry.own:
+                opened = replace(opened, secrets=())
             return _open(state, opened).but(root=state.root or entry.id)
         case Asked() as asked:
             return _ask(state, asked)
@@ -51,11 +64,19 @@ def evolve(state: State, entry: Entry) -> State:
             known = _expect(state, call_id, "proposed", "approved", "unknown")
             if used:
                 known = known.then(known.decided, Started(call_id, None, used))
-            return settle(state, known, outcome)
+            keys = entry.event.secrets if entry.own else ()
+            return _with_variables(settle(state, known, outcome), outcome, keys)
+
+
+def _with_variables(state: State, outcome: Outcome, keys: tuple[str, ...]) -> State:
+    """Keep of the variables that were set which markers in them stand for values."""
+    if not isinstance(outcome, Data) or not (keys or state.marked):
+        return state
+    return state.but(marked=state.marked.update(dict.fromkeys(outcome.variables, keys)))
 
 
 _OF_OWN_WORK = (
-    *("last", "prompt", "turns_since", "calls_before"),
+    *("last", "prompt", "asked_again", "turns_since", "calls_before"),
     *("reminded", "done", "outputs"),
 )
 _NOTHING_YET: Mapping[str, Any] = {"last": None, "reminded": False, "done": False, "outputs": {}}
@@ -103,6 +124,7 @@ def _ask(state: State, asked: Asked) -> State:
     return state.but(
         last=asked,
         prompt=asked.text,
+        asked_again=asked.again,
         turns_since=0,
         reminded=False,
         done=False,
@@ -143,7 +165,12 @@ def _with_calls(
         if not CALL_ID.fullmatch(call.id):
             raise NotYourTurn(f"{call.id!r:.60} is no call id: letters, digits, _ and - alone")
         key = f"{entry.id[:12]}.{index}"
-        known = CallState(call, key, len(order) + 1, turn, stale=stale, history=history)
+        known = CallState(
+            *(call, key, len(order) + 1, turn),
+            stale=stale,
+            history=history,
+            secrets=reply.secrets,
+        )
         calls = calls.insert(call.id, known)
         order = order.add(call.id)
     return calls, order

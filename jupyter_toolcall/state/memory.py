@@ -15,6 +15,7 @@ from ..digest import digest
 from ..errors import Absent
 from ..events import Decided, Failed, Finished, Interrupted, Made, Outcome
 from ..journal.tree import Journal
+from ..secrets import MissingSecret
 from ..tools import Tool
 from ..tools.kinds import Kinds, kind_of
 from .call import CallState, is_instance, objects_of
@@ -24,6 +25,14 @@ from .shape import State
 MISSING = object()
 UNTOLD = "not reproducible"
 """Of an object whose content nobody can tell: another one may pass for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a tool gets: arguments and session variables."""
+
+    arguments: Mapping[str, Any]
+    variables: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +49,11 @@ class Prepared:
     """For a stateful instance: what it is before the call, by digest."""
     variables: Mapping[str, Any] = field(default_factory=dict)
     """The session variables that it reads."""
+    inputs: Inputs | None = field(default=None, repr=False, compare=False)
+    """Arguments and variables with the values of secrets, for the run alone; None where no
+    marker stands for one."""
+    missing: MissingSecret | None = None
+    """Why it can't run now: a variable of the environment is not set."""
 
 
 class Shelf(Protocol):

@@ -20,13 +20,21 @@ def settle(state: State, known: CallState, outcome: Outcome) -> State:
     came = _came(state, known, outcome) if known.status in ("succeeded", "answered") else {}
     state = state.but(
         calls=state.calls.insert(known.id, known),
-        open=tuple(call_id for call_id in state.open if call_id != known.id),
+        open=_without(state.open, known.id),
         settled=state.settled + 1,
         **came,
     )
     for made in objects_of(outcome):
         state = introduce(state, made)
     return state
+
+
+def _without(open_calls: tuple[str, ...], call_id: str) -> tuple[str, ...]:
+    """Return the open calls without one, which most often is the first."""
+    if call_id not in open_calls:
+        return open_calls
+    at = open_calls.index(call_id)
+    return open_calls[:at] + open_calls[at + 1 :]
 
 
 def _came(state: State, known: CallState, outcome: Outcome) -> dict[str, Any]:

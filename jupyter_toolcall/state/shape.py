@@ -34,7 +34,9 @@ class State:
     """The ids of the calls of the last reply."""
     last: Asked | Replied | None = None
     prompt: str = ""
-    """What a person said last."""
+    """What a person asked last."""
+    asked_again: int = 0
+    """How often that was asked before at the same place."""
     turns: int = 0
     turns_since: int = 0
     """Replies since a person spoke last."""
@@ -64,6 +66,8 @@ class State:
     """What calls made of the session's variables."""
     setters: HashTrieMap[str, str] = _NONE
     """For each of them the call that set it last."""
+    marked: HashTrieMap[str, tuple[str, ...]] = _NONE
+    """For each of them the keys of the markers in it that stand for secrets."""
     code: HashTrieMap[str, str] = _NONE
     """For each tool what it was made of when it ran last: the digest of a text."""
     sent: HashTrieMap[str, str] = _NONE

@@ -55,6 +55,15 @@ def prove(path: Path) -> tuple[Proof, ...]:
     return tuple(Proof(each.name, _wrong(each, as_is, solved)) for each in places)
 
 
+def solutions(path: Path) -> tuple[str, ...]:
+    """Return the code that `prove` adds to a notebook's own; () for a file that is no notebook."""
+    try:
+        places = _places(sources(path), path)
+    except (ToolcallError, OSError):
+        return ()
+    return tuple(cell for place in places for cell in place.exercise.cells)
+
+
 def _places(cells: Sequence[str | None], path: Path) -> list[_Place]:
     found: list[_Place] = []
     begins, on = 0, ""

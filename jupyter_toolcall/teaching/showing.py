@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..printable import LINES, printable
 from ..rows.contract import Task
 from .checking import Verdict
 from .reading import Check, Exercise
@@ -22,7 +23,11 @@ class Page:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return {**self.data, "text/markdown": self.markdown, "text/plain": str(self)}
+        return {
+            **self.data,
+            "text/markdown": self.markdown,
+            "text/plain": printable(str(self), LINES),
+        }
 
     def __str__(self) -> str:
         return self.markdown.replace("**", "").replace("### ", "")

@@ -70,8 +70,11 @@ def _pale(
     return Pale(branch, seen, entries, shares, tuple(touched))
 
 
-def touched_by(state: State, entries: Iterable[Entry]) -> list[str]:
-    """Return the calls that entries are about, and those that are open, in call order."""
+def touched_by(state: State, entries: Iterable[Entry], most: int | None = None) -> list[str]:
+    """Return the calls that entries are about, and those that are open, in call order.
+
+    Of the open ones only the first `most` are returned, where that is given.
+    """
     found: dict[str, None] = {}
     for entry in entries:
         match entry.event:
@@ -79,7 +82,7 @@ def touched_by(state: State, entries: Iterable[Entry]) -> list[str]:
                 found.update(dict.fromkeys(call.id for call in calls))
             case Decided(call_id) | Started(call_id) | Finished(call_id):
                 found[call_id] = None
-    found.update(dict.fromkeys(state.open))
+    found.update(dict.fromkeys(state.open[:most]))
     return sorted(found, key=lambda call_id: state.calls[call_id].step)
 
 

@@ -17,7 +17,7 @@ from ..events import Replied, Usage
 from ..journal.tree import Entry
 from ..loop import Cursor
 from ..models.prices import Cost, cost
-from ..request import Attempt, Request
+from ..request import Attempt, Message, Request
 from ..state.fold import state_at
 
 
@@ -105,10 +105,14 @@ def plain(request: Request) -> dict[str, Any]:
         "system": request.system,
         "tools": [tool.definition() for tool in request.tools],
         "messages": [
-            {"role": type(message).__name__.lower(), **asdict(message)}
+            {"role": type(message).__name__.lower(), **_fields(message)}
             for message in request.messages
         ],
     }
+
+
+def _fields(message: Message) -> dict[str, Any]:
+    return {name: item for name, item in asdict(message).items() if name != "secrets"}
 
 
 def attempts(entry: Entry) -> tuple[Attempt, ...]:

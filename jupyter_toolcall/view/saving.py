@@ -24,8 +24,10 @@ def bundle(cursor: Cursor, rows: Rows, since: str | None) -> dict[str, Any]:
     What a learner guessed, and how an exercise stands, is no part of the session.
     """
     rows = replace(rows, guesses=(), session=tuple(replace(row, task=None) for row in rows.session))
-    saved = Saved(rows, journal_part(cursor, since))
-    return {MIME: packed(saved), "image/svg+xml": svg(rows), "text/plain": text(rows)}
+    saved, hide = packed(Saved(rows, journal_part(cursor, since))), cursor.desk.hide
+    # The journal's part has none, and has to keep its digests.
+    saved["rows"] = hide(saved["rows"])
+    return {MIME: saved, "image/svg+xml": hide(svg(rows)), "text/plain": hide(text(rows))}
 
 
 def journal_part(cursor: Cursor, since: str | None) -> dict[str, Any]:

@@ -32,19 +32,24 @@ class RowsTold:
     offered: dict[str, ToolRow] = field(default_factory=dict)
     """The tools of a turn as last told, to a person who plays the model."""
     sockets: tuple[str, ...] = ()
-    pending: tuple[str, ...] = ()
+    pending: set[str] = field(default_factory=set)
     """The object rows of calls that wait, as last told."""
     saved: tuple[str, ...] = ()
     """The objects that were told as saved."""
     counting: Counting | None = None
     took: Tally = field(default_factory=Tally)
 
-    def _rows(self, seen: Seen, path: Iterable[Entry], shared: frozenset[str]) -> Rows:
-        """Return the rows of what entries are about, all but the objects that there are."""
+    def _rows(
+        self, seen: Seen, path: Iterable[Entry], shared: frozenset[str], most: int | None = None
+    ) -> Rows:
+        """Return the rows of what entries are about, all but the objects that there are.
+
+        Of the calls that are open besides only the first `most` are told again.
+        """
         entries = list(path)
         state = seen.state
         ends = self._ends_of(seen, entries, shared)
-        calls = [state.calls[call_id] for call_id in touched_by(state, entries)]
+        calls = [state.calls[call_id] for call_id in touched_by(state, entries, most)]
         rows = tuple(self._call(seen, call, ends.get(call.id)) for call in calls)
         waiting = tuple(self._waiting(seen, rows))
         sockets = output_rows(state)
@@ -108,12 +113,14 @@ class RowsTold:
         rows: tuple[CallRow, ...],
     ) -> tuple[str, ...]:
         now = {row.id for row in waiting}
+        settled = [row for row in rows if row.id in self.pending and row.id not in now]
         made = {row.object for row in rows if row.id not in now}
-        gone = [key for key in self.pending if key not in now and key not in made]
+        gone = [row.id for row in settled if row.id not in made]
         for key in gone:
             self.layout = without(self.layout, key)
         gone += [key for key in self.sockets if key not in {row.id for row in sockets}]
-        self.pending = tuple(now)
+        self.pending.difference_update(row.id for row in settled)
+        self.pending |= now
         return tuple(f"objects:{key}" for key in gone)
 
     def _new_tools(self, calls: list[CallState]) -> list[str]:

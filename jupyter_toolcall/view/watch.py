@@ -17,7 +17,7 @@ from ..journal.tree import Entry, Label
 from ..loop import Cursor
 from ..rows.contract import BranchRow, Rows, SessionRow
 from .beside import branch_rows, drawn, pales, touched_by, with_took
-from .differing import with_differences
+from .comparison_rows import with_comparison
 from .seen import Seen
 from .told import RowsTold, saved_in
 
@@ -39,13 +39,13 @@ class Watch(RowsTold):
     """Whether other branches were out of sight."""
     _labels: dict[str, Label] = field(default_factory=dict)
     """What branches were called."""
-    _branches: tuple[BranchRow, ...] = ()
+    branches: tuple[BranchRow, ...] = ()
 
     def whole(self, cursor: Cursor, session: SessionRow, layout: Layout | None = None) -> Rows:
         """Return all rows; what has a place in `layout` keeps it."""
         self.layout, self.tools, self.offered = layout or Layout(), set(), {}
         self.took = Tally()
-        self.pending = self.sockets = ()
+        self.pending, self.sockets = set(), ()
         journal = cursor.desk.journal
         path = journal.path(cursor.head)
         seen = Seen(cursor, cursor.state, outdated=outdated(cursor.desk, cursor.state))
@@ -58,10 +58,10 @@ class Watch(RowsTold):
         for more in pale:
             rows = _joined(rows, more)
         self.seen = {"": seen, **{each.branch.head: each.seen for each in beside}}
-        self._branches = branch_rows(cursor, known, beside, self._counting(cursor), self.took)
+        self.branches = branch_rows(cursor, known, beside, self._counting(cursor), self.took)
         self._at(cursor)
         rows = self._with_offer(rows, cursor, session)
-        return replace(rows, session=(self._session(cursor, session),), branches=self._branches)
+        return replace(rows, session=(self._session(cursor, session),), branches=self.branches)
 
     def changes(self, cursor: Cursor, session: SessionRow) -> Rows | None:
         """Return the rows that changed since the last ones; None where all has to be told."""
@@ -69,9 +69,11 @@ class Watch(RowsTold):
         if path is None:
             return None
         seen = self._since(cursor, path)
-        rows = self._rows(seen, path, frozenset())
+        goes_on_at_once = session.phase in ("thinking", "running")
+        # What the calls of a long reply would be is told at a pause, not before each of them.
+        rows = self._rows(seen, path, frozenset(), 1 if goes_on_at_once else None)
         rows = self._with_objects(rows, seen, self._names(seen, rows.calls))
-        if session.phase not in ("thinking", "running"):
+        if not goes_on_at_once:
             rows = self._with_branch(rows, cursor)
         self._at(cursor)
         rows = self._with_offer(rows, cursor, session)
@@ -80,7 +82,7 @@ class Watch(RowsTold):
     def _since(self, cursor: Cursor, path: tuple[Entry, ...]) -> Seen:
         """Return the shown branch as it is seen now; only what these entries touch is new."""
         state, before = cursor.state, self.seen[""].outdated if "" in self.seen else None
-        touched = [state.calls[call_id] for call_id in touched_by(state, path)]
+        touched = [state.calls[call_id] for call_id in touched_by(state, path, 1)]
         known = outdated(cursor.desk, state, touched if before is not None else None, before)
         self.seen[""] = seen = Seen(cursor, state, outdated=known)
         return seen
@@ -108,18 +110,18 @@ class Watch(RowsTold):
         ids = {entry.id for entry in path}
         if any(entry.id not in ids for entry in journal.since(self._told)):
             return None
-        heads = {row.id for row in self._branches if not row.current}
+        heads = {row.id for row in self.branches if not row.current}
         heads |= set() if self._ahead else {self.head}
         at_end = not self._ahead or bool(journal.children(cursor.head)) or not path
         return path if at_end and goes_on(journal, self.head, path, heads) else None
 
     def _with_branch(self, rows: Rows, cursor: Cursor) -> Rows:
         """Tell where the shown branch has come to: a branch's row is known by its head."""
-        told = next(row for row in self._branches if row.current)
+        told = next(row for row in self.branches if row.current)
         now = with_took(replace(told, id=cursor.head), cursor.state, self.took)
         if now == told:
             return rows
-        self._branches = tuple(now if row is told else row for row in self._branches)
+        self.branches = tuple(now if row is told else row for row in self.branches)
         gone = () if now.id == told.id else (f"branches:{told.id}",)
         return replace(rows, branches=(now,), drop=(*rows.drop, *gone))
 
@@ -132,7 +134,7 @@ def standing(cursor: Cursor, name: str) -> Rows:
         name=name, phase=phase, says=says, text=cursor.state.said, yours=yours, guess=guess
     )
     watch = Watch()
-    return with_differences(watch.whole(cursor, row), watch.seen, {})
+    return with_comparison(watch.whole(cursor, row), watch.seen, {})
 
 
 def _joined(first: Rows, more: Rows) -> Rows:

@@ -1,10 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BranchRow, CallRow, DifferenceRow, ObjectRow, Rows } from '../src/generated/contract';
+import type { BranchRow, CallRow, ComparisonRow, DifferenceRow, ObjectRow, PairRow, Rows } from '../src/generated/contract';
 import { called, chain, delta, made, page, press, slide, whole, type Page } from './page';
 
 const HOSTILE = '</script><img src=x onerror=alert(1)>\u202e';
 const HEAD = 'h0';
+
+/** How the second call of both differs, and the third is the same. */
+const DIFFERS: PairRow = { left: 'x2', right: 'call2', kind: 'differs', changes: [{ what: 'argument', name: 'n' }] };
+const SAME: PairRow = { left: 'x3', right: 'call3' };
+const OBJECTS = { left: 'y2', right: 'p2' };
+
+const compared = (more: Partial<ComparisonRow> = {}): ComparisonRow => ({
+  id: `${HEAD} current`,
+  unasked: true,
+  shared: 1,
+  pairs: [{ ...DIFFERS, objects: [OBJECTS] }, SAME],
+  ...more
+});
 
 /** A chain of three calls, and another branch that went another way from the second on. */
 function forked(other: Partial<CallRow> = {}, object: Partial<ObjectRow> = {}, more: Partial<Rows> = {}): Rows {
@@ -18,13 +31,14 @@ function forked(other: Partial<CallRow> = {}, object: Partial<ObjectRow> = {}, m
     ],
     objects: [
       ...(rows.objects ?? []),
-      made('y2', 2, { branch: HEAD, lane: 1, call: 'x2', content: 'aaa', ...object }),
+      made('y2', 2, { branch: HEAD, lane: 1, call: 'x2', ...object }),
       made('y3', 3, { branch: HEAD, lane: 1, call: 'x3' })
     ],
     branches: [
       { id: HEAD, name: 'main', shares: 'current', from_step: 2, calls: 3, ran: 3, tokens: 1204, ms: 14, cost: '$0.0100' },
       { id: 'h1', name: 'slices', current: true, left: HEAD, calls: 3, ran: 2, remembered: 1, ms: 6 }
     ],
+    comparisons: [compared()],
     ...more
   };
 }
@@ -45,67 +59,69 @@ const choose = (it: Page, label: string, value: string): void => {
 };
 
 test('what is the same folds to a line, and what differs stands side by side with what differs marked', async () => {
-  const it = await open(forked({}, { preview: { caption: 'cut in sticks', fields: [['cut', 'STICKS']] } }));
+  const parts = [{ name: 'cut', left: 'STICKS', right: 'SLICES' }];
+  const it = await open(forked({}, {}, { differences: [{ id: 'y2 p2', parts }] }));
   assert.match(it.one('[role=table]').textContent, /Potato_do1: the same in both, not run again/);
   assert.equal(it.one('.tc-with [role=status]').textContent, '1 of 3 calls differs');
   assert.deepEqual(texts(it, '.diff .tc-call mark'), ['1']);
-  assert.deepEqual(texts(it, '.diff .tc-partof mark'), ['STICKS']);
+  assert.deepEqual(texts(it, '.diff .tc-partof mark'), ['STICKS', 'SLICES']);
   const footer = it.one('[role=table]').textContent;
   assert.match(footer, /3 calls ran · 1,204 tokens · \$0\.0100 · 14 ms in tools/);
   assert.match(footer, /2 calls ran, 1 from memory · 6 ms in tools/);
 });
 
-test('a branch compared with itself has no difference, and swapping mirrors', async () => {
+test('swapping mirrors what was told, and asks nothing', async () => {
   const it = await open(forked());
   const left = texts(it, '.diff:not(.b)');
   const right = texts(it, '.diff.b');
   it.click('Swap');
   assert.deepEqual([texts(it, '.diff:not(.b)'), texts(it, '.diff.b')], [right, left]);
-  choose(it, 'Left branch', 'current');
-  choose(it, 'Right branch', 'current');
+  assert.deepEqual(it.sent, []);
+});
+
+test('two branches without a difference are said to have none', async () => {
+  const it = await open(forked({}, {}, { comparisons: [compared({ same: true, shared: 3, pairs: [] })] }));
   assert.equal(it.one('.tc-with [role=status]').textContent, 'No difference in 3 calls');
   assert.equal(it.all('.diff').length, 0);
 });
 
-test('calls with other ids are aligned by their tool and by what they worked on', async () => {
-  const rows = forked();
-  const ids = new Map([
-    ['x2', 'live1'],
-    ['x3', 'live2']
-  ]);
-  const first = called(2, { id: 'x1', branch: HEAD, object: 'y1', tool: 'Potato_wash', call: 'live0' });
-  const it = await open({
-    ...rows,
-    calls: [
-      ...(rows.calls ?? []).map(call => ({
-        ...call,
-        call: ids.get(call.id) ?? call.call,
-        step: ids.has(call.id) ? call.step + 1 : call.step
-      })),
-      first
-    ],
-    objects: [...(rows.objects ?? []), made('y1', 2, { branch: HEAD, call: 'x1' })],
-    branches: (rows.branches ?? []).map(branch => (branch.id === HEAD ? { ...branch, calls: 4 } : branch))
-  });
+test('the pairs stand as they were told, whatever the calls are', async () => {
+  const pairs: PairRow[] = [{ right: 'call2', kind: 'differs' }, { left: 'x2', right: 'call3', kind: 'same' }, { left: 'x3', kind: 'differs' }];
+  const it = await open(forked({}, {}, { comparisons: [compared({ pairs })] }));
   it.click('Show');
   const steps = texts(it, '.tc-crow > .n').filter(Boolean);
-  assert.deepEqual(
-    steps.map(step => step.replace(/, (differs|the same)$/, '')),
-    ['1', '2', '3 | 2', '4 | 3', 'Took']
-  );
-  assert.match(it.all('.tc-crow')[2]?.textContent ?? '', /Potato_wash.*not called/);
+  assert.deepEqual(steps, ['1, the same', '2, differs', '2 | 3, the same', '3, differs', 'Took']);
+  assert.match(it.all('.tc-crow')[2]?.textContent ?? '', /not called.*Potato_do2/);
 });
 
-test('an object of another number that stands beside one is the same argument', async () => {
-  const rows = forked({ tool: 'Potato_do2', arguments: {} }, { name: 'Potato#7' });
-  const it = await open({
-    ...rows,
-    calls: (rows.calls ?? []).map(call => ({
-      ...call,
-      arguments: call.step === 3 ? { Potato: call.branch ? 'Potato#7' : 'Potato#3' } : call.arguments
-    }))
-  });
-  assert.equal(it.all('.tc-call mark').length, 0);
+test('what is marked in a call is what was told to differ, line by line in a text', async () => {
+  const changes: PairRow['changes'] = [
+    { what: 'tool' },
+    { what: 'argument', name: 'm' },
+    { what: 'result', left: [2], right: [2, 3] },
+    { what: 'error' }
+  ];
+  const pairs = [{ ...DIFFERS, changes }];
+  const rows = forked({ arguments: { n: 1, m: 2 }, result: 'a\nb', error: 'bad', prints: 'p' }, {}, { comparisons: [compared({ pairs })] });
+  const it = await open({ ...rows, calls: (rows.calls ?? []).map(one => (one.id === 'call2' ? { ...one, result: 'a\nc\nd', prints: 'q' } : one)) });
+  assert.deepEqual(texts(it, '.diff:not(.b) mark'), ['Potato_do2', '2', 'bad', 'b']);
+  assert.deepEqual(texts(it, '.diff.b mark'), ['Potato_do2', 'c', 'd']);
+  assert.equal(it.all('.tc-came .k').length, 0, 'what was printed is not told to differ');
+});
+
+test('what the model said last is shown where that differs', async () => {
+  const text: ComparisonRow['text'] = { what: 'text', left: [1], right: [1] };
+  const rows = forked({}, {}, { comparisons: [compared({ pairs: [SAME], text })] });
+  const session = rows.session?.map(row => ({ ...row, text: 'slices\nend' }));
+  const it = await open({ ...rows, ...(session ? { session } : {}), branches: (rows.branches ?? []).map(one => ({ ...one, text: 'sticks\nend' })) });
+  assert.equal(it.one('.tc-with [role=status]').textContent, 'The same 2 calls');
+  assert.deepEqual(texts(it, '.diff mark'), ['sticks', 'slices']);
+});
+
+test('an object that a call only returned is named where it differs', async () => {
+  const pairs: PairRow[] = [{ ...DIFFERS, changes: [{ what: 'result' }] }];
+  const it = await open(forked({ object: 'p0' }, {}, { comparisons: [compared({ pairs })] }));
+  assert.deepEqual(texts(it, '.diff .tc-came'), ['returned Potato#1', 'returned Potato#3']);
 });
 
 const CELLS: DifferenceRow = {
@@ -119,8 +135,7 @@ const CELLS: DifferenceRow = {
 };
 
 test('values that are told are shown in their kind on either side, whichever was asked for first', async () => {
-  const rows = forked({}, {}, { differences: [CELLS] });
-  const it = await open({ ...rows, objects: (rows.objects ?? []).map(one => (one.id === 'p2' ? { ...one, content: 'bbb' } : one)) });
+  const it = await open(forked({}, {}, { differences: [CELLS] }));
   const left = it.one('.diff:not(.b)');
   const right = it.one('.diff.b');
   assert.match(left.textContent, /2 cells differ/);
@@ -134,35 +149,65 @@ test('values that are told are shown in their kind on either side, whichever was
   assert.deepEqual([...it.one('.diff:not(.b)').querySelectorAll('td')].map(td => td.textContent), ['7', 'n', '2']);
 });
 
-test('how values differ is asked of the kernel once; without a kernel it is said that it is not known', async () => {
-  const differing = forked({ arguments: {} });
-  const objects = (differing.objects ?? []).map(one => (one.id === 'p2' ? { ...one, content: 'bbb' } : one));
-  const it = await open({ ...differing, objects });
-  const asked = (): number => it.sent.filter(command => command.type === 'compare').length;
-  assert.deepEqual(it.sent, [{ type: 'compare', left: HEAD, right: 'h1' }]);
-  assert.match(it.one('.diff').textContent, /the kernel is asked where/);
-  assert.equal(it.buttons('Run').length, 0, 'it is finished: there is nothing to run');
-  it.view.update(delta(1, { differences: [{ id: 'y2 p2', unknown: 'its value is not in this kernel' }] }));
-  assert.match(it.one('.diff').textContent, /not in this kernel/);
-  it.click('Graph');
-  it.click('Compare');
-  assert.equal(asked(), 1);
-  it.view.update(whole({ ...differing, objects }));
-  assert.equal(asked(), 2, 'what was told before is gone when all is told anew');
-  const saved = await open({ ...differing, objects }, false);
-  assert.equal(saved.sent.length, 0);
-  assert.match(saved.one('.diff').textContent, /differs beyond what is kept here/);
+test('cells that stand in the small picture of a table are marked there, each side in its own row', async () => {
+  const preview = { columns: ['n', 'm'], cells: [['1', '5'], ['1', '6']] };
+  const cells = [{ row: '1 | 0', column: 'n', left: '1', right: '2', left_at: 2, right_at: 1 }];
+  const rows = forked({}, { preview }, { differences: [{ id: 'y2 p2', parts: [{ says: '1 cell differs', cells }] }] });
+  const it = await open({ ...rows, objects: (rows.objects ?? []).map(one => (one.id === 'p2' ? { ...one, preview } : one)) });
+  const marked = (where: string): boolean[] => it.all(`${where} td`).map(td => td.querySelector('mark') !== null);
+  assert.deepEqual(marked('.diff:not(.b)'), [false, false, true, false]);
+  assert.deepEqual(marked('.diff.b'), [true, false, false, false]);
 });
 
-test('a branch whose rows are not here is said to be so in a saved notebook, and asked for in a live one', async () => {
+test('what differs beyond what is compared in detail, or is not known, is said to', async () => {
+  const it = await open(forked());
+  assert.match(it.one('.diff').textContent, /more objects differ than are compared in detail/);
+  it.view.update(delta(1, { differences: [{ id: 'y2 p2', unknown: 'its value is not in this kernel' }] }));
+  assert.match(it.one('.diff').textContent, /not in this kernel/);
+});
+
+test('the kernel is asked once, again where all was told anew or taken back, and told when nobody looks', async () => {
+  const rows = forked({}, {}, { comparisons: [] });
+  const it = await open(rows);
+  const ask = { type: 'compare', left: '', right: '' };
+  assert.deepEqual(it.sent, [ask]);
+  assert.match(it.root.textContent, /The kernel compares the branches/);
+  it.view.update(delta(1, { comparisons: [compared()] }));
+  assert.equal(it.one('.tc-with [role=status]').textContent, '1 of 3 calls differs');
+  it.view.update(delta(2, { comparisons: [compared({ pairs: [SAME] })] }));
+  assert.equal(it.one('.tc-with [role=status]').textContent, 'The same 2 calls');
+  assert.deepEqual(it.sent, [ask], 'what changes is told unasked');
+  it.view.update(delta(3, { drop: [`comparisons:${HEAD} current`] }));
+  assert.deepEqual(it.sent, [ask, ask]);
+  it.view.update(whole(rows));
+  assert.deepEqual(it.sent, [ask, ask, ask]);
+  it.click('Graph');
+  assert.deepEqual(it.sent.at(-1), { ...ask, on: false });
+  it.click('Compare');
+  assert.deepEqual(it.sent.at(-1), ask);
+});
+
+test('where a saved notebook has no comparison it is said so, and of which branches', async () => {
+  const it = await open(forked({}, {}, { comparisons: [] }), false);
+  assert.match(it.root.textContent, /does not keep how its branches differ\. Run the cell/);
+  assert.equal(it.sent.length, 0);
+});
+
+test('another branch is asked for in a live session; a saved notebook says that it has not kept it', async () => {
   const old: BranchRow = { id: 'old', name: 'old try', calls: 3 };
   const rows = { ...forked(), branches: [old, ...(forked().branches ?? [])] };
   const saved = await open(rows, false);
   choose(saved, 'Left branch', 'old');
-  assert.match(saved.root.textContent, /The calls of old try are not kept in this notebook/);
+  assert.match(saved.root.textContent, /does not keep how old try and slices differ/);
+  choose(saved, 'Left branch', HEAD);
+  assert.equal(saved.one('.tc-with [role=status]').textContent, '1 of 3 calls differs');
   const live = await open(rows);
   choose(live, 'Left branch', 'old');
-  assert.deepEqual(live.sent.at(-1), { type: 'compare', left: 'old', right: 'h1' });
+  assert.deepEqual(live.sent, [{ type: 'compare', left: 'old', right: 'current' }]);
+  assert.match(live.root.textContent, /The kernel compares old try and slices/);
+  live.view.update({ type: 'refused', command: 'compare', reason: 'out of view', fields: {} });
+  assert.match(live.root.textContent, /out of view/);
+  assert.equal(live.sent.length, 1);
 });
 
 test('what is chosen goes along with the other tabs', async () => {
@@ -210,14 +255,11 @@ test('hostile text of a comparison is text', async () => {
   assert.doesNotMatch([it.root.textContent, ...words].join('\n'), /\u202e/);
 });
 
-test('branches that share each other in a circle are not followed for ever', async () => {
-  const branches: BranchRow[] = [
-    { id: 'a', name: 'a', shares: 'b', calls: 3 },
-    { id: 'b', name: 'b', shares: 'a', calls: 3 },
-    { id: 'h1', name: 'c', current: true, left: 'a' }
-  ];
-  const it = await open({ ...chain(2), branches }, false);
-  assert.match(it.root.textContent, /are not kept in this notebook/);
+test('a comparison that names what is not there, or is of the wrong shape, breaks nothing', async () => {
+  const pairs = [{ left: 'nowhere', right: '__proto__' }, { left: 'x2', kind: 'odd', changes: 7, objects: [{ left: 'gone' }] }, 'x'];
+  const wrong = { id: `${HEAD} current`, unasked: true, shared: -4, pairs, text: 'x' } as unknown as ComparisonRow;
+  const it = await open(forked({}, {}, { comparisons: [wrong] }));
+  assert.match(it.one('.tc-with [role=status]').textContent, /1 call/);
 });
 
 // -- the list of branches ---------------------------------------------------------------------

@@ -258,6 +258,9 @@ test('another branch can be checked out, and compared call by call', async () =>
       branches: [
         { id: 'b', name: 'new', current: true },
         { id: 'h', name: 'old' }
+      ],
+      comparisons: [
+        { id: 'h current', unasked: true, shared: 1, pairs: [{ left: 'x2', right: 'call2', kind: 'differs', made: 'same' }] }
       ]
     })
   );

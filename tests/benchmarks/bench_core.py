@@ -6,10 +6,12 @@ Every figure stands beside one that was measured in the same run, since machines
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,16 @@ from typing import Any
 from jupyter_toolcall import Scripted, Session, Toolbox
 
 ROOT = Path(__file__).parents[2]
+GOAL_CALL = 100
+"""Microseconds of CPU that a call may take."""
+GOAL_GROWTH = 11
+"""How many times as much as 1,000 calls 10,000 may cost."""
+GOAL_JOURNAL = 700
+"""Bytes of journal a call."""
+GOAL_MEMORY = 3_000
+"""Bytes of memory that a call may keep."""
+GOAL_LOAD = 15
+"""Milliseconds of CPU that `%load_ext` may take."""
 LOAD = """
 import sys, time
 from IPython.core.interactiveshell import InteractiveShell
@@ -74,8 +86,12 @@ def calls(scheme: str) -> None:
         print(
             f"a call of {count:>6,}, scheme {scheme:<6}  {ours / count * 1e6:8.1f} µs"
             f"   bare loop {floor / count * 1e6:5.1f} µs   ratio {ours / floor:6.1f}"
+            f"   goal {GOAL_CALL} µs"
         )
-    print(f"cost(10,000) / cost(1,000), scheme {scheme:<6} {costs[10_000] / costs[1_000]:5.1f}")
+    print(
+        f"cost(10,000) / cost(1,000), scheme {scheme:<6} {costs[10_000] / costs[1_000]:5.1f}"
+        f"   goal {GOAL_GROWTH}"
+    )
 
 
 def replays() -> None:
@@ -89,7 +105,24 @@ def replays() -> None:
 
 def kept() -> None:
     few, many = (len(session_of(count, "flat").run().journal.dumps()) for count in (100, 1_100))
-    print(f"journal, bytes a call      {(many - few) / 1_000:8.0f}")
+    print(f"journal, bytes a call      {(many - few) / 1_000:8.0f}   goal {GOAL_JOURNAL}")
+
+
+def memory() -> None:
+    few, many = (retained(count) for count in (100, 1_100))
+    print(f"memory, bytes a call       {(many - few) / 1_000:8.0f}   goal {GOAL_MEMORY:,}")
+
+
+def retained(count: int) -> int:
+    """Return the bytes that the calls of a session keep once it has run, without its script."""
+    session = session_of(count, "flat")
+    gc.collect()
+    tracemalloc.start()
+    session.run()
+    gc.collect()
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return size
 
 
 def loading() -> None:
@@ -99,7 +132,10 @@ def loading() -> None:
             min(_loaded(str(path), name) for _ in range(5))
             for path, name in ((folder, "nothing_at_all"), (ROOT, "jupyter_toolcall"))
         )
-    print(f"%load_ext, CPU             {ours:8.1f} ms   an empty extension {floor:5.1f} ms")
+    print(
+        f"%load_ext, CPU             {ours:8.1f} ms   an empty extension {floor:5.1f} ms"
+        f"   goal {GOAL_LOAD} ms"
+    )
 
 
 def _loaded(path: str, name: str) -> float:
@@ -115,4 +151,5 @@ if __name__ == "__main__":
         calls(each)
     replays()
     kept()
+    memory()
     loading()

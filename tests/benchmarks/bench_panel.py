@@ -1,5 +1,7 @@
 """What a panel and a notebook cost: bytes an append, time an append, bytes a call saved.
 
+And what many calls in one reply cost, beside as many replies of one call.
+
 python tests/benchmarks/bench_panel.py
 """
 
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
 from dataclasses import dataclass
 
@@ -15,6 +18,12 @@ from jupyter_toolcall.panel.driving import Drive
 from jupyter_toolcall.rows.contract import Notice
 from jupyter_toolcall.rows.wire import packed
 from jupyter_toolcall.view.saving import MIME, bundle
+
+CALLS = 8_000
+PATIENCE = 30.0
+"""Seconds of CPU: what is expected to take longer is estimated from smaller runs."""
+GOAL_REPLY = 1.2
+"""How many times as much as in replies of their own calls in one reply may cost."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +71,75 @@ def saved(count: int) -> tuple[float, float, float]:
     return len(json.dumps(made[MIME])) / count, len(made["image/svg+xml"]), spent
 
 
+def step(x: int) -> int:
+    """Add one."""
+    return x + 1
+
+
+def of_steps(count: int, together: bool) -> Session:
+    """Return a session of so many calls: all in one reply, or one a reply."""
+    calls = [("step", {"x": n}) for n in range(count)]
+    script = Scripted([calls, "done"] if together else [*calls, "done"])
+    return Session(Toolbox(step), script, scheme="flat", approve="all").ask("Go on.")
+
+
+def seconds(count: int, together: bool, panel: bool) -> float:
+    """Return the seconds of CPU that so many calls take, with a panel or without one."""
+    session = of_steps(count, together)
+    began = time.process_time()
+    if panel:
+        asyncio.run(Drive(session, tell=lambda notice: None).drive())
+    else:
+        session.run()
+    return time.process_time() - began
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What CALLS calls take in seconds of CPU, and from how many calls that was estimated."""
+
+    seconds: float
+    estimated_from: int = 0
+
+
+def cost(together: bool, panel: bool) -> Cost:
+    """Return what CALLS calls take. Where it would take too long, it is estimated.
+
+    The estimate takes the growth from half as many calls to the largest number that was run
+    to be the same for each further doubling.
+    """
+    count = CALLS // 32
+    before, took = seconds(count // 2, together, panel), seconds(count, together, panel)
+    while count < CALLS:
+        growth = took / before
+        if took * growth > PATIENCE:
+            return Cost(took * growth ** math.log2(CALLS / count), count)
+        count *= 2
+        before, took = took, seconds(count, together, panel)
+    return Cost(took)
+
+
+def replies() -> None:
+    for panel in (False, True):
+        where = "with a panel" if panel else "without one"
+        single, together = cost(together=False, panel=panel), cost(together=True, panel=panel)
+        for title, each in (("one a reply", single), ("in one reply", together)):
+            how = f"   ESTIMATED from {each.estimated_from:,} calls" if each.estimated_from else ""
+            print(
+                f"{CALLS:,} calls {title:<12} {where:<12} {each.seconds:9.2f} s CPU"
+                f" {each.seconds / CALLS * 1e6:9.0f} µs a call{how}"
+            )
+        ratio = together.seconds / single.seconds
+        print(f"in one reply / one a reply, {where:<12} {ratio:9.2f}   goal {GOAL_REPLY}")
+
+
 def main() -> None:
     print("  calls  B an append  µs a publish  MIME B/call     SVG B      s")
     for count in (100, 1_000, 5_000):
         size, spent = appended(count)
-        mime, svg, seconds = saved(count)
-        print(f"{count:7} {size:12.0f} {spent:13.0f} {mime:12.0f} {svg:9.0f} {seconds:6.2f}")
+        mime, svg, took = saved(count)
+        print(f"{count:7} {size:12.0f} {spent:13.0f} {mime:12.0f} {svg:9.0f} {took:6.2f}")
+    replies()
 
 
 if __name__ == "__main__":

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.kitchen import (
@@ -33,7 +37,9 @@ from tests.e2e.rig import (
     wait_drawn,
     wait_idle,
 )
+from tests.wild import expected, wild_branches
 
+ROOT = Path(__file__).parents[2]
 BRANCHES = ("%toolchat branch", "_2.checkout('with skin').name_branch('by code').branch")
 
 TABLES = (
@@ -168,3 +174,69 @@ def test_branches_are_named_hidden_shown_and_gone_to_from_the_panel_and_by_lines
     wait_idle(page)
     save(page)
     assert "by code" in str(saved_notebook(lab, "n.ipynb").cells[1].outputs)
+
+
+# -- branches at random: what the panel shows is what `session.diff` says -------------------
+
+ROWS = """table => [...table.querySelectorAll('.tc-crow')].flatMap(row => {
+    const [head, ...cells] = row.children;
+    if (!cells.some(cell => cell.querySelector('.tc-call'))) return [];
+    const side = cell => {
+        const call = cell.querySelector('.tc-call');
+        const texts = selector => [...cell.querySelectorAll(selector)].map(one => one.textContent);
+        const tool = call?.textContent.split('(')[0];
+        return call && {tool, marks: texts('.tc-call mark'), objects: texts('.tc-mini .strong')};
+    };
+    return [{head: head.textContent, left: side(cells[0]), right: side(cells[1])}];
+})"""
+
+
+def shown_rows(compared: Locator, names: str) -> Any:
+    """Return the rows of the comparison of two branches, with what is the same unfolded."""
+    table = compared.get_by_role("table", name=f"Comparison of {names}", exact=True)
+    expect(compared.get_by_role("status")).to_contain_text(re.compile("call"))
+    if not compared.get_by_role("button", name="Fold what is the same").count():
+        show = compared.get_by_role("button", name="Show", exact=True)
+        if show.count():
+            show.first.click()
+    return table.evaluate(ROWS)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 6, 8, 9, 10, 11])
+def test_an_exported_page_shows_of_random_branches_what_diff_says(
+    page: Page, tmp_path: Path, seed: int
+) -> None:
+    session = wild_branches(seed)[-1]
+    page.goto(session.export(tmp_path / "wild.html").as_uri())
+    compared = open_tab(page.get_by_role("region", name="Tool calls"), "Compare")
+    here = session.branch
+    table = compared.get_by_role("table").get_attribute("aria-label") or ""
+    other = table.removeprefix("Comparison of ").removesuffix(f" and {here}")
+    assert shown_rows(compared, f"{other} and {here}") == expected(session.diff(other))
+    screenshot(page, f"compare-random-{seed}")
+    compared.get_by_role("button", name="Swap").click()
+    back = expected(session.fork(session.branch_names[other]).diff(session))
+    assert shown_rows(compared, f"{here} and {other}") == back
+
+
+def test_a_live_panel_shows_of_random_branches_what_diff_says(page: Page, lab: Place) -> None:
+    load = f"""%load_ext jupyter_toolcall
+import json, random, sys
+sys.path.insert(0, {str(ROOT)!r})
+from tests.wild import Clay, Wild, cast, expected, grown, total
+model, clay = Wild(random.Random(10)), Clay()"""
+    cell = "%%toolchat -m model -t Clay cast total -i clay --scheme flat --approve all\nMake it."
+    grow = """_ = grown(_2, 10, 5), _2.name_branch('first')
+print(json.dumps({name: expected(_2.diff(name)) for name in _2.branch_names}))"""
+    open_notebook(page, lab, "random.ipynb", [load, cell, grow])
+    run_all(page)
+    view = panel(page, 1)
+    expect(view.get_by_role("status", name="Session status")).to_contain_text("Finished")
+    expect(outputs(page, 2)).to_contain_text("{")
+    said: dict[str, Any] = json.loads(outputs(page, 2).inner_text())
+    assert len(said) > 2
+    compared = open_tab(view, "Compare")
+    for name, rows in said.items():
+        compared.get_by_role("combobox", name="Left branch").select_option(label=name)
+        assert shown_rows(compared, f"{name} and first") == rows
+        screenshot(page, f"compare-random-{name}")

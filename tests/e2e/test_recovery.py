@@ -24,6 +24,7 @@ from tests.e2e.rig import (
     Place,
     dark_theme,
     open_notebook,
+    restart_kernel,
     run_all,
     run_cell,
     screenshot,
@@ -141,3 +142,41 @@ def test_a_new_kernel_tells_what_rests_on_disk_before_any_cell_runs(page: Page, 
     wait_idle(page)
     expect(text_of(page, 3)).to_contain_text("run its cell, and it goes on there")
     assert sent(lab) == []
+
+
+LOST_KEY = """from jupyter_toolcall.journal.disk import home
+(home() / "key").unlink()
+print("deleted")"""
+ALL = CELL.replace("flat", "flat --approve all")
+
+
+@pytest.mark.parametrize(
+    "choice", ["Run again", "Keep all recorded results", "Begin a new session"]
+)
+def test_with_a_deleted_key_nothing_runs_again_before_a_person_chooses(
+    page: Page, lab: Place, choice: str
+) -> None:
+    model = script("model", '("send", {"to": "Ann"})', '("send", {"to": "Bob"})', '"Done."')
+    open_notebook(page, lab, f"key-{choice[:3]}.ipynb", [POST + model, ALL, LOST_KEY])
+    run_all(page)
+    expect(text_of(page, 2)).to_contain_text("deleted")
+    restart_kernel(page)
+    run_cell(page, 0)
+    run_cell(page, 1)
+    view = panel(page, 1)
+    expect_step(view, 1, "send", "waits for you")
+    expect(view.get_by_role("button", name="Run again", exact=True)).to_be_enabled()
+    expect(view).to_contain_text("sent to Ann")
+    expect(view).to_contain_text("written with another key")
+    assert sent(lab) == ["Ann", "Bob"]
+    screenshot(page, f"lost-key-{choice[:3]}")
+    press(view, choice)
+    if choice == "Run again":
+        expect_step(view, 2, "send", "waits for you")
+        assert sent(lab) == ["Ann", "Bob", "Ann"]
+        press(view, "Keep the recorded result")
+    expect_status(view, "Finished")
+    wait_idle(page)
+    runs = {"Run again": ["Ann"], "Begin a new session": ["Ann", "Bob"]}.get(choice, [])
+    assert sent(lab) == ["Ann", "Bob", *runs]
+    screenshot(page, f"lost-key-{choice[:3]}-after")

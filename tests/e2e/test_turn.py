@@ -24,9 +24,7 @@ TURN = script(
 CELL = "%%toolchat -m model -t fill weigh --scheme flat"
 
 
-def test_one_of_the_calls_of_a_turn_is_edited_and_then_all_are_approved(
-    page: Page, lab: Place
-) -> None:
+def test_one_of_the_calls_of_a_turn_is_edited_before_it_runs(page: Page, lab: Place) -> None:
     open_notebook(page, lab, "turn.ipynb", [OWN + TURN, f"{CELL}\nFill some jars."])
     run_all(page)
     view = panel(page, 1)
@@ -41,10 +39,28 @@ def test_one_of_the_calls_of_a_turn_is_edited_and_then_all_are_approved(
     dialog.get_by_role("button", name="Run with these").click()
     expect_step(view, 2, "fill", "approved")
     expect_waits(view, 1, "fill")
-    press(view, "Approve all")
+    press(view, "Approve")
+    expect_waits(view, 3, "weigh")
+    press(view, "Approve")
     expect_waits(view, 4, "fill")
     expect_step(view, 2, "25")
     expect_step(view, 3, "weigh", "25")
+    press(view, "Approve")
+    expect_status(view, "Finished")
+
+
+def test_approve_all_approves_the_calls_that_wait_and_none_that_waits_for_them(
+    page: Page, lab: Place
+) -> None:
+    open_notebook(page, lab, "all.ipynb", [OWN + TURN, f"{CELL}\nFill some jars."])
+    run_all(page)
+    view = panel(page, 1)
+    expect_waits(view, 1, "fill")
+    press(view, "Approve all")
+    expect_waits(view, 3, "weigh")
+    expect_step(view, 2, "20")
+    press(view, "Approve")
+    expect_waits(view, 4, "fill")
     press(view, "Approve")
     expect_status(view, "Finished")
 

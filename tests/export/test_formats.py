@@ -113,12 +113,12 @@ def test_a_second_export_of_the_same_session_is_the_same_bytes(
 def test_secrets_of_the_environment_are_in_no_format(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SOME_API_KEY", "sk-12345678")
-    said = Scripted([["the key is sk-12345678", ("Potato_peel", {})], "sk-12345678"])
+    monkeypatch.setenv("SOME_API_KEY", "sk-12345678abcd")
+    said = Scripted([["the key is sk-12345678abcd", ("Potato_peel", {})], "sk-12345678abcd"])
     session = Session(kitchen(), said, scheme="flat", approve="all", inputs={"potato": Potato()})
-    session.tell("Use sk-12345678.")
+    session.tell("Use sk-12345678abcd.")
     for name in FORMATS:
-        assert "sk-12345678" not in session.export(tmp_path / name, to=name).read_text(), name
+        assert "sk-12345678abcd" not in session.export(tmp_path / name, to=name).read_text(), name
 
 
 # -- notebook ---------------------------------------------------------------------------------

@@ -10,7 +10,16 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping
 
-from tests.faults import damage, decisions, effects, failing, kills, power, races
+from tests.faults import (
+    damage,
+    decisions,
+    effects,
+    failing,
+    interrupts,
+    kills,
+    power,
+    races,
+)
 from tests.faults.tally import Tally, table
 
 Part = Callable[[], Tally]
@@ -25,6 +34,7 @@ SIZES: Mapping[str, Mapping[str, Part]] = {
         "races": lambda: races.run(40, SEED),
         "decisions": lambda: decisions.run(40, 40, SEED),
         "effects": lambda: effects.run(25, 40, SEED),
+        "interrupts": lambda: interrupts.run(500, SEED),
     },
     "large": {
         "kills": lambda: kills.run(10_000, SEED),
@@ -34,6 +44,7 @@ SIZES: Mapping[str, Mapping[str, Part]] = {
         "races": lambda: races.run(500, SEED),
         "decisions": lambda: decisions.run(800, 60, SEED),
         "effects": lambda: effects.run(1_750, 60, SEED),
+        "interrupts": lambda: interrupts.run(10_000, SEED),
     },
 }
 """What is run in every test run, and what by `make faults`."""

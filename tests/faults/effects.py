@@ -582,6 +582,7 @@ class Effects(RuleBasedStateMachine):
         path.unlink(missing_ok=True)
         if key is not None:
             path.write_bytes(key)
+            path.chmod(0o600)
         seal._key.cache_clear()
 
     @rule()

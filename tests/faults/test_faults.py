@@ -21,6 +21,8 @@ LEAST = {
     "damage": 2_000,
     "races": 40,
     "decisions": 1_000,
+    "interrupts": 500,
+    "effects": 600,
 }
 """A part that has fewer cases than these has lost some."""
 

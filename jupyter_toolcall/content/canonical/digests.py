@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...digest import LENGTH
+from ...interrupts import attempt
 from .libraries import of_library
 from .python import Parts, of_python
 
@@ -20,14 +21,16 @@ SHORT = 1_000
 
 def content_digest(value: object) -> str:
     """Return the digest of a value, or "" where it cannot be taken."""
-    try:
-        try:
-            return Digests().of(value).hex()[:LENGTH]
-        except _HoldsItself:
-            return Digests(by_place=True).of(value).hex()[:LENGTH]
     # What reading a value raises is up to its own class.
-    except Exception:
-        return ""
+    found, raised = attempt(_digest, value)
+    return "" if raised or found is None else found
+
+
+def _digest(value: object) -> str:
+    try:
+        return Digests().of(value).hex()[:LENGTH]
+    except _HoldsItself:
+        return Digests(by_place=True).of(value).hex()[:LENGTH]
 
 
 class _HoldsItself(ValueError):

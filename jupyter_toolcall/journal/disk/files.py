@@ -6,6 +6,7 @@ once it was synced itself. Each act raises OSError.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import secrets
@@ -46,7 +47,7 @@ class Files(Protocol):
         """Return whether there is such a folder."""
 
     def make_folder(self, path: Path) -> None:
-        """Make a folder in a folder that there is."""
+        """Make a folder in a folder that there is; its user alone can enter it."""
 
     def sync_folder(self, path: Path) -> None:
         """Return when the names in a folder are on disk."""
@@ -56,10 +57,14 @@ class Files(Protocol):
 
 
 class LocalFile:
-    """A file of this machine."""
+    """A file of this machine, which its user alone can read."""
 
     def __init__(self, path: Path) -> None:
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        if os.name != "nt" and os.fstat(self._fd).st_mode & 0o077:
+            # It holds prompts and results, and an earlier version let others read them.
+            with contextlib.suppress(OSError):
+                os.fchmod(self._fd, 0o600)
 
     def append(self, data: bytes) -> int:
         return os.write(self._fd, data)
@@ -90,7 +95,7 @@ class LocalFiles:
         return path.is_dir()
 
     def make_folder(self, path: Path) -> None:
-        path.mkdir(exist_ok=True)
+        path.mkdir(mode=0o700, exist_ok=True)
 
     def sync_folder(self, path: Path) -> None:
         if os.name == "nt":
@@ -123,7 +128,10 @@ DISK = LocalFiles()
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Put a text in the place of a file: the old one is there until the new one is whole."""
+    """Put a text in the place of a file: the old one is there until the new one is whole.
+
+    Its user alone can read the new one: it holds prompts and results.
+    """
     path = path.resolve()
     if path.exists() and not path.is_file():
         # A pipe or a terminal has no place to take.
@@ -131,7 +139,8 @@ def replace_file(path: Path, text: str) -> None:
         return
     new = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
     try:
-        with new.open("x", encoding="utf-8", newline="\n") as file:
+        made = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(made, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

@@ -19,6 +19,7 @@ from ...digest import digest
 from ...errors import ToolcallError, UnreadableJournal
 from ...events import Replied
 from ..entries import HEADER, VERSION, Entry
+from ..seal import key_refusal
 from ..tree import Journal, Seal
 from .files import DISK, File, Files
 from .writing import Writer, append, in_words
@@ -178,6 +179,7 @@ def _written(place: Place, known: Journal | None) -> Kept | None:
     Raises OSError; NewerJournal, and what a fold raises that does not fit what is known.
     """
     _make_folders(place.path.parent, place.files)
+    _close_to_others(place.path.parent)
     release = place.files.lock(place.path)
     if release is None:
         return None
@@ -203,7 +205,7 @@ def _taken(place: Place, known: Journal | None, release: Callable[[], object]) -
     notes = {
         _damage(place, found): whole < len(data),
         REGAINED: known is not None,
-        UNSEALED: place.seal is None,
+        key_refusal(home()) or UNSEALED: place.seal is None,
         f"{doubt[:1].upper()}{doubt[1:]}.": bool(doubt) and place.seal is not None,
     }
 
@@ -223,7 +225,8 @@ def _unverified(place: Place) -> str:
     """Return why entries of a journal are not verified, and what to do about it."""
     cannot = "the recorded calls of this session cannot be verified"
     if place.seal is None:
-        return f"{cannot}: the key of this computer cannot be read. Make it readable and restart"
+        why = key_refusal(home()).rstrip(".") or "the key of this computer cannot be read"
+        return f"{cannot}: {why}. Mend that and restart the kernel"
     return (
         f"{cannot}: they were written with another key than this computer's. Put the old key back "
         f"({home() / 'key'}) and restart the kernel"
@@ -271,6 +274,15 @@ def _make_folders(path: Path, files: Files) -> None:
         _make_folders(path.parent, files)
         files.make_folder(path)
         files.sync_folder(path.parent)
+
+
+def _close_to_others(folder: Path) -> None:
+    """Take a folder of sessions from other users: an earlier version let them enter it."""
+    if os.name != "nt" and folder.parent == home() / "sessions":
+        for each in (folder, folder.parent):
+            with contextlib.suppress(OSError):
+                if each.stat().st_mode & 0o077:
+                    each.chmod(0o700)
 
 
 def _set_aside(place: Place, rest: bytes) -> None:

@@ -9,6 +9,7 @@ from ...acts.records import CallRecord
 from ...errors import ToolcallError
 from ...loop import Cursor
 from ...panel import predicting
+from ...printable import LINES, print_text, printable
 from ...rows.contract import YourTurn
 from ...session import Session
 from ...tools import Tool
@@ -36,11 +37,11 @@ def ask_by_input(session: Session, call: CallRecord, ask: Callable[[str], str]) 
     why, recorded = (row.why, row.recorded) if row is not None else ("", "")
     choices = VERDICTS.format(KEEP if recorded else "")
     known = f"recorded result: {recorded}\n" if recorded else ""
-    said = ask(f"{shown(call)}\n{why}\n{known}{choices}").strip()
+    said = ask(printable(f"{shown(call)}\n{why}\n{known}{choices}", LINES)).strip()
     try:
         _decide(session, call, bool(recorded), *said.partition(" ")[::2])
     except ToolcallError as error:
-        print(error)
+        print_text(error)
 
 
 def _decide(session: Session, call: CallRecord, recorded: bool, verdict: str, rest: str) -> None:
@@ -59,7 +60,7 @@ def _decide(session: Session, call: CallRecord, recorded: bool, verdict: str, re
         case "s":
             raise KeyboardInterrupt
         case _:
-            print(f"please answer a, e, n, r{', k' if recorded else ''} or s")
+            print_text(f"please answer a, e, n, r{', k' if recorded else ''} or s")
 
 
 def reply_by_input(session: Session, ask: Callable[[str], str]) -> None:
@@ -70,7 +71,7 @@ def reply_by_input(session: Session, ask: Callable[[str], str]) -> None:
     """
     turn = replying.your_turn(session.cursor)
     assert turn is not None
-    print(asked(turn, session.cursor))
+    print_text(asked(turn, session.cursor))
     said = ask("TOOL NAME=VALUE…, or what you say: ").strip()
     try:
         found = _as_call(said, turn.tools)
@@ -80,7 +81,7 @@ def reply_by_input(session: Session, ask: Callable[[str], str]) -> None:
             replying.check(session.cursor, *found)
             session.reply("", found)
     except ToolcallError as error:
-        print(error)
+        print_text(error)
 
 
 def _as_call(said: str, tools: tuple[str, ...]) -> replying.Pair | None:
@@ -98,13 +99,13 @@ def guess_by_input(session: Session, ask: Callable[[str], str]) -> None:
     turn = replying.to_guess(session.cursor)
     assert turn is not None
     known = predicting.of(session)
-    print(asked(turn, session.cursor, replying.GUESS))
+    print_text(asked(turn, session.cursor, replying.GUESS))
     words = split(ask("TOOL NAME=VALUE…, none (it answers), or skip: ").strip()) or [SKIP]
     numbers = {str(number): name for number, name in enumerate(turn.tools, 1)}
     try:
         known.take(session.cursor, guess_in([numbers.get(words[0], words[0]), *words[1:]]))
     except ToolcallError as error:
-        print(error)
+        print_text(error)
 
 
 def asked(turn: YourTurn, cursor: Cursor, who: str = replying.YOU) -> str:

@@ -6,6 +6,7 @@ from ...branches import naming
 from ...branches.branch import Branch, branches
 from ...drawing.text import shown
 from ...errors import UsageError
+from ...printable import print_text
 from ...session import Session
 from ...state.fold import state_at
 from .words import Commands, Result, call_named
@@ -16,7 +17,7 @@ def _replay(session: Session, words: list[str]) -> Result:
     at = call_named(session, places[0]) if places else None
     again = session.replay(at, fresh="--fresh" in words).run()
     if "--fresh" in words:
-        print(again.came_out())
+        print_text(again.came_out())
     return again
 
 
@@ -53,10 +54,10 @@ def _list(session: Session) -> None:
     rows = [_listed(session, each) for each in known if not each.hidden]
     name, calls, tokens = (max(len(row[n]) for row in rows) for n in range(3))
     for row in rows:
-        print(f"{row[0]:<{name}}  {row[1]:>{calls}}  {row[2]:>{tokens}}  {row[3]}".rstrip())
+        print_text(f"{row[0]:<{name}}  {row[1]:>{calls}}  {row[2]:>{tokens}}  {row[3]}".rstrip())
     hidden = [shown(each.name) for each in known if each.hidden]
     if hidden:
-        print(f"{len(hidden)} hidden: {', '.join(hidden)}; %toolchat branch --show NAME")
+        print_text(f"{len(hidden)} hidden: {', '.join(hidden)}; %toolchat branch --show NAME")
 
 
 def _listed(session: Session, branch: Branch) -> tuple[str, str, str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 from ...errors import UsageError
 from ...models.listing import models, table
 from ...models.named import default
+from ...printable import print_text
 from ...runner.store import megabytes, shelf
 from ...tools import nearest
 from ..cells import Cells
@@ -36,23 +37,23 @@ def carry_out(
     words, name = without_name(words)
     command, *rest = words or ["status"]
     if command in ("help", "--help", "-h"):
-        print(help_text())
+        print_text(help_text())
         return None
     if command == "config":
-        print("\n".join(f"ToolChat.{name} = {value!r}" for name, value in settings.items()))
+        print_text("\n".join(f"ToolChat.{name} = {value!r}" for name, value in settings.items()))
         return None
     if command == "sessions":
         _sessions(cells)
         return None
     if command == "status" and (rests := cells.resting(name)):
-        print(rests)
+        print_text(rests)
         return None
     if command == "models":
         chosen = settings.get("model") or default(os.environ)
-        print(table(models(os.environ, cells.folder), chosen))
+        print_text(table(models(os.environ, cells.folder), chosen))
         return None
     if command == "values":
-        print(_values("--forget" in rest))
+        print_text(_values("--forget" in rest))
         return None
     if command in learning.LESSONS:
         return learning.LESSONS[command](learning.Learner(cells, variables), rest)
@@ -76,9 +77,9 @@ def _values(forget: bool) -> str:
 def _sessions(cells: Cells) -> None:
     for name, session in cells.sessions.items():
         mark = "*" if name == cells.last else " "
-        print(f"{mark} {name or '(unnamed)'}: {session!r}")
+        print_text(f"{mark} {name or '(unnamed)'}: {session!r}")
     if not cells.sessions:
-        print(cells.resting() or "no session yet; a %%toolchat cell opens one")
+        print_text(cells.resting() or "no session yet; a %%toolchat cell opens one")
 
 
 def help_text() -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from ...acts import replying
 from ...errors import UsageError
 from ...events import Decision
+from ...printable import print_text
 from ...session import Session
 from .words import Commands, Result, arguments, call_and_rest, value
 
@@ -75,7 +76,7 @@ def _break(session: Session, words: list[str]) -> Result:
     on = "--off" not in words
     for tool in (word for word in words if word != "--off"):
         desk.stop_at(tool, on)
-    print(f"breakpoints: {', '.join(sorted(desk.stops)) or 'none'}")
+    print_text(f"breakpoints: {', '.join(sorted(desk.stops)) or 'none'}")
     return None
 
 

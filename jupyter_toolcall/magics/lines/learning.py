@@ -10,6 +10,7 @@ from typing import Any
 from ...acts import replying
 from ...errors import UsageError
 from ...panel import predicting
+from ...printable import print_text
 from ...rows.contract import Task
 from ...session import Session
 from ...teaching import lessons, showing
@@ -31,7 +32,7 @@ def _guess(session: Session, words: list[str]) -> Result:
     if turn is None:
         raise UsageError("nothing is to be guessed now; %toolchat status says what waits")
     if not words:
-        print(asked(turn, session.cursor, replying.GUESS))
+        print_text(asked(turn, session.cursor, replying.GUESS))
         return None
     if words == [SKIP, REST]:
         predicting.end(session)
@@ -40,7 +41,7 @@ def _guess(session: Session, words: list[str]) -> Result:
     session.run()
     before = len(known.rows)
     known.settle(session.cursor)
-    print(predicting.as_text(known.rows[before:], known.score))
+    print_text(predicting.as_text(known.rows[before:], known.score))
     return session
 
 

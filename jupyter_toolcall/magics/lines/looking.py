@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 from ...errors import Unfinished
+from ...printable import print_text
 from ...session import Session
 from .asking import shown
 from .words import Commands, Result
 
 
 def _status(session: Session, words: list[str]) -> Result:
-    print(session._repr_mimebundle_()["text/plain"])
+    print_text(session._repr_mimebundle_()["text/plain"])
     for call in session.pending:
-        print(f"  waits: {shown(call)}")
+        print_text(f"  waits: {shown(call)}")
     return None
 
 
 def _tools(session: Session, words: list[str]) -> Result:
     for tool in session.toolbox:
         mark = "read-only  " if tool.read_only else "           "
-        print(f"{mark}{tool.name}: {tool.description.splitlines()[0] if tool.description else ''}")
+        print_text(
+            f"{mark}{tool.name}: {tool.description.splitlines()[0] if tool.description else ''}"
+        )
     return None
 
 
 def _objects(session: Session, words: list[str]) -> Result:
     for name in session.objects:
         made = ", ".join(session.deps(name))
-        print(f"{name}" + (f"  from {made}" if made else ""))
+        print_text(f"{name}" + (f"  from {made}" if made else ""))
     return None
 
 
 def _outdated(session: Session, words: list[str]) -> Result:
-    print(session.outdated())
+    print_text(session.outdated())
     return None
 
 
@@ -38,7 +41,7 @@ def _verify(session: Session, words: list[str]) -> Result:
     found = session.verify()
     if not found:
         raise Unfinished(f"it comes out otherwise: {found}")
-    print(found)
+    print_text(found)
     return None
 
 

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from ...errors import UsageError
+from ...printable import print_text
 from ...session import Session
 from ...tools import nearest
 from .words import Commands, Result, call_named
@@ -31,7 +32,7 @@ def _export(session: Session, words: list[str]) -> Result:
             f"export takes the name of one file, such as fries.py; its formats are {known}"
         )
     path = session.export(names[0], to, force=force)
-    print(f"{path}  ({_home().format_named(path, to).what})")
+    print_text(f"{path}  ({_home().format_named(path, to).what})")
     return None
 
 
@@ -48,7 +49,7 @@ def _why(session: Session, words: list[str]) -> Result:
     if len(words) != 1:
         raise UsageError("why takes one name, such as Plate#2, an output, or a call's number")
     name = words[0]
-    print(session.why(call_named(session, name) if name.isdigit() else name))
+    print_text(session.why(call_named(session, name) if name.isdigit() else name))
     return None
 
 

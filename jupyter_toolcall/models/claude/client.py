@@ -7,6 +7,7 @@ the import takes seconds. The key stays inside the SDK's client.
 from __future__ import annotations
 
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import closing, suppress
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import ModelError
 from ...request import Reply, Request
+from ..redirects import same_server_only
 from ..retrying import Passing, Patience, asked_wait, may_pass, persistent
 from . import stream, wire
 from .abilities import Strategy, way
@@ -103,6 +105,8 @@ class Claude:
             # A wait as long as that is not begun anew without being asked for.
             raise (ModelError(late) if begun else Passing(late)) from None
         except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
+            if isinstance(error.__cause__, ModelError):
+                raise error.__cause__ from None  # a redirect that is not followed
             told = f"the connection to the API failed ({_cause(error)}); {AGAIN}"
             raise Passing(told) from None
         except anthropic.AnthropicError as error:
@@ -115,7 +119,7 @@ class Claude:
         import anthropic
         import httpx2
 
-        self._client = self._client or _connected()
+        self._client = self._client or self._connected()
         # Who asks again is `persistent`, where it is seen.
         if self._client.max_retries:
             self._client = self._client.with_options(max_retries=0)
@@ -131,6 +135,17 @@ class Claude:
                         deque(parts, maxlen=0)
                 yield event
 
+    def _connected(self) -> anthropic.Anthropic:
+        import anthropic
+
+        http_client = anthropic.DefaultHttpxClient(event_hooks={"response": [same_server_only]})
+        # The SDK closes the HTTP client that it made, and not one that it was given.
+        weakref.finalize(self, http_client.close)
+        client = anthropic.Anthropic(http_client=http_client)
+        if not (client.api_key or client.auth_token or client.credentials):
+            raise ModelError(NO_KEY)
+        return client
+
     def _redacted(self, text: str) -> str:
         """Return text without the keys, and without what a person's own headers say."""
         known = [getattr(self._client, name, None) for name in ("api_key", "auth_token")]
@@ -139,15 +154,6 @@ class Claude:
             if isinstance(secret, str) and len(secret) > _SHORT:
                 text = text.replace(secret, "«redacted»")
         return text
-
-
-def _connected() -> anthropic.Anthropic:
-    import anthropic
-
-    client = anthropic.Anthropic()
-    if not (client.api_key or client.auth_token or client.credentials):
-        raise ModelError(NO_KEY)
-    return client
 
 
 def _unheard(text: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, suppress
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ModelError
 from ...request import Reply, Request
+from ..redirects import same_server_only
 from ..retrying import Passing, Patience, persistent
 from . import failures, stream, wire
 from .failures import AGAIN
@@ -131,7 +133,12 @@ class OpenAI:
         if self._client is None:
             openai, httpx2 = _sdk()
             self._server = found(*self._place, os.environ)
+            hooks = {"response": [same_server_only]}
+            http_client = openai.DefaultHttpx2Client(event_hooks=hooks)
+            # The SDK closes the HTTP client that it made, and not one that it was given.
+            weakref.finalize(self, http_client.close)
             self._client = openai.OpenAI(
+                http_client=http_client,
                 base_url=self._server.url,
                 api_key=self._server.key,
                 max_retries=0,

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...digest import digest, encode
 from ...errors import DefinitionError
+from ...printable import print_text
 from ...tools import Changed, Tool
 from .acting import Doer, done_by
 from .agreeing import agreed
@@ -83,7 +84,7 @@ def _noting(made: Definition, tool: Tool) -> Tool:
         *subject: Any, arguments: Mapping[str, Any], variables: Mapping[str, Any] | None = None
     ) -> Any:
         for line in left_out(made.defaults, arguments, variables or {}):
-            print(line)  # noqa: T201
+            print_text(line)
         return does(*subject, arguments=arguments, variables=variables or {})
 
     return replace(tool, function=run)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...digest import digest_text, encode
+from ...printable import printable
 
 Value = Any
 """What stands in an argument: plain data, a tuple, or one of the records below."""
@@ -86,7 +87,7 @@ class Path:
     __repr__ = __str__
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return {"text/plain": str(self)}
+        return {"text/plain": printable(str(self))}
 
 
 def steps(path: Path | None) -> list[Step]:

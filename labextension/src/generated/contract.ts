@@ -42,9 +42,11 @@ export interface Contract {
   Break?: Break;
   CallRow?: CallRow;
   CellPair?: CellPair;
+  ChangeRow?: ChangeRow;
   Check?: Check;
   Checkout?: Checkout;
   Compare?: Compare;
+  ComparisonRow?: ComparisonRow;
   Delta?: Delta;
   DifferenceRow?: DifferenceRow;
   Displayed?: Displayed;
@@ -62,7 +64,9 @@ export interface Contract {
   Mark?: Mark;
   MessageRow?: MessageRow;
   NameBranch?: NameBranch;
+  ObjectPairRow?: ObjectPairRow;
   ObjectRow?: ObjectRow;
+  PairRow?: PairRow;
   PartRow?: PartRow;
   Preview?: Preview;
   Refused?: Refused;
@@ -219,6 +223,17 @@ export interface CellPair {
   column: string;
   left?: string;
   right?: string;
+  left_at?: number;
+  right_at?: number;
+}
+/**
+ * Something in which two calls differ; `text` is what the model said last on two branches.
+ */
+export interface ChangeRow {
+  what: 'tool' | 'argument' | 'status' | 'result' | 'error' | 'prints' | 'reason' | 'text';
+  name?: string;
+  left?: number[];
+  right?: number[];
 }
 /**
  * Check the exercise.
@@ -231,12 +246,45 @@ export interface Checkout {
   type: 'checkout';
 }
 /**
- * Tell the rows of two branches, and how the values of their objects differ.
+ * Tell how two branches differ, and tell it again as they grow, until `on` is false.
+ *
+ * Without their ids: those that are compared where a person has chosen none.
  */
 export interface Compare {
-  left: string;
-  right: string;
+  left?: string;
+  right?: string;
+  on?: boolean;
   type: 'compare';
+}
+/**
+ * Two branches, call by call. `id` is their ids: `LEFT RIGHT`; the shown one's is `current`.
+ */
+export interface ComparisonRow {
+  id: string;
+  unasked?: boolean;
+  same?: boolean;
+  shared?: number;
+  pairs?: PairRow[];
+  text?: ChangeRow | null;
+}
+/**
+ * Two calls side by side, by the ids of their rows; "" where there is none.
+ */
+export interface PairRow {
+  left?: string;
+  right?: string;
+  kind?: 'shared' | 'same' | 'differs';
+  changes?: ChangeRow[];
+  made?: '' | 'same' | 'differ';
+  objects?: ObjectPairRow[];
+}
+/**
+ * Two objects side by side, by the ids of their rows; "" where there is none.
+ */
+export interface ObjectPairRow {
+  left?: string;
+  right?: string;
+  same?: boolean;
 }
 /**
  * What changed since the last message; `number` counts them, a gap asks anew.
@@ -259,6 +307,7 @@ export interface Rows {
   messages?: MessageRow[];
   turns?: TurnRow[];
   branches?: BranchRow[];
+  comparisons?: ComparisonRow[];
   differences?: DifferenceRow[];
   guesses?: GuessRow[];
   drop?: string[];
@@ -405,7 +454,6 @@ export interface TurnRow {
  */
 export interface DifferenceRow {
   id: string;
-  same?: boolean;
   unknown?: string;
   parts?: PartRow[];
 }
@@ -706,7 +754,14 @@ export const DEFAULTS = {
   },
   "CellPair": {
     "left": "",
-    "right": ""
+    "right": "",
+    "left_at": 0,
+    "right_at": 0
+  },
+  "ChangeRow": {
+    "name": "",
+    "left": [],
+    "right": []
   },
   "Check": {
     "type": "check"
@@ -715,13 +770,22 @@ export const DEFAULTS = {
     "type": "checkout"
   },
   "Compare": {
+    "left": "",
+    "right": "",
+    "on": true,
     "type": "compare"
+  },
+  "ComparisonRow": {
+    "unasked": false,
+    "same": false,
+    "shared": 0,
+    "pairs": [],
+    "text": null
   },
   "Delta": {
     "type": "delta"
   },
   "DifferenceRow": {
-    "same": false,
     "unknown": "",
     "parts": []
   },
@@ -788,6 +852,11 @@ export const DEFAULTS = {
   "NameBranch": {
     "type": "name_branch"
   },
+  "ObjectPairRow": {
+    "left": "",
+    "right": "",
+    "same": false
+  },
   "ObjectRow": {
     "role": "made",
     "step": 0,
@@ -802,6 +871,14 @@ export const DEFAULTS = {
     "description": "",
     "note": "",
     "outdated": ""
+  },
+  "PairRow": {
+    "left": "",
+    "right": "",
+    "kind": "same",
+    "changes": [],
+    "made": "",
+    "objects": []
   },
   "PartRow": {
     "name": "",
@@ -842,6 +919,7 @@ export const DEFAULTS = {
     "messages": [],
     "turns": [],
     "branches": [],
+    "comparisons": [],
     "differences": [],
     "guesses": [],
     "drop": []

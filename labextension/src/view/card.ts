@@ -67,9 +67,9 @@ function callFacts(view: Look, call: FullCall): HTMLElement | null {
   const open = isDecision(call);
   return facts([
     open && view.model.session.model === PERSON && ['Asked by', 'you, as the model; now you decide as the person'],
+    open && call.recorded && ['Recorded result', code(call.recorded)],
     open && call.downstream && ['Downstream', prose(line(call.downstream))],
     open && call.why && ['Why it waits', prose(line(call.why))],
-    open && call.recorded && ['Recorded result', code(call.recorded)],
     open && call.bound && ['Bound to', bound(call)],
     !open && made ? ['Gives', h('span', { class: 'strong' }, line(made.name))] : null,
     !open && call.result ? ['Result', code(call.result)] : null,

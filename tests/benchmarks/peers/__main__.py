@@ -1,4 +1,6 @@
-"""python -m tests.benchmarks.peers [COUNT] [ROUNDS]: other systems on the same work, beside ours.
+"""python -m tests.benchmarks.peers [COUNT] [ROUNDS] [PEER ...]: other systems on the same work.
+
+Without names all peers run; this product always runs, since the ratios are to it.
 
 Each peer has a virtual environment of its own in build/peers, made on demand with the
 versions below. One process runs at a time, and a figure is the median of its rounds; the
@@ -9,11 +11,12 @@ had is named, and left out.
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -39,6 +42,8 @@ class Peer:
     module: str
     needs: tuple[str, ...] = ()
     works: tuple[Work, ...] = WORKS
+    store: str = ""
+    """What keeps its steps, where that is not the system itself."""
 
 
 PEERS = (
@@ -54,7 +59,28 @@ PEERS = (
     Peer("Burr", "of_burr", ("apache-burr==0.43.0", "aiosqlite")),
     Peer("joblib", "of_joblib", ("joblib==1.6.0",), ("durable", "graph", "chain")),
     Peer("DBOS", "of_dbos", ("dbos==3.4.0",), ("durable", "graph", "chain")),
+    Peer(
+        "pydantic-ai",
+        "of_pydantic_ai",
+        ("pydantic-ai-slim[dbos]==2.68.0", "dbos==3.4.0"),
+        ("loop", "durable"),
+        store="steps kept by its DBOS integration",
+    ),
+    Peer("smolagents", "of_smolagents", ("smolagents==1.26.0",), ("loop",)),
+    Peer(
+        "openai-agents",
+        "of_openai_agents",
+        ("openai-agents==0.24.0", "openai==3.54.0"),
+        ("loop", "durable"),
+        store="turns kept by its SQLiteSession; the bytes are those of the write-ahead log too",
+    ),
 )
+QUIET = {"DO_NOT_TRACK": "1", "LANGSMITH_TRACING": "false"}
+"""The environment of every job: nothing is reported to anybody."""
+LOOPS: tuple[Work, ...] = ("loop", "durable")
+"""The works in which every call runs, so that a call has a cost and a growth."""
+RISES = 2.0
+"""From how much growth on a table says that the cost of a call rises."""
 
 
 class Missing(Exception):
@@ -77,7 +103,13 @@ def python_of(peer: Peer) -> Path:
 def _run(command: list[str]) -> str:
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=LONGEST, check=True, cwd=ROOT
+            command,
+            capture_output=True,
+            text=True,
+            timeout=LONGEST,
+            check=True,
+            cwd=ROOT,
+            env={**os.environ, **QUIET},
         )
     except subprocess.CalledProcessError as error:
         said = (error.stderr or error.stdout).strip().splitlines() or ["no word"]
@@ -95,9 +127,9 @@ def done_by(peer: Peer, work: Work, count: int) -> Done:
     return Done(**json.loads(said.splitlines()[-1]))
 
 
-def at_hand() -> Iterator[Peer]:
+def at_hand(peers: Iterable[Peer]) -> Iterator[Peer]:
     """Yield the peers that can be had; say of each other one why not."""
-    for peer in PEERS:
+    for peer in peers:
         try:
             python_of(peer)
             yield peer
@@ -120,35 +152,66 @@ def rounds(peers: list[Peer], work: Work, count: int, times: int) -> dict[str, l
 
 
 def median(found: list[Done]) -> Done:
-    """Return the round in the middle, with the median of each time."""
+    """Return the round in the middle, with the median of each time and of the growth."""
     cpu, wall = (
         statistics.median(getattr(each, name) for each in found) for name in ("cpu", "wall")
     )
-    return replace(found[0], cpu=cpu, wall=wall, right=all(each.right for each in found))
+    growths = [each.growth for each in found if each.growth is not None]
+    return replace(
+        found[0],
+        cpu=cpu,
+        wall=wall,
+        right=all(each.right for each in found),
+        growth=statistics.median(growths) if growths else None,
+    )
+
+
+HEAD = (
+    f"{'':14}{'CPU ms':>11}{'wall ms':>11}{'ran':>7}{'CPU µs a call':>15}"
+    f"{'last/first 10 %':>17}{'bytes a call':>14}{'CPU / ours':>12}"
+)
 
 
 def show(work: Work, count: int, found: Mapping[str, list[Done]]) -> None:
-    """Print the table of one work."""
-    print(f"\n{count:,} {TITLES[work]}")
-    print(f"{'':12}{'CPU ms':>11}{'wall ms':>11}{'ran':>7}{'bytes a call':>14}{'CPU / ours':>12}")
-    ours = median(found["ours"]).cpu if found.get("ours") else float("nan")
-    for name, each in found.items():
-        done = median(each)
+    """Print the table of one work, and what is to be known of its rows."""
+    print(f"\n{count:,} {TITLES[work]}\n{HEAD}")
+    middle = {name: median(each) for name, each in found.items() if each}
+    ours = middle["ours"].cpu if "ours" in middle else float("nan")
+    for name, done in middle.items():
         wrong = "" if done.right else "   WRONG RESULT"
+        growth = f"{done.growth:.1f}" if work in LOOPS and done.growth is not None else ""
+        each = f"{done.cpu / count * 1e6:.0f}" if work in LOOPS else ""
         print(
-            f"{name:12}{done.cpu * 1e3:11.1f}{done.wall * 1e3:11.1f}{done.executions:7,}"
+            f"{name:14}{done.cpu * 1e3:11.1f}{done.wall * 1e3:11.1f}{done.executions:7,}"
+            f"{each:>15}{growth:>17}"
             f"{done.size / count:14,.0f}{done.cpu / ours:12.1f}{wrong}"
         )
+    for peer in PEERS:
+        if peer.name in middle:
+            for note in notes(peer, work, middle[peer.name]):
+                print(f"  {peer.name}: {note}")
+
+
+def notes(peer: Peer, work: Work, done: Done) -> Iterator[str]:
+    """Yield what is to be known of a peer's row."""
+    if peer.store and work == "durable":
+        yield peer.store
+    if work in LOOPS and (done.growth or 0) >= RISES:
+        yield "the cost of a call rises with the number of calls, so the ratio depends on COUNT"
 
 
 def main() -> None:
-    """Print a table for each work."""
-    given = [int(each) for each in sys.argv[1:3]]
-    count, times = (*given, *(1_000, 3)[len(given) :])
+    """Print a table for each work that one of the chosen peers can do."""
+    numbers = [int(word) for word in sys.argv[1:3]]
+    count, times = (*numbers, *(1_000, 3)[len(numbers) :])
+    names = {"ours", *(sys.argv[3:] or [peer.name for peer in PEERS])}
+    if unknown := names - {peer.name for peer in PEERS}:
+        sys.exit(f"no peer {', '.join(unknown)}; there are {', '.join(p.name for p in PEERS)}")
     HOMES.mkdir(parents=True, exist_ok=True)
-    peers = list(at_hand())
+    peers = list(at_hand(peer for peer in PEERS if peer.name in names))
     for work in WORKS:
-        show(work, count, rounds(peers, work, count, times))
+        if any(work in peer.works for peer in peers if peer.name != "ours"):
+            show(work, count, rounds(peers, work, count, times))
 
 
 if __name__ == "__main__":

@@ -7,17 +7,21 @@ from dbos import DBOS, SetWorkflowID
 from tests.benchmarks.peers.work import Do, Job, main, ran
 
 
-def prepare(job: Job) -> Do:
-    database = f"sqlite:///{job.folder / 'dbos.sqlite'}"
-    changed = [False]
+def configure(job: Job) -> None:
+    """Let DBOS keep its steps in a file of the job's folder."""
     DBOS(
         config={
             "name": "peers",
-            "system_database_url": database,
+            "system_database_url": f"sqlite:///{job.folder / 'dbos.sqlite'}",
             "log_level": "ERROR",
             "run_admin_server": False,
         }
     )
+
+
+def prepare(job: Job) -> Do:
+    changed = [False]
+    configure(job)
 
     @DBOS.step()
     def step(number: int, before: int) -> int:

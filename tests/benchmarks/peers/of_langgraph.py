@@ -13,28 +13,22 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 
-from tests.benchmarks.peers.work import Do, Job, main, ran
+from tests.benchmarks.peers.work import Chain, Do, Job, main, ran
 
 
 def loop_of(job: Job, saver: Any = None, **how: Any) -> Do:
     """Return what runs the loop of a model and its tools."""
-    found: list[int] = []
-
-    @tool
-    def follow(number: int) -> int:
-        """Make a number of the one before."""
-        found.append(ran(number, found[-1] if found else 0))
-        return found[-1]
+    chain = Chain(job.count)
 
     def model(state: MessagesState) -> dict[str, Any]:
-        call = len(state["messages"]) // 2
-        asked = {"name": "follow", "args": {"number": call}, "id": f"call_{call}"}
-        calls = [asked] if call < job.count else []
+        number = chain.next_number()
+        call = {"name": "follow", "args": {"number": number}, "id": f"call_{number}"}
+        calls = [] if number is None else [call]
         return {"messages": [AIMessage(content="", tool_calls=calls)]}
 
     graph: Any = StateGraph(MessagesState)
     graph.add_node("model", model)
-    graph.add_node("tools", ToolNode([follow]))
+    graph.add_node("tools", ToolNode([tool(chain.follow)]))
     graph.add_edge(START, "model")
     graph.add_conditional_edges("model", tools_condition)
     graph.add_edge("tools", "model")
@@ -42,7 +36,7 @@ def loop_of(job: Job, saver: Any = None, **how: Any) -> Do:
 
     def run() -> list[int]:
         app.invoke({"messages": [HumanMessage("go")]}, config, **how)
-        return found
+        return chain.results
 
     return run
 

@@ -12,7 +12,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -62,8 +62,8 @@ class Job:
         return found
 
 
-RUNS = [0]
-"""How many calls ran."""
+STARTS: list[float] = []
+"""The CPU time of this process, in seconds, at which each call began to run."""
 
 
 def combined(number: int, before: int) -> int:
@@ -71,9 +71,31 @@ def combined(number: int, before: int) -> int:
 
 
 def ran(number: int, before: int) -> int:
-    """Return what a call comes to, and count it."""
-    RUNS[0] += 1
+    """Return what a call comes to, and note when it ran."""
+    STARTS.append(time.process_time())
     return combined(number, before)
+
+
+@dataclass
+class Chain:
+    """The calls of a loop, for the tool and the stub model of a system."""
+
+    count: int
+    results: list[int] = field(default_factory=list)
+
+    def follow(self, number: int) -> int:
+        """Make a number of the one before.
+
+        Args:
+            number: which number it is
+        """
+        self.results.append(ran(number, self.results[-1] if self.results else 0))
+        return self.results[-1]
+
+    def next_number(self) -> int | None:
+        """Return the argument of the next call, None after the last one."""
+        number = len(self.results)
+        return number if number < self.count else None
 
 
 @dataclass(frozen=True)
@@ -86,6 +108,8 @@ class Done:
     size: int = 0
     right: bool = True
     """Whether what came of it is what a full recomputation comes to."""
+    growth: float | None = None
+    """The CPU of the last tenth of the calls over that of the first; None for less than 20."""
 
 
 Do = Callable[[], Mapping[int, int] | list[int]]
@@ -95,15 +119,25 @@ Do = Callable[[], Mapping[int, int] | list[int]]
 def measured(job: Job, prepare: Callable[[Job], Do], size: Callable[[Job], int]) -> Done:
     """Return what a job took. What `prepare` does is not measured."""
     do = prepare(job)
-    RUNS[0], before = 0, size(job)
+    STARTS.clear()
+    before = size(job)
     gc.collect()
     wall, cpu = time.perf_counter(), time.process_time()
     found = do()
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    executions, grown = RUNS[0], size(job) - before
+    executions, grown = len(STARTS), size(job) - before
     wanted = job.all_anew(changed=job.work in ("graph", "chain"))
     right = [found[call] for call in range(job.count)] == wanted
-    return Done(cpu, wall, executions, grown, right)
+    return Done(cpu, wall, executions, grown, right, growth_of(STARTS))
+
+
+def growth_of(starts: list[float]) -> float | None:
+    """Return how much more CPU the last tenth of the calls took than the first."""
+    tenth = len(starts) // 10
+    if tenth < 2:
+        return None
+    first, last = starts[tenth] - starts[0], starts[-1] - starts[-1 - tenth]
+    return last / first if first > 0 else None
 
 
 def on_disk(job: Job) -> int:

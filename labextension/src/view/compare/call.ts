@@ -1,10 +1,10 @@
 /** One call of a comparison, on its side: what was asked for, how it ended, what it made. */
 import { h, type Child } from '../dom';
 import type { Acts, Look } from '../look';
-import type { FullCall, FullObject } from '../rows';
+import type { FullCall, FullObject, Model } from '../rows';
 import { isObjectName, line, literal } from '../text';
-import type { Pair } from './differ';
-import { lines, marked, objectOf, type Where } from './values';
+import { changeIn, differsAt, type Pair, type Where } from './comparison';
+import { lines, marked, objectOf } from './values';
 
 /** The object that a tool works on, which a call names first, needs no name; any other argument has one. */
 function argument(name: string, given: unknown, differs: boolean, first: boolean): Child[] {
@@ -13,13 +13,13 @@ function argument(name: string, given: unknown, differs: boolean, first: boolean
   return [first ? '' : ', ', isObjectName(given) && given.startsWith(`${name}#`) ? '' : `${line(name, 40)}=`, value];
 }
 
-function callText(call: FullCall, other: FullCall | null, marks: ReadonlySet<string>): Child[] {
+function callText(pair: Pair, call: FullCall, other: FullCall | null): Child[] {
   const entries = Object.entries(call.arguments);
   const parts = entries.flatMap(([name, given], index) =>
-    argument(name, given, marks.has(name) || other === null, index === 0)
+    argument(name, given, other === null || changeIn(pair, 'argument', name) !== undefined, index === 0)
   );
   const tool = line(call.tool, 80);
-  return [other && other.tool !== call.tool ? marked(tool) : tool, '(', ...parts, ')'];
+  return [changeIn(pair, 'tool') ? marked(tool) : tool, '(', ...parts, ')'];
 }
 
 const HOW: Readonly<Partial<Record<FullCall['status'], string>>> = {
@@ -42,18 +42,24 @@ function how(call: FullCall, other: FullCall | null): Child {
   return words.length ? h('span', { class: 'muted small' }, words.join(' · ')) : null;
 }
 
-function outcome(call: FullCall, other: FullCall | null): Child[] {
-  const told = (mine: string, theirs: string | undefined, look: string): Child =>
-    mine === '' || mine === theirs ? null : h('div', { class: look }, lines(mine, theirs ?? mine));
-  const same = call.result !== '' && call.result === other?.result;
-  return [
-    told(call.error, other?.error, 'tc-came bad'),
-    call.saves || same ? null : told(call.result, other?.result, 'tc-came'),
-    told(call.reason, other?.reason, 'tc-came muted'),
-    call.prints && call.prints !== other?.prints
-      ? h('div', { class: 'tc-came' }, h('span', { class: 'k' }, 'printed'), lines(call.prints, other?.prints ?? call.prints))
-      : null
-  ];
+const LOOKS = { error: 'tc-came bad', result: 'tc-came', reason: 'tc-came muted', prints: 'tc-came' } as const;
+
+/** What came of a call, as far as the other came to something else. */
+function outcome(pair: Pair, call: FullCall, where: Where): Child[] {
+  const told = (what: keyof typeof LOOKS): Child => {
+    const change = changeIn(pair, what);
+    if (call[what] === '' || (pair.left && pair.right && !change)) return null;
+    const label = what === 'prints' ? h('span', { class: 'k' }, 'printed') : null;
+    return h('div', { class: LOOKS[what] }, label, lines(call[what], differsAt(change, where)));
+  };
+  return [told('error'), call.saves ? null : told('result'), told('reason'), told('prints')];
+}
+
+/** The object that a call only returned, where the other returned another one. */
+function returned(pair: Pair, call: FullCall, model: Model, where: Where): Child {
+  const object = changeIn(pair, 'result') && call.result === '' ? model.objects.get(call.object) : undefined;
+  if (!object || pair.objects.some(one => one[where] === object)) return null;
+  return h('div', { class: 'tc-came' }, 'returned ', marked(line(object.name, 80)));
 }
 
 export interface Choosing {
@@ -76,10 +82,10 @@ export function cell(pair: Pair, where: Where, { view, acts }: Choosing): HTMLEl
       'data-k': `${where} ${call.id}`,
       onclick: () => choose(call.object)
     },
-    ...callText(call, other, pair.marks)
+    ...callText(pair, call, other)
   );
   const objects = pair.objects.map(one =>
-    objectOf(one, where, view.live, chosen.object !== '' && chosen.object === one[where]?.id, (object: FullObject) => choose(object.id))
+    objectOf(one, where, chosen.object !== '' && chosen.object === one[where]?.id, (object: FullObject) => choose(object.id))
   );
-  return h('div', { role: 'cell', class: look }, h('div', { class: 'tc-asked' }, title, how(call, other)), ...outcome(call, other), ...objects);
+  return h('div', { role: 'cell', class: look }, h('div', { class: 'tc-asked' }, title, how(call, other)), ...outcome(pair, call, where), returned(pair, call, view.model, where), ...objects);
 }

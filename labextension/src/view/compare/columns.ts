@@ -1,25 +1,24 @@
 /** The two columns of a comparison: which branch each shows, what it took, what was said last. */
 import { h, reader } from '../dom';
 import type { Acts, Look } from '../look';
-import type { FullBranch } from '../rows';
 import { count, duration, line, many } from '../text';
-import type { Pair } from './differ';
+import { differsAt, type Pair, type Where } from './comparison';
 import { head, row } from './pairs';
-import { CURRENT, inView, type Side, type Sides } from './sides';
-import { lines, type Where } from './values';
+import { idOf, inView, type Side, type Sides } from './sides';
+import { lines } from './values';
 
-function picker(view: Look, side: Side, where: Where, acts: Acts): HTMLElement {
+function picker(view: Look, shown: Sides, where: Where, acts: Acts): HTMLElement {
   const label = where === 'left' ? 'Left branch' : 'Right branch';
-  const value = (branch: FullBranch): string => (branch.current ? CURRENT : branch.id);
+  const { left, right } = shown;
   const select = h('select', {
     class: 'tc-in',
     'aria-label': label,
     'data-k': label,
-    onchange: () => acts.set({ [where]: select.value })
+    onchange: () => acts.set({ left: idOf(left.branch), right: idOf(right.branch), [where]: select.value })
   });
   for (const branch of inView(view.model)) {
-    const option = h('option', { selected: branch === side.branch }, line(branch.name, 60));
-    option.value = value(branch);
+    const option = h('option', { selected: branch === shown[where].branch }, line(branch.name, 60));
+    option.value = idOf(branch);
     select.append(option);
   }
   return select;
@@ -31,21 +30,20 @@ function about(pairs: readonly Pair[], where: Where): string {
   return edited ? `edited at call ${edited.step}` : 'as the model asked';
 }
 
-export function header(view: Look, { left, right }: Sides, pairs: readonly Pair[], acts: Acts): HTMLElement {
-  const cell = (side: Side, where: Where): HTMLElement =>
+export function header(view: Look, shown: Sides, acts: Acts): HTMLElement {
+  const cell = (where: Where): HTMLElement =>
     h(
       'div',
       { role: 'columnheader', class: where === 'right' ? 'hd b' : 'hd' },
-      picker(view, side, where, acts),
-      h('span', { class: 'muted small' }, about(pairs, where))
+      picker(view, shown, where, acts),
+      shown.comparison ? h('span', { class: 'muted small' }, about(shown.pairs, where)) : null
     );
-  return row(h('span', { role: 'columnheader', class: 'hd' }, reader('Call')), cell(left, 'left'), cell(right, 'right'));
+  return row(h('span', { role: 'columnheader', class: 'hd' }, reader('Call')), cell('left'), cell('right'));
 }
 
 /** What a branch took; looking back it is counted from the calls that are known. */
 function took(side: Side, past: boolean): string {
-  const { branch } = side;
-  const calls = side.calls ?? [];
+  const { branch, calls } = side;
   const counted = past || branch.ran + branch.remembered === 0;
   const ran = calls.filter(call => !call.memory && (call.status === 'succeeded' || call.status === 'failed'));
   const [anew, memory] = counted
@@ -70,9 +68,16 @@ export function footer({ left, right }: Sides, past: boolean): HTMLElement {
   );
 }
 
-export function said({ left, right }: Sides): HTMLElement | null {
-  if (left.text === right.text || !left.text || !right.text) return null;
-  const cell = (mine: Side, other: Side, look: string): HTMLElement =>
-    h('div', { role: 'cell', class: `${look}diff` }, h('div', { class: 'muted small' }, 'said last'), lines(mine.text, other.text));
-  return row(head('', reader('Said last, differs')), cell(left, right, ''), cell(right, left, 'b '));
+/** What the model said last, where that differs; while it speaks, that is not known yet. */
+export function said({ left, right, comparison }: Sides, speaks: boolean): HTMLElement | null {
+  const change = comparison?.text;
+  if (!change || speaks || !left.text || !right.text) return null;
+  const cell = (mine: Side, where: Where, look: string): HTMLElement =>
+    h(
+      'div',
+      { role: 'cell', class: `${look}diff` },
+      h('div', { class: 'muted small' }, 'said last'),
+      lines(mine.text, differsAt(change, where))
+    );
+  return row(head('', reader('Said last, differs')), cell(left, 'left', ''), cell(right, 'right', 'b '));
 }

@@ -2,12 +2,11 @@
 import { h, once, type Child } from '../dom';
 import { button } from '../icons';
 import type { Acts, Look } from '../look';
-import { currentBranch } from '../scene';
+import type { Model } from '../rows';
 import { count, line, many } from '../text';
 import { footer, header, said } from './columns';
-import { compared, lacksValues, type Pair } from './differ';
 import { rows } from './pairs';
-import { CURRENT, hidden, sides, type Side, type Sides } from './sides';
+import { chosen, hidden, idOf, inView, sides, type Sides } from './sides';
 
 const SHOWN = 200;
 const WAITS: readonly string[] = ['running', 'thinking'];
@@ -32,20 +31,23 @@ function alone(view: Look, acts: Acts): HTMLElement {
   );
 }
 
-function headline(pairs: readonly Pair[]): string {
+function headline({ pairs, comparison }: Sides, past: boolean): string {
   const differing = pairs.filter(pair => pair.kind === 'differs').length;
+  if (differing === 0 && !past && !comparison?.same) return `The same ${many(pairs.length, 'call')}`;
   if (differing === 0) return `No difference in ${many(pairs.length, 'call')}`;
   return `${count(differing)} of ${many(pairs.length, 'call')} ${differing === 1 ? 'differs' : 'differ'}`;
 }
 
-function bar(view: Look, pairs: readonly Pair[], shown: Sides, acts: Acts): HTMLElement {
-  const value = (side: Side): string => (side.branch.current ? CURRENT : side.branch.id);
-  const swap = (): void => acts.set({ left: value(shown.right), right: value(shown.left) });
-  const refused = view.model.refused?.command === 'compare' ? line(view.model.refused.reason, 200) : '';
+const refusal = ({ model }: Look): string =>
+  model.refused?.command === 'compare' ? line(model.refused.reason, 200) : '';
+
+function bar(view: Look, shown: Sides, acts: Acts): HTMLElement {
+  const swap = (): void => acts.set({ left: idOf(shown.right.branch), right: idOf(shown.left.branch) });
+  const refused = refusal(view);
   return h(
     'div',
     { class: 'tc-row tc-with' },
-    h('span', { class: 'strong', role: 'status' }, headline(pairs)),
+    h('span', { class: 'strong', role: 'status' }, headline(shown, view.past)),
     refused ? h('span', { class: 'muted small' }, refused) : null,
     outOfView(view, acts),
     view.ui.showSame
@@ -55,14 +57,15 @@ function bar(view: Look, pairs: readonly Pair[], shown: Sides, acts: Acts): HTML
   );
 }
 
-const notKept = (side: Side, live: boolean): HTMLElement =>
-  h(
-    'p',
-    { class: 'tc-later' },
-    live
-      ? `The calls of ${line(side.branch.name, 60)} are asked for.`
-      : `The calls of ${line(side.branch.name, 60)} are not kept in this notebook: it has those of the newest branches. Run it in a kernel to compare them.`
-  );
+/** Why there is nothing to show, where two branches were not told side by side. */
+function untold(view: Look, names: string): HTMLElement {
+  const busy = WAITS.includes(view.model.session.phase) ? ' It answers after this step.' : '';
+  const asked = `The kernel compares ${names || 'the branches'}.${busy}`;
+  const absent = names
+    ? `This notebook does not keep how ${names} differ: it has one comparison. Run the cell to compare them.`
+    : 'This notebook does not keep how its branches differ. Run the cell to compare them.';
+  return h('p', { class: 'tc-later' }, view.live ? refusal(view) || asked : absent);
+}
 
 export interface Compare {
   readonly element: HTMLElement;
@@ -72,32 +75,43 @@ export interface Compare {
 export function compare(acts: Acts): Compare {
   const element = h('div', { class: 'tc-compare' });
   let view: Look;
-  let asked: readonly unknown[] = [];
+  /** What the kernel was asked to compare, and tells again as it changes; `seen`: it was told. */
+  let asked: { readonly sides: readonly [string, string]; readonly among: Model['branches']; seen: boolean } | null = null;
 
-  /** How values differ is asked for once for what is looked at: again where all was told anew. */
-  function ask({ left, right }: Sides, pairs: readonly Pair[]): void {
-    const lacks = !left.calls || !right.calls || lacksValues(pairs);
-    const what = [left.branch.id, right.branch.id, pairs.length, view.model.branches];
-    const known = what.every((one, index) => one === asked[index]);
-    if (!view.live || view.past || !lacks || known || WAITS.includes(view.model.session.phase)) return;
-    asked = what;
-    acts.inquire({ type: 'compare', left: left.branch.id, right: right.branch.id });
+  function leave(): void {
+    if (asked && view.live) acts.inquire({ type: 'compare', left: asked.sides[0], right: asked.sides[1], on: false });
+    asked = null;
+  }
+
+  /** Asks once for what is looked at: again where that was told and is gone, or where all was told anew. */
+  function ask(known: boolean): void {
+    if (!view.live || view.past) return;
+    if (known) {
+      if (asked) asked.seen = true;
+      return;
+    }
+    const [left, right] = chosen(view) ?? ['', ''];
+    const { branches } = view.model;
+    const same = asked?.sides[0] === left && asked.sides[1] === right;
+    if (same && asked?.among === branches && !asked.seen) return;
+    if (!same) leave();
+    asked = { sides: [left, right], among: branches, seen: false };
+    acts.inquire({ type: 'compare', left, right });
   }
 
   function inside(): HTMLElement[] {
+    if (inView(view.model).length < 2) return [alone(view, acts)];
     const shown = sides(view);
-    if (!shown) return [alone(view, acts)];
-    const { left, right } = shown;
-    const pairs = left.calls && right.calls ? compared(view.model, left.calls, right.calls) : [];
-    ask(shown, pairs);
-    const untold = [left, right].find(side => !side.calls);
-    const names = `${line(left.branch.name, 60)} and ${line(right.branch.name, 60)}`;
-    const grid = h('div', { class: 'tc-cmp', role: 'table', 'aria-label': `Comparison of ${names}` }, header(view, shown, pairs, acts));
-    if (untold) return [grid, notKept(untold, view.live)];
-    const made = rows(pairs, { view, acts }, SHOWN);
-    grid.append(...made, ...[said(shown), footer(shown, view.past)].filter(one => one !== null));
+    ask(shown?.comparison != null);
+    if (!shown) return [untold(view, '')];
+    const names = `${line(shown.left.branch.name, 60)} and ${line(shown.right.branch.name, 60)}`;
+    const grid = h('div', { class: 'tc-cmp', role: 'table', 'aria-label': `Comparison of ${names}` }, header(view, shown, acts));
+    if (!shown.comparison) return [grid, untold(view, names)];
+    const made = rows(shown.pairs, { view, acts }, SHOWN);
+    const speaks = view.model.session.phase === 'thinking';
+    grid.append(...made, ...[said(shown, speaks), footer(shown, view.past)].filter(one => one !== null));
     const more = made.length >= SHOWN ? h('p', { class: 'tc-later' }, `The first ${SHOWN} rows are shown.`) : null;
-    return [bar(view, pairs, shown, acts), grid, ...(more ? [more] : [])];
+    return [bar(view, shown, acts), grid, ...(more ? [more] : [])];
   }
 
   /** What had the keyboard has it again, where it is still there. */
@@ -112,10 +126,10 @@ export function compare(acts: Acts): Compare {
     element,
     paint(next) {
       view = next;
-      const { model, ui, chosen } = next;
-      if (ui.tab !== 'Compare') return;
+      const { model, ui } = next;
+      if (ui.tab !== 'Compare') return leave();
       const { session } = model;
-      draw(model.calls, model.objects, model.branches, model.differences, model.refused, session.phase, session.text, ui.left, ui.right, ui.showSame, next.at, next.past, next.live, chosen.call, chosen.object, currentBranch(model)?.id);
+      draw(asked, model.calls, model.objects, model.branches, model.comparisons, model.differences, model.refused, session.phase, session.text, ui.left, ui.right, ui.showSame, next.at, next.past, next.live, next.chosen.call, next.chosen.object);
     }
   };
 }

@@ -3,7 +3,7 @@ import { h, reader, type Child } from '../dom';
 import { button, icon } from '../icons';
 import { line, many } from '../text';
 import { cell, type Choosing } from './call';
-import type { Pair } from './differ';
+import type { Pair } from './comparison';
 
 const stepOf = (pair: Pair): string => {
   const steps = [pair.left?.step, pair.right?.step].filter(step => step !== undefined);

@@ -1,16 +1,14 @@
-/** The two branches that are compared, put together from rows. Only pure functions live here. */
+/** Which two branches are compared, and what is known of it. Only pure functions live here. */
 import type { Look } from '../look';
-import type { FullBranch, FullCall, Model } from '../rows';
-import { currentBranch } from '../scene';
+import type { FullBranch, FullCall, FullComparison, Model } from '../rows';
+import { comparisonOf, pairsOf, type Pair } from './comparison';
 
-/** How a row, and the person's choice, name the branch that is shown. */
+/** How rows, and the person's choice, name the branch that is shown. */
 export const CURRENT = 'current';
-const DEEP = 50;
 
 export interface Side {
   readonly branch: FullBranch;
-  /** Null where its calls are not told. */
-  readonly calls: readonly FullCall[] | null;
+  readonly calls: readonly FullCall[];
   /** What the model said last. */
   readonly text: string;
 }
@@ -18,6 +16,9 @@ export interface Side {
 export interface Sides {
   readonly left: Side;
   readonly right: Side;
+  /** Null where it was not told how they differ. */
+  readonly comparison: FullComparison | null;
+  readonly pairs: readonly Pair[];
 }
 
 /** The branches that can be compared: those in view. */
@@ -25,65 +26,30 @@ export const inView = (model: Model): FullBranch[] => [...model.branches.values(
 
 export const hidden = (model: Model): FullBranch[] => [...model.branches.values()].filter(branch => branch.hidden);
 
-/** The rows that a branch alone has, by step. */
-function own(model: Model, branch: FullBranch): Map<number, FullCall> {
-  const found = new Map<number, FullCall>();
-  for (const call of model.calls.values())
-    if (call.branch !== '' && (call.branch === branch.id || call.branch === branch.name)) found.set(call.step, call);
-  return found;
+export const idOf = (branch: FullBranch): string => (branch.current ? CURRENT : branch.id);
+
+/** The branches that the person chose, by their ids; null where they chose none that is in view. */
+export function chosen({ model, ui }: Look): readonly [string, string] | null {
+  const known = inView(model).map(idOf);
+  return known.includes(ui.left) && known.includes(ui.right) ? [ui.left, ui.right] : null;
 }
 
-function base(model: Model, branch: FullBranch, shown: readonly FullCall[], deep: number): readonly FullCall[] | null {
-  if (branch.shares === CURRENT) return shown;
-  const before = model.branches.get(branch.shares);
-  return before && deep < DEEP ? callsOf(model, before, shown, deep + 1) : null;
-}
-
-/** All calls of a branch by its own rows and those that it shares; null where they are not told. */
-export function callsOf(
-  model: Model,
-  branch: FullBranch,
-  shown: readonly FullCall[],
-  deep = 0
-): readonly FullCall[] | null {
-  if (branch.current) return shown;
-  const mine = own(model, branch);
-  // A notebook of an older version says nothing of what is shared: what stands before is.
-  const before = branch.shares ? base(model, branch, shown, deep) : mine.size ? shown : null;
-  if (!before) return null;
-  const first = Math.min(...mine.keys(), Infinity);
-  const known = new Map(before.filter(call => branch.shares || call.step < first).map(call => [call.step, call]));
-  const last = branch.calls || Math.max(...mine.keys());
-  const steps = [...new Set([...known.keys(), ...mine.keys()])].filter(step => step <= last);
-  return steps.sort((a, b) => a - b).flatMap(step => mine.get(step) ?? known.get(step) ?? []);
-}
-
-/** The branch that is compared with the shown one unasked: the one that it left, else the newest that is told. */
-function unasked(model: Model, told: (branch: FullBranch) => boolean): FullBranch | undefined {
-  const others = inView(model).filter(branch => !branch.current);
-  const left = others.find(branch => branch.id === currentBranch(model)?.left);
-  return (left && told(left) ? left : undefined) ?? others.filter(told).at(-1) ?? others.at(-1);
-}
-
-/** The two sides as the person chose them; null where there is but one branch. */
+/** The two sides as the person chose them, or as they are compared unasked; null where nothing is told of that. */
 export function sides(view: Look): Sides | null {
-  const { model, ui } = view;
+  const { model, past } = view;
+  const picked = chosen(view);
+  const unasked = [...model.comparisons.values()].find(row => row.unasked) ?? null;
+  const comparison = picked ? comparisonOf(model, ...picked) : unasked;
+  const [first, second] = picked ?? unasked?.id.split(' ') ?? [];
   const known = inView(model);
-  const mine = currentBranch(model);
-  const shown = view.past ? [...model.calls.values()].filter(call => call.branch === '') : view.calls;
-  const named = (id: string): FullBranch | undefined =>
-    id === CURRENT ? mine : known.find(branch => branch.id === id);
-  const right = named(ui.right) ?? mine;
-  const left = named(ui.left) ?? unasked(model, branch => callsOf(model, branch, shown) !== null);
-  if (!left || !right || known.length < 2) return null;
-  const side = (branch: FullBranch): Side => {
-    const calls = callsOf(model, branch, shown);
-    const text = branch.current ? model.session.text : branch.text;
-    return {
-      branch,
-      calls: calls && view.past ? calls.filter(call => call.step <= view.at) : calls,
-      text: view.past ? '' : text
-    };
-  };
-  return { left: side(left), right: side(right) };
+  const left = known.find(branch => idOf(branch) === first);
+  const right = known.find(branch => idOf(branch) === second);
+  if (!left || !right) return null;
+  const pairs = comparison ? pairsOf(view, comparison) : [];
+  const side = (branch: FullBranch, where: 'left' | 'right'): Side => ({
+    branch,
+    calls: pairs.flatMap(pair => pair[where] ?? []),
+    text: past ? '' : branch.current ? model.session.text : branch.text
+  });
+  return { left: side(left, 'left'), right: side(right, 'right'), comparison, pairs };
 }

@@ -1,22 +1,19 @@
 /** Objects and values of two branches, side by side, with what differs marked. */
-import { common } from './align';
 import { h, picture, type Child } from '../dom';
-import type { Objects } from './differ';
+import type { Objects, Where } from './comparison';
 import { glyph, thumb } from '../icons';
 import type { FullObject, FullPart, FullPreview } from '../rows';
 import { clip, line, seen } from '../text';
 
-export type Where = 'left' | 'right';
-
 export const marked = (text: string): HTMLElement => h('mark', {}, text);
 
 const LINES = 60;
+const ROWS = 8;
 
-/** The lines of one of two texts: those that the other has not are marked. */
-export function lines(mine: string, other: string): HTMLElement {
-  const [own, theirs] = [mine, other].map(text => seen(text).split('\n').slice(0, LINES)) as [string[], string[]];
-  const same = new Set(common(own, theirs).map(([index]) => index));
-  return h('pre', { class: 'tc-lines' }, ...own.flatMap((text, index) => lineOf(text, !same.has(index))));
+/** The lines of a text; those that differ, by their numbers from 1, are marked. */
+export function lines(text: string, differs: (number: number) => boolean): HTMLElement {
+  const all = seen(text).split('\n').slice(0, LINES);
+  return h('pre', { class: 'tc-lines' }, ...all.flatMap((one, index) => lineOf(one, differs(index + 1))));
 }
 
 function lineOf(text: string, differs: boolean): Child[] {
@@ -67,65 +64,63 @@ function cellsOf(one: FullPart, where: Where): HTMLElement {
   return h('div', { class: 'tc-scroll', tabindex: 0 }, h('table', { class: 'tc-table' }, h('thead', {}, head), h('tbody', {}, ...rows)));
 }
 
-/** What a small picture of an object shows that the other's does not; nothing where they look alike. */
-function unlike(mine: FullPreview, other: FullPreview | undefined, name: string): Child[] {
-  const src = picture(mine.image);
-  const image = src && src !== other?.image ? h('img', { class: 'tc-picture', src, alt: `${name}, a picture` }) : null;
-  const theirs = new Map(other?.fields ?? []);
-  const fields = mine.fields
-    .filter(([field, value]) => theirs.get(field) !== value)
-    .map(([field, value]) => h('div', { class: 'tc-partof' }, named(field), marked(line(value, 80))));
-  const text = mine.text && mine.text !== other?.text && other ? lines(mine.text, other.text) : null;
-  return [image, ...fields, table(mine, other), text].filter(one => one !== null);
-}
+type Cells = FullPart['cells'];
 
-function table(mine: FullPreview, other: FullPreview | undefined): Child {
-  const same = JSON.stringify([mine.columns, mine.cells]) === JSON.stringify([other?.columns, other?.cells]);
-  if (mine.columns.length === 0 || same) return null;
-  const places = mine.columns.map(name => other?.columns.indexOf(name) ?? -1);
-  const head = mine.columns.map((name, index) => h('th', { scope: 'col' }, other && places[index] === -1 ? marked(line(name, 24)) : line(name, 24)));
-  const body = mine.cells.slice(0, 8).map((row, at) => {
-    const cells = row.map((cell, index) => {
-      const differs = other !== undefined && other.cells[at]?.[places[index] ?? -1] !== cell;
-      return h('td', {}, differs ? marked(line(cell, 24)) : line(cell, 24));
+/** A small picture of an object as a table, with these cells marked; null where it has no table. */
+function table(preview: FullPreview, cells: Cells, where: Where): Child {
+  if (preview.columns.length === 0) return null;
+  const marks = new Set(cells.map(cell => `${rowOf(cell, where)} ${cell.column}`));
+  const head = preview.columns.map(name => h('th', { scope: 'col' }, line(name, 24)));
+  const body = preview.cells.slice(0, ROWS).map((row, at) => {
+    const all = row.map((cell, index) => {
+      const text = line(cell, 24);
+      return h('td', {}, marks.has(`${at + 1} ${preview.columns[index] ?? ''}`) ? marked(text) : text);
     });
-    return h('tr', {}, ...cells);
+    return h('tr', {}, ...all);
   });
   return h('div', { class: 'tc-scroll', tabindex: 0 }, h('table', { class: 'tc-table' }, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...body)));
 }
 
-const BEYOND = 'It differs beyond what is kept here.';
-const ASKED = 'It differs beyond what is shown; the kernel is asked where.';
+const rowOf = (cell: Cells[number], where: Where): number => (where === 'left' ? cell.left_at : cell.right_at);
 
-/** What is seen of a difference on one side: its picture, and its values where they are told. */
-function body(pair: Objects, where: Where, live: boolean): Child[] {
-  const [mine, other] = where === 'left' ? [pair.left, pair.right] : [pair.right, pair.left];
-  if (!mine || pair.same) return [];
-  const seenAlready = unlike(mine.preview, other?.preview, mine.name);
-  if (pair.values?.unknown) return [...seenAlready, h('p', { class: 'muted small' }, line(pair.values.unknown, 200))];
-  if (!pair.values)
-    return seenAlready.length || !other ? seenAlready : [h('p', { class: 'muted small' }, live ? ASKED : BEYOND)];
-  const { parts } = pair.values;
-  const cells = parts.reduce((sum, one) => sum + one.cells.length, 0);
-  const covers = marks(seenAlready, 'table') >= cells;
-  const told = parts.map(one => part(covers ? { ...one, cells: [] } : one, where, `${mine.name}, a picture`));
-  const images = parts.some(one => one.images.some(Boolean));
-  return [...seenAlready.filter(one => (isTable(one) ? covers : isImage(one) && !images)), ...told];
+/** Whether all these cells stand in the small picture of the table. */
+const covers = (preview: FullPreview, cells: Cells, where: Where): boolean =>
+  cells.every(cell => {
+    const row = rowOf(cell, where);
+    return row > 0 && row <= Math.min(ROWS, preview.cells.length) && preview.columns.includes(cell.column);
+  });
+
+/** An object whose values were not compared: its small picture. */
+function glance(object: FullObject): Child[] {
+  const { preview } = object;
+  const fields = preview.fields.map(([name, value]) => h('div', { class: 'tc-partof' }, named(name), line(value, 80)));
+  return [image(object), ...fields, table(preview, [], 'left'), preview.text ? lines(preview.text, () => false) : null];
 }
 
-const isTable = (one: Child): boolean => one instanceof HTMLElement && one.querySelector('table') !== null;
+function image({ name, preview }: FullObject): Child {
+  const src = picture(preview.image);
+  return src ? h('img', { class: 'tc-picture', src, alt: `${name}, a picture` }) : null;
+}
 
-const isImage = (one: Child): boolean => one instanceof HTMLElement && one.tagName === 'IMG';
+const BEYOND = 'It differs; more objects differ than are compared in detail.';
 
-/** How many marks there are in what is seen of a kind. */
-const marks = (seenAlready: readonly Child[], within: string): number =>
-  seenAlready.reduce<number>(
-    (sum, one) => sum + (one instanceof HTMLElement ? one.querySelectorAll(`${within} mark`).length : 0),
-    0
-  );
+/** What is seen of a difference on one side: its picture, and its values where they are told. */
+function body(pair: Objects, where: Where): Child[] {
+  const mine = pair[where];
+  if (!mine || pair.same) return [];
+  const { values } = pair;
+  if (!pair.left || !pair.right) return glance(mine);
+  if (!values || values.unknown) return [...glance(mine), h('p', { class: 'muted small' }, line(values?.unknown || BEYOND, 200))];
+  const { parts } = values;
+  const cells = parts.flatMap(one => one.cells);
+  const small = covers(mine.preview, cells, where) ? table(mine.preview, cells, where) : null;
+  const told = parts.map(one => part(small ? { ...one, cells: [] } : one, where, `${mine.name}, a picture`));
+  const pictured = parts.some(one => one.images.some(Boolean)) || pair.left.preview.image === pair.right.preview.image;
+  return [pictured ? null : image(mine), small, ...told];
+}
 
 /** An object on its side: its tile, its name, and what differs from the one beside it. */
-export function objectOf(pair: Objects, where: Where, live: boolean, chosen: boolean, choose: (object: FullObject) => void): Child {
+export function objectOf(pair: Objects, where: Where, chosen: boolean, choose: (object: FullObject) => void): Child {
   const object = pair[where];
   if (!object) return pair.left || pair.right ? h('div', { class: 'muted small' }, 'no such object') : null;
   const caption = h('span', { class: 'muted small' }, line(object.preview.caption || object.kind, 80));
@@ -136,5 +131,5 @@ export function objectOf(pair: Objects, where: Where, live: boolean, chosen: boo
     h('span', { class: 'strong' }, line(object.name, 80)),
     caption
   );
-  return h('div', { class: 'tc-madeof' }, mini, ...body(pair, where, live));
+  return h('div', { class: 'tc-madeof' }, mini, ...body(pair, where));
 }

@@ -5,6 +5,7 @@ import {
   BRANCH,
   complete,
   fullCall,
+  fullComparison,
   fullDifference,
   fullGuess,
   fullObject,
@@ -28,6 +29,7 @@ export const EMPTY: Model = {
   messages: new Map(),
   turns: new Map(),
   branches: new Map(),
+  comparisons: new Map(),
   differences: new Map(),
   guesses: new Map(),
   session: fullSession({}),
@@ -94,6 +96,7 @@ function withRows(model: Model, rows: Loose): Model {
       records(rows.branches).map(row => complete(row, BRANCH) as FullBranch),
       gone('branches')
     ),
+    comparisons: put(model.comparisons, records(rows.comparisons).map(fullComparison), gone('comparisons')),
     differences: put(model.differences, records(rows.differences).map(fullDifference), gone('differences')),
     guesses: put(model.guesses, records(rows.guesses).map(fullGuess), gone('guesses')),
     session: session ? fullSession({ ...model.session, ...session }) : model.session

@@ -1,4 +1,4 @@
 /** The model: what a person may see. */
 export { EMPTY, fold, together } from './fold';
-export { fullCall, fullDifference, fullObject } from './reading';
+export { fullCall, fullObject } from './reading';
 export type * from './shapes';

@@ -2,9 +2,12 @@
 import { DEFAULTS } from '../../generated/contract';
 import type {
   FullCall,
+  FullChange,
+  FullComparison,
   FullDifference,
   FullGuess,
   FullObject,
+  FullPair,
   FullPart,
   FullPreview,
   FullSession,
@@ -127,9 +130,37 @@ const part = (row: Loose): FullPart =>
 
 export const fullDifference = (row: Loose): FullDifference => ({
   id: text(row.id),
-  same: row.same === true,
   unknown: text(row.unknown),
   parts: records(row.parts).map(part)
+});
+
+const numbers = (value: unknown): number[] => list(value).filter(one => typeof one === 'number');
+
+const ASPECTS: readonly FullChange['what'][] = ['tool', 'argument', 'status', 'result', 'error', 'prints', 'reason', 'text'];
+
+const change = (row: Loose): FullChange => ({
+  what: among(row.what, ASPECTS, 'text'),
+  name: text(row.name),
+  left: numbers(row.left),
+  right: numbers(row.right)
+});
+
+const pair = (row: Loose): FullPair => ({
+  left: text(row.left),
+  right: text(row.right),
+  kind: among(row.kind, ['shared', 'same', 'differs'], DEFAULTS.PairRow.kind),
+  changes: records(row.changes).map(change),
+  made: among(row.made, ['same', 'differ'], DEFAULTS.PairRow.made),
+  objects: records(row.objects).map(one => complete(one, DEFAULTS.ObjectPairRow))
+});
+
+export const fullComparison = (row: Loose): FullComparison => ({
+  id: text(row.id),
+  unasked: row.unasked === true,
+  same: row.same === true,
+  shared: typeof row.shared === 'number' ? Math.max(0, row.shared) : 0,
+  pairs: records(row.pairs).map(pair),
+  text: isRecord(row.text) ? change(row.text) : null
 });
 
 const fullYours = (row: Loose): FullYours =>

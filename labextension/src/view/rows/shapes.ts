@@ -3,12 +3,16 @@ import type {
   BranchRow,
   CallRow,
   CellPair,
+  ChangeRow,
+  ComparisonRow,
   DifferenceRow,
   GuessRow,
   LinePair,
   Mark,
   MessageRow,
+  ObjectPairRow,
   ObjectRow,
+  PairRow,
   PartRow,
   Preview,
   Refused,
@@ -35,6 +39,15 @@ export type FullPart = Omit<Required<PartRow>, 'lines' | 'cells'> & {
   readonly cells: readonly Required<CellPair>[];
 };
 export type FullDifference = Omit<Required<DifferenceRow>, 'parts'> & { readonly parts: readonly FullPart[] };
+export type FullChange = Required<ChangeRow>;
+export type FullPair = Omit<Required<PairRow>, 'changes' | 'objects'> & {
+  readonly changes: readonly FullChange[];
+  readonly objects: readonly Required<ObjectPairRow>[];
+};
+export type FullComparison = Omit<Required<ComparisonRow>, 'pairs' | 'text'> & {
+  readonly pairs: readonly FullPair[];
+  readonly text: FullChange | null;
+};
 export type FullTold = Required<Told>;
 export type FullWritten = Required<Written>;
 export type FullYours = Omit<Required<YourTurn>, 'told' | 'calls'> & {
@@ -60,6 +73,7 @@ export interface Tables {
   readonly messages: ReadonlyMap<string, FullMessage>;
   readonly turns: ReadonlyMap<string, FullTurn>;
   readonly branches: ReadonlyMap<string, FullBranch>;
+  readonly comparisons: ReadonlyMap<string, FullComparison>;
   readonly differences: ReadonlyMap<string, FullDifference>;
   readonly guesses: ReadonlyMap<string, FullGuess>;
 }

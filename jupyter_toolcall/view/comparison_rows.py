@@ -1,0 +1,215 @@
+"""Two branches side by side, as rows: what `session.diff` finds, small enough for a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from ..comparing import Difference, alike, compare, in_a_line, parts, values
+from ..comparing.differences import Images, Line, Numbers, Others, Same, Tables, Texts, Unknown
+from ..comparing.facts import CallPair, Change, Compared, ObjectPair
+from ..digest import encode
+from ..events import Made
+from ..loop import Desk
+from ..rows.contract import (
+    Aspect,
+    BranchRow,
+    CellPair,
+    ChangeRow,
+    ComparisonRow,
+    DifferenceRow,
+    LinePair,
+    ObjectPairRow,
+    PairRow,
+    PartRow,
+    Rows,
+)
+from ..rows.wire import packed
+from .beside import CURRENT
+from .seen import Seen, call_key, key_of
+
+MOST, ROOM = 24, 24_000
+"""So many pairs of objects are told value by value, and so many bytes their rows have."""
+PARTS, LINES, CELLS, LONG, IMAGE = 12, 24, 24, 160, 6_000
+Known = MutableMapping[tuple[str, str], Difference]
+"""What was found before, by the digests of the objects."""
+NOT_COMPARED = Unknown("they differ, and how was not looked at")
+
+
+def with_comparison(rows: Rows, seen: Mapping[str, Seen], known: Known) -> Rows:
+    """Return rows with how the shown branch differs from the one that it is compared with."""
+    other = compared_with(rows.branches)
+    if other is None or other not in seen:
+        return rows
+    found = comparison_rows(seen[other], seen[""], seen[""], known, unasked=True)
+    return replace(rows, comparisons=found.comparisons, differences=found.differences)
+
+
+def compared_with(branches: Sequence[BranchRow]) -> str | None:
+    """Return the branch that the shown one is compared with unasked: the one that it left.
+
+    The oldest is compared with the newest; None where there is no other one that is told.
+    """
+    told = [row.id for row in branches if row.shares]
+    left = next((row.left for row in branches if row.current), "")
+    return left if left in told else told[-1] if told else None
+
+
+def comparison_rows(
+    left: Seen, right: Seen, shown: Seen, known: Known, unasked: bool = False
+) -> Rows:
+    """Return how two branches differ: their calls in pairs, and the values of their objects.
+
+    `shown` is the branch on show, whose first calls may be those of both.
+    """
+    compared = compare(left.cursor, right.cursor, values_of=_Values(known).compared)
+    pairs = [_pair_row(pair, left, right) for pair in compared.calls]
+    shared = _shared(pairs, shown)
+    row = ComparisonRow(
+        f"{left.branch or CURRENT} {right.branch or CURRENT}",
+        unasked=unasked,
+        same=compared.same,
+        shared=shared,
+        pairs=tuple(pairs[shared:]),
+        text=None if isinstance(compared.text, Same) else _lines("text", compared.text),
+    )
+    return Rows(comparisons=(row,), differences=tuple(_difference_rows(compared, left, right)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """How values differ: those that are known to differ are looked at as far as they are told."""
+
+    known: Known
+    differing: set[tuple[str, str]] = field(default_factory=set)
+
+    def compared(self, left: Made | None, right: Made | None, a: Desk, b: Desk) -> Difference:
+        """Return how two values differ; whether they do is always as `values` says."""
+        if left is None or right is None:
+            return NOT_COMPARED
+        if alike(left, right):
+            return Same()
+        key = left.digest, right.digest
+        if left.content and right.content and key not in self.differing:
+            if len(self.differing) >= MOST:
+                return NOT_COMPARED
+            self.differing.add(key)
+        found = self.known.get(key)
+        if found is None:
+            found = values(left, right, a, b)
+            # What is not in this kernel may be made again.
+            if not isinstance(found, Unknown):
+                self.known[key] = found
+        return found
+
+
+def _pair_row(pair: CallPair, left: Seen, right: Seen) -> PairRow:
+    ids = (
+        call_key(left.state.calls[pair.left.id], left) if pair.left else "",
+        call_key(right.state.calls[pair.right.id], right) if pair.right else "",
+    )
+    if pair.shared:
+        return PairRow(*ids, "shared")
+    changes = dict.fromkeys(_change_row(change, pair) for change in pair.changes)
+    objects = tuple(
+        ObjectPairRow(_object_id(each.left, left), _object_id(each.right, right), each.same)
+        for each in pair.objects
+    )
+    row = PairRow(*ids, "same" if pair.same else "differs", tuple(changes))
+    # What most calls make is told by the id that it has in common with its call.
+    if [(each.left, each.right) for each in objects] == [ids]:
+        return replace(row, made="same" if objects[0].same else "differ")
+    return replace(row, objects=objects)
+
+
+def _object_id(name: str, seen: Seen) -> str:
+    return key_of(seen.state.objects[name].maker, seen) if name else ""
+
+
+def _change_row(change: Change, pair: CallPair) -> ChangeRow:
+    both = [getattr(call, change.what, None) for call in (pair.left, pair.right)]
+    # Only the lines of texts are shown as they are numbered.
+    if all(isinstance(each, str) for each in both):
+        return _lines(change.what, change.difference)
+    return ChangeRow(change.what, change.name)
+
+
+def _lines(what: Aspect, difference: Difference) -> ChangeRow:
+    lines = difference.lines if isinstance(difference, Texts) else ()
+    places = [line.at for line in lines if not line.same]
+    left, right = (tuple(at[side] for at in places if at[side]) for side in (0, 1))
+    return ChangeRow(what, "", left, right)
+
+
+def _shared(pairs: Sequence[PairRow], shown: Seen) -> int:
+    """Return how many pairs, from the first, are one and the same call of the shown branch."""
+    count = 0
+    for pair, call in zip(pairs, shown.state.each(), strict=False):
+        key = call_key(call, shown)
+        if (pair.kind, pair.left, pair.right) != ("shared", key, key):
+            break
+        count += 1
+    return count
+
+
+def _difference_rows(compared: Compared, left: Seen, right: Seen) -> Iterator[DifferenceRow]:
+    """Yield how the values differ that stand beside each other, as far as there is room."""
+    room = ROOM
+    differing: dict[str, Difference] = {}
+    for pair in _told(compared.calls):
+        key = f"{_object_id(pair.left, left)} {_object_id(pair.right, right)}"
+        differing.setdefault(key, pair.difference)
+    for key, difference in islice(differing.items(), MOST):
+        row = difference_row(key, difference)
+        room -= len(encode(packed(row)))
+        if room < 0:
+            return
+        yield row
+
+
+def _told(calls: Iterable[CallPair]) -> Iterator[ObjectPair]:
+    for call in calls:
+        for pair in call.objects if not call.shared else ():
+            if not pair.same and pair.difference is not NOT_COMPARED:
+                yield pair
+
+
+def difference_row(key: str, difference: Difference) -> DifferenceRow:
+    """Return a difference as a row."""
+    match difference:
+        case Unknown(why):
+            return DifferenceRow(key, unknown=why[:LONG])
+    found = [_part(name, part) for name, part in islice(parts(difference), PARTS)]
+    return DifferenceRow(key, parts=tuple(found))
+
+
+def _part(name: str, part: Difference) -> PartRow:
+    name, says = name[:80], in_a_line(part)[:LONG]
+    match part:
+        case Others(left, right):
+            return PartRow(name, "", _cut(left), _cut(right))
+        case Numbers(left, right, by=by):
+            return PartRow(name, "" if by is None else f"{by:+.6g}", str(left), str(right))
+        case Texts(lines):
+            return PartRow(name, says, lines=tuple(map(_line, lines[:LINES])))
+        case Tables(cells=cells):
+            pairs = (CellPair(e.row, e.column, e.left, e.right, *e.at) for e in cells)
+            return PartRow(name, says, cells=tuple(islice(pairs, CELLS)))
+        case Images(left, right):
+            small = (each.address if len(each.address) <= IMAGE else "" for each in (left, right))
+            return PartRow(name, says, images=tuple(small))
+    return PartRow(name, says)
+
+
+def _cut(text: str | None) -> str | None:
+    return text if text is None or len(text) <= LONG else f"{text[: LONG - 1]}…"
+
+
+def _line(line: Line) -> LinePair:
+    left, right = _cut(line.left) or "", _cut(line.right) or ""
+    if line.same:
+        return LinePair("same", left, "", *line.at)
+    if line.left is None or line.right is None:
+        return LinePair("right" if line.left is None else "left", left, right, *line.at)
+    return LinePair("changed", left, right, *line.at)

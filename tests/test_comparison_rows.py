@@ -1,0 +1,304 @@
+"""What a panel is told of two branches is what `session.diff` finds, whatever the branches are.
+
+The laws: *agreement* (rows say what `session.diff` says), *mirror* (swapped sides are mirrored
+rows), *freshness* (a comparison that is looked at is told again as it changes, and no other).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from jupyter_toolcall import Scripted, Session
+from jupyter_toolcall.comparing import Comparison
+from jupyter_toolcall.comparing.differences import Same
+from jupyter_toolcall.comparing.facts import CallPair, ComparedCall
+from jupyter_toolcall.errors import CallError
+from jupyter_toolcall.models import Reply, Request
+from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.rows.contract import (
+    CallRow,
+    ComparisonRow,
+    Delta,
+    DifferenceRow,
+    Notice,
+    ObjectRow,
+    PairRow,
+    Refused,
+    Rows,
+    Whole,
+)
+from jupyter_toolcall.rows.wire import packed
+from jupyter_toolcall.view.comparison_rows import MOST
+from jupyter_toolcall.view.comparison_updates import REST, ComparisonUpdates
+from tests.wild import Clay, wild_box, wild_branch, wild_branches, wild_session
+
+seeds = st.integers(0, 10_000)
+
+
+@dataclass
+class Panel:
+    """Rows by table and id, as a panel keeps them; what it was told of comparisons is counted."""
+
+    calls: dict[str, CallRow] = field(default_factory=dict)
+    objects: dict[str, ObjectRow] = field(default_factory=dict)
+    comparisons: dict[str, ComparisonRow] = field(default_factory=dict)
+    differences: dict[str, DifferenceRow] = field(default_factory=dict)
+    heads: dict[str, str] = field(default_factory=dict)
+    """The heads of branches, by what a comparison calls them."""
+    told: int = 0
+    refused: str = ""
+
+    def tell(self, notice: Notice) -> None:
+        match notice:
+            case Whole(rows):
+                self.__init__(told=self.told)  # type: ignore[misc]
+                self.put(rows)
+            case Delta(rows):
+                self.put(rows)
+            case Refused(reason=reason):
+                self.refused = reason
+
+    def put(self, rows: Rows) -> None:
+        for name in rows.drop:
+            table, _, key = name.partition(":")
+            getattr(self, table, {}).pop(key, None)
+        for table in ("calls", "objects", "comparisons", "differences"):
+            getattr(self, table).update({row.id: row for row in getattr(rows, table)})
+        self.heads.update({"current" if b.current else b.id: b.id for b in rows.branches})
+        self.told += len(rows.comparisons)
+
+
+def driven(session: Session) -> tuple[Drive, Panel]:
+    panel = Panel()
+    drive = Drive(session, panel.tell)
+    drive.hear({"type": "hello"})
+    return drive, panel
+
+
+def obeyed(drive: Drive, **wish: Any) -> None:
+    drive.inbox.append(wish)
+    drive._obey_all()
+
+
+# -- what a comparison says, in words that both sides have ---------------------------------
+
+
+def facts(compared: Comparison) -> list[Any]:
+    """Return what `session.diff` says of each pair of calls."""
+    return [_fact(pair) for pair in compared.calls]
+
+
+def _fact(pair: CallPair) -> Any:
+    calls = [None if call is None else _call(call) for call in (pair.left, pair.right)]
+    kind = "shared" if pair.shared else "same" if pair.same else "differs"
+    changes = {(change.what, change.name) for change in pair.changes}
+    made = [(each.left, each.right, each.same) for each in pair.objects]
+    return calls, kind, changes, [] if pair.shared else made
+
+
+def _call(call: ComparedCall) -> Any:
+    return call.step, call.tool, call.status, dict(call.arguments)
+
+
+def shown_facts(row: ComparisonRow, panel: Panel) -> list[Any]:
+    """Return what the rows say of each pair of calls, by what a panel knows."""
+    own = sorted((r for r in panel.calls.values() if not r.branch), key=lambda r: r.step)
+    shared = [PairRow(call.id, call.id, "shared") for call in own[: row.shared]]
+    return [_shown_fact(pair, panel) for pair in (*shared, *row.pairs)]
+
+
+def _shown_fact(pair: PairRow, panel: Panel) -> Any:
+    rows = [panel.calls[each] if each else None for each in (pair.left, pair.right)]
+    calls = [r and (r.step, r.tool, r.status, dict(r.arguments)) for r in rows]
+    objects = [(each.left, each.right, each.same) for each in pair.objects]
+    if pair.made:
+        objects = [(pair.left, pair.right, pair.made == "same")]
+    names = [
+        (*(panel.objects[key].name if key else "" for key in keys), same) for *keys, same in objects
+    ]
+    return calls, pair.kind, {(change.what, change.name) for change in pair.changes}, names
+
+
+# -- the laws ------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, st.integers(0, 3))
+def test_agreement_the_rows_of_any_two_branches_say_what_diff_says(seed: int, at: int) -> None:
+    found = wild_branches(seed)
+    shown = found[at % len(found)]
+    drive, panel = driven(shown)
+    for left in panel.heads:
+        for right in panel.heads:
+            ids = panel.heads[left], panel.heads[right]
+            obeyed(drive, type="compare", left=ids[0], right=ids[1])
+            row = panel.comparisons[f"{left} {right}"]
+            compared = shown.fork(ids[1]).diff(shown.fork(ids[0]))
+            assert shown_facts(row, panel) == facts(compared)
+            assert row.same == compared.same
+            assert (row.text is None) == isinstance(compared.text, Same)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds)
+def test_mirror_swapped_sides_are_mirrored_rows(seed: int) -> None:
+    drive, panel = driven(wild_branches(seed)[-1])
+    others = [*panel.heads]
+    for other in others:
+        obeyed(drive, type="compare", left=other, right="current")
+        there = panel.comparisons[f"{other} current"], dict(panel.differences)
+        obeyed(drive, type="compare", left="current", right=other)
+        back = panel.comparisons[f"current {other}"]
+        assert mirrored(back) == replace(there[0], id=back.id, unasked=back.unasked)
+        assert {" ".join(key.split(" ")[::-1]) for key in there[1]} <= panel.differences.keys()
+
+
+def mirrored(row: ComparisonRow) -> ComparisonRow:
+    """Return a comparison as the panel mirrors it."""
+
+    def swap(each: Any, **more: Any) -> Any:
+        return replace(each, left=each.right, right=each.left, **more)
+
+    pairs = tuple(
+        swap(p, changes=tuple(map(swap, p.changes)), objects=tuple(map(swap, p.objects)))
+        for p in row.pairs
+    )
+    return replace(row, pairs=pairs, text=row.text and swap(row.text))
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds)
+@example(0)
+def test_freshness_what_is_looked_at_is_as_it_would_be_told_anew(seed: int) -> None:
+    rng = random.Random(seed)
+    drive, panel = driven(wild_branches(seed, 2)[-1])
+    obeyed(drive, type="compare")
+    for _ in range(3):
+        try:
+            drive.session = wild_branch(rng, drive.session)
+        except CallError:
+            continue
+        drive.publish("finished")
+        if not panel.comparisons:  # There was no other branch; now the panel asks again.
+            obeyed(drive, type="compare")
+        saved = drive.whole()
+        assert tuple(panel.comparisons.values()) == saved.comparisons
+        assert {row.id for row in saved.differences} <= panel.differences.keys()
+
+
+def test_freshness_what_nobody_looks_at_is_not_told() -> None:
+    drive, panel = driven(wild_branches(3)[-1])
+    drive.publish("finished")
+    assert panel.told == 0
+    obeyed(drive, type="compare")
+    assert [row.unasked for row in panel.comparisons.values()] == [True]
+    drive.publish("finished")
+    assert panel.told == 1, "what has not changed is not told again"
+    obeyed(drive, type="compare", on=False)
+    assert not panel.comparisons
+    drive.session.tell("Go on.")
+    drive.publish("finished")
+    assert panel.told == 1
+
+
+def test_freshness_a_session_that_goes_on_is_told_at_most_once_a_second() -> None:
+    turn = ["Done.", ("Clay_form", {"Clay": "Clay#1", "shape": "ball"})]
+    given = {"clay": Clay()}
+    main = Session(
+        wild_box(), Scripted([turn[1], *turn * 9]), scheme="flat", approve="all", inputs=given
+    )
+    main.tell("Form it.")
+    session = main.edit(main.calls[0], shape="bowl").run()
+    drive, panel = driven(session)
+    now = 0.0
+    drive.compared = ComparisonUpdates(clock=lambda: now)
+    obeyed(drive, type="compare")
+    told = panel.told
+    for n in range(4):
+        session.tell(f"Go on, {n}.")
+        drive.publish("running")
+    assert panel.told == told
+    now += REST
+    session.tell("Once more.")
+    drive.publish("running")
+    assert panel.told == told + 1
+    session.tell("And the end.")
+    drive.publish("finished")
+    assert panel.told == told + 2, "a pause is told at once"
+
+
+def test_a_panel_that_connects_begins_without_comparisons() -> None:
+    drive, panel = driven(wild_branches(3)[-1])
+    obeyed(drive, type="compare")
+    drive.hear({"type": "hello"})
+    assert not panel.comparisons
+    drive.publish("finished")
+    assert not panel.comparisons
+
+
+def test_one_branch_alone_is_refused() -> None:
+    drive, panel = driven(wild_session(1))
+    obeyed(drive, type="compare")
+    assert "no other branch" in panel.refused
+
+
+# -- sizes ---------------------------------------------------------------------------------
+
+
+def long_session(calls: int, shape: str = "a") -> tuple[Session, list[str]]:
+    """Return a session of calls on one object; what is put into the list is asked for next."""
+    shapes = [shape]
+
+    def model(request: Request) -> Reply:
+        asked = ({"Clay": "Clay#1", "shape": f"{shapes[-1]} {n}"} for n in range(calls))
+        return Scripted([*(("Clay_form", each) for each in asked), "Done."])(request)
+
+    made = Session(
+        wild_box(),
+        model,
+        scheme="flat",
+        approve="all",
+        inputs={"clay": Clay()},
+        max_turns=calls + 5,
+    )
+    return made.tell("Form it."), shapes
+
+
+def sizes(rows: Rows) -> Mapping[str, int]:
+    return {
+        table: len(str(packed(getattr(rows, table)))) for table in ("comparisons", "differences")
+    }
+
+
+def test_calls_that_are_shared_take_no_room() -> None:
+    main, _ = long_session(300)
+    drive, _ = driven(main.edit(main.calls[-1], shape="other").run())
+    rows = drive.whole()
+    [row] = rows.comparisons
+    assert (row.shared, len(row.pairs)) == (299, 1)
+    assert sizes(rows)["comparisons"] < 400
+
+
+def test_calls_that_are_the_same_take_little_room() -> None:
+    main, _ = long_session(300)
+    drive, _ = driven(main.edit(main.calls[0], shape="other").run())
+    rows = drive.whole()
+    assert [pair.kind for pair in rows.comparisons[0].pairs].count("same") == 299
+    assert sizes(rows)["comparisons"] < 300 * 90
+
+
+def test_values_are_looked_at_as_far_as_they_are_told_and_no_farther() -> None:
+    main, shapes = long_session(60)
+    shapes.append("b")
+    other = main.fork(main.calls[0]).run()
+    drive, panel = driven(other)
+    obeyed(drive, type="compare")
+    [row] = panel.comparisons.values()
+    assert [pair.made for pair in row.pairs] == ["differ"] * 59
+    assert len(panel.differences) == len(drive.compared.known) == MOST
