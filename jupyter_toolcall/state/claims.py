@@ -40,7 +40,8 @@ class Claims:
         known, or not verified.
         """
         self._catch_up()
-        return self._runs.get((reply_of(self.journal, head, call_id), call_id, bound), "")
+        call = state_at(self.journal, head).calls[call_id]
+        return self._runs.get((call.reply, call_id, bound), "")
 
     def is_by_policy(self, head: str, call_id: str) -> bool:
         """Return whether a policy, not a person, decided last on a call at a place."""
@@ -57,8 +58,8 @@ class Claims:
                     self._runs[self._run(entry, call_id)] = "finished"
 
     def _run(self, entry: Entry, call_id: str) -> Run:
-        bound = state_at(self.journal, entry.id).calls[call_id].bound
-        return reply_of(self.journal, entry.parent, call_id), call_id, bound
+        call = state_at(self.journal, entry.id).calls[call_id]
+        return call.reply, call_id, call.bound
 
 
 def said_again(said: Entry) -> Mapping[str, Any]:
@@ -79,12 +80,19 @@ def _word(journal: Journal, head: str | None, call_id: str) -> str:
     return ""
 
 
-def reply_of(journal: Journal, head: str | None, call_id: str) -> str:
-    """Return the entry of the reply that asked for a call, as the model first gave it."""
-    while head is not None:
-        entry = journal[head]
+def runs(journal: Journal) -> set[tuple[str, str]]:
+    """Return the calls that have started, each as the entry of its reply and its id.
+
+    A reply that a replay repeated is the one that the model gave first.
+    """
+    replies: dict[str | None, str] = {}
+    found = set()
+    for entry in journal:
         match entry.event:
-            case Replied(calls=calls) if any(call.id == call_id for call in calls):
-                return str(entry.meta.get("of", entry.id))
-        head = entry.parent
-    return ""
+            case Replied():
+                replies[entry.id] = str(entry.meta.get("of", entry.id))
+                continue
+            case Started(call_id):
+                found.add((replies.get(entry.parent, ""), call_id))
+        replies[entry.id] = replies.get(entry.parent, "")
+    return found
