@@ -54,10 +54,10 @@ class Ledger:
         """Count an effect, and use up what allowed it.
 
         `unrecorded` are the effects of a kernel that writes no journal, which no other kernel can
-        know of; None where it writes one. `decisions` are those of persons for this
-        journal that no effect has used up; `fresh` says that a person asked for all calls to run
-        again; `begun` whether the same call began before; `value_is_lost` whether what the call made is no longer stored, while its record is
-        verified.
+        know of; None where it writes one. `decisions` are those of persons for this journal that
+        no effect has used up. `fresh`: a person asked for all calls to run again. `begun`: the
+        same call began before. `value_is_lost` returns whether what the call made is no longer
+        stored, while its record is verified.
         """
         self.total += 1
         before = self.effects[effect]
