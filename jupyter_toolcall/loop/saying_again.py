@@ -128,14 +128,15 @@ def _start_again(
     What was cut off is not run for that: a person was asked about it, or will be.
     """
     same = call.bound == told.calls[call.id].bound
-    if same and (not place.fresh or place.script.is_cut_off(call.id)):
+    cut_off = place.script.is_cut_off(call.id)
+    if same and (not place.fresh or cut_off):
         ready = place.prepared(call, state)[0]
-        if ready.bound == call.bound:
+        at_hand = _is_at_hand(place, ready, _recorded_end(place, call.id))
+        if ready.bound == call.bound and (at_hand or cut_off or place.allows(call, ready)):
+            if not (at_hand or cut_off):
+                demand_secrets(ready)
             place.script.at += 1
             meta = coded(ready.tool, state, place.desk.journal)
-            at_hand = _is_at_hand(place, ready, _recorded_end(place, call.id))
-            if not at_hand and not place.script.is_cut_off(call.id):
-                demand_secrets(ready)
             entry = _write_again(place, start_of(call, ready), said, again=at_hand, **meta)
             return place.as_before(entry, ready)
     place.overtake(call.id)

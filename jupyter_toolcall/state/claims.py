@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from ..events import Decided, Finished, Replied, Started
 from ..journal.tree import Entry, Journal
+from .call import CallState
 from .fold import state_at
 
 Run = tuple[str, str, str]
@@ -25,6 +26,8 @@ class Claims:
     journal: Journal
     _acted_on: set[str] = field(default_factory=set)
     _runs: dict[Run, Literal["started", "finished"]] = field(default_factory=dict)
+    _first: dict[str, str] = field(default_factory=dict)
+    """For the key of each reply the entry of that reply as the model first gave it."""
     _read: int = 0
 
     def holds(self, head: str, call_id: str) -> bool:
@@ -33,14 +36,14 @@ class Claims:
         word = _word(self.journal, head, call_id)
         return not word or word not in self._acted_on
 
-    def run_of(self, head: str, call_id: str, bound: str) -> Literal["", "started", "finished"]:
+    def run_of(self, call: CallState, bound: str) -> Literal["", "started", "finished"]:
         """Return whether this call of this reply ran with this digest, on whatever branch.
 
         "finished" says that this machine recorded its result; "started" that its result is not
         known, or not verified.
         """
         self._catch_up()
-        return self._runs.get((reply_of(self.journal, head, call_id), call_id, bound), "")
+        return self._runs.get((self._reply(call), call.id, bound), "")
 
     def is_by_policy(self, head: str, call_id: str) -> bool:
         """Return whether a policy, not a person, decided last on a call at a place."""
@@ -50,6 +53,8 @@ class Claims:
         for entry in self.journal.since(self._read):
             self._read += 1
             match entry.event:
+                case Replied():
+                    self._first[entry.id[:12]] = entry.meta.get("of", entry.id)
                 case Started(call_id):
                     self._acted_on.add(_word(self.journal, entry.parent, call_id))
                     self._runs.setdefault(self._run(entry, call_id), "started")
@@ -57,8 +62,11 @@ class Claims:
                     self._runs[self._run(entry, call_id)] = "finished"
 
     def _run(self, entry: Entry, call_id: str) -> Run:
-        bound = state_at(self.journal, entry.id).calls[call_id].bound
-        return reply_of(self.journal, entry.parent, call_id), call_id, bound
+        call = state_at(self.journal, entry.id).calls[call_id]
+        return self._reply(call), call_id, call.bound
+
+    def _reply(self, call: CallState) -> str:
+        return self._first.get(call.key.partition(".")[0], "")
 
 
 def said_again(said: Entry) -> Mapping[str, Any]:

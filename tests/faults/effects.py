@@ -354,19 +354,11 @@ class Effects(RuleBasedStateMachine):
     def late(self, data: st.DataObject) -> None:
         """An old command comes again, perhaps to another panel: it counts if it fits there."""
         kernel, message = self.choose(data), one_of(data, self.sent)
-        kind, bound = message["type"], message["bound"]
-        call = next((c for c in kernel.session.calls if c.id == message["call"]), None)
-        waits = {call.id: call for call in kernel.session.pending}
-        fits = any((r.call, r.bound) == (message["call"], bound) for r in kernel.rows)
+        kind, call = message["type"], kernel.call_as_shown(message["call"], message["bound"])
         allows: list[Effect] = []
-        if call is not None and call.id in waits:
-            call = waits[call.id]
-        elif call is not None and kind == "edit":
-            # It has run, or was approved: then an edit is one more decision.
-            fits = kernel.session.state.call(call.id).bound == bound
-        if call is not None and fits and kind == "approve":
+        if call is not None and kind == "approve":
             allows = [kernel.effect_of(call)]
-        elif call is not None and fits and kind == "edit":
+        elif call is not None and kind == "edit":
             allows = [kernel.effect_of(call, message["arguments"]["n"])]
         taken = self.act(kernel, "panel", message, [], lambda s: s, allows)
         assert not taken or allows or kind in ("reject", "answer"), message

@@ -376,6 +376,17 @@ class Kernel:
             self._shown = at, [row for row in rows if row.call in waits and not row.branch]
         return self._shown[1]
 
+    def call_as_shown(self, call_id: str, bound: str) -> CallRecord | None:
+        """Return a call as it would run, or ran; None where it is not shown with this digest."""
+        assert self.drive is not None
+        found = {call.id: call for call in (*self.session.calls, *self.session.pending)}
+        rows = self.drive.whole().calls
+        if any((row.call, row.bound, row.branch) == (call_id, bound, "") for row in rows):
+            return found[call_id]
+        known = self.session.state.calls.get(call_id)
+        decided = known is not None and known.decided is not None and known.bound == bound
+        return found[call_id] if decided else None
+
     def effect_of(self, call: CallRecord, n: int | None = None) -> Effect:
         """Return what a call would do as it is shown, with another number where one is given."""
         n = call.arguments["n"] if n is None else n
