@@ -6,12 +6,12 @@ lost) is not repeated by a policy: a person runs it again, or keeps the recorded
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ..conversation.retell import retell
 from ..errors import Absent, CallError, NotYourTurn
-from ..events import Decided, Finished
+from ..events import Decided, Finished, Replied
 from ..journal.tree import Entry
 from ..loop import Cursor
 from ..state.call import CallState
@@ -52,7 +52,10 @@ def keep_result(cursor: Cursor, call_id: str, bound: str | None, rest: bool) -> 
     if any(_has_foreign_secrets(entry) for entry in kept):
         raise NotYourTurn(f"call {call_id} holds secrets of another computer: edit it or reject it")
     if rest and script[0].parent == cursor.head:
-        cursor.desk.journal.adopt({entry.id: _kept(entry) for entry in script})
+        ended = {about(entry.event) for entry in script if _ends(entry)}
+        # What has no result is not kept: that would let a policy, or an approval, run it.
+        kept = [entry for entry in script if _is_over(entry, ended)]
+        cursor.desk.journal.adopt({entry.id: _kept(entry) for entry in kept})
         cursor.head, cursor.script.at = script[-1].id, len(cursor.script.entries)
         return
     for entry in script[: script.index(end) + 1]:
@@ -61,6 +64,22 @@ def keep_result(cursor: Cursor, call_id: str, bound: str | None, rest: bool) -> 
             event = retell(entry.event, before, cursor.state, cursor.find)
             cursor.write(event, **_kept(entry))
     cursor.overtake(call_id)
+
+
+def _ends(entry: Entry) -> bool:
+    """Return whether an entry is the end of a call."""
+    match entry.event:
+        case Finished() | Decided(decision="reject" | "answer"):
+            return True
+    return False
+
+
+def _is_over(entry: Entry, ended: Collection[str]) -> bool:
+    """Return whether all calls that an entry is about have a result."""
+    match entry.event:
+        case Replied(calls=calls):
+            return all(call.id in ended for call in calls)
+    return about(entry.event) in {"", *ended}
 
 
 def _has_foreign_secrets(entry: Entry) -> bool:
