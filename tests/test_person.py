@@ -72,10 +72,11 @@ def seated(session: Session | None = None, **more: Any) -> Seat:
 # -- the reply ----------------------------------------------------------------------------
 
 
-def test_a_prompt_that_is_asked_anew_reads_as_it_did() -> None:
-    box, first = Toolbox(Potato), asked()
-    anew = Session(box, "person", scheme="flat", inputs={"p": Potato()}).ask("Slice it.\n\n")
-    for session in (first, anew):
+def test_a_prompt_that_is_asked_again_reads_as_it_did() -> None:
+    first = asked()
+    again = first.begin_new()
+    assert again.head != first.head
+    for session in (first, again):
         turn = seated(session).turn
         assert (turn.prompt, turn.told) == ("Slice it.", ())
 

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import ToolcallError
-from ..events import Replied, Started
+from ..events import Replied
 from ..journal.disk import home, journal_file, read_journal, replace_file
 from ..journal.seal import sealing
 from ..journal.tree import Journal
 from ..notebooks.files import recorded
-from ..state.claims import reply_of
+from ..state.claims import runs
 
 LINKS = ".copies"
 """The ending of the file that names the copies of a journal."""
@@ -64,9 +64,9 @@ def mark_runs_elsewhere(path: Path, journal: Journal) -> None:
     copies = _linked(path)
     if not copies:
         return
-    here = _runs(journal)
+    here = runs(journal)
     for copy in copies:
-        elsewhere = {reply for reply, _ in _runs(read_journal(copy)) - here}
+        elsewhere = {reply for reply, _ in runs(read_journal(copy)) - here}
         replies = (entry for entry in journal if isinstance(entry.event, Replied))
         same = [entry.id for entry in replies if entry.meta.get("of", entry.id) in elsewhere]
         journal.mark_replies(same, "copied")
@@ -82,15 +82,6 @@ def _linked(path: Path) -> set[Path]:
             found |= new
             ahead += new
     return found - {path}
-
-
-def _runs(journal: Journal) -> set[tuple[str, str]]:
-    """Return the calls that have started, each as the entry of its reply and its id."""
-    return {
-        (reply_of(journal, entry.parent, entry.event.call_id), entry.event.call_id)
-        for entry in journal
-        if isinstance(entry.event, Started)
-    }
 
 
 def _heads(notebook: Path, name: str) -> Iterator[str]:

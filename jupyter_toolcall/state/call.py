@@ -38,6 +38,8 @@ class CallState:
     history: str = ""
     """Why it may have run already, where this machine cannot tell: its reply was "copied" with
     calls that had no result, lines behind it were "damaged", or it is not "verified" here."""
+    reply: str = ""
+    """The entry of the reply that asked for it; the first one where a replay repeated it."""
     secrets: tuple[str, ...] = ()
     """The keys of the markers that stand for values in the reply that asked for it."""
 
@@ -133,7 +135,9 @@ class CallState:
         own = self.own if own is None else own
         here = self.call, self.key, self.step, self.turn
         before = self.stale, code or self.code
-        return CallState(*here, decided, started, outcome, own, *before, self.history, self.secrets)
+        return CallState(
+            *here, decided, started, outcome, own, *before, self.history, self.reply, self.secrets
+        )
 
     def approval(self, bound: str) -> Decided:
         """Return the decision that lets this call run as it stands: a person's edit stays.

@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from ..events import Decided, Finished, Replied, Started
 from ..journal.tree import Entry, Journal
-from .call import CallState
 from .fold import state_at
 
 Run = tuple[str, str, str]
@@ -26,8 +25,6 @@ class Claims:
     journal: Journal
     _acted_on: set[str] = field(default_factory=set)
     _runs: dict[Run, Literal["started", "finished"]] = field(default_factory=dict)
-    _first: dict[str, str] = field(default_factory=dict)
-    """For the key of each reply the entry of that reply as the model first gave it."""
     _read: int = 0
 
     def holds(self, head: str, call_id: str) -> bool:
@@ -36,14 +33,15 @@ class Claims:
         word = _word(self.journal, head, call_id)
         return not word or word not in self._acted_on
 
-    def run_of(self, call: CallState, bound: str) -> Literal["", "started", "finished"]:
+    def run_of(self, head: str, call_id: str, bound: str) -> Literal["", "started", "finished"]:
         """Return whether this call of this reply ran with this digest, on whatever branch.
 
         "finished" says that this machine recorded its result; "started" that its result is not
         known, or not verified.
         """
         self._catch_up()
-        return self._runs.get((self._reply(call), call.id, bound), "")
+        call = state_at(self.journal, head).calls[call_id]
+        return self._runs.get((call.reply, call_id, bound), "")
 
     def is_by_policy(self, head: str, call_id: str) -> bool:
         """Return whether a policy, not a person, decided last on a call at a place."""
@@ -53,8 +51,6 @@ class Claims:
         for entry in self.journal.since(self._read):
             self._read += 1
             match entry.event:
-                case Replied():
-                    self._first[entry.id[:12]] = entry.meta.get("of", entry.id)
                 case Started(call_id):
                     self._acted_on.add(_word(self.journal, entry.parent, call_id))
                     self._runs.setdefault(self._run(entry, call_id), "started")
@@ -63,10 +59,7 @@ class Claims:
 
     def _run(self, entry: Entry, call_id: str) -> Run:
         call = state_at(self.journal, entry.id).calls[call_id]
-        return self._reply(call), call_id, call.bound
-
-    def _reply(self, call: CallState) -> str:
-        return self._first.get(call.key.partition(".")[0], "")
+        return call.reply, call_id, call.bound
 
 
 def said_again(said: Entry) -> Mapping[str, Any]:
@@ -87,12 +80,19 @@ def _word(journal: Journal, head: str | None, call_id: str) -> str:
     return ""
 
 
-def reply_of(journal: Journal, head: str | None, call_id: str) -> str:
-    """Return the entry of the reply that asked for a call, as the model first gave it."""
-    while head is not None:
-        entry = journal[head]
+def runs(journal: Journal) -> set[tuple[str, str]]:
+    """Return the calls that have started, each as the entry of its reply and its id.
+
+    A reply that a replay repeated is the one that the model gave first.
+    """
+    replies: dict[str | None, str] = {}
+    found = set()
+    for entry in journal:
         match entry.event:
-            case Replied(calls=calls) if any(call.id == call_id for call in calls):
-                return str(entry.meta.get("of", entry.id))
-        head = entry.parent
-    return ""
+            case Replied():
+                replies[entry.id] = str(entry.meta.get("of", entry.id))
+                continue
+            case Started(call_id):
+                found.add((replies.get(entry.parent, ""), call_id))
+        replies[entry.id] = replies.get(entry.parent, "")
+    return found

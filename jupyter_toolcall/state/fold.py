@@ -169,6 +169,7 @@ def _with_calls(
             *(call, key, len(order) + 1, turn),
             stale=stale,
             history=history,
+            reply=str(entry.meta.get("of", entry.id)),
             secrets=reply.secrets,
         )
         calls = calls.insert(call.id, known)

@@ -133,6 +133,8 @@ class Effects(RuleBasedStateMachine):
         if not kernel.view.alive:
             return
         plan = None
+        begun = effect in self.ledger.begun
+        self.ledger.begun.add(effect)
         if effect.tool != READ_ONLY:
             plan, self.plan = self.plan, None
         if plan is not None and not plan.after:
@@ -146,6 +148,7 @@ class Effects(RuleBasedStateMachine):
                 kernel.decisions,
                 kernel.policy,
                 kernel.fresh,
+                begun,
                 functools.partial(self.value_is_lost, effect, kernel, ran),
             )
         if plan is not None and plan.after:

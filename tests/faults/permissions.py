@@ -33,6 +33,8 @@ class Ledger:
     replies: Counter[int] = field(default_factory=Counter)
     """How many replies of the model asked for a call, by its number."""
     effects: Counter[Effect] = field(default_factory=Counter)
+    begun: set[Effect] = field(default_factory=set)
+    """The calls that a tool has begun to run, those too that had no effect yet."""
     total: int = 0
     """How many effects there were, those too that no journal on disk records."""
     by_policy: Counter[Effect] = field(default_factory=Counter)
@@ -46,15 +48,16 @@ class Ledger:
         decisions: Counter[Effect],
         policy: str,
         fresh: bool,
+        begun: bool,
         value_is_lost: Callable[[], bool],
     ) -> None:
         """Count an effect, and use up what allowed it.
 
         `unrecorded` are the effects of a kernel that writes no journal, which no other kernel can
-        know of; None where it writes one. `decisions` are those of persons for this
-        journal that no effect has used up; `fresh` says that a person asked for all calls to run
-        again; `value_is_lost` whether what the call made is no longer stored, while its record is
-        verified.
+        know of; None where it writes one. `decisions` are those of persons for this journal that
+        no effect has used up. `fresh`: a person asked for all calls to run again. `begun`: the
+        same call began before. `value_is_lost` returns whether what the call made is no longer
+        stored, while its record is verified.
         """
         self.total += 1
         before = self.effects[effect]
@@ -68,7 +71,7 @@ class Ledger:
         if decisions[effect] > 0:
             decisions[effect] -= 1
             return
-        if before and (fresh or effect.tool == IDEMPOTENT):
+        if (before and fresh) or (effect.tool == IDEMPOTENT and (before or begun)):
             return
         if policy == "all" and self._is_first(effect, before):
             self.by_policy[effect] += 1
