@@ -43,7 +43,7 @@ SIZES: Mapping[str, Mapping[str, Part]] = {
         "damage": lambda: damage.run(1),
         "races": lambda: races.run(500, SEED),
         "decisions": lambda: decisions.run(800, 60, SEED),
-        "effects": lambda: effects.run(1_750, 60, SEED),
+        "effects": lambda: effects.run(2_300, 60, SEED),
         "interrupts": lambda: interrupts.run(10_000, SEED),
     },
 }
