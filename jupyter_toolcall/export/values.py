@@ -21,6 +21,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ..content.value import content_digest
+from ..interrupts import attempt
 from .code import Code, Unwritable, call, is_name, joined, of_module
 from .homes import is_found, is_yours, reference
 from .wording import one
@@ -196,11 +197,8 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 def _makes(cls: Any, arguments: Mapping[str, Any], value: Any) -> bool:
     """Return whether a class makes an equal value of these arguments: it is tried."""
-    try:
-        return _alike(cls(**arguments), value, 0)
     # What a class says to arguments that are not its own is up to it.
-    except Exception:
-        return False
+    return bool(attempt(lambda: _alike(cls(**arguments), value, 0))[0])
 
 
 def _alike(one: Any, other: Any, depth: int) -> bool:

@@ -25,9 +25,10 @@ class Claims:
     def holds(self, head: str, call_id: str) -> bool:
         """Return whether the last word on a call, at a place, is still good for a start."""
         for entry in self.journal.since(self._read):
-            self._read += 1
             if isinstance(entry.event, Started):
                 self._acted_on.add(_word(self.journal, entry.parent, entry.event.call_id))
+            # Last, so that an entry at which an interrupt came is read again.
+            self._read += 1
         word = _word(self.journal, head, call_id)
         return not word or word not in self._acted_on
 
