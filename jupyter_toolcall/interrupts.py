@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
@@ -16,14 +17,16 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 Handler = Callable[[int, FrameType | None], Any]
+LONG = 1.0
+"""Seconds: nothing that is only recorded takes so long."""
 
 
 class Hold:
     """Holds interrupts for as long as it is entered; what is noted goes on to the hold around it.
 
-    A second interrupt is raised even so, since what should only be recorded may hang; but not in
-    a `firm` hold, whose work must not be torn. Only the main thread gets signals, so in any other
-    thread a hold does nothing.
+    Where an interrupt has waited for long, what should only be recorded hangs, and the next one is
+    raised even so. A `firm` hold, whose work must not be torn, raises none, whatever is called in
+    it. Only the main thread gets signals, so in any other thread a hold does nothing.
     """
 
     innermost: Hold | None = None
@@ -33,7 +36,8 @@ class Hold:
         self.firm = firm
         self.open = False
         """Whether an interrupt is let through."""
-        self.noted = False
+        self.noted = 0.0
+        """When an interrupt came that waits; 0 where none does."""
         self.raised = False
         """Whether an interrupt was let through: what code raises by itself is none."""
         self._handler: Handler | None = None
@@ -54,11 +58,12 @@ class Hold:
             return self
         self._handler, self._outer = outer._handler, outer
         Hold.innermost = self
-        self.noted, outer.noted = self.noted or outer.noted, False
+        self.firm = self.firm or (outer.firm and not outer.open)
+        self.noted, outer.noted = outer.noted, 0.0
         return self
 
     def __exit__(self, *raised: object) -> None:
-        if Hold.innermost is not self or self._handler is None or not _in_main_thread():
+        if self._handler is None:
             return
         outer = self._outer
         Hold.innermost = outer
@@ -67,31 +72,42 @@ class Hold:
             self.deliver()
             return
         outer.raised = outer.raised or self.raised
-        if outer.open:
-            outer.raised = outer.raised or self.noted
-            self.deliver()
-        else:
-            outer.noted = outer.noted or self.noted
+        outer.noted = outer.noted or self.noted
+        if outer.open and outer.noted:
+            outer.deliver()
 
     def deliver(self) -> None:
         """Raise the interrupt that came meanwhile, if one did."""
         if self.noted and self._handler is not None:
-            self.noted, self.raised = False, True
+            self.noted, self.raised = 0.0, True
             self._handler(signal.SIGINT, None)
 
     def _handle(self, number: int, frame: FrameType | None) -> Any:
         # It is the outermost hold's method that is installed, for all holds within.
         hold = Hold.innermost or self
-        if not hold.open and (hold.firm or not hold.noted):
-            hold.noted = True
+        hangs = hold.noted and time.monotonic() - hold.noted > LONG and not hold.firm
+        if not (hold.open or hangs) or _begins_or_ends(frame):
+            hold.noted = hold.noted or time.monotonic()
             return None
-        hold.noted, hold.raised = False, True
+        hold.noted, hold.raised = 0.0, True
         assert hold._handler is not None
         return hold._handler(number, frame)
 
 
+def _begins_or_ends(frame: FrameType | None) -> bool:
+    """Return whether a hold is just entered or left: torn, it would hold for good."""
+    # Between such a frame and this one are at most what it calls, and another signal's handler.
+    for _ in range(4):
+        if frame is None or frame.f_code in (Hold.__enter__.__code__, Hold.__exit__.__code__):
+            break
+        frame = frame.f_back
+    else:
+        return False
+    return frame is not None
+
+
 def _in_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()
+    return threading.get_ident() == threading.main_thread().ident
 
 
 def interruptible(function: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
@@ -100,7 +116,7 @@ def interruptible(function: Callable[P, T], *args: P.args, **named: P.kwargs) ->
     A handler of SIGINT that the function installs goes with its end.
     """
     hold = Hold.innermost
-    if hold is None or hold.open or not _in_main_thread():
+    if hold is None or hold.open or hold.firm or not _in_main_thread():
         return function(*args, **named)
     hold.deliver()
     handler = signal.getsignal(signal.SIGINT)

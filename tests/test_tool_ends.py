@@ -7,6 +7,7 @@ import json
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.interrupts import LONG
 from jupyter_toolcall.journal.tree import Journal
 from jupyter_toolcall.magics import lines
 from jupyter_toolcall.magics.cells import Cells
@@ -421,6 +423,22 @@ def test_an_interrupt_is_raised_in_the_main_thread_alone() -> None:
     with pytest.raises(KeyboardInterrupt):
         session.run()
     assert [type(each) for each in seen] == [str]
+
+
+def test_what_hangs_where_an_interrupt_waits_is_ended_by_another_one() -> None:
+    def policy(tool: Any, arguments: Any) -> tuple[Verdict, str]:
+        for delay in (0.01, LONG + 0.1):
+            threading.Timer(delay, signal.raise_signal, [signal.SIGINT]).start()
+        while time.monotonic() < began + 60:
+            time.sleep(0.01)
+        return "approve", ""
+
+    model, began = Scripted([("send", {}), "done"]), time.monotonic()
+    session = Session(Toolbox(send), model, scheme="flat", approve=policy).ask("Go.")
+    with pytest.raises(KeyboardInterrupt):
+        session.run()
+    assert time.monotonic() - began < 30
+    assert RAN == []
 
 
 class Slow:

@@ -205,19 +205,19 @@ def _read(result: Any, prepared: Prepared, lending: Lending, memory: Memory) -> 
     ran, and a model would have it run again."""
     if type(result) in SCALARS:
         return _outcome(result, prepared, lending, memory)
-    refused: list[CallError] = []
-
-    def read() -> Outcome | None:
-        try:
-            return _outcome(result, prepared, lending, memory)
-        except CallError as error:
-            refused.append(error)
-            return None
-
-    outcome, _ = attempt(read)
-    if refused:
-        raise refused[0]
+    outcome, _ = attempt(_tried, result, prepared, lending, memory)
+    if isinstance(outcome, CallError):
+        raise outcome
     return Data(describe(result, 2000)) if outcome is None else outcome
+
+
+def _tried(
+    result: Any, prepared: Prepared, lending: Lending, memory: Memory
+) -> Outcome | CallError:
+    try:
+        return _outcome(result, prepared, lending, memory)
+    except CallError as error:
+        return error
 
 
 def _outcome(result: Any, prepared: Prepared, lending: Lending, memory: Memory) -> Outcome:
