@@ -98,10 +98,10 @@ class Signals:
         self.left = 0
 
     def __call__(self, *_: object) -> None:
-        self.left -= 1
-        if self.left <= 0:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.raise_signal(signal.SIGINT)
+        # The system may give a signal to a thread that runs later: then the case is over.
+        if self.left > 0:
+            self.left -= 1
+            signal.raise_signal(signal.SIGINT)
 
     def interrupted(self, run: Callable[[], object], delay: float, times: int) -> bool:
         """Run something that is interrupted so often; return whether it ended by that."""
@@ -114,6 +114,7 @@ class Signals:
         while True:
             try:
                 signal.setitimer(signal.ITIMER_REAL, 0)
+                self.left = 0
                 return hit
             except KeyboardInterrupt:
                 hit = True
