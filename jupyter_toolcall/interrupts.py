@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
@@ -16,65 +17,109 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 Handler = Callable[[int, FrameType | None], Any]
+LONG = 1.0
+"""Seconds: nothing that is only recorded takes so long."""
 
 
 class Hold:
-    """Holds interrupts for as long as it is entered; a hold within a hold is the same one.
+    """Holds interrupts for as long as it is entered; what is noted goes on to the hold around it.
 
-    Only the main thread gets signals, so in any other one it does nothing.
+    Where an interrupt has waited for long, what should only be recorded hangs, and the next one is
+    raised even so. A `firm` hold, whose work must not be torn, raises none, whatever is called in
+    it. Only the main thread gets signals, so in any other thread a hold does nothing.
     """
 
-    current: Hold | None = None
+    innermost: Hold | None = None
+    """The hold that the main thread is in."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, firm: bool = False) -> None:
+        self.firm = firm
         self.open = False
         """Whether an interrupt is let through."""
-        self.noted = False
+        self.noted = 0.0
+        """When an interrupt came that waits; 0 where none does."""
         self.raised = False
         """Whether an interrupt was let through: what code raises by itself is none."""
         self._handler: Handler | None = None
+        """The handler of the process, as it was before the outermost hold."""
+        self._outer: Hold | None = None
 
     def __enter__(self) -> Hold:
-        if Hold.current is not None:
-            return Hold.current
-        if threading.current_thread() is threading.main_thread():
+        if not _in_main_thread():
+            return self
+        outer = Hold.innermost
+        if outer is None:
             before = signal.getsignal(signal.SIGINT)
             # A process that ignores the signal, or dies of it, goes on doing so.
             if callable(before):
                 self._handler = before
                 signal.signal(signal.SIGINT, self._handle)
-                Hold.current = self
+                Hold.innermost = self
+            return self
+        self._handler, self._outer = outer._handler, outer
+        Hold.innermost = self
+        self.firm = self.firm or (outer.firm and not outer.open)
+        self.noted, outer.noted = outer.noted, 0.0
         return self
 
     def __exit__(self, *raised: object) -> None:
-        if Hold.current is not self or self._handler is None:
+        if self._handler is None:
             return
-        Hold.current = None
-        signal.signal(signal.SIGINT, self._handler)
-        self.deliver()
+        outer = self._outer
+        Hold.innermost = outer
+        if outer is None:
+            signal.signal(signal.SIGINT, self._handler)
+            self.deliver()
+            return
+        outer.raised = outer.raised or self.raised
+        outer.noted = outer.noted or self.noted
+        if outer.open and outer.noted:
+            outer.deliver()
 
     def deliver(self) -> None:
         """Raise the interrupt that came meanwhile, if one did."""
         if self.noted and self._handler is not None:
-            self.noted = False
+            self.noted, self.raised = 0.0, True
             self._handler(signal.SIGINT, None)
 
     def _handle(self, number: int, frame: FrameType | None) -> Any:
-        # The second one gets out of what hangs while it should only be recorded.
-        if not self.open and not self.noted:
-            self.noted = True
+        # It is the outermost hold's method that is installed, for all holds within.
+        hold = Hold.innermost or self
+        hangs = hold.noted and time.monotonic() - hold.noted > LONG and not hold.firm
+        if not (hold.open or hangs) or _begins_or_ends(frame):
+            hold.noted = hold.noted or time.monotonic()
             return None
-        self.noted, self.raised = False, True
-        assert self._handler is not None
-        return self._handler(number, frame)
+        hold.noted, hold.raised = 0.0, True
+        assert hold._handler is not None
+        return hold._handler(number, frame)
+
+
+def _begins_or_ends(frame: FrameType | None) -> bool:
+    """Return whether a hold is just entered or left: torn, it would hold for good."""
+    # Between such a frame and this one are at most what it calls, and another signal's handler.
+    for _ in range(4):
+        if frame is None or frame.f_code in (Hold.__enter__.__code__, Hold.__exit__.__code__):
+            break
+        frame = frame.f_back
+    else:
+        return False
+    return frame is not None
+
+
+def _in_main_thread() -> bool:
+    return threading.get_ident() == threading.main_thread().ident
 
 
 def interruptible(function: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
-    """Return what a function returns, interrupted at once where an interrupt comes."""
-    hold = Hold.current
-    if hold is None or hold.open:
+    """Return what a function returns, interrupted at once where an interrupt comes.
+
+    A handler of SIGINT that the function installs goes with its end.
+    """
+    hold = Hold.innermost
+    if hold is None or hold.open or hold.firm or not _in_main_thread():
         return function(*args, **named)
     hold.deliver()
+    handler = signal.getsignal(signal.SIGINT)
     # CPython looks for signals behind calls and at the beginning of functions and loops, so none
     # is seen between these assignments and the blocks that they stand at.
     hold.open = True
@@ -82,6 +127,8 @@ def interruptible(function: Callable[P, T], *args: P.args, **named: P.kwargs) ->
         return function(*args, **named)
     finally:
         hold.open = False
+        if signal.getsignal(signal.SIGINT) != handler:
+            signal.signal(signal.SIGINT, handler)
 
 
 def attempt(function: Callable[P, T], *args: P.args, **named: P.kwargs) -> tuple[T | None, str]:
@@ -91,10 +138,15 @@ def attempt(function: Callable[P, T], *args: P.args, **named: P.kwargs) -> tuple
     KeyboardInterrupt too, unless that is a real interrupt.
     """
     with Hold() as hold:
-        hold.raised = False
         try:
             return interruptible(function, *args, **named), ""
         except BaseException as error:
             if hold.raised:
                 raise
-            return None, type(error).__name__
+            return None, class_name(type(error))
+
+
+def class_name(cls: type) -> str:
+    """Return the name of a class, whatever its metaclass has under `__name__`."""
+    name: str = type.__dict__["__name__"].__get__(cls)
+    return name

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import signal
 import sys
+import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.interrupts import LONG
+from jupyter_toolcall.journal.tree import Journal
+from jupyter_toolcall.magics import lines
+from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.panel.driving import Drive
 from jupyter_toolcall.preview import preview
+from jupyter_toolcall.runner.approval import Verdict
 
 RAN: list[str] = []
 
@@ -158,3 +168,298 @@ def test_a_task_that_ends_the_thread_of_the_loop_costs_the_next_tool_nothing() -
 
     session = after(leave, go_on)
     assert [call.result for call in session.calls] == ["left", "here"]
+
+
+# -- what a value's own code raises -----------------------------------------------------------
+
+PROPERTIES = ("__class__", "__dataclass_fields__", "columns", "dtype", "shape")
+METHODS = (
+    *("__repr__", "__str__", "__eq__", "__hash__", "__len__", "__iter__", "__bool__", "__format__"),
+    *("__getattr__", "__getattribute__", "__getitem__", "__reduce_ex__", "__deepcopy__"),
+    *("__content__", "_repr_html_", "_repr_svg_", "_repr_mimebundle_", "savefig", "thumbnail"),
+)
+
+
+def hostile(base: type, name: str, raises: type[BaseException]) -> Any:
+    """Return a value with one attribute that raises whenever it is asked for, or called."""
+
+    def bad(self: Any, *args: Any, **named: Any) -> Any:
+        if name.startswith("__getattr") and str(args[0]).startswith("__"):
+            return base.__getattribute__(self, *args)
+        raise raises
+
+    made: Any = property(bad) if name in PROPERTIES else bad
+    return type("Hostile", (base,), {"__hash__": base.__hash__, name: made})()
+
+
+class Held:
+    """Where the tools find the value; what a tool's own names stand for is a part of it."""
+
+    value: Any = None
+
+
+def make_it() -> Any:
+    return vars(Held)["value"]
+
+
+@pytest.mark.parametrize("raises", [SystemExit, Ending, KeyboardInterrupt, RecursionError])
+@pytest.mark.parametrize("base", [object, dict, list, str])
+def test_whatever_attribute_of_a_result_raises_the_call_succeeds_and_is_shown(
+    base: type, raises: type[BaseException], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in (*METHODS, *PROPERTIES):
+        Held.value = hostile(base, name, raises)
+        session = after(make_it)
+        assert [call.status for call in session.calls] == ["succeeded"], name
+        drive = Drive(session, lambda notice: None)
+        drive.publish("finished")
+        drive.whole()
+        cells = Cells()
+        cells.keep(session)
+        lines.carry_out(["status"], cells, {})
+        assert "make_it" in capsys.readouterr().out
+    Held.value = None
+
+
+@pytest.mark.parametrize("raises", [SystemExit, KeyboardInterrupt])
+@pytest.mark.parametrize("base", [object, list, tuple, str, int])
+def test_a_hostile_value_that_a_tool_names_is_no_hindrance_to_it(
+    base: type, raises: type[BaseException]
+) -> None:
+    for name in ("__class__", "__repr__", "__iter__", "__len__", "__getattribute__"):
+        held = hostile(base, name, raises)
+
+        def work() -> str:
+            return "used" if held is not None else ""  # noqa: B023
+
+        assert after(work).calls[0].status == "succeeded", name
+
+
+class Text(str):
+    """A text whose methods raise."""
+
+    def __format__(self, spec: str) -> str:
+        raise SystemExit
+
+    __getitem__ = encode = isascii = __len__ = __format__  # type: ignore[assignment]
+
+
+class Speaks(Exception):
+    def __str__(self) -> str:
+        return Text("said")
+
+
+class Disguised(Exception):
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        raise SystemExit
+
+
+@pytest.mark.parametrize("error", [Speaks, Disguised])
+def test_an_exception_with_hostile_parts_is_a_failure(error: type[Exception]) -> None:
+    def fail() -> None:
+        raise error
+
+    session = after(fail)
+    assert [call.status for call in session.calls] == ["failed"]
+    assert (session.calls[0].error or "").startswith(error.__name__)
+
+
+# -- event loops ------------------------------------------------------------------------------
+
+
+async def go_on() -> str:
+    return "here"
+
+
+def test_a_tool_that_cancels_its_own_task_and_returns_keeps_its_result() -> None:
+    async def cancel() -> str:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        return "returned"
+
+    assert [call.result for call in after(cancel, go_on).calls] == ["returned", "here"]
+
+
+def broken() -> None:
+    raise OSError("the selector is gone")
+
+
+@pytest.mark.parametrize("how", ["closed", "broken"])
+def test_a_tool_whose_event_loop_ends_has_failed_and_the_next_one_has_another(how: str) -> None:
+    async def end() -> str:
+        loop: Any = asyncio.get_running_loop()
+        loop.run_forever = loop.close if how == "closed" else broken
+        loop.stop()
+        await asyncio.sleep(60)
+        return "never"
+
+    session = after(end, go_on)
+    assert [call.status for call in session.calls] == ["failed", "succeeded"]
+    assert "event loop" in (session.calls[0].error or "")
+
+
+def test_an_async_tool_that_blocks_is_interrupted_and_the_next_one_runs() -> None:
+    released = threading.Event()
+
+    async def block() -> str:
+        threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
+        released.wait(60)
+        return "late"
+
+    model = Scripted([("block", {}), ("go_on", {}), "done"])
+    session = Session(Toolbox(block, go_on), model, scheme="flat", approve="all").ask("Go.")
+    with pytest.raises(KeyboardInterrupt):
+        session.run()
+    session.run()
+    released.set()
+    assert [call.status for call in session.calls] == ["interrupted", "succeeded"]
+
+
+# -- interrupts at the worst instant ----------------------------------------------------------
+
+
+class Lines:
+    """What is on disk; while a certain line is written, the person interrupts."""
+
+    def __init__(self, word: str = "", times: int = 1) -> None:
+        self.word, self.times = word, times
+        self.lines: list[str] = []
+
+    def __call__(self, line: str, when: str) -> None:
+        if self.word and f'"{self.word}"' in line:
+            self.word = ""
+            for _ in range(self.times):
+                signal.raise_signal(signal.SIGINT)
+        self.lines.append(line)
+
+    def ids(self) -> list[str]:
+        return [data["id"] for data in map(json.loads, self.lines) if "id" in data]
+
+
+def send() -> str:
+    RAN.append("send")
+    return "sent"
+
+
+def interrupted(tool: Any, disk: Lines) -> Session:
+    """Return a session that was interrupted as a line was written, and then went on."""
+    journal = Journal(disk)
+    model = Scripted([(tool.__name__, {}), "done"])
+    session = Session(Toolbox(tool), model, scheme="flat", approve="all", journal=journal)
+    session.ask("Go.")
+    with pytest.raises(KeyboardInterrupt):
+        session.run()
+    assert [entry.id for entry in journal] == disk.ids()
+    assert session.head == disk.ids()[-1]
+    while session.text != "done" and not session.pending:
+        session.run()
+    assert (session.text, session.pending) == ("done", ())
+    return session
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+@pytest.mark.parametrize("word", ["decided", "started", "finished", "replied"])
+def test_however_often_the_writing_of_an_entry_is_interrupted_memory_is_what_is_on_disk(
+    word: str, times: int
+) -> None:
+    session = interrupted(send, Lines(word, times))
+    # What was interrupted before it began does not begin.
+    begins = word != "started"
+    assert session.calls[0].status == ("succeeded" if begins else "interrupted")
+    assert len(RAN) == begins
+
+
+def test_a_tool_that_sets_a_handler_of_its_own_is_recorded_all_the_same() -> None:
+    def set_handler() -> str:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        return "set"
+
+    before = signal.getsignal(signal.SIGINT)
+    assert interrupted(set_handler, Lines("finished")).calls[0].status == "succeeded"
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_memory_is_what_is_on_disk_in_a_session_that_a_tool_runs_too() -> None:
+    inner: list[Session] = []
+    disk = Lines("finished")
+
+    def outside() -> str:
+        model = Scripted([("send", {}), "done"])
+        session = Session(
+            Toolbox(send), model, scheme="flat", approve="all", journal=Journal(disk)
+        ).ask("Go.")
+        inner.append(session)
+        return session.run().text
+
+    model = Scripted([("outside", {}), "done"])
+    session = Session(Toolbox(outside), model, scheme="flat", approve="all").ask("Go.")
+    with pytest.raises(KeyboardInterrupt):
+        session.run()
+    assert [call.status for call in session.calls] == ["interrupted"]
+    assert [entry.id for entry in inner[0].journal] == disk.ids()
+    assert [call.status for call in inner[0].calls] == ["succeeded"]
+
+
+def test_an_interrupt_is_raised_in_the_main_thread_alone() -> None:
+    seen: list[Any] = []
+
+    def look() -> None:
+        try:
+            seen.append(preview({"a": 1}).text)
+        except BaseException as error:
+            seen.append(error)
+
+    def policy(tool: Any, arguments: Any) -> tuple[Verdict, str]:
+        signal.raise_signal(signal.SIGINT)
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+        return "approve", ""
+
+    model = Scripted([("send", {}), "done"])
+    session = Session(Toolbox(send), model, scheme="flat", approve=policy).ask("Go.")
+    with pytest.raises(KeyboardInterrupt):
+        session.run()
+    assert [type(each) for each in seen] == [str]
+
+
+def test_what_hangs_where_an_interrupt_waits_is_ended_by_another_one() -> None:
+    def policy(tool: Any, arguments: Any) -> tuple[Verdict, str]:
+        for delay in (0.01, LONG + 0.1):
+            threading.Timer(delay, signal.raise_signal, [signal.SIGINT]).start()
+        while time.monotonic() < began + 60:
+            time.sleep(0.01)
+        return "approve", ""
+
+    model, began = Scripted([("send", {}), "done"]), time.monotonic()
+    session = Session(Toolbox(send), model, scheme="flat", approve=policy).ask("Go.")
+    with pytest.raises(KeyboardInterrupt):
+        session.run()
+    assert time.monotonic() - began < 30
+    assert RAN == []
+
+
+class Slow:
+    """It is interrupted while it is pickled, to be kept beyond the kernel."""
+
+    def __content__(self) -> str:
+        return "slow"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return Slow, ()
+
+
+def test_an_interrupt_while_a_result_is_kept_costs_that_alone(tmp_path: Path) -> None:
+    def make() -> Slow:
+        return Slow()
+
+    box, model, path = Toolbox(make), Scripted([("make", {}), "done"]), tmp_path / "session.jsonl"
+    Session(box, model, scheme="flat").ask("Go.").save(path)
+    session = Session.load(path, box, model, approve="all")
+    with pytest.raises(KeyboardInterrupt):
+        session.run()
+    assert [call.status for call in session.calls] == ["succeeded"]
+    assert type(session["Slow#1"]) is Slow

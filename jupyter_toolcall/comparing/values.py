@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..content.value import describe
+from ..interrupts import attempt
 from . import frames, pictures, tables
 from .cells import PLAIN
 from .differences import Difference, Field, Fields, Numbers, Others, Same, Unknown
@@ -31,12 +32,12 @@ def difference(left: Any, right: Any) -> Difference:
 
 
 def _safe(left: Any, right: Any, deep: int) -> Difference:
-    try:
-        return _difference(left, right, deep)
     # A value's own methods, and a library's, may raise anything.
-    except Exception as error:
-        a, b = describe(left, LONG), describe(right, LONG)
-        return Others(a, b) if a != b else Unknown(f"comparing them raised {type(error).__name__}")
+    found, raised = attempt(_difference, left, right, deep)
+    if found is not None:
+        return found
+    a, b = describe(left, LONG), describe(right, LONG)
+    return Others(a, b) if a != b else Unknown(f"comparing them raised {raised}")
 
 
 def _difference(left: Any, right: Any, deep: int) -> Difference:

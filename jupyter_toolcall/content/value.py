@@ -13,10 +13,10 @@ import numbers
 import pickle
 from typing import Any, overload
 
-from pydantic_core import PydanticSerializationError, to_jsonable_python
+from pydantic_core import to_jsonable_python
 
 from ..digest import encode
-from ..interrupts import attempt
+from ..interrupts import attempt, class_name
 from .canonical import SCALARS, content_digest
 
 __all__ = ["content_digest", "cut", "describe", "is_frozen", "plain_data", "private", "well_formed"]
@@ -31,14 +31,18 @@ def is_frozen(value: object) -> bool:
     A class of ours whose values never change says with `__content__` what they are.
     """
     cls = type(value)
-    if cls in SCALARS or isinstance(value, enum.Enum) or hasattr(cls, "__content__"):
+    return cls in SCALARS or bool(attempt(_is_frozen, value, cls)[0])
+
+
+def _is_frozen(value: Any, cls: Any) -> bool:
+    if issubclass(cls, enum.Enum) or hasattr(cls, "__content__"):
         return True
     if cls in (tuple, frozenset):
-        return all(map(is_frozen, value))  # type: ignore[call-overload]
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fixed = value.__dataclass_params__.frozen  # type: ignore[attr-defined]
+        return all(map(is_frozen, value))
+    if dataclasses.is_dataclass(cls):
+        fixed = value.__dataclass_params__.frozen
         fields = dataclasses.fields(value)
-        return fixed and all(is_frozen(getattr(value, field.name)) for field in fields)
+        return bool(fixed) and all(is_frozen(getattr(value, field.name)) for field in fields)
     return False
 
 
@@ -47,7 +51,7 @@ def private(value: Any) -> tuple[Any, bool]:
     if is_frozen(value):
         return value, True
     # What copying raises is up to the value's own class.
-    if _holds_objects(value):
+    if attempt(_holds_objects, value)[0]:
         made, raised = attempt(_pickled, value)
         if not raised:
             return made, True
@@ -71,15 +75,24 @@ def plain_data(value: object) -> Any:
     """Return a value as JSON data; what has no JSON is described in words, and cut."""
     if value is None or type(value) is bool or (type(value) is int and abs(value) < 2**63):
         return value
-    try:
-        data = well_formed(to_jsonable_python(value, fallback=_plain))
-        # What is not JSON even so would else fail when it is written down.
-        text = encode(data)
-    except (PydanticSerializationError, ValueError, RecursionError, UnicodeError, TypeError):
+    found, _ = (_jsonable(value), "") if _is_ascii(value) else attempt(_jsonable, value)
+    if found is None:
         return describe(value, 2000)
+    data, text = found
     if len(text) > LONGEST:
         return f"{text[:LONGEST]}… ({len(text):,} characters in all; the rest is left out)"
     return data
+
+
+def _is_ascii(value: object) -> bool:
+    return type(value) is str and value.isascii()
+
+
+def _jsonable(value: object) -> tuple[Any, str]:
+    """Return a value as JSON data, and as text. Raises what its own methods raise."""
+    data = well_formed(to_jsonable_python(value, fallback=_plain))
+    # What is not JSON even so would else fail when it is written down.
+    return data, encode(data)
 
 
 def _plain(value: Any) -> Any:
@@ -102,6 +115,8 @@ def well_formed(data: Any) -> Any:
     """Return a text, or data, that is JSON and UTF-8: half of a character is U+FFFD."""
     match data:
         case str():
+            # A text of a class of its own becomes a plain one: its methods may be anything.
+            data = str.__str__(data)
             if data.isascii():
                 return data
             return data.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -122,6 +137,7 @@ def cut(text: str, limit: int) -> str:
 def describe(value: object, limit: int) -> str:
     """Return a value's `repr`, cut; whatever its own class raises is told in its place."""
     found, raised = attempt(repr, value)
-    text = f"<{type(value).__name__} whose repr raises {raised}>" if raised else str(found)
+    name = class_name(type(value))
+    text = f"<{name} whose repr raises {raised}>" if found is None else str.__str__(found)
     text = well_formed(text)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

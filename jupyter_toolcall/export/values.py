@@ -21,6 +21,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ..content.value import content_digest
+from ..interrupts import attempt, class_name
 from .code import Code, Unwritable, call, is_name, joined, of_module
 from .homes import is_found, is_yours, reference
 from .wording import one
@@ -56,10 +57,21 @@ def nobody(value: Any) -> None:
 
 def written(value: Any, held: Held = nobody) -> Code:
     """Return a value as code. Raises Unwritable, which says what the value is."""
-    code = _written(value, held, 0)
+    code, raised = attempt(_tried, value, held)
+    if code is None:
+        raise Unwritable(f"{one(class_name(type(value)))} whose class raises {raised}")
+    if isinstance(code, Unwritable):
+        raise code
     if len(code.text) > LONGEST:
         raise Unwritable(f"{one(type(value).__name__)} of {len(code.text):,} characters")
     return code
+
+
+def _tried(value: Any, held: Held) -> Code | Unwritable:
+    try:
+        return _written(value, held, 0)
+    except Unwritable as error:
+        return error
 
 
 def _written(value: Any, held: Held, depth: int) -> Code:
@@ -196,11 +208,8 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 def _makes(cls: Any, arguments: Mapping[str, Any], value: Any) -> bool:
     """Return whether a class makes an equal value of these arguments: it is tried."""
-    try:
-        return _alike(cls(**arguments), value, 0)
     # What a class says to arguments that are not its own is up to it.
-    except Exception:
-        return False
+    return bool(attempt(lambda: _alike(cls(**arguments), value, 0))[0])
 
 
 def _alike(one: Any, other: Any, depth: int) -> bool:

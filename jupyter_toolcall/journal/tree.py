@@ -96,7 +96,7 @@ class Journal:
         again: bool = False,
     ) -> Entry:
         # An interrupt comes before or behind it: memory and disk have the same entries.
-        with Hold():
+        with Hold(firm=True):
             return self._inserted(parent, event, meta, own, again)
 
     def _inserted(
@@ -135,7 +135,7 @@ class Journal:
 
         They are the entries of one path, oldest first. What follows them is folded again.
         """
-        with Hold():
+        with Hold(firm=True):
             if metas:
                 self._fold_again(next(iter(metas)))
             for entry_id, meta in metas.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..errors import Absent, CallError
 from ..events import Data, Decided, Failed, Finished, Interrupted, Started
-from ..interrupts import interruptible
 from ..journal.tree import Entry
 from ..runner.coded import coded
 from ..runner.performing import Performed, performed
@@ -89,9 +88,9 @@ def run(place: Place, ready: Prepared, state: State) -> Entry:
     desk, place.running = place.desk, ready.call_id
     try:
         try:
-            ran = interruptible(performed, ready, state, desk.memory, desk.hide, desk.clock)
+            ran = performed(ready, state, desk.memory, desk.hide, desk.clock)
         except KeyboardInterrupt:
-            # It came before the tool began, or behind its end: what it had done is not known.
+            # A second one came while the end of the tool was read: what it had done is not known.
             ran = Performed(Interrupted(), {}, True)
         entry = place.write(Finished(ready.call_id, ran.outcome), **ran.meta)
     finally:

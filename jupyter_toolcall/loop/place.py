@@ -13,6 +13,7 @@ from typing import Any
 from ..conversation.telling import NOTHING, Told, composed, teller
 from ..errors import Absent, CallError, UsageError
 from ..events import Decided, Event, Made
+from ..interrupts import Hold
 from ..journal.tree import Entry, Journal
 from ..preview import Shows, reprs
 from ..request import Model, Request
@@ -164,8 +165,10 @@ class Place:
 
     def write(self, event: Event, *, own: bool = True, again: bool = False, **meta: Any) -> Entry:
         """Write down a fact that fits the state, and move on to it."""
-        entry = self.desk.journal.append(self.head, event, meta, own, again)
-        self.head = entry.id
+        # What is in the journal is behind this place too, whenever an interrupt comes.
+        with Hold(firm=True):
+            entry = self.desk.journal.append(self.head, event, meta, own, again)
+            self.head = entry.id
         return entry
 
     def find(self, name: str) -> Tool | None:
@@ -274,7 +277,7 @@ class Place:
         """
         if self.fresh or ready.tool.repeatable:
             return False
-        ran = self.desk.claims.run_of(self.head, call.id, ready.bound)
+        ran = self.desk.claims.run_of(call, ready.bound)
         if ran == "finished" and self.desk.memory.known(ready) is not None:
             return False
         unsure = ran == "started" or (ran == "finished" and self.desk.doubt != "")

@@ -6,6 +6,7 @@ import argparse
 import re
 from typing import Any
 
+from ..content.value import describe
 from ..printable import LINES, printable
 
 _WORD = re.compile(r"%{0,2}-{0,2}[A-Za-z_][\w-]*(?:#\d+)?|--?")
@@ -78,7 +79,7 @@ def _value(session: Any, name: str) -> str:
     from ..errors import Absent
 
     try:
-        return repr(session[name])[:MOST]
+        return describe(session[name], MOST)
     except Absent:
         return "Its value is not at hand in this kernel: a replay makes it again."
 

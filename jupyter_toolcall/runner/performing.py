@@ -18,6 +18,7 @@ from .tracing import content, span
 
 DEAR = 200.0
 """Milliseconds from which on a result is kept, though it could be computed again."""
+UNKEPT = "gone when the kernel ends: keeping it was interrupted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +38,24 @@ def performed(
     ran = _traced(ready, state, memory, hide)
     took = milliseconds(began, clock())
     # Before it is written down that there is a result, the result is kept.
-    kept = memory.shelve(ready, ran.outcome) if worth_keeping(ready.tool, took) else ()
+    kept, interrupted = _kept(ready, ran.outcome, memory, took), ran.interrupted
+    if kept is None:
+        kept, interrupted = (UNKEPT,), True
     notes = [*ran.notes, *kept]
     meta: dict[str, Any] = {"ms": took}
     if ran.prints:
         meta["prints"] = ran.prints
     if notes:
         meta["notes"] = notes
-    return Performed(ran.outcome, meta, ran.interrupted)
+    return Performed(ran.outcome, meta, interrupted)
+
+
+def _kept(ready: Prepared, outcome: Outcome, memory: Memory, took: float) -> tuple[str, ...] | None:
+    """Keep what a call came to; return what is not kept, and why, None after an interrupt."""
+    try:
+        return memory.shelve(ready, outcome) if worth_keeping(ready.tool, took) else ()
+    except KeyboardInterrupt:
+        return None
 
 
 def worth_keeping(tool: Tool, ms: float) -> bool:

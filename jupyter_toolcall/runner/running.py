@@ -12,11 +12,19 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..content.value import LONGEST, content_digest, plain_data, private, well_formed
+from ..content.canonical import SCALARS
+from ..content.value import (
+    LONGEST,
+    content_digest,
+    describe,
+    plain_data,
+    private,
+    well_formed,
+)
 from ..digest import digest, encode
 from ..errors import Absent, CallError
 from ..events import Data, Failed, Interrupted, Made, Many, Outcome
-from ..interrupts import attempt
+from ..interrupts import attempt, class_name, interruptible
 from ..secrets import MissingSecret
 from ..state.call import CallState, variable_place
 from ..state.memory import Inputs, Memory, Prepared, after
@@ -106,22 +114,25 @@ def run(prepared: Prepared, state: State, memory: Memory, invoke: Invoke) -> Ran
 
     Raises Absent where a value of ours is not at hand: that is no fault of the tool's.
     """
-    printed, lending = _Capped(), Lending(state, memory)
+    printed, lending, result = _Capped(), Lending(state, memory), None
+    outcome: Outcome
     try:
         outcome, result = _run(prepared, lending, memory, invoke, printed)
     except KeyboardInterrupt:
-        return Ran(Interrupted(), printed.text(), True, _notes(lending, None))
+        outcome = Interrupted()
     except Absent:
         raise
     # A tool may raise anything, SystemExit too: all of it is told, none of it ends us.
     except BaseException as error:
-        return Ran(Failed(in_words(error)), printed.text(), False, _notes(lending, None))
-    return Ran(outcome, printed.text(), False, _notes(lending, result, outcome))
-
-
-def _notes(lending: Lending, result: Any, outcome: Outcome | None = None) -> tuple[str, ...]:
-    """Return what is to be said of the inputs; what a value's own class raises says nothing."""
-    return attempt(lending.notes, result, outcome)[0] or ()
+        outcome = Failed(in_words(error))
+    interrupted = isinstance(outcome, Interrupted)
+    made = None if isinstance(outcome, (Failed, Interrupted)) else outcome
+    try:
+        # What a value's own class raises says nothing of the inputs.
+        notes = attempt(lending.notes, result, made)[0] or ()
+    except KeyboardInterrupt:
+        notes, interrupted = (), True
+    return Ran(outcome, printed.text(), interrupted, notes)
 
 
 def _run(
@@ -133,23 +144,28 @@ def _run(
     """
     if prepared.missing is not None:
         raise prepared.missing
-    inputs = prepared.inputs or Inputs(prepared.arguments, prepared.variables)
-    values = prepared.tool.check(inputs.arguments, lending.lend)
-    if prepared.tool.reads:
-        values = {**values, "variables": dict(inputs.variables)}
+    # The code of others is interrupted at once, ours is not: a tool that ended has its outcome.
+    values = interruptible(_values, prepared, lending)
     subject = _subject(prepared, memory)
     streams = {name: vars(sys).get(name) for name in ("stdout", "stderr")}
     # One call of C code sets both streams, and no interrupt comes between the tool's end and the
     # call that sets them back, whatever the tool has done to them.
     try:
         vars(sys).update(stdout=printed, stderr=printed)
-        result = _invoked(prepared, subject, values, invoke)
+        result = interruptible(_invoked, prepared, subject, values, invoke)
     finally:
         sys.__dict__.update(streams)
-    outcome = _outcome(result, prepared, lending, memory)
+    outcome = _read(result, prepared, lending, memory)
     if subject:
         memory.values[after(prepared.call_id, prepared.bound)] = subject[0]
     return outcome, result
+
+
+def _values(prepared: Prepared, lending: Lending) -> dict[str, Any]:
+    """Return what a tool's function is called with."""
+    inputs = prepared.inputs or Inputs(prepared.arguments, prepared.variables)
+    values = prepared.tool.check(inputs.arguments, lending.lend)
+    return {**values, "variables": dict(inputs.variables)} if prepared.tool.reads else values
 
 
 def _invoked(
@@ -164,11 +180,17 @@ def _invoked(
 
 def in_words(error: BaseException) -> str:
     """Return an error as the model is told of it."""
-    if isinstance(error, CallError):
+    # `isinstance` would ask the exception for its `__class__`.
+    if issubclass(type(error), CallError):
         return str(error)
-    text, failed = attempt(str, error)
+    text, failed = attempt(_text, error)
     text = "(its message cannot be read)" if failed else text
-    return well_formed(f"{type(error).__name__}: {text}"[:4_000])
+    return well_formed(f"{class_name(type(error))}: {text}"[:4_000])
+
+
+def _text(error: BaseException) -> str:
+    """Return an exception's message, also where its `__str__` returns a text of another class."""
+    return str.__str__(str(error))
 
 
 def _subject(prepared: Prepared, memory: Memory) -> tuple[Any, ...]:
@@ -176,6 +198,26 @@ def _subject(prepared: Prepared, memory: Memory) -> tuple[Any, ...]:
     if not prepared.tool.instance:
         return ()
     return (private(memory.values[prepared.before])[0],)
+
+
+def _read(result: Any, prepared: Prepared, lending: Lending, memory: Memory) -> Outcome:
+    """Return what a tool's result is. No result is a failure because it cannot be read: the tool
+    ran, and a model would have it run again."""
+    if type(result) in SCALARS:
+        return _outcome(result, prepared, lending, memory)
+    outcome, _ = attempt(_tried, result, prepared, lending, memory)
+    if isinstance(outcome, CallError):
+        raise outcome
+    return Data(describe(result, 2000)) if outcome is None else outcome
+
+
+def _tried(
+    result: Any, prepared: Prepared, lending: Lending, memory: Memory
+) -> Outcome | CallError:
+    try:
+        return _outcome(result, prepared, lending, memory)
+    except CallError as error:
+        return error
 
 
 def _outcome(result: Any, prepared: Prepared, lending: Lending, memory: Memory) -> Outcome:
@@ -251,8 +293,8 @@ class _Capped(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        if not isinstance(text, str):
-            raise TypeError(f"write() takes a str, not {type(text).__name__}")
+        # Also of a class of its own, whose methods may raise, it becomes a plain text.
+        text = str.__str__(text)
         if self._room > 0:
             self._parts.append(text if len(text) <= self._room else f"{text[: self._room]}…\n")
             self._room -= len(text)

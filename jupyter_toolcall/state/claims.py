@@ -49,13 +49,14 @@ class Claims:
 
     def _catch_up(self) -> None:
         for entry in self.journal.since(self._read):
-            self._read += 1
             match entry.event:
                 case Started(call_id):
                     self._acted_on.add(_word(self.journal, entry.parent, call_id))
                     self._runs.setdefault(self._run(entry, call_id), "started")
                 case Finished(call_id, by="session") if entry.own:
                     self._runs[self._run(entry, call_id)] = "finished"
+            # Last, so that an entry at which an interrupt came is read again.
+            self._read += 1
 
     def _run(self, entry: Entry, call_id: str) -> Run:
         call = state_at(self.journal, entry.id).calls[call_id]

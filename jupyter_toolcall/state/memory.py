@@ -198,13 +198,14 @@ class Memory:
     def _catch_up(self) -> None:
         """Read what this machine has done since the last time."""
         for entry in self.journal.since(self._read):
-            self._read += 1
             match entry.event:
                 case Finished(call_id) | Decided(call_id, "answer") if entry.own:
                     call = state_at(self.journal, entry.id).call(call_id)
                     self._ours.update(results_of(call))
                     if isinstance(entry.event, Finished) and call.started is not None:
                         self._known[call.id, call.bound] = entry.event.outcome
+            # Last, so that an entry at which an interrupt came is read again.
+            self._read += 1
 
 
 def _results(ready: Prepared, outcome: Outcome) -> list[tuple[str, str]]:

@@ -13,9 +13,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from types import CellType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, TypeGuard, TypeVar
 
 from ..content.value import content_digest, is_frozen
+from ..interrupts import attempt
 from .classes import annotated, defaults_of, functions_in, unnamed
 from .compiled import (
     attributes_in,
@@ -28,6 +29,7 @@ from .compiled import (
 )
 from .local import is_local
 
+T = TypeVar("T")
 LARGE = 10_000
 """A container of so many items is data, and no constant of a program."""
 
@@ -114,17 +116,21 @@ class Reader:
         near += [sys.modules.get(name) for name in imported_by(function.__code__)]
         near += [_held(cell) for cell in function.__closure__ or ()]
         for module in near:
-            if isinstance(module, ModuleType) and is_local(module.__name__):
+            if _is_a(module, ModuleType) and is_local(module.__name__):
                 for name in names:
                     yield from self.value(name, vars(module).get(name))
-        classes = [each if isinstance(each, type) else type(each) for each in near]
+        classes = [each if _is_a(each, type) else type(each) for each in near]
         for cls in dict.fromkeys((*owners, *annotated(function), *classes)):
             if self._is_ours(cls):
                 yield from self._of(cls, names)
 
     def value(self, name: str, value: Any) -> Iterator[Part]:
-        """Yield the parts of what a name stands for."""
-        if value is None or isinstance(value, ModuleType):
+        """Yield the parts of what a name stands for; of what cannot be read there are none."""
+        if value is not None:
+            yield from attempt(lambda: [*self._value(name, value)])[0] or ()
+
+    def _value(self, name: str, value: Any) -> Iterator[Part]:
+        if isinstance(value, ModuleType):
             return
         if is_plain(value):
             yield Part(name, f"{name}={value!r}", constant=True)
@@ -180,6 +186,11 @@ class Reader:
         named = isinstance(bare, type) or hasattr(bare, "__name__")
         module = getattr(bare if named else type(bare), "__module__", None)
         return isinstance(module, str) and (module == self.home or is_local(module))
+
+
+def _is_a(value: object, cls: type[T]) -> TypeGuard[T]:
+    """Return what `isinstance` does; nothing is asked of the value, such as its `__class__`."""
+    return issubclass(type(value), cls)
 
 
 def _given(defaults: tuple[Any, ...] | None) -> str:

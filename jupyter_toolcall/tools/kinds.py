@@ -42,6 +42,7 @@ from pydantic_core import CoreSchema, core_schema
 from typing_extensions import TypedDict, is_typeddict
 
 from ..errors import CallError
+from ..interrupts import attempt
 from .references import pattern
 from .tool import Resolve
 
@@ -102,11 +103,11 @@ _SCALARS = (str, int, float, bool, bytes, type(None))
 
 def is_data(value: object) -> bool:
     """Return whether a value is plain data: told to the model as JSON, and not named."""
-    try:
-        return _is_data(value)
-    # A list that holds itself is no object either; it is described in words.
-    except RecursionError:
+    if type(value) in _SCALARS:
         return True
+    found, raised = attempt(_is_data, value)
+    # A list that holds itself is no object either; it is described in words.
+    return raised == RecursionError.__name__ or bool(found)
 
 
 def _is_data(value: object) -> bool:
