@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -496,6 +497,23 @@ def test_a_panel_says_which_variable_is_not_set(
         drive.drive_now()
     (row,) = drive.whole().session
     assert (row.phase, row.detail, post.got) == ("failed", MISSING, [])
+
+
+def test_a_person_in_the_models_place_gets_what_was_written_and_not_its_marker(
+    canary: str,
+) -> None:
+    post = Post([])
+    session = Session(post.toolbox, "person", scheme="flat", approve="all").ask("Post.")
+    drive = Drive(session, lambda notice: None)
+    drive.drive_now()
+    written = {"tool": "post", "arguments": {"text": canary}}
+    drive.hear({"type": "draft", "calls": [written]})
+    asyncio.run(drive.resume())
+    shown = {"tool": "post", "arguments": {"text": MARKER}}
+    drive.hear({"type": "say", "text": "", "calls": [shown]})
+    asyncio.run(drive.resume())
+    assert post.got == [canary]
+    assert CANARY not in drive.session.journal.dumps()
 
 
 def test_a_prompt_waits_for_a_variable_that_is_not_set(

@@ -24,6 +24,7 @@ from ..rows.contract import (
     NameBranch,
     Replay,
     Run,
+    Say,
     ShowObject,
     ShowRequest,
     SkipGuess,
@@ -31,6 +32,7 @@ from ..rows.contract import (
     Stop,
     Task,
     Tidy,
+    Written,
 )
 from ..teaching import scoring
 from . import predicting
@@ -123,6 +125,8 @@ class Hearing(Screen):
                 self._publish_again()
             case Draft():
                 self._take_down(wish)
+            case Say(text, calls):
+                self.session = obey(self.session, Say(text, self._as_written(calls)))
             case Fork() | Checkout():
                 self.session = obey(self.session, wish)
                 self._held = True
@@ -146,8 +150,23 @@ class Hearing(Screen):
     def _take_down(self, draft: Draft) -> None:
         """Keep what the person writes in the model's place, where it could run."""
         cursor, known = self.session.cursor, self.draft
+        calls = self._as_written(draft.calls)
         replying.demand(cursor)
-        for call in draft.calls if not draft.anyway else ():
+        for call in calls if not draft.anyway else ():
             if call not in known:
                 replying.check(cursor, call.tool, call.arguments)
-        self._draft = self.session.head, draft.calls
+        self._draft = self.session.head, calls
+
+    def _as_written(self, calls: tuple[Written, ...]) -> tuple[Written, ...]:
+        """Return calls as the person wrote them: a panel has markers in place of secrets."""
+        hide = self.session.cursor.desk.hide
+
+        def written(tool: str, name: str, value: Any) -> Any:
+            drafts = (call.arguments for call in self.draft if call.tool == tool)
+            values = (arguments[name] for arguments in drafts if name in arguments)
+            return next((known for known in values if hide(known) == value), value)
+
+        return tuple(
+            Written(call.tool, {k: written(call.tool, k, v) for k, v in call.arguments.items()})
+            for call in calls
+        )
