@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from ..events import Decided, Finished, Replied, Started
 from ..journal.tree import Entry, Journal
+from .call import CallState
 from .fold import state_at
 
 Run = tuple[str, str, str]
@@ -33,15 +34,14 @@ class Claims:
         word = _word(self.journal, head, call_id)
         return not word or word not in self._acted_on
 
-    def run_of(self, head: str, call_id: str, bound: str) -> Literal["", "started", "finished"]:
+    def run_of(self, call: CallState, bound: str) -> Literal["", "started", "finished"]:
         """Return whether this call of this reply ran with this digest, on whatever branch.
 
         "finished" says that this machine recorded its result; "started" that its result is not
         known, or not verified.
         """
         self._catch_up()
-        call = state_at(self.journal, head).calls[call_id]
-        return self._runs.get((call.reply, call_id, bound), "")
+        return self._runs.get((call.reply, call.id, bound), "")
 
     def is_by_policy(self, head: str, call_id: str) -> bool:
         """Return whether a policy, not a person, decided last on a call at a place."""
