@@ -274,7 +274,7 @@ class Place:
         """
         if self.fresh or ready.tool.repeatable:
             return False
-        ran = self.desk.claims.run_of(self.head, call.id, ready.bound)
+        ran = self.desk.claims.run_of(call, ready.bound)
         if ran == "finished" and self.desk.memory.known(ready) is not None:
             return False
         unsure = ran == "started" or (ran == "finished" and self.desk.doubt != "")
