@@ -33,7 +33,7 @@ SIZES: Mapping[str, Mapping[str, Part]] = {
         "damage": lambda: damage.run(23),
         "races": lambda: races.run(40, SEED),
         "decisions": lambda: decisions.run(40, 40, SEED),
-        "effects": lambda: effects.run(25, 40, SEED),
+        "effects": lambda: effects.run(70, 40, SEED),
         "interrupts": lambda: interrupts.run(500, SEED),
     },
     "large": {

@@ -22,7 +22,7 @@ LEAST = {
     "races": 40,
     "decisions": 1_000,
     "interrupts": 500,
-    "effects": 600,
+    "effects": 2_000,
 }
 """A part that has fewer cases than these has lost some."""
 
