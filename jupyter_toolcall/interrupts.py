@@ -50,6 +50,9 @@ class Hold:
         outer = Hold.innermost
         if outer is None:
             before = signal.getsignal(signal.SIGINT)
+            left_behind = getattr(before, "__self__", None)
+            if isinstance(left_behind, Hold):
+                before = left_behind._handler
             # A process that ignores the signal, or dies of it, goes on doing so.
             if callable(before):
                 self._handler = before
@@ -84,6 +87,9 @@ class Hold:
 
     def _handle(self, number: int, frame: FrameType | None) -> Any:
         # It is the outermost hold's method that is installed, for all holds within.
+        if Hold.innermost is None and not _begins_or_ends(frame):
+            # Its hold has ended, and could not set the process's handler back: a full stack.
+            return self._handler(number, frame) if self._handler is not None else None
         hold = Hold.innermost or self
         hangs = hold.noted and time.monotonic() - hold.noted > LONG and not hold.firm
         if not (hold.open or hangs) or _begins_or_ends(frame):

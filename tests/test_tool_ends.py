@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.interrupts import LONG
+from jupyter_toolcall.interrupts import LONG, Hold
 from jupyter_toolcall.journal.tree import Journal
 from jupyter_toolcall.magics import lines
 from jupyter_toolcall.magics.cells import Cells
@@ -463,3 +463,20 @@ def test_an_interrupt_while_a_result_is_kept_costs_that_alone(tmp_path: Path) ->
         session.run()
     assert [call.status for call in session.calls] == ["succeeded"]
     assert type(session["Slow#1"]) is Slow
+
+
+def test_a_hold_whose_end_failed_lets_later_interrupts_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = signal.getsignal(signal.SIGINT)
+
+    def fail(*arguments: object) -> None:
+        raise RecursionError
+
+    with pytest.raises(RecursionError), Hold():
+        monkeypatch.setattr(signal, "signal", fail)
+    monkeypatch.undo()
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    after(closes_stdout)
+    assert signal.getsignal(signal.SIGINT) is before
