@@ -90,4 +90,7 @@ def _has_foreign_secrets(entry: Entry) -> bool:
 def _kept(entry: Entry) -> Mapping[str, Any]:
     """Return the meta of an entry that a person vouches for."""
     meta = {key: value for key, value in entry.meta.items() if key != "may_have_run"}
+    if isinstance(entry.event, Replied):
+        # Where a kept value is not at hand, its call is asked about, and run by no policy.
+        return {**meta, "kept": True}
     return {**meta, "by": "person"} if isinstance(entry.event, Decided | Finished) else meta

@@ -112,7 +112,7 @@ class Journal:
         entry_id = name(parent, event)
         known = self._entries.get(entry_id)
         if known is not None:
-            marks = {"stale", "may_have_run"} & known.meta.keys()
+            marks = {"stale", "may_have_run", "kept"} & known.meta.keys()
             said_anew = not known.own or bool(marks - (meta or {}).keys())
             return self._adopt(known, meta or {}) if own and said_anew else known
         entry = Entry(entry_id, parent, event, meta or {}, own)

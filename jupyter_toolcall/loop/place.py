@@ -82,6 +82,8 @@ class Desk:
         match call.history:
             case "copied":
                 return "It may have run where this session was copied from."
+            case "kept":
+                return "You kept its recorded result, and the value is not at hand any more."
             case "damaged":
                 return "It may have run: the lines of the journal behind it were damaged."
         reason = "it was recorded on another computer, or its record was changed"
@@ -280,7 +282,9 @@ class Place:
         ran = self.desk.claims.run_of(call, ready.bound)
         if ran == "finished" and self.desk.memory.known(ready) is not None:
             return False
-        unsure = ran == "started" or (ran == "finished" and self.desk.doubt != "")
+        unsure = ran == "started" or (
+            ran == "finished" and (self.desk.doubt != "" or self.desk.memory.is_unverified(ready))
+        )
         return bool(call.history) or (unsure and not self._is_new(call))
 
     def _is_new(self, call: CallState) -> bool:

@@ -108,6 +108,13 @@ class Store:
             return f"it can't be written ({error.strerror})"
         return ""
 
+    def is_named(self, name: str) -> bool:
+        """Return whether there is a value of that name, verified or not."""
+        try:
+            return _size(f"{self._names}/{_checked(name)}") >= 0
+        except OSError:
+            return False
+
     def held(self) -> Held:
         """Return what the store holds."""
         names = sum(not _half_done(path) for path, _ in _files(self._names))

@@ -37,7 +37,8 @@ class CallState:
     """The digest of the text that says what its tool was made of when it ran."""
     history: str = ""
     """Why it may have run already, where this machine cannot tell: its reply was "copied" with
-    calls that had no result, lines behind it were "damaged", or it is not "verified" here."""
+    calls that had no result, lines behind it were "damaged", it is "unverified" here, or a person
+    "kept" its recorded result."""
     reply: str = ""
     """The entry of the reply that asked for it; the first one where a replay repeated it."""
     secrets: tuple[str, ...] = ()

@@ -158,7 +158,8 @@ def _with_calls(
     state: State, reply: Replied, entry: Entry, stale: bool
 ) -> tuple[HashTrieMap[str, CallState], Trail[str]]:
     calls, order, turn = state.calls, state.order, state.turns + 1
-    history = entry.meta.get("may_have_run", "") if entry.own else "unverified"
+    kept = "kept" if "kept" in entry.meta else ""
+    history = entry.meta.get("may_have_run", kept) if entry.own else "unverified"
     for index, call in enumerate(reply.calls):
         if call.id in calls:
             raise NotYourTurn(f"the call id {call.id!r} was used before")

@@ -65,6 +65,9 @@ class Shelf(Protocol):
     def put(self, name: str, value: Any) -> str:
         """Keep a value; return "", or why it is not kept."""
 
+    def is_named(self, name: str) -> bool:
+        """Return whether there is a value of that name, verified or not."""
+
 
 @dataclass
 class Memory:
@@ -175,6 +178,16 @@ class Memory:
     def has(self, ready: Prepared, outcome: Outcome) -> bool:
         """Return whether all that a call came to is at hand."""
         return all(self.holds(name, content) for name, content in _results(ready, outcome))
+
+    def is_unverified(self, ready: Prepared) -> bool:
+        """Return whether what a call came to is stored, and cannot be verified with today's key."""
+        outcome = self._known.get((ready.call_id, ready.bound))
+        if outcome is None or self.shelf is None:
+            return False
+        names = [
+            name for name, content in _results(ready, outcome) if not self.holds(name, content)
+        ]
+        return any(map(self.shelf.is_named, names))
 
     def shelve(self, ready: Prepared, outcome: Outcome) -> tuple[str, ...]:
         """Keep what a call came to beyond this kernel's life; return what is not kept, and why."""
