@@ -557,7 +557,7 @@ def test_an_interrupt_at_any_function_call_leaves_whole_lines(path: Path) -> Non
             seen[0] += event == "call" and "jupyter_toolcall" in frame.f_code.co_filename
             if seen[0] == strike and not frame.f_code.co_flags & inspect.CO_GENERATOR:
                 sys.setprofile(None)
-                raise KeyboardInterrupt
+                signal.raise_signal(signal.SIGINT)
 
         sys.setprofile(note)
         try:
@@ -571,6 +571,7 @@ def test_an_interrupt_at_any_function_call_leaves_whole_lines(path: Path) -> Non
         memory = {entry.id for entry in closed(kept)}
         assert memory <= {entry.id for entry in closed(opened(file))}
         assert not file.with_suffix(".torn").exists()
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
         return seen[0] >= strike
 
     assert lines(80)
