@@ -1,0 +1,50 @@
+"""What attaches to a session from outside: lessons, tracing and the like.
+
+The engine calls these methods at fixed points of the ordinary path. A session without hooks
+pays nothing for them, and the engine imports nothing that uses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..request import Reply
+    from ..runner.running import Ran
+    from ..state.memory import Prepared
+    from .place import Place
+
+
+class SessionHooks:
+    """Base class of hooks: every method does nothing. Override the ones that you need.
+
+    >>> class EveryReplyWaits(SessionHooks):
+    ...     def holds_reply(self, place):
+    ...         return True
+    """
+
+    def holds_reply(self, place: Place) -> bool:
+        """Return whether the session pauses before the model's next reply.
+
+        While this returns True, no reply is asked for or replayed, and other branches are not
+        shown: they may contain the reply.
+        """
+        return False
+
+    def around_request(self, model: str) -> AbstractContextManager[Callable[[Reply | None], None]]:
+        """Return a context that is open while the model replies.
+
+        It yields a function that takes the reply. `model` is `provider:name`, or "".
+        """
+        return nullcontext(_ignore)
+
+    def around_execution(self, call: Prepared) -> AbstractContextManager[Callable[[Ran], None]]:
+        """Return a context that is open while a tool runs; it yields a function that takes the
+        result."""
+        return nullcontext(_ignore)
+
+
+def _ignore(result: object) -> None:
+    """Take a result, and do nothing."""
