@@ -171,12 +171,14 @@ class Decided:
 class Started:
     """A call is about to run: with these arguments, on the objects `used`.
 
-    `used` maps each place of an object in the arguments to the object's maker.
+    `used` maps each place of an object in the arguments to the object's maker. `bound` is the
+    digest of exactly what runs where the policy approved it; "" where a person's decision did.
     """
 
     call_id: str
     arguments: Mapping[str, Any] | None = None
     used: Mapping[str, str] = field(default_factory=dict)
+    bound: str = ""
 
 
 @dataclass(frozen=True, slots=True)

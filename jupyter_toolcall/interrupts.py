@@ -7,6 +7,7 @@ lets it through to code that may take long: a model, a tool, a value's own metho
 
 from __future__ import annotations
 
+import importlib
 import signal
 import threading
 import time
@@ -17,6 +18,8 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 Handler = Callable[[int, FrameType | None], Any]
+# The functions of `signal` try to name each handler that they return, which takes 10 µs.
+_signal = importlib.import_module("_signal")
 LONG = 1.0
 """Seconds: nothing that is only recorded takes so long."""
 
@@ -49,14 +52,14 @@ class Hold:
             return self
         outer = Hold.innermost
         if outer is None:
-            before = signal.getsignal(signal.SIGINT)
+            before = _signal.getsignal(signal.SIGINT)
             left_behind = getattr(before, "__self__", None)
             if isinstance(left_behind, Hold):
                 before = left_behind._handler
             # A process that ignores the signal, or dies of it, goes on doing so.
             if callable(before):
                 self._handler = before
-                signal.signal(signal.SIGINT, self._handle)
+                _signal.signal(signal.SIGINT, self._handle)
                 Hold.innermost = self
             return self
         self._handler, self._outer = outer._handler, outer
@@ -71,7 +74,7 @@ class Hold:
         outer = self._outer
         Hold.innermost = outer
         if outer is None:
-            signal.signal(signal.SIGINT, self._handler)
+            _signal.signal(signal.SIGINT, self._handler)
             self.deliver()
             return
         outer.raised = outer.raised or self.raised
@@ -125,7 +128,7 @@ def interruptible(function: Callable[P, T], *args: P.args, **named: P.kwargs) ->
     if hold is None or hold.open or hold.firm or not _in_main_thread():
         return function(*args, **named)
     hold.deliver()
-    handler = signal.getsignal(signal.SIGINT)
+    handler = _signal.getsignal(signal.SIGINT)
     # CPython looks for signals behind calls and at the beginning of functions and loops, so none
     # is seen between these assignments and the blocks that they stand at.
     hold.open = True
@@ -133,8 +136,8 @@ def interruptible(function: Callable[P, T], *args: P.args, **named: P.kwargs) ->
         return function(*args, **named)
     finally:
         hold.open = False
-        if signal.getsignal(signal.SIGINT) != handler:
-            signal.signal(signal.SIGINT, handler)
+        if _signal.getsignal(signal.SIGINT) != handler:
+            _signal.signal(signal.SIGINT, handler)
 
 
 def attempt(function: Callable[P, T], *args: P.args, **named: P.kwargs) -> tuple[T | None, str]:

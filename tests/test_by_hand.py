@@ -16,6 +16,7 @@ from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.errors import CallError, NotYourTurn, UsageError
 from jupyter_toolcall.events import Call, Started
 from jupyter_toolcall.journal.tree import Journal
+from jupyter_toolcall.loop import advance
 from jupyter_toolcall.request import Assistant, Reply, Request, Results
 from jupyter_toolcall.tools import Changed
 
@@ -80,7 +81,7 @@ def unchanged_by_replay(session: Session) -> bool:
     again = session.replay()
     while again.cursor.script.next() is not None:
         with suppress(KeyboardInterrupt):
-            assert again.cursor.advance() is not None
+            assert advance(again.cursor) is not None
     return again.head == session.head and len(session.journal) == entries and ran == RAN
 
 

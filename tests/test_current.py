@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.errors import UsageError
+from jupyter_toolcall.loop import advance
 from jupyter_toolcall.request import Result, Results
 
 
@@ -616,7 +617,7 @@ def test_a_result_brings_the_tools_into_view_that_it_makes_callable_each_once() 
 def test_what_can_ever_be_called_is_declared_from_the_start_and_never_changes() -> None:
     session = work(CHAIN, outputs={"made": Container}).ask("go")
     declared: list[dict[str, Any]] = []
-    while session.cursor.advance() is not None:
+    while advance(session.cursor) is not None:
         request = session.cursor.request
         tools = (*request.tools, *request.deferred)
         declared.append({tool.name: dict(tool.parameters) for tool in tools})

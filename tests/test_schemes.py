@@ -47,11 +47,12 @@ def test_flat_offers_every_tool_and_names_the_objects_of_the_start() -> None:
 WHAT_IS_SENT = """
 from jupyter_toolcall import Session
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+from jupyter_toolcall.loop import advance
 
 given = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
 session = Session(kitchen(), FRIES, scheme="SCHEME", inputs=given, approve="all").ask("go")
 sent = []
-while session.cursor.advance() is not None:
+while advance(session.cursor) is not None:
     request = session.cursor.request
     sent.append([tool.definition() for tool in (*request.tools, *request.deferred)])
 print(sent)

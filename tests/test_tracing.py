@@ -13,8 +13,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.errors import ModelError
 from jupyter_toolcall.events import Call, Usage
+from jupyter_toolcall.loop.tracing import SWITCH
 from jupyter_toolcall.models import Reply, Request
-from jupyter_toolcall.runner.tracing import SWITCH
 
 SECRET = "canary-5f0d3a"
 EXPORTER = InMemorySpanExporter()

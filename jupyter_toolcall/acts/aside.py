@@ -14,7 +14,7 @@ from ..content.value import content_digest, plain_data, well_formed
 from ..digest import literal
 from ..errors import Unfinished, UsageError
 from ..events import Asked, Made, Opened, Output
-from ..loop import Cursor
+from ..loop import Cursor, advance
 from ..state.call import SAVE
 from ..state.script import Script
 from ..state.shape import State
@@ -95,7 +95,7 @@ def _answered(cursor: Cursor, asked: _Question) -> Any:
     text = f"{asked.words}\n\n{asked.about} {_shown(cursor, asked)}. {asked.hand}"
     cursor.write(Asked(well_formed(text)), at=cursor.desk.clock())
     cursor.script = Script()
-    while cursor.advance() is not None:
+    while advance(cursor) is not None:
         pass
     return _result(cursor)
 

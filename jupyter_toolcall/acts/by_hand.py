@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import CallError, NotYourTurn, UsageError
 from ..events import Data, Failed, Finished, Outcome
 from ..loop import Cursor
+from ..loop.turn import request_reply, run_now
 from ..request import Reply
 from ..runner.running import as_changed, in_words
 from ..state.call import CallState
@@ -61,7 +62,7 @@ def _run(cursor: Cursor, call: CallState) -> None:
             cursor.decide(call.approval(ready.bound), "program")
     cursor.overtake(call.id)
     if ended is None:
-        cursor.perform(call.id)
+        run_now(cursor, call.id)
     else:
         cursor.write(Finished(call.id, ended), **said)
 
@@ -138,5 +139,5 @@ def generate(cursor: Cursor) -> Reply | None:
     calls have no result.
     """
     all_answered(cursor)
-    reply, desk = cursor.hear(cursor.request), cursor.desk
+    reply, desk = request_reply(cursor, cursor.request), cursor.desk
     return reply and desk.scheme.read(reply, cursor.state, desk.toolbox)

@@ -10,7 +10,7 @@ from ..errors import NotYourTurn, UsageError
 from ..events import Asked, Event
 from ..interrupts import Hold
 from ..journal.tree import Entry
-from ..loop import Cursor
+from ..loop import Cursor, advance
 from ..state.fold import state_at
 from ..state.script import Script
 
@@ -28,14 +28,14 @@ def run(cursor: Cursor) -> None:
     """Go on to the next pause. Raises ModelError, and KeyboardInterrupt."""
     cursor.look_again()
     with Hold() as hold:
-        while cursor.advance() is not None:
+        while advance(cursor) is not None:
             hold.deliver()
 
 
 def step(cursor: Cursor) -> None:
     """Take one step, if there is one that needs nobody."""
     cursor.look_again()
-    cursor.advance()
+    advance(cursor)
 
 
 def prompt(cursor: Cursor, text: str) -> Asked:

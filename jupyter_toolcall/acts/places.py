@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import Absent, CallError, NotYourTurn, UsageError
 from ..events import Decided, Finished, Replied
 from ..journal.tree import Entry
-from ..loop import Cursor
+from ..loop import Cursor, recovery
 from ..state.call import CallState
 from ..state.memory import Prepared
 from ..state.script import Script, about
@@ -156,4 +156,4 @@ def why_it_may_have_run(cursor: Cursor, call_id: str) -> str:
     except (CallError, Absent):
         return ""
     may_have_run = cursor.may_have_run(call, ready)
-    return cursor.desk.why_it_may_have_run(call) if may_have_run else ""
+    return recovery.reason(cursor.desk, call) if may_have_run else ""

@@ -10,6 +10,7 @@ from ..errors import NotYourTurn, UsageError
 from ..events import Call
 from ..journal.tree import Entry
 from ..loop import Cursor
+from ..loop.turn import record_reply
 from ..models.person import Person
 from ..request import Assistant, Message, Reply, Results, User, call_id
 from ..rows.contract import Phase, Told, Written, YourTurn
@@ -52,7 +53,7 @@ def stands(cursor: Cursor) -> tuple[Phase, str]:
     """Return how a session stands that nothing drives, and that in words."""
     if waiting(cursor):
         return "waiting", "Waiting for you"
-    if cursor.held:
+    if cursor.held_by is not None:
         return "waiting", GUESS
     if awaited(cursor):
         return "waiting", YOU
@@ -75,7 +76,7 @@ def reply(cursor: Cursor, text: str, calls: Iterable[Pair]) -> Entry:
     if made and cursor.desk.scheme.read(Reply(text), cursor.state, cursor.desk.toolbox).calls:
         raise UsageError("the words hold calls already; write all calls there, or all as forms")
     said = Reply(well_formed(text), made, "tools" if made else "end")
-    return cursor.record(said, cursor.request, at=cursor.desk.clock(), by="person")
+    return record_reply(cursor, said, cursor.request, at=cursor.desk.clock(), by="person")
 
 
 def _calls(turn: int, calls: list[Pair]) -> Iterator[Call]:
@@ -110,7 +111,7 @@ def to_guess(cursor: Cursor) -> YourTurn | None:
 
     It is made of what the model is sent, and so holds nothing of what it says.
     """
-    return turn_of(cursor) if cursor.held else None
+    return turn_of(cursor) if cursor.held_by is not None else None
 
 
 def turn_of(cursor: Cursor, calls: tuple[Written, ...] = ()) -> YourTurn:

@@ -11,8 +11,7 @@ from typing import Any
 
 from ..events import Asked, Replied
 from ..journal.tree import Entry, Journal
-from ..loop import Cursor
-from ..loop.place import Desk
+from ..loop import Cursor, Desk
 from ..state.script import Script, about
 
 Entries = tuple[Entry, ...]

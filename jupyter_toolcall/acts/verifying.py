@@ -13,7 +13,7 @@ from ..errors import Absent
 from ..events import Decided, Event, Finished, Made, Many, Opened, to_json
 from ..journal.diverging import differing
 from ..journal.tree import Entry, Journal
-from ..loop import Cursor, Desk
+from ..loop import Cursor, Desk, advance
 from ..state.call import objects_of
 from ..state.fold import state_at
 from ..state.memory import Memory
@@ -46,7 +46,7 @@ def verified(cursor: Cursor) -> Verdict:
     again = replayed(Cursor(_copy(cursor.desk, path), cursor.head), None, fresh=True)
     calls = len(cursor.state.order)
     try:
-        while again.script.next(again.state.open) and again.advance() is not None:
+        while again.script.next(again.state.open) and advance(again) is not None:
             pass
     except Absent as error:
         return Verdict(calls, str(error))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from ..content.value import well_formed
 from ..events import Call, Replied
@@ -47,17 +46,3 @@ def _unique(calls: tuple[Call, ...], state: State) -> tuple[Call, ...]:
             call_id = f"{(plain or 'call')[:100]}-{number}"
         taken[call_id] = call if call_id == call.id else replace(call, id=call_id)
     return tuple(taken.values())
-
-
-def noted(reply: Reply | None) -> dict[str, Any]:
-    """Return what a span says of a reply."""
-    if reply is None:
-        return {}
-    reason: dict[str, Any] = {"gen_ai.response.finish_reasons": [reply.stop]}
-    if (used := reply.usage) is None:
-        return reason
-    return reason | {
-        "gen_ai.usage.input_tokens": used.input,
-        "gen_ai.usage.output_tokens": used.output,
-        "gen_ai.usage.cache_read.input_tokens": used.cached,
-    }

@@ -61,11 +61,8 @@ class Entry:
     def when(self) -> When:
         """What allows an effect is on disk before the effect; what was said or done, now."""
         match self.event:
-            case Started():
+            case Started() | Decided(decision="approve" | "edit"):
                 return "first"
-            case Decided(decision="approve" | "edit"):
-                # What a policy allows has its start right behind it.
-                return "soon" if self.meta.get("by") == "policy" else "first"
             case Replied(calls=[_, *_]):
                 # What it asks for starts right behind it, or waits for a person.
                 return "soon"

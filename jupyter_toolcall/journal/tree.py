@@ -73,6 +73,7 @@ class Journal:
         meta: Mapping[str, Any] | None = None,
         own: bool = True,
         again: bool = False,
+        moved: Callable[[Entry], None] | None = None,
     ) -> Entry:
         """Add an event after `parent`, without secrets, and return its entry.
 
@@ -80,12 +81,18 @@ class Journal:
         but what another machine wrote becomes this one's own where this one says it too, and
         the marks `stale` and `may_have_run` are gone where the same is said without them.
         What is only said again, and allows nothing anew, is on disk soon enough (`again`).
+        `moved` is called with the entry before any interrupt can come.
         Raises UnknownEntry for a parent that is not here, and what a fold raises that
         checks it: then nothing is added.
         """
         if self.secrets is not None and self.secrets.values:
             event, meta = concealed(event, self.secrets), self.secrets.hide(meta or {})
-        return self._insert(parent, event, meta, own, again)
+        # An interrupt comes before or behind it: memory, disk and cursor have the same entries.
+        with Hold(firm=True):
+            entry = self._insert(parent, event, meta, own, again)
+            if moved is not None:
+                moved(entry)
+            return entry
 
     def _insert(
         self,
@@ -94,18 +101,6 @@ class Journal:
         meta: Mapping[str, Any] | None,
         own: bool,
         again: bool = False,
-    ) -> Entry:
-        # An interrupt comes before or behind it: memory and disk have the same entries.
-        with Hold(firm=True):
-            return self._inserted(parent, event, meta, own, again)
-
-    def _inserted(
-        self,
-        parent: str | None,
-        event: Event,
-        meta: Mapping[str, Any] | None,
-        own: bool,
-        again: bool,
     ) -> Entry:
         if parent is not None and parent not in self._entries:
             raise UnknownEntry(f"this journal has no entry {parent!r}")
@@ -298,15 +293,16 @@ class Journal:
 
     def join(self, other: Journal) -> None:
         """Take in all that another journal of this session has; nothing of it is written."""
-        write, self._write = self._write, None
-        try:
-            self.texts.update(other.texts)
-            for entry in other:
-                # What is recorded has the name that it has.
-                self._insert(entry.parent, entry.event, entry.meta, entry.own)
-            self.labels.update(other.labels)
-        finally:
-            self._write = write
+        with Hold(firm=True):
+            write, self._write = self._write, None
+            try:
+                self.texts.update(other.texts)
+                for entry in other:
+                    # What is recorded has the name that it has.
+                    self._insert(entry.parent, entry.event, entry.meta, entry.own)
+                self.labels.update(other.labels)
+            finally:
+                self._write = write
 
     @classmethod
     def loads(cls, text: str, seal: Seal | None = None) -> Journal:

@@ -11,26 +11,30 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..events import Outcome
     from ..request import Reply
-    from ..runner.running import Ran
     from ..state.memory import Prepared
-    from .place import Place
+    from .cursor import Cursor
 
 
 class SessionHooks:
     """Base class of hooks: every method does nothing. Override the ones that you need.
 
     >>> class EveryReplyWaits(SessionHooks):
-    ...     def holds_reply(self, place):
+    ...     def holds_reply(self, cursor):
     ...         return True
     """
 
-    def holds_reply(self, place: Place) -> bool:
+    def holds_reply(self, cursor: Cursor) -> bool:
         """Return whether the session pauses before the model's next reply.
 
-        While this returns True, no reply is asked for or replayed, and other branches are not
-        shown: they may contain the reply.
+        While this returns True, no reply is asked for or replayed.
         """
+        return False
+
+    def hides_branches(self) -> bool:
+        """Return whether other branches are hidden: they may contain replies that this hook
+        holds, now or later."""
         return False
 
     def around_request(self, model: str) -> AbstractContextManager[Callable[[Reply | None], None]]:
@@ -40,9 +44,9 @@ class SessionHooks:
         """
         return nullcontext(_ignore)
 
-    def around_execution(self, call: Prepared) -> AbstractContextManager[Callable[[Ran], None]]:
+    def around_execution(self, call: Prepared) -> AbstractContextManager[Callable[[Outcome], None]]:
         """Return a context that is open while a tool runs; it yields a function that takes the
-        result."""
+        outcome."""
         return nullcontext(_ignore)
 
 

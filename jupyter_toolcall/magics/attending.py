@@ -50,7 +50,7 @@ async def by_input(drive: Drive) -> None:
         session = drive.session
         if session.pending:
             lines.ask_by_input(session, session.pending[0], input)
-        elif session.cursor.held:
+        elif session.cursor.held_by is not None:
             lines.guess_by_input(session, input)
         elif replying.awaited(session.cursor):
             lines.reply_by_input(session, input)

@@ -176,7 +176,7 @@ class Cells:
         if chosen is None or not self._has_other_tools(session, variables):
             return session
         desk, _ = self._desk(session.name, chosen, variables, cursor.desk.model)
-        desk.stops, desk.holds = cursor.desk.stops, cursor.desk.holds
+        desk.stops, desk.hooks = cursor.desk.stops, cursor.desk.hooks
         here = Cursor(desk, cursor.head, cursor.script, cursor.fresh)
         return self.keep(Session.here(here, session.name))
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from ..acts import places, replying
 from ..branches.repeated import as_before
 from ..errors import ModelError, NotKept, Stopped, Unfinished
+from ..loop import advance
 from ..models.person import Person
 from ..rows.contract import Phase
 from ..secrets import MissingSecret
@@ -131,7 +132,7 @@ class Drive(Hearing):
             return "decide"
         if isinstance(cursor.due, AskPerson) and cursor.script.next() is None:
             return "done"
-        if cursor.held:
+        if cursor.held_by is not None:
             return "guess"
         if self._held:
             return "go"
@@ -167,7 +168,7 @@ class Drive(Hearing):
     def _advanced(self) -> bool:
         """Take the next step, told first where it takes time; return whether there was one."""
         cursor = self.session.cursor
-        if cursor.held:
+        if cursor.held_by is not None:
             return False
         step = cursor.due
         cursor.running = step.call.id if isinstance(step, Perform) else ""
@@ -176,7 +177,7 @@ class Drive(Hearing):
         elif self.stepping:
             self.publish("running")
         try:
-            return cursor.advance() is not None
+            return advance(cursor) is not None
         finally:
             cursor.running = ""
 

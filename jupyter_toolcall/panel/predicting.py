@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import Absent, CallError, NotYourTurn, UsageError
 from ..events import Call, Replied
-from ..loop import Cursor, Place
+from ..loop import Cursor, SessionHooks
 from ..models.person import Person
 from ..rows.contract import GuessRow, Mark, Written
 from ..session import Session
@@ -30,7 +30,7 @@ PLAYS = "predict is off: you are the model yourself"
 
 
 @dataclass
-class Predicting:
+class Predicting(SessionHooks):
     """The guesses of a cell, and what came of them."""
 
     root: str = ""
@@ -44,7 +44,7 @@ class Predicting:
     _open: tuple[str, Guess | None] | None = None
     """A place, and the guess of what follows it; None for no guess."""
 
-    def __call__(self, place: Place) -> bool:
+    def holds_reply(self, place: Cursor) -> bool:
         """Return whether the next reply is one to be guessed."""
         state = place.state
         if state.open or state.aside is not None or place.head in self._passed or place.spent:
@@ -55,13 +55,16 @@ class Predicting:
         asked = place.desk.model is not None and not _plays(place)
         return asked and isinstance(place.due, AskModel)
 
+    def hides_branches(self) -> bool:
+        return True
+
     def take(self, cursor: Cursor, guess: Guess | None) -> None:
         """Take the guess of the next reply, None for none.
 
         Raises NotYourTurn where nothing is to be guessed, UsageError and CallError for what
         could not be said here.
         """
-        if not cursor.held:
+        if not cursor.held_by is not None:
             raise NotYourTurn("nothing is to be guessed now")
         if guess is not None:
             guess = _possible(cursor, guess)
@@ -102,24 +105,28 @@ def begin(session: Session, before: Predicting | None = None) -> Predicting:
     if before is not None and before.root == root:
         earlier = before.earlier + before.points
     made = Predicting(root, earlier, _passed=seen)
-    cursor.desk.holds = made
+    cursor.desk.hooks = (*_others(cursor), made)
     return made
 
 
 def end(session: Session) -> None:
     """Hold nothing back any more."""
-    session.cursor.desk.holds = None
+    session.cursor.desk.hooks = _others(session.cursor)
+
+
+def _others(cursor: Cursor) -> tuple[SessionHooks, ...]:
+    return tuple(hook for hook in cursor.desk.hooks if not isinstance(hook, Predicting))
 
 
 def of(session: Session) -> Predicting:
     """Return the guesses of a session. Raises UsageError where nothing is guessed."""
-    holds = session.cursor.desk.holds
-    if not isinstance(holds, Predicting):
+    found = [hook for hook in session.cursor.desk.hooks if isinstance(hook, Predicting)]
+    if not found:
         raise UsageError(
             "nothing is to be guessed here; a cell that begins with %%toolchat --predict asks "
             "for a guess before each reply"
         )
-    return holds
+    return found[0]
 
 
 def why_not(session: Session, somebody: bool) -> str:
@@ -127,7 +134,7 @@ def why_not(session: Session, somebody: bool) -> str:
     return PLAYS if _plays(session.cursor) else "" if somebody else NOBODY
 
 
-def _plays(place: Place) -> bool:
+def _plays(place: Cursor) -> bool:
     return isinstance(place.desk.model, Person)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..events import Decided
+from ..events import Decided, Started
 from ..journal.tree import Entry, Journal
 from ..state.call import CallState
 from ..state.fold import state_at
@@ -14,16 +14,18 @@ from .coded import changed, code_of
 def why_anew(script: Script, journal: Journal, ready: Prepared) -> str:
     """Return why a person's recorded approval of a call does not hold for it now, "" for none."""
     said = _approved(script, ready.call_id)
-    if said is None or said.meta.get("by") == "policy":
+    if said is None:
         return ""
     told = state_at(journal, script.entries[-1].id).calls[ready.call_id]
     return f"You are asked again: {_said(told, said.own, journal, ready)}."
 
 
 def _approved(script: Script, call_id: str) -> Entry | None:
-    """Return the last word of a recording that lets a call run."""
+    """Return the person's last decision of a recording that lets a call run."""
     for entry in reversed(script.entries):
         match entry.event:
+            case Started(each, bound=bound) if each == call_id and bound:
+                return None
             case Decided(each, "approve" | "edit") if each == call_id:
                 return entry
     return None

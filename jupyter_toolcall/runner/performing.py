@@ -1,4 +1,4 @@
-"""A call as it runs: traced and timed, and its result kept where it is dear."""
+"""A call as it runs: timed, and its result kept where it is expensive."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..events import Data, Decided, Failed, Finished, Interrupted, Outcome
-from ..secrets import Hide
+from ..events import Decided, Finished, Outcome
 from ..state.fold import state_at
 from ..state.memory import Memory, Prepared, results_of
 from ..state.shape import State
 from ..tools import Tool, Toolbox
 from ..tools.invoke import invoke
-from .running import Ran, run
-from .tracing import content, span
+from .running import run
 
 DEAR = 200.0
 """Milliseconds from which on a result is kept, though it could be computed again."""
@@ -31,11 +29,11 @@ class Performed:
 
 
 def performed(
-    ready: Prepared, state: State, memory: Memory, hide: Hide, clock: Callable[[], float]
+    ready: Prepared, state: State, memory: Memory, clock: Callable[[], float]
 ) -> Performed:
     """Run a call, and return what it came to. Raises as `run` does."""
     began = clock()
-    ran = _traced(ready, state, memory, hide)
+    ran = run(ready, state, memory, invoke)
     took = milliseconds(began, clock())
     # Before it is written down that there is a result, the result is kept.
     kept, interrupted = _kept(ready, ran.outcome, memory, took), ran.interrupted
@@ -72,19 +70,6 @@ def keep_all(memory: Memory, toolbox: Toolbox) -> None:
                 tool = toolbox.get(call.tool)
                 if tool is None or worth_keeping(tool, entry.meta.get("ms", 0)):
                     memory.put(results_of(call))
-
-
-def _traced(ready: Prepared, state: State, memory: Memory, hide: Hide) -> Ran:
-    called = {"gen_ai.tool.name": ready.tool.name, "gen_ai.tool.call.id": ready.call_id}
-    asked = content("gen_ai.tool.call.arguments", dict(ready.arguments), hide)
-    with span("execute_tool", ready.tool.name, {**called, **asked}) as note:
-        ran = run(ready, state, memory, invoke)
-        match ran.outcome:
-            case Data(data):
-                note(content("gen_ai.tool.call.result", data, hide))
-            case Failed() | Interrupted():
-                note({"error.type": "interrupted" if ran.interrupted else "failed"})
-        return ran
 
 
 def milliseconds(began: float, ended: float) -> float:

@@ -118,7 +118,16 @@ class CallState:
     @property
     def bound(self) -> str:
         """The digest of what was approved; "" where nothing was."""
+        if self.started is not None and self.started.bound:
+            return self.started.bound
         return self.decided.bound if self.decided is not None else ""
+
+    @property
+    def decision(self) -> str:
+        """What was decided on it: a person's decision, or "approve" for the policy's."""
+        if self.decided is not None:
+            return self.decided.decision
+        return "approve" if self.bound else ""
 
     def allows(self, bound: str) -> bool:
         """Return whether exactly this may run, by the word of this machine."""

@@ -43,15 +43,12 @@ class Claims:
         self._catch_up()
         return self._runs.get((call.reply, call.id, bound), "")
 
-    def is_by_policy(self, head: str, call_id: str) -> bool:
-        """Return whether a policy, not a person, decided last on a call at a place."""
-        return not _word(self.journal, head, call_id)
-
     def _catch_up(self) -> None:
         for entry in self.journal.since(self._read):
             match entry.event:
-                case Started(call_id):
-                    self._acted_on.add(_word(self.journal, entry.parent, call_id))
+                case Started(call_id, bound=bound):
+                    if not bound:
+                        self._acted_on.add(_word(self.journal, entry.parent, call_id))
                     self._runs.setdefault(self._run(entry, call_id), "started")
                 case Finished(call_id, by="session") if entry.own:
                     self._runs[self._run(entry, call_id)] = "finished"
@@ -69,12 +66,14 @@ def said_again(said: Entry) -> Mapping[str, Any]:
 
 
 def _word(journal: Journal, head: str | None, call_id: str) -> str:
-    """Return the entry of a person's last word on a call; "" where a policy let it run."""
+    """Return the entry of a person's last decision on a call; "" where the policy let it run."""
     while head is not None:
         entry = journal[head]
         match entry.event:
+            case Started(each, bound=bound) if each == call_id and bound:
+                return ""
             case Decided(each) if each == call_id:
-                return "" if entry.meta.get("by") == "policy" else entry.meta.get("of", entry.id)
+                return str(entry.meta.get("of", entry.id))
             case Replied(calls=calls) if any(call.id == call_id for call in calls):
                 return ""
         head = entry.parent

@@ -64,8 +64,8 @@ def _inputs(call: CallState, state: State) -> Inputs:
 
     Another session of the same journal remembers nothing of this one.
     """
-    if call.decided is not None:
-        return state.root, state.prompt, state.asked_again, call.id, call.decided.bound
+    if call.decided is not None or call.bound:
+        return state.root, state.prompt, state.asked_again, call.id, call.bound
     named = (state.objects.get(v) for v in call.arguments.values() if isinstance(v, str))
     inputs = " ".join(made.digest for made in named if made is not None)
     return state.root, state.prompt, state.asked_again, call.id, inputs

@@ -55,11 +55,12 @@ def evolve(state: State, entry: Entry) -> State:
         case Decided() as decided:
             return _decide(state, decided, entry.verified)
         case Started() as started:
-            known = _expect(state, started.call_id, "approved")
+            known = _expect(state, started.call_id, *_MAY_START[started.bound != ""])
             if code := entry.meta.get("code"):
                 state = state.but(code=state.code.insert(known.tool, code))
             code = state.code.get(known.tool) or ""
-            return _put(state, known.then(known.decided, started, code=code))
+            own = entry.verified if started.bound else None
+            return _put(state, known.then(known.decided, started, own=own, code=code))
         case Finished(call_id, outcome, used=used):
             known = _expect(state, call_id, "proposed", "approved", "unknown")
             if used:
@@ -75,6 +76,11 @@ def _with_variables(state: State, outcome: Outcome, keys: tuple[str, ...]) -> St
     return state.but(marked=state.marked.update(dict.fromkeys(outcome.variables, keys)))
 
 
+_MAY_START: Mapping[bool, tuple[Status, ...]] = {
+    True: ("proposed", "approved", "unknown"),
+    False: ("approved",),
+}
+"""What a call may be that starts: by the policy's approval, or by a person's."""
 _OF_OWN_WORK = (
     *("last", "prompt", "asked_again", "turns_since", "calls_before"),
     *("reminded", "done", "outputs"),

@@ -68,8 +68,11 @@ def fits(event: Event, state: State) -> bool:
         case Decided(call_id, bound=bound):
             known = state.calls.get(call_id)
             return call_id in state.open and not (known is not None and known.allows(bound))
-        case Started(call_id):
-            return call_id in state.open and state.calls[call_id].status == "approved"
+        case Started(call_id, bound=bound):
+            by_policy = bound != ""
+            return call_id in state.open and (
+                by_policy or state.calls[call_id].status == "approved"
+            )
         case Finished(call_id):
             return call_id in state.open
     return not state.open

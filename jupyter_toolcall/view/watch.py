@@ -95,7 +95,7 @@ class Watch(RowsTold):
         journal = cursor.desk.journal
         self.head, self._told = cursor.head, len(journal)
         self._ahead = bool(journal.children(cursor.head))
-        self._veiled = cursor.desk.holds is not None
+        self._veiled = _hides(cursor)
         self._labels = dict(journal.labels)
         self.saved = saved_in(cursor.state)
 
@@ -104,7 +104,7 @@ class Watch(RowsTold):
         journal = cursor.desk.journal
         if self.head not in journal or not _follows(cursor, self.head):
             return None
-        if self._veiled != (cursor.desk.holds is not None) or self._labels != journal.labels:
+        if self._veiled != _hides(cursor) or self._labels != journal.labels:
             return None
         path = journal.path(cursor.head, after=self.head)
         ids = {entry.id for entry in path}
@@ -146,7 +146,11 @@ def _joined(first: Rows, more: Rows) -> Rows:
 def _on_show(cursor: Cursor) -> tuple[Branch, ...]:
     """The branches that are told: while replies are guessed others may hold them, so none."""
     known = branches(cursor.desk.journal, cursor.head)
-    return tuple(each for each in known if each.current or cursor.desk.holds is None)
+    return tuple(each for each in known if each.current or not _hides(cursor))
+
+
+def _hides(cursor: Cursor) -> bool:
+    return any(hook.hides_branches() for hook in cursor.desk.hooks)
 
 
 def _follows(cursor: Cursor, head: str) -> bool:

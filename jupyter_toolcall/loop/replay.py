@@ -1,0 +1,210 @@
+"""Replay: recorded events repeated on another branch; a result is taken from the journal where
+the inputs of its call are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..conversation.retell import retell
+from ..errors import CallError
+from ..events import Decided, Event, Failed, Finished, Outcome, Replied, Started
+from ..interrupts import Hold
+from ..journal.tree import Entry
+from ..runner.coded import coded
+from ..state.call import CallState
+from ..state.claims import said_again
+from ..state.fold import state_at
+from ..state.memory import Prepared
+from ..state.script import about, fits, same_objects, told_otherwise
+from ..state.shape import State
+from ..state.steps import step_of
+from .cursor import Cursor
+from .turn import demand_secrets, execute, execute_step, run_call, start_of
+
+
+def advance(cursor: Cursor) -> Entry | None:
+    """Take one step, and return its last entry; None where a person has to be waited for.
+
+    A recorded entry is replayed where there is one; else the ordinary turn goes on. Raises
+    ModelError, and KeyboardInterrupt once what it interrupted is recorded.
+    """
+    with Hold():
+        if cursor.held_by is not None:
+            return None
+        state = cursor.state
+        while (recorded := cursor.script.next(state.open)) is not None:
+            call_id = about(recorded.event)
+            if call_id in cursor.script.overtaken:
+                # What was recorded behind a call may depend on what it comes to now.
+                return execute_step(cursor, step_of(state.calls[call_id]), state)
+            if recorded.parent == cursor.head or fits(recorded.event, state):
+                return replay_entry(cursor, recorded, state)
+            if not call_id:
+                break
+            cursor.script.at += 1
+        return execute_step(cursor, cursor.due_in(state), state)
+
+
+def replay_entry(cursor: Cursor, said: Entry, state: State) -> Entry | None:
+    """Repeat the next recorded event; None where a person has to be asked again."""
+    # The journal may have been verified since it was read.
+    said = cursor.desk.journal[said.id]
+    told = state_at(cursor.desk.journal, said.parent)
+    match said.event:
+        case Decided(decision="approve" | "edit") as event:
+            return _replay_approval(cursor, said, event, told, state)
+        case Decided(call_id, "answer", arguments=Mapping()) if _put_anew(cursor, said, told):
+            cursor.overtake(call_id)
+            return execute_step(cursor, step_of(state.calls[call_id]), state)
+        case Started(call_id) as event:
+            return _replay_start(cursor, said, event, state.calls[call_id], told, state)
+        case Finished(call_id, by="program", used=used) if not same_objects(used, told, state):
+            return execute_step(cursor, step_of(state.calls[call_id]), state)
+        case Finished(call_id, by="session") as event:
+            cursor.script.at += 1
+            return _replay_result(cursor, said, event, state.calls[call_id], state)
+        case Replied() as reply:
+            cursor.script.at += 1
+            return _replay_reply(cursor, reply, said, told, state)
+    cursor.script.at += 1
+    again = retell(said.event, told, state, cursor.find)
+    return _write_again(cursor, again, said, own=said.own, **said.meta)
+
+
+def _write_again(
+    cursor: Cursor, event: Event, said: Entry, *, again: bool = True, **meta: Any
+) -> Entry:
+    """Record an event again; where nothing before it changed, it is the recorded entry."""
+    if said.parent == cursor.head and said.own and event == said.event:
+        cursor.head = said.id
+        return said
+    return cursor.write(event, again=again, **meta)
+
+
+def _replay_reply(cursor: Cursor, reply: Replied, said: Entry, told: State, state: State) -> Entry:
+    """Repeat a reply, marked as stale where the results that it was to read otherwise now."""
+    again = retell(reply, told, state, cursor.find)
+    meta = {key: value for key, value in said_again(said).items() if key != "stale"}
+    stale = said.meta.get("stale") or state.stale or told_otherwise(told, state)
+    marked = {"stale": True} if stale else {}
+    return _write_again(cursor, again, said, own=said.own, **meta, **marked)
+
+
+def _replay_approval(
+    cursor: Cursor, said: Entry, event: Decided, told: State, state: State
+) -> Entry | None:
+    """Repeat a person's approval, which holds for exactly what it was given for; else ask."""
+    again = retell(event, told, state, cursor.find)
+    assert isinstance(again, Decided)
+    call = state.calls[event.call_id].then(again, None, own=said.own)
+    call.demand_keys()
+    try:
+        ready, own = cursor.prepared(call, state)
+    except CallError as error:
+        cursor.overtake(event.call_id)
+        return cursor.write(Finished(event.call_id, Failed(str(error))))
+    verdict, why = cursor.verdict(call, ready)
+    holds = _holds(cursor, said, event, ready)
+    if (own or holds or verdict == "approve") and not ready.tool.for_person:
+        cursor.script.at += 1
+        only_person = holds and verdict != "approve" and not (own or ready.tool.repeatable)
+        meta = said_again(said) if only_person and not cursor.fresh else said.meta
+        if again.bound != ready.bound:
+            again = replace(again, bound=ready.bound)
+        return cursor.as_before(_write_again(cursor, again, said, **meta), ready, own)
+    if verdict == "reject":
+        return _reject(cursor, event.call_id, why)
+    return None
+
+
+def _reject(cursor: Cursor, call_id: str, why: str) -> Entry:
+    cursor.overtake(call_id)
+    return cursor.write(Decided(call_id, "reject", reason=why), by="policy")
+
+
+def _holds(cursor: Cursor, said: Entry, event: Decided, ready: Prepared) -> bool:
+    """Return whether a recorded approval still allows what would happen now.
+
+    It holds for exactly what it was given for, and for one effect: where the result is no
+    longer at hand a person is asked again, unless the tool may be repeated.
+    """
+    if ready.bound != event.bound or not said.verified:
+        return False
+    end = _recorded_end(cursor, event.call_id)
+    if cursor.fresh or ready.tool.repeatable or end is None:
+        return True
+    return _is_at_hand(cursor, ready, end)
+
+
+def _put_anew(cursor: Cursor, said: Entry, told: State) -> bool:
+    """Return whether a request to a person, as it was put, is another one here."""
+    again = retell(said.event, told, cursor.state, cursor.find)
+    assert isinstance(again, Decided)
+    call = cursor.state.calls[again.call_id]
+    return cursor.as_it_runs(call) != again.arguments
+
+
+def _replay_start(
+    cursor: Cursor, said: Entry, event: Started, call: CallState, told: State, state: State
+) -> Entry | None:
+    """Start a call as it is recorded, where it is allowed for the same reason; all else runs
+    again.
+
+    What never ended is not run for that: a person was asked about it, or will be. What a
+    policy allowed once is for the policy of today.
+    """
+    by_policy = event.bound != ""
+    recorded = event.bound or told.calls[call.id].bound
+    cut_off = cursor.script.is_cut_off(call.id)
+    allowed = call.bound == recorded
+    if by_policy:
+        try:
+            ready, own = cursor.prepared(call, state)
+        except CallError as error:
+            cursor.overtake(call.id)
+            return cursor.write(Finished(call.id, Failed(str(error))))
+        verdict, why = ("approve", "") if own else cursor.verdict(call, ready)
+        if verdict == "reject":
+            return _reject(cursor, call.id, why)
+        if verdict == "ask" or ready.tool.for_person:
+            return None
+        allowed = ready.bound == recorded
+    if allowed and (not cursor.fresh or cut_off):
+        ready = cursor.prepared(call, state)[0]
+        at_hand = _is_at_hand(cursor, ready, _recorded_end(cursor, call.id))
+        same = ready.bound == recorded
+        if same and (at_hand or cut_off or by_policy or cursor.allows(call, ready)):
+            if not (at_hand or cut_off):
+                demand_secrets(ready)
+            cursor.script.at += 1
+            meta = coded(ready.tool, state, cursor.desk.journal)
+            started = start_of(call, ready, by_policy)
+            return cursor.as_before(
+                _write_again(cursor, started, said, again=at_hand, **meta), ready
+            )
+    cursor.overtake(call.id)
+    return run_call(cursor, call, state, from_record=not cursor.fresh)
+
+
+def _replay_result(
+    cursor: Cursor, said: Entry, event: Finished, call: CallState, state: State
+) -> Entry | None:
+    if call.status in ("proposed", "approved"):
+        return run_call(cursor, call, state, from_record=not cursor.fresh)
+    ready = cursor.prepared(call, state)[0]
+    if _is_at_hand(cursor, ready, (said, event.outcome)):
+        return _write_again(cursor, event, said)
+    return execute(cursor, ready, state)
+
+
+def _recorded_end(cursor: Cursor, call_id: str) -> tuple[Entry, Outcome] | None:
+    """Return the recorded end of a call as the journal has it now, and its outcome."""
+    end = cursor.script.end_of(call_id)
+    return None if end is None else (cursor.desk.journal[end[0].id], end[1])
+
+
+def _is_at_hand(cursor: Cursor, ready: Prepared, end: tuple[Entry, Outcome] | None) -> bool:
+    """Return whether nothing has to run for the recorded outcome of a call."""
+    return end is not None and end[0].own and cursor.desk.memory.has(ready, end[1])
