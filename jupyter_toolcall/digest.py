@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
+from json import encoder
 from typing import Any
 
 LENGTH = 32
 """Hex digits: 128 bits."""
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 _READ = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=False)
-_CANONICAL = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True)
 
 
-def encode(data: Any) -> str:
-    """Return JSON-ready data as one line of ASCII, in the order that it has."""
-    return _ENCODER.encode(data)
+def _line(sort_keys: bool) -> Callable[[Any], str]:
+    """Return what encodes JSON-ready data as one line of ASCII."""
+    whole = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=sort_keys)
+    make = getattr(encoder, "c_make_encoder", None)
+    if make is None:
+        return whole.encode
+    # `JSONEncoder.encode` makes this object for every text, which takes longer than most texts.
+    escape = encoder.encode_basestring_ascii
+    chunks = make(None, whole.default, escape, None, ":", ",", sort_keys, False, False)
+    return lambda data: "".join(chunks(data, 0))
+
+
+encode = _line(sort_keys=False)
+"""Returns JSON-ready data as one line of ASCII, in the order that it has."""
+_canonical = _line(sort_keys=True)
 
 
 def literal(data: Any) -> str:
@@ -32,4 +44,4 @@ def digest_text(tag: str, *texts: str) -> str:
 
 def digest(tag: str, *parts: Any) -> str:
     """Return the digest of JSON-ready data; the order of keys does not matter."""
-    return digest_text(tag, _CANONICAL.encode(parts))
+    return digest_text(tag, _canonical(parts))

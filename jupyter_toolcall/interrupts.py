@@ -8,18 +8,22 @@ lets it through to code that may take long: a model, a tool, a value's own metho
 from __future__ import annotations
 
 import importlib
+import os
 import signal
 import threading
 import time
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Handler = Callable[[int, FrameType | None], Any]
 # The functions of `signal` try to name each handler that they return, which takes 10 µs.
 _signal = importlib.import_module("_signal")
+_main = threading.main_thread().ident
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: globals().update(_main=threading.get_ident()))
 LONG = 1.0
 """Seconds: nothing that is only recorded takes so long."""
 
@@ -32,7 +36,8 @@ class Hold:
     it. Only the main thread gets signals, so in any other thread a hold does nothing.
     """
 
-    innermost: Hold | None = None
+    __slots__ = ("_handler", "_outer", "firm", "noted", "open", "raised")
+    innermost: ClassVar[Hold | None] = None
     """The hold that the main thread is in."""
 
     def __init__(self, *, firm: bool = False) -> None:
@@ -48,7 +53,7 @@ class Hold:
         self._outer: Hold | None = None
 
     def __enter__(self) -> Hold:
-        if not _in_main_thread():
+        if threading.get_ident() != _main:
             return self
         outer = Hold.innermost
         if outer is None:
@@ -115,17 +120,13 @@ def _begins_or_ends(frame: FrameType | None) -> bool:
     return frame is not None
 
 
-def _in_main_thread() -> bool:
-    return threading.get_ident() == threading.main_thread().ident
-
-
 def interruptible(function: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
     """Return what a function returns, interrupted at once where an interrupt comes.
 
     A handler of SIGINT that the function installs goes with its end.
     """
     hold = Hold.innermost
-    if hold is None or hold.open or hold.firm or not _in_main_thread():
+    if hold is None or hold.open or hold.firm or threading.get_ident() != _main:
         return function(*args, **named)
     hold.deliver()
     handler = _signal.getsignal(signal.SIGINT)

@@ -476,7 +476,7 @@ def test_each_call_has_one_result_in_call_order_and_a_replay_adds_nothing(
         BOX, model, scheme="flat", inputs={"book": Book("Dune")}, approve=approve
     ).ask("Go.")
     for _ in turns:
-        session.step()
+        patiently(session.step)
         while session.tool_calls:
             call = order.choice(session.tool_calls)
             turn = session.state.turns

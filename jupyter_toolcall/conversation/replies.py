@@ -26,13 +26,18 @@ def replied(
 
     An id is a name that later entries use, so a secret in it is hidden before it is one.
     """
-    made = (replace(call, id=hide(call.id)) for call in map(sound, reply.calls))
-    calls = _unique(tuple(made), state) if reply.stop in RUNS else ()
+    made = tuple(_hidden_id(sound(call), hide) for call in reply.calls)
+    calls = _unique(made, state) if reply.stop in RUNS else ()
     raw = reply.raw if calls == tuple(reply.calls) else None
     text = well_formed(reply.text)
     said = well_formed(reply.said)
     thought = reply.thought
     return Replied(text, calls, reply.stop, reply.usage, raw, offered, thought, said, news)
+
+
+def _hidden_id(call: Call, hide: Hide) -> Call:
+    plain = hide(call.id)
+    return call if plain == call.id else replace(call, id=plain)
 
 
 def _unique(calls: tuple[Call, ...], state: State) -> tuple[Call, ...]:

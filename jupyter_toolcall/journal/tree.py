@@ -7,7 +7,6 @@ its lines go is told by whoever makes it.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -19,6 +18,7 @@ from ..secrets import Secrets
 from . import entries
 from .entries import BROKEN, HEADER, Entry, Label, Seal, When, name
 from .event_secrets import concealed
+from .folds import Fold
 
 __all__ = ["Entry", "Journal", "Label", "Seal", "When", "Write", "name"]
 
@@ -34,9 +34,8 @@ class Journal:
         self._entries: dict[str, Entry] = {}
         self._order: list[Entry] = []
         self._children: dict[str | None, tuple[str, ...]] = {}
-        self._folds: defaultdict[Callable[[Any, Entry], Any], dict[str | None, Any]]
-        self._folds = defaultdict(dict)
-        self._checks: dict[Callable[[Any, Entry], Any], dict[str | None, Any]] = {}
+        self._folds: dict[Callable[[Any, Entry], Any], Fold[Any]] = {}
+        self._checks: list[Fold[Any]] = []
         self._write, self._seal = write, seal
         self.texts: dict[str, Any] = {}
         """Tool definitions and system texts, by digest."""
@@ -146,8 +145,8 @@ class Journal:
         behind = [entry_id]
         for each in behind:
             behind += self.children(each)
-            for states in self._folds.values():
-                states.pop(each, None)
+            for fold in self._folds.values():
+                fold.forget(each)
 
     def _replace(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
         entry = Entry(known.id, known.parent, known.event, meta)
@@ -158,16 +157,15 @@ class Journal:
         return entry
 
     def _take(self, entry: Entry, when: When) -> None:
-        for evolve, states in self._checks.items():
-            if entry.parent in states:
-                states[entry.id] = evolve(states[entry.parent], entry)
+        for fold in self._checks:
+            fold.at(entry.id)
         if self._write is not None:
             self._write(entry.line(self._seal), when)
 
     def _forget(self, entry_id: str) -> None:
         del self._entries[entry_id]
-        for states in self._folds.values():
-            states.pop(entry_id, None)
+        for fold in self._folds.values():
+            fold.forget(entry_id)
 
     def mark_open_calls(self, why: str) -> None:
         """Mark at the end of each branch what may have gone on elsewhere, for a person to decide.
@@ -244,27 +242,25 @@ class Journal:
         return tuple(reversed(found))
 
     def fold(self, head: str | None, evolve: Callable[[S, Entry], S], start: S) -> S:
-        """Return what the entries up to `head` lead to; each prefix is computed once.
+        """Return what the entries up to `head` lead to.
 
-        `evolve` is the key under which prefixes are kept, so it has to be one lasting
+        `evolve` is the key under which results are kept, so it has to be one lasting
         function, and to go with one `start`.
         """
-        known: dict[str | None, S] = self._folds[evolve]
-        if head in known:
-            return known[head]
-        ahead = []
-        while head is not None and head not in known:
-            ahead.append(self[head])
-            head = ahead[-1].parent
-        state = start if head is None else known[head]
-        for entry in reversed(ahead):
-            state = known[entry.id] = evolve(state, entry)
-        return state
+        return self._fold(evolve, start).at(head)
 
     def checked(self, head: str | None, evolve: Callable[[S, Entry], S], start: S) -> S:
         """Return what `fold` does; from now on what `evolve` raises for is never added."""
-        known: dict[str | None, S] = self._checks.setdefault(evolve, self._folds[evolve])
-        return known[head] if head in known else self.fold(head, evolve, start)
+        fold = self._fold(evolve, start)
+        if fold not in self._checks:
+            self._checks.append(fold)
+        return fold.at(head)
+
+    def _fold(self, evolve: Callable[[S, Entry], S], start: S) -> Fold[S]:
+        fold = self._folds.get(evolve)
+        if fold is None:
+            fold = self._folds[evolve] = Fold(self._entries, evolve, start)
+        return fold
 
     # -- as text ------------------------------------------------------------------------
 

@@ -51,7 +51,7 @@ def replay_entry(cursor: Cursor, said: Entry, state: State) -> Entry | None:
     """Repeat the next recorded event; None where a person has to be asked again."""
     # The journal may have been verified since it was read.
     said = cursor.desk.journal[said.id]
-    told = state_at(cursor.desk.journal, said.parent)
+    told = state if said.parent == cursor.head else state_at(cursor.desk.journal, said.parent)
     match said.event:
         case Decided(decision="approve" | "edit") as event:
             return _replay_approval(cursor, said, event, told, state)

@@ -7,8 +7,8 @@ come from a person.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
 from ..conversation.replies import replied
@@ -55,12 +55,10 @@ def ask_model(cursor: Cursor, state: State) -> Entry | None:
         return None
     desk, request = cursor.desk, cursor.request_in(state)
     began = desk.clock()
-    with ExitStack() as open_hooks:
-        name = str(getattr(desk.model, "name", "")) if desk.hooks else ""
-        notes = [open_hooks.enter_context(hook.around_request(name)) for hook in desk.hooks]
+    model = str(getattr(desk.model, "name", ""))
+    with _hooked([hook.around_request(model) for hook in desk.hooks]) as note:
         reply = request_reply(cursor, request)
-        for note in notes:
-            note(reply)
+        note(reply)
     if reply is None:
         return None
     meta: dict[str, Any] = {"at": began, "ms": milliseconds(began, desk.clock())}
@@ -192,13 +190,9 @@ def execute(cursor: Cursor, ready: Prepared, state: State) -> Entry:
     desk, cursor.running = cursor.desk, ready.call_id
     try:
         try:
-            with ExitStack() as open_hooks:
-                notes = [
-                    open_hooks.enter_context(hook.around_execution(ready)) for hook in desk.hooks
-                ]
+            with _hooked([hook.around_execution(ready) for hook in desk.hooks]) as note:
                 ran = performed(ready, state, desk.memory, desk.clock)
-                for note in notes:
-                    note(ran.outcome)
+                note(ran.outcome)
         except KeyboardInterrupt:
             # A second one came while the end of the tool was read: what it did is not known.
             ran = Performed(Interrupted(), {}, True)
@@ -208,6 +202,27 @@ def execute(cursor: Cursor, ready: Prepared, state: State) -> Entry:
     if ran.interrupted:
         raise KeyboardInterrupt
     return entry
+
+
+Note = Callable[[Any], None]
+_NO_HOOKS: AbstractContextManager[Note] = nullcontext(lambda result: None)
+
+
+def _hooked(contexts: Sequence[AbstractContextManager[Note]]) -> AbstractContextManager[Note]:
+    """Return the contexts of all hooks as one, which yields what tells them a result."""
+    return _all_hooks(contexts) if contexts else _NO_HOOKS
+
+
+@contextmanager
+def _all_hooks(contexts: Sequence[AbstractContextManager[Note]]) -> Iterator[Note]:
+    with ExitStack() as stack:
+        notes = [stack.enter_context(context) for context in contexts]
+
+        def tell(result: Any) -> None:
+            for note in notes:
+                note(result)
+
+        yield tell
 
 
 def run_now(cursor: Cursor, call_id: str) -> Entry | None:

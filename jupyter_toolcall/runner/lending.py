@@ -54,6 +54,9 @@ class Lending:
     def __post_init__(self) -> None:
         self._loans: dict[int, Loan] = {}
 
+    def __len__(self) -> int:
+        return len(self._loans)
+
     def __iter__(self) -> Iterator[Loan]:
         return iter(self._loans.values())
 

@@ -129,7 +129,7 @@ def run(prepared: Prepared, state: State, memory: Memory, invoke: Invoke) -> Ran
     made = None if isinstance(outcome, (Failed, Interrupted)) else outcome
     try:
         # What a value's own class raises says nothing of the inputs.
-        notes = attempt(lending.notes, result, made)[0] or ()
+        notes = (attempt(lending.notes, result, made)[0] or ()) if lending else ()
     except KeyboardInterrupt:
         notes, interrupted = (), True
     return Ran(outcome, printed.text(), interrupted, notes)

@@ -24,6 +24,8 @@ def readable(arguments: object) -> dict[str, Any]:
     """Return arguments as JSON data. Raises CallError, which says what is not JSON."""
     if not isinstance(arguments, (dict, Mapping)):
         raise CallError('the arguments are not an object, such as {"name": "value"}')
+    if _is_short_and_flat(arguments):
+        return dict(arguments)
     data: dict[str, Any] = _plain(arguments, "", 0)
     try:
         size = len(encode(data))
@@ -32,6 +34,21 @@ def readable(arguments: object) -> dict[str, Any]:
     if size > LONGEST:
         raise CallError(f"the arguments are longer than {LONGEST:,} characters ({size:,})")
     return data
+
+
+def _is_short_and_flat(arguments: Mapping[Any, Any]) -> bool:
+    """Return whether arguments are a few scalars, which need no further look."""
+    for key, value in arguments.items():
+        kind = type(value)
+        if kind is str:
+            plain = len(value) < 10_000 and value.isascii()
+        elif kind is int:
+            plain = -(1 << 63) < value < 1 << 63
+        else:
+            plain = value is None or kind is bool
+        if not (plain and type(key) is str and len(key) < 100 and key.isascii()):
+            return False
+    return len(arguments) < 50
 
 
 def _plain(value: Any, place: str, depth: int) -> Any:
@@ -81,4 +98,6 @@ def sound(call: Call) -> Call:
 
 
 def _short(name: object) -> str:
+    if type(name) is str and len(name) <= 200 and name.isascii():
+        return name
     return well_formed(str(name)[:200])
