@@ -126,7 +126,7 @@ def test_in_steps_nothing_goes_on_before_it_is_said() -> None:
     drive.drive_now()
     assert statuses(drive) == ["proposed", "proposed"]
     obeyed(drive, {"type": "step"})
-    assert statuses(drive) == ["approved", "proposed"]
+    assert statuses(drive) == ["succeeded", "proposed"]
     obeyed(drive, {"type": "run"})
     assert statuses(drive) == ["succeeded", "succeeded"]
 

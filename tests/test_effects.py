@@ -10,7 +10,7 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.errors import NotYourTurn
-from jupyter_toolcall.events import Decided, Replied
+from jupyter_toolcall.events import Replied
 from jupyter_toolcall.journal import seal
 from jupyter_toolcall.journal.disk import home, journal_file
 from jupyter_toolcall.magics import lines
@@ -134,7 +134,7 @@ def test_what_a_policy_allowed_before_is_for_the_policy_of_today(tmp_path: Path)
     cell(kernel(tmp_path / "a.ipynb"), script=script)
     OPENED[-1].close()
     session = cell(kernel(tmp_path / "a.ipynb"), "ask", script)
-    session.checkout(next(e.id for e in session.journal if isinstance(e.event, Decided))).run()
+    session.checkout(next(e.id for e in session.journal if isinstance(e.event, Replied))).run()
     assert [call.tool for call in session.pending] == ["build"]
     assert SENT == ["door"]
 
@@ -223,11 +223,11 @@ def test_a_decision_on_one_call_runs_no_other_one_that_another_key_approved(tmp_
 
 
 def unverified(notebook: Path) -> Session:
-    """Return a session that another key recorded: its second call was allowed and has not run."""
+    """Return a session that another key recorded: its second call has not run."""
     cells = kernel(notebook)
     cell(cells)
     cells.close()
-    cut_behind(notebook, "decided", "call_1_2")
+    cut_behind(notebook, "finished", "call_1_1")
     (home() / "key").unlink()
     return cell(kernel(notebook))
 

@@ -160,7 +160,6 @@ def test_what_allows_an_effect_has_to_be_on_disk_first_and_what_was_said_and_don
         (Decided("c"), "person", "first"),
         (Decided("c", "edit"), "person", "first"),
         (Decided("c", "reject"), "person", "now"),
-        (Decided("d"), "policy", "soon"),
         (Started("d"), "", "first"),
         (Finished("c", Data(1)), "", "now"),
     ]

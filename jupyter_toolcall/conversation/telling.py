@@ -37,13 +37,17 @@ class Told:
     known: HashTrieMap[str, Sent]
     lines: HashTrieSet[str]
     turns: int = 0
+    waiting: int = 0
+    """How many calls of the last reply have no result yet."""
     marked: bool = False
     """Whether a marker stands for a value in any message."""
 
     def add(self, message: Message) -> Told:
         """Return what was told with one more message."""
         messages = self.messages.add(message)
-        return Told(messages, self.first, self.known, self.lines, self.turns, self.marked)
+        return Told(
+            messages, self.first, self.known, self.lines, self.turns, self.waiting, self.marked
+        )
 
     def with_keys(self, keys: tuple[str, ...]) -> Told:
         """Return what was told, marked where a message has markers that stand for values."""
@@ -67,8 +71,9 @@ def teller(journal: Journal, scheme: Scheme, toolbox: Toolbox) -> Callable[[Told
                     spoken = replace(spoken, secrets=keys)
                 return _heard(told, reply, journal.texts, spoken).with_keys(keys)
             case Finished() | Decided(decision="reject" | "answer"):
-                state = state_at(journal, entry.id)
-                return told if state.open else told.add(scheme.speak(_results(state)))
+                if told.waiting > 1:
+                    return replace(told, waiting=told.waiting - 1)
+                return told.add(scheme.speak(_results(state_at(journal, entry.id))))
         return told
 
     def _results(state: State) -> Results:
@@ -143,7 +148,8 @@ def _heard(told: Told, reply: Replied, texts: Mapping[str, Any], spoken: Message
     if reply.news:
         lines = lines.update(reply.news.splitlines())
     messages = _with(told.messages, reply.news).add(spoken)
-    return Told(messages, first, known, lines, told.turns + 1, told.marked)
+    waiting = len(reply.calls)
+    return Told(messages, first, known, lines, told.turns + 1, waiting, told.marked)
 
 
 def _with(messages: Trail[Message], news: str) -> Trail[Message]:

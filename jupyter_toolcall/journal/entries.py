@@ -51,9 +51,12 @@ class Entry:
         gone on elsewhere (in a copy, or in lines that were lost)."""
         return self.own and "may_have_run" not in self.meta
 
-    def line(self, seal: Seal | None = None) -> str:
-        """Return the entry as a line, sealed where it is this machine's own."""
-        data = {"id": self.id, "parent": self.parent, "event": to_json(self.event)}
+    def line(self, seal: Seal | None = None, event: Any = None) -> str:
+        """Return the entry as a line, sealed where it is this machine's own.
+
+        `event` is the event's JSON, where the caller has it already.
+        """
+        data = {"id": self.id, "parent": self.parent, "event": event or to_json(self.event)}
         data |= {"meta": dict(self.meta)} if self.meta else {}
         return line(data, seal if self.own else None)
 
@@ -85,8 +88,13 @@ class Label:
 
 
 def name(parent: str | None, event: Event) -> str:
-    """Return the id of an entry: the digest of its parent and of its event's bytes."""
-    return digest("entry", parent or "", to_json(event))
+    """Return the id of an entry: the digest of its parent and of its event."""
+    return name_by_json(parent, to_json(event))
+
+
+def name_by_json(parent: str | None, event: Any) -> str:
+    """Return the id of an entry by the JSON of its event."""
+    return digest("entry", parent or "", event)
 
 
 def text_line(known: str, value: Any) -> str:

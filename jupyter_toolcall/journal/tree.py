@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 
 from ..digest import digest
 from ..errors import BrokenJournal, NewerJournal, UnknownEntry
-from ..events import Asked, Decided, Event, Finished, Replied, Started
+from ..events import Asked, Decided, Event, Finished, Replied, Started, to_json
 from ..interrupts import Hold
 from ..secrets import Secrets
 from . import entries
-from .entries import BROKEN, HEADER, Entry, Label, Seal, When, name
+from .entries import BROKEN, HEADER, Entry, Label, Seal, When, name, name_by_json
 from .event_secrets import concealed
 from .folds import Fold
 
@@ -103,19 +103,20 @@ class Journal:
     ) -> Entry:
         if parent is not None and parent not in self._entries:
             raise UnknownEntry(f"this journal has no entry {parent!r}")
-        entry_id = name(parent, event)
+        data = to_json(event)
+        entry_id = name_by_json(parent, data)
         known = self._entries.get(entry_id)
         if known is not None:
             marks = {"stale", "may_have_run", "kept"} & known.meta.keys()
             said_anew = not known.own or bool(marks - (meta or {}).keys())
             return self._adopt(known, meta or {}) if own and said_anew else known
         entry = Entry(entry_id, parent, event, meta or {}, own)
-        return self._add(entry, "soon" if again else entry.when)
+        return self._add(entry, "soon" if again else entry.when, data)
 
-    def _add(self, entry: Entry, when: When) -> Entry:
+    def _add(self, entry: Entry, when: When, data: Any = None) -> Entry:
         self._entries[entry.id] = entry
         try:
-            self._take(entry, when)
+            self._take(entry, when, data)
         # An entry that does not fit, or cannot be written down, was never here.
         except BaseException:
             self._forget(entry.id)
@@ -156,11 +157,11 @@ class Journal:
         self._order.append(entry)
         return entry
 
-    def _take(self, entry: Entry, when: When) -> None:
+    def _take(self, entry: Entry, when: When, data: Any) -> None:
         for fold in self._checks:
             fold.at(entry.id)
         if self._write is not None:
-            self._write(entry.line(self._seal), when)
+            self._write(entry.line(self._seal, data), when)
 
     def _forget(self, entry_id: str) -> None:
         del self._entries[entry_id]

@@ -11,18 +11,20 @@ import contextlib
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from ..acts import places, replying
 from ..branches.repeated import as_before
 from ..errors import ModelError, NotKept, Stopped, Unfinished
-from ..loop import advance
+from ..events import Outcome
+from ..loop import SessionHooks, advance
 from ..models.person import Person
 from ..rows.contract import Phase
 from ..secrets import MissingSecret
 from ..session import Session
-from ..state.steps import AskModel, AskPerson, Perform
-from ..state.steps import Step as NextStep
+from ..state.memory import Prepared
+from ..state.steps import AskModel, AskPerson
 from .hearing import Hearing
 from .screen import SAYS
 
@@ -170,16 +172,17 @@ class Drive(Hearing):
         cursor = self.session.cursor
         if cursor.held_by is not None:
             return False
-        step = cursor.due
-        cursor.running = step.call.id if isinstance(step, Perform) else ""
-        if isinstance(step, Perform) or (isinstance(step, AskModel) and not self._plays):
-            self.publish(_phase(step))
+        if isinstance(cursor.due, AskModel) and not self._plays:
+            self.publish("thinking")
         elif self.stepping:
             self.publish("running")
+        desk = cursor.desk
+        hooks = desk.hooks
+        desk.hooks = (*hooks, PublishesExecution(self.publish))
         try:
             return advance(cursor) is not None
         finally:
-            cursor.running = ""
+            desk.hooks = hooks
 
     async def _wait(self, asks: str) -> None:
         self.publish(*self._pause(asks))
@@ -189,8 +192,15 @@ class Drive(Hearing):
             self.publish("running")
 
 
-def _phase(step: NextStep) -> Phase:
-    return "thinking" if isinstance(step, AskModel) else "running"
+@dataclass(frozen=True)
+class PublishesExecution(SessionHooks):
+    """Shows that a call runs, before its tool does."""
+
+    publish: Callable[[Phase], None]
+
+    def around_execution(self, call: Prepared) -> AbstractContextManager[Callable[[Outcome], None]]:
+        self.publish("running")
+        return super().around_execution(call)
 
 
 def _said(error: BaseException) -> str:

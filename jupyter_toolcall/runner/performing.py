@@ -9,6 +9,7 @@ from typing import Any
 from ..events import Decided, Finished, Outcome
 from ..state.fold import state_at
 from ..state.memory import Memory, Prepared, results_of
+from ..state.recorded_calls import recorded_call
 from ..state.shape import State
 from ..tools import Tool, Toolbox
 from ..tools.invoke import invoke
@@ -69,7 +70,8 @@ def keep_all(memory: Memory, toolbox: Toolbox) -> None:
                 call = state_at(memory.journal, entry.id).call(call_id)
                 tool = toolbox.get(call.tool)
                 if tool is None or worth_keeping(tool, entry.meta.get("ms", 0)):
-                    memory.put(results_of(call))
+                    recorded = recorded_call(memory.journal, entry.id, call_id)
+                    memory.put(results_of(call.outcome, call_id, recorded))
 
 
 def milliseconds(began: float, ended: float) -> float:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from ..events import Decided, Finished, Replied, Started
 from ..journal.tree import Entry, Journal
 from .call import CallState
-from .fold import state_at
+from .recorded_calls import recorded_call
 
 Run = tuple[str, str, str]
 """A call of one reply of the model, as it ran: the reply's entry, the call's id, its digest."""
@@ -56,7 +56,7 @@ class Claims:
             self._read += 1
 
     def _run(self, entry: Entry, call_id: str) -> Run:
-        call = state_at(self.journal, entry.id).calls[call_id]
+        call = recorded_call(self.journal, entry.id, call_id)
         return call.reply, call_id, call.bound
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from ..events import Decided, Finished
 from ..journal.tree import Entry, Journal
-from .call import CallState
 from .fold import state_at
+from .recorded_calls import recorded
 from .shape import State
 
 Inputs = tuple[str, str, int, str, str]
@@ -21,11 +21,17 @@ Inputs = tuple[str, str, int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a call came to its outcome, and what was known by then."""
+    """How a call came to its outcome: at which entry, and whether it ran there."""
 
-    state: State
+    journal: Journal = field(repr=False, compare=False)
+    entry: str
     memory: bool = False
     meta: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def state(self) -> State:
+        """What was known by then."""
+        return state_at(self.journal, self.entry)
 
 
 @dataclass
@@ -41,31 +47,34 @@ class Ends:
         self._catch_up()
         ends = {}
         for entry in entries:
-            state = state_at(self.journal, entry.id)
             match entry.event:
                 case Finished(call_id):
-                    first = self._first.get(_inputs(state.calls[call_id], state), entry.id)
-                    ends[call_id] = End(state, entry.id in shared or first != entry.id, entry.meta)
+                    first = self._first.get(self._inputs(entry, call_id), entry.id)
+                    known = entry.id in shared or first != entry.id
+                    ends[call_id] = End(self.journal, entry.id, known, entry.meta)
                 case Decided(call_id, "reject" | "answer"):
-                    ends[call_id] = End(state)
+                    ends[call_id] = End(self.journal, entry.id)
         return ends
 
     def _catch_up(self) -> None:
         for entry in self.journal.since(self._read):
-            self._read += 1
             if isinstance(entry.event, Finished):
-                state = state_at(self.journal, entry.id)
-                inputs = _inputs(state.calls[entry.event.call_id], state)
-                self._first.setdefault(inputs, entry.id)
+                self._first.setdefault(self._inputs(entry, entry.event.call_id), entry.id)
+            # Last, so that an entry at which an interrupt came is read again.
+            self._read += 1
 
+    def _inputs(self, entry: Entry, call_id: str) -> Inputs:
+        """Return what a call was asked for and ran on: its approval digest, or its objects.
 
-def _inputs(call: CallState, state: State) -> Inputs:
-    """What a call was asked for and ran on: what it was bound to, or the objects it names.
+        Another session of the same journal remembers nothing of this one.
+        """
+        known = recorded(self.journal, entry.id)
+        call = known.call(call_id)
+        inputs = call.bound if call.bound or call.decided else self._named(entry, call_id)
+        return known.root, known.prompt, known.again, call_id, inputs
 
-    Another session of the same journal remembers nothing of this one.
-    """
-    if call.decided is not None or call.bound:
-        return state.root, state.prompt, state.asked_again, call.id, call.bound
-    named = (state.objects.get(v) for v in call.arguments.values() if isinstance(v, str))
-    inputs = " ".join(made.digest for made in named if made is not None)
-    return state.root, state.prompt, state.asked_again, call.id, inputs
+    def _named(self, entry: Entry, call_id: str) -> str:
+        state = state_at(self.journal, entry.id)
+        values = state.calls[call_id].arguments.values()
+        made = (state.objects.get(value) for value in values if isinstance(value, str))
+        return " ".join(each.digest for each in made if each is not None)

@@ -18,8 +18,8 @@ from ..journal.tree import Journal
 from ..secrets import MissingSecret
 from ..tools import Tool
 from ..tools.kinds import Kinds, kind_of
-from .call import CallState, is_instance, objects_of
-from .fold import state_at
+from .call import objects_of
+from .recorded_calls import RecordedCall, recorded_call
 from .shape import State
 
 MISSING = object()
@@ -212,11 +212,14 @@ class Memory:
         """Read what this machine has done since the last time."""
         for entry in self.journal.since(self._read):
             match entry.event:
-                case Finished(call_id) | Decided(call_id, "answer") if entry.own:
-                    call = state_at(self.journal, entry.id).call(call_id)
-                    self._ours.update(results_of(call))
-                    if isinstance(entry.event, Finished) and call.started is not None:
-                        self._known[call.id, call.bound] = entry.event.outcome
+                case Finished(call_id, outcome) if entry.own:
+                    call = recorded_call(self.journal, entry.id, call_id)
+                    self._ours.update(results_of(outcome, call_id, call))
+                    if call.started:
+                        self._known[call_id, call.bound] = outcome
+                case Decided(call_id, "answer", result=result) if entry.own:
+                    call = recorded_call(self.journal, entry.id, call_id)
+                    self._ours.update(results_of(result, call_id, call))
             # Last, so that an entry at which an interrupt came is read again.
             self._read += 1
 
@@ -229,11 +232,11 @@ def _results(ready: Prepared, outcome: Outcome) -> list[tuple[str, str]]:
     return made
 
 
-def results_of(call: CallState) -> tuple[str, ...]:
+def results_of(outcome: Outcome | None, call_id: str, call: RecordedCall) -> tuple[str, ...]:
     """Return the digests of all that a call made or changed, as it is recorded."""
-    made = [each.digest for each in objects_of(call.outcome)]
-    if call.started is not None and any(map(is_instance, call.started.used)):
-        made.append(after(call.id, call.bound))
+    made = [each.digest for each in objects_of(outcome)]
+    if call.stateful:
+        made.append(after(call_id, call.bound))
     return tuple(made)
 
 

@@ -134,6 +134,8 @@ def _with_outcome(row: CallRow, call: CallState) -> CallRow:
 
 
 def _with_question(row: CallRow, seen: Seen, call: CallState, ready: Prepared) -> CallRow:
+    if row.status == "running":
+        return row
     verdict, why = seen.cursor.verdict(call, ready)
     if ready.tool.for_person and verdict != "reject":
         verdict, why = "ask", FOR_PERSON
