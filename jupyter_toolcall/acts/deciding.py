@@ -163,7 +163,7 @@ def _object(cursor: Cursor, call: CallState, result: Any, index: int) -> Made | 
     if kind is None:
         return None
     content = content_digest(result)
-    made = Made(kind, "", digest("answered", cursor.head, call.id, content, index), content)
+    made = Made(kind, digest("answered", cursor.head, call.id, content, index), content)
     memory.hold(made, result)
     # No replay could make again what a person gave.
     memory.put((made.digest,))

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..events import Call, Decided, Event, Replied
 from ..state.shape import State
-from ..state.unmade import maker_in, name_in, unmade
+from ..state.unmade import name_in, producer_in, unmade
 from ..tools import Tool
 from ..tools.references import fits, rename
 
@@ -48,10 +48,11 @@ def _arguments(
 
     def again(name: str) -> str:
         known = told.objects.get(name)
-        maker = known.maker if known is not None else maker_in(name, told.each())
-        if not maker and name not in now.objects:
+        producer = known.producer if known is not None else producer_in(name, told.each())
+        if producer is None and name not in now.objects:
             return name
-        return now.by_maker.get(maker) or unmade(name_in(name), maker, now.calls)
+        found = None if producer is None else now.by_producer.get(producer)
+        return found or unmade(name_in(name), producer, now.calls)
 
     renamed: Mapping[str, Any] = rename(tool.parameters, dict(arguments), again, _names)
     return renamed

@@ -190,4 +190,4 @@ def _seen(line: str, state: State, offer: Offer) -> bool:
             return " " in name
         name = f"{kind}#1"
     made = state.objects.get(name)
-    return made is not None and not made.maker.startswith("input:")
+    return made is not None and not made.producer.input

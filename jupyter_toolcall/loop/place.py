@@ -289,7 +289,7 @@ class Place:
 
     def _is_new(self, call: CallState) -> bool:
         """Return whether the model asked for a call here, and not in a recorded reply."""
-        return self.heard != "" and call.key.startswith(f"{self.heard[:12]}.")
+        return self.heard != "" and call.entry == self.heard
 
     def is_repeated_by_policy(self, call: CallState, ready: Prepared) -> bool:
         """Return whether a policy lets a call of a recorded reply run: its result is taken from

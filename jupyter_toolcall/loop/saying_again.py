@@ -36,7 +36,7 @@ def say_again(place: Place, said: Entry, state: State) -> Entry | None:
             return take(place, step_of(state.calls[call_id]), state)
         case Started(call_id):
             return _start_again(place, said, state.calls[call_id], told, state)
-        case Finished(call_id, by="program", used=used) if not same_objects(used, told, state):
+        case Finished(call_id, by="program", uses=uses) if not same_objects(uses, told, state):
             return take(place, step_of(state.calls[call_id]), state)
         case Finished(call_id, by="session") as event:
             place.script.at += 1

@@ -113,6 +113,6 @@ def _came(call: CallState, state: State, spoken: bool) -> Came:
     said, error = told(call, state)
     said.pop("note", None)
     values = (json.dumps(value, ensure_ascii=False) for value in said.values())
-    names = (state.by_maker[made.maker] for made in objects_of(call.outcome))
+    names = map(state.name_of, objects_of(call.outcome))
     parts = tuple(names if spoken else values)
     return Came(call.id, error, tuple(part for part in parts if len(part) < LONGEST))

@@ -128,9 +128,9 @@ def told(call: CallState, state: State) -> tuple[dict[str, Any], bool]:
 def _outcome(call: CallState, state: State) -> tuple[dict[str, Any], bool]:
     match call.outcome:
         case Made() as made:
-            return {"result": state.by_maker[made.maker]}, False
+            return {"result": state.name_of(made)}, False
         case Many(objects):
-            return {"objects": [state.by_maker[made.maker] for made in objects]}, False
+            return {"objects": [*map(state.name_of, objects)]}, False
         case Data(data):
             return {"result": data}, False
         case Failed(message) if call.status == "rejected":

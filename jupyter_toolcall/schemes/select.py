@@ -121,7 +121,7 @@ def available(state: State, toolbox: Toolbox) -> list[str]:
 
 def _objects(state: State, toolbox: Toolbox) -> Iterator[str]:
     """Yield the objects from outside, and the newest of those that were made."""
-    given = [state.by_maker[made.maker] for _, made in state.opened.inputs]
+    given = state.inputs.values()
     made = list(islice(_made(state), SHOWN + 1))
     for name in (*given, *reversed(made[:SHOWN])):
         yield line(name, state, toolbox)
@@ -131,7 +131,7 @@ def _objects(state: State, toolbox: Toolbox) -> Iterator[str]:
 
 def _made(state: State) -> Iterator[str]:
     names = (state.names[-1 - back] for back in range(len(state.names)))
-    return (name for name in names if not state.objects[name].maker.startswith("input:"))
+    return (name for name in names if not state.objects[name].producer.input)
 
 
 _PARAMETERS: Mapping[str, Any] = {

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ..events import Call, Decided, Failed, Interrupted, Made, Many, Outcome, Started
+from ..events import Call, Decided, Failed, Interrupted, Made, Many, Outcome, Started, Uses
 from ..secrets import MissingSecret
 
 SAVE = "save"
 CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
-"""Other ids could be taken for a place, such as `input:potato`."""
+"""What providers take as an id; any other one is replaced by one that they take."""
 Status = Literal[
     "proposed", "approved", "succeeded", "failed", "rejected", "answered", "interrupted", "unknown"
 ]
@@ -20,12 +20,15 @@ Status = Literal[
 
 @dataclass(frozen=True, slots=True)
 class CallState:
-    """A call, and how far it has come. `key` tells it apart on all branches."""
+    """A call, and how far it has come."""
 
     call: Call
-    key: str
+    entry: str
+    """The entry of the reply that asked for it on this branch."""
     step: int
     turn: int
+    index: int = 0
+    """Which call of that reply it is, counted from 0."""
     decided: Decided | None = None
     started: Started | None = None
     outcome: Outcome | None = None
@@ -48,6 +51,11 @@ class CallState:
     def foreign(self) -> bool:
         """Whether the reply that asked for it is not verified as recorded by this machine."""
         return self.history == "unverified"
+
+    @property
+    def key(self) -> str:
+        """What tells it apart from the calls of all branches."""
+        return f"{self.entry[:12]}.{self.index}"
 
     @property
     def id(self) -> str:
@@ -94,6 +102,16 @@ class CallState:
         return self.asked
 
     @property
+    def uses(self) -> Uses:
+        """The objects that its arguments named when it ran; empty where it did not run."""
+        return self.started.uses if self.started is not None else {}
+
+    @property
+    def produced(self) -> tuple[Made, ...]:
+        """The objects that it produced, without those that it only gave back."""
+        return tuple(made for made in objects_of(self.outcome) if made.producer.call == self.id)
+
+    @property
     def status(self) -> Status:
         decision = self.decided.decision if self.decided is not None else ""
         if decision == "reject":
@@ -134,7 +152,7 @@ class CallState:
     ) -> CallState:
         """Return this call as it stands after something more is known of it."""
         own = self.own if own is None else own
-        here = self.call, self.key, self.step, self.turn
+        here = self.call, self.entry, self.step, self.turn, self.index
         before = self.stale, code or self.code
         return CallState(
             *here, decided, started, outcome, own, *before, self.history, self.reply, self.secrets
@@ -159,18 +177,3 @@ def objects_of(outcome: Outcome | None) -> tuple[Made, ...]:
         case Many(objects):
             return objects
     return ()
-
-
-def is_instance(place: str) -> bool:
-    """Return whether a place among what a call used is an instance, not an argument."""
-    return place.startswith("(")
-
-
-def is_variable(place: str) -> bool:
-    """Return whether a place among what a call used is a session variable."""
-    return place.startswith("$")
-
-
-def variable_place(name: str) -> str:
-    """Return the place of a session variable among what a call used."""
-    return f"${name}"

@@ -60,10 +60,10 @@ def evolve(state: State, entry: Entry) -> State:
                 state = state.but(code=state.code.insert(known.tool, code))
             code = state.code.get(known.tool) or ""
             return _put(state, known.then(known.decided, started, code=code))
-        case Finished(call_id, outcome, used=used):
+        case Finished(call_id, outcome, uses=uses):
             known = _expect(state, call_id, "proposed", "approved", "unknown")
-            if used:
-                known = known.then(known.decided, Started(call_id, None, used))
+            if uses:
+                known = known.then(known.decided, Started(call_id, None, uses))
             keys = entry.event.secrets if entry.own else ()
             return _with_variables(settle(state, known, outcome), outcome, keys)
 
@@ -87,8 +87,8 @@ def _open(state: State, opened: Opened) -> State:
     beside = {"aside": state, **_NOTHING_YET} if opened.aside else {}
     instances = _still_used(state, opened)
     state = state.but(opened=opened, instances=instances, settled=state.settled + 1, **beside)
-    for maker, made in opened.inputs:
-        state = introduce(state, replace(made, maker=made.maker or maker))
+    for _, made in opened.inputs:
+        state = introduce(state, made)
     return state
 
 
@@ -109,9 +109,9 @@ def _back(state: State) -> State:
 def _still_used(state: State, opened: Opened) -> HashTrieMap[str, str]:
     """An instance that is given anew, and is another, begins as it is given."""
     used, before = state.instances, dict(state.opened.instances)
-    for place, given in opened.instances:
-        if place in used and before.get(place) != given:
-            used = used.remove(place)
+    for name, given in opened.instances:
+        if name in used and before.get(name) != given:
+            used = used.remove(name)
     return used
 
 
@@ -165,9 +165,8 @@ def _with_calls(
             raise NotYourTurn(f"the call id {call.id!r} was used before")
         if not CALL_ID.fullmatch(call.id):
             raise NotYourTurn(f"{call.id!r:.60} is no call id: letters, digits, _ and - alone")
-        key = f"{entry.id[:12]}.{index}"
         known = CallState(
-            *(call, key, len(order) + 1, turn),
+            *(call, entry.id, len(order) + 1, turn, index),
             stale=stale,
             history=history,
             reply=str(entry.meta.get("of", entry.id)),

@@ -9,12 +9,13 @@ from typing import Any
 from rpds import HashTrieMap
 
 from ..errors import CallError, NotYourTurn
-from ..events import Asked, Made, Opened, Replied, Usage
+from ..events import Asked, Made, Opened, Producer, Replied, Usage
 from ..journal.trail import Trail
 from .call import CallState
 from .unmade import came, cause, name_in
 
 _NONE: HashTrieMap[str, Any] = HashTrieMap()
+_NO_NAMES: HashTrieMap[Producer, str] = HashTrieMap()
 _UNOPENED = Opened()
 _UNUSED = Usage()
 
@@ -51,7 +52,7 @@ class State:
     """What the last `save` named: object names, or plain values."""
     names: Trail[str] = field(default_factory=Trail)
     objects: HashTrieMap[str, Made] = _NONE
-    by_maker: HashTrieMap[str, str] = _NONE
+    by_producer: HashTrieMap[Producer, str] = _NO_NAMES
     contents: HashTrieMap[str, str] = _NONE
     """For each content that an object has, by type, the first object that had it."""
     counts: HashTrieMap[str, int] = _NONE
@@ -79,6 +80,11 @@ class State:
     """Beside a question of its own: where the session's own work was left."""
     settled: int = 0
     """How often something came to be: an opening, a prompt, or a call's outcome."""
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The names of the objects that the inputs are now, by input."""
+        return {name: self.name_of(made) for name, made in self.opened.inputs}
 
     @property
     def tokens(self) -> int:
@@ -131,9 +137,13 @@ class State:
             f"{came(call)}: edit that call, or fork from it and ask the model anew"
         )
 
-    def made(self, maker: str) -> Made | None:
-        """Return the object that a maker made here."""
-        return self.objects.get(self.by_maker.get(maker) or "")
+    def made(self, producer: Producer) -> Made | None:
+        """Return the object of a producer; None where it produced none on this branch."""
+        return self.objects.get(self.by_producer.get(producer) or "")
+
+    def name_of(self, made: Made) -> str:
+        """Return the name of an object of this branch."""
+        return self.by_producer[made.producer]
 
     def _kinds(self) -> str:
         return f"there are: {', '.join(sorted(self.newest.values())) or 'no objects yet'}"

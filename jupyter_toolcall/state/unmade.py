@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from ..events import Producer
 from .call import CallState, Status
 
 _TEXT = re.compile(
     r"(?P<name>[A-Za-z_]\w*#[1-9][0-9]*) \(not made on this branch"
     r"(?:: call (?P<step>\d+)(?:, part (?P<part>\d+),)? [a-z ]+)?\)"
 )
-_MAKER = re.compile(r"(?P<call>[^\[\]]+)(?:\[(?P<part>\d+)\])?")
 _CAME: Mapping[Status, str] = {
     "failed": "failed",
     "rejected": "was rejected",
@@ -25,13 +25,12 @@ _CAME: Mapping[Status, str] = {
 }
 
 
-def unmade(name: str, maker: str, calls: Mapping[str, CallState]) -> str:
+def unmade(name: str, producer: Producer | None, calls: Mapping[str, CallState]) -> str:
     """Return what stands for an object, by what made it elsewhere, where nothing did here."""
-    found = _MAKER.fullmatch(maker)
-    call = calls.get(found["call"]) if found is not None else None
-    if found is None or call is None:
+    call = calls.get(producer.call) if producer is not None else None
+    if producer is None or call is None:
         return f"{name} (not made on this branch)"
-    part = f", part {int(found['part']) + 1}," if found["part"] else ""
+    part = f", part {producer.index + 1}," if producer.index else ""
     return f"{name} (not made on this branch: call {call.step}{part} {came(call)})"
 
 
@@ -46,13 +45,13 @@ def name_in(text: str) -> str:
     return found["name"] if found is not None else text
 
 
-def maker_in(text: str, calls: Iterable[CallState]) -> str:
-    """Return what would have made the object that a text stands for, "" where it does not say."""
+def producer_in(text: str, calls: Iterable[CallState]) -> Producer | None:
+    """Return what would have made the object that a text stands for."""
     found = _TEXT.fullmatch(text)
     call = _step(found["step"], calls) if found is not None else None
     if found is None or call is None:
-        return ""
-    return f"{call.id}[{int(found['part']) - 1}]" if found["part"] else call.id
+        return None
+    return Producer(call.id, int(found["part"] or 1) - 1)
 
 
 def cause(text: str, calls: Iterable[CallState]) -> CallState | None:
