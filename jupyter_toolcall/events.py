@@ -48,16 +48,30 @@ Uses = Mapping[str, Producer]
 
 
 @dataclass(frozen=True, slots=True)
+class Missing:
+    """An argument that names an object which nothing has produced on this branch.
+
+    `path` are the keys, and the positions in lists, that lead to it. `producer` is what
+    produced the object where the call was recorded, UNSAID where nothing had.
+    """
+
+    path: tuple[str, ...]
+    producer: Producer = UNSAID
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """A tool call, as the model asked for it.
 
-    `broken` says why its arguments could not be read; such a call never runs.
+    `broken` says why its arguments could not be read; such a call never runs. One with
+    arguments that are `missing` does not run either, until a replay finds them again.
     """
 
     id: str
     tool: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     broken: str = ""
+    missing: tuple[Missing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +206,8 @@ class Decided:
     reason: str = ""
     secrets: tuple[str, ...] = ()
     """In the arguments."""
+    missing: tuple[Missing, ...] = ()
+    """Of the arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +255,7 @@ _JSON = frozenset({"arguments", "data", "offered", "raw", "setters", "variables"
 _PARTS = frozenset(
     {
         *("calls", "objects", "inputs", "outputs", "usage", "outcome", "result", "instances"),
-        *("secrets", "producer", "uses"),
+        *("secrets", "producer", "uses", "missing"),
     }
 )
 """The fields that hold parts with a type of their own, or pairs."""
@@ -273,6 +289,8 @@ def to_json(value: Any) -> Any:
         return found
     if cls is Producer:
         return _producer_to_json(value)
+    if cls is Missing:
+        return _missing_to_json(value)
     if isinstance(value, _PLAIN):
         return value
     if cls is dict or isinstance(value, Mapping):
@@ -298,6 +316,19 @@ def _producer(data: Mapping[str, Any]) -> Producer:
     if not known or _producer_to_json(producer) != data or producer == UNSAID:
         raise ValueError(f"{data!s:.60} is no producer")
     return producer
+
+
+def _missing_to_json(missing: Missing) -> dict[str, Any]:
+    found: dict[str, Any] = {"path": [*missing.path]}
+    if missing.producer == UNSAID:
+        return found
+    return found | {"producer": _producer_to_json(missing.producer)}
+
+
+def _missing(data: Mapping[str, Any]) -> Missing:
+    """Read a missing argument back. Raises ValueError, TypeError or KeyError where it is none."""
+    producer = _producer(data["producer"]) if "producer" in data else UNSAID
+    return Missing(tuple(map(str, data["path"])), producer)
 
 
 def _input(data: Mapping[str, Any]) -> Made:
@@ -338,6 +369,8 @@ def _field(key: str, item: Any) -> Any:
             return _build(item)
         case "secrets", list():
             return tuple(map(str, item))
+        case "missing", list():
+            return tuple(map(_missing, item))
         case "producer", dict():
             return _producer(item)
         case "uses", dict():

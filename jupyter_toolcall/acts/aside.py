@@ -20,7 +20,7 @@ from ..state.script import Script
 from ..state.shape import State
 from ..state.steps import AskModel
 from ..tools.kinds import kind_of
-from ..tools.references import NAME
+from ..tools.references import NAME, kind_in
 from .by_hand import all_answered
 from .opening import SCALAR_TYPES
 from .places import waiting
@@ -147,7 +147,7 @@ def _object(cursor: Cursor, obj: Any) -> _Named | None:
     """
     state, kinds = cursor.state, cursor.desk.memory.kinds
     if isinstance(obj, str) and NAME.fullmatch(obj):
-        kind = obj.partition("#")[0]
+        kind = kind_in(obj)
         if kind in state.newest or kind in kinds.values():
             return "", state.resolve(obj)
     kind_given = kind_of(obj, kinds)

@@ -10,15 +10,17 @@ from typing import Any
 from ..content.value import content_digest, plain_data
 from ..digest import digest
 from ..errors import Absent, CallError, NotYourTurn, UsageError
-from ..events import DECISIONS, Data, Decided, Decision, Made, Many, Outcome
+from ..events import DECISIONS, Data, Decided, Decision, Made, Many, Missing, Outcome
 from ..loop import Cursor
 from ..secrets import Keys, MissingSecret, marker_keys
 from ..state.call import CallState
+from ..state.fold import decided_on
+from ..state.missing import at_path, with_names
 from ..state.shape import State
 from ..tools import nearest
 from ..tools.arguments import readable
 from ..tools.kinds import kind_of
-from ..tools.references import NAME
+from ..tools.references import NAME, kind_in
 
 
 def decision(
@@ -44,7 +46,7 @@ def decision(
     event = event_of(cursor, call, verdict, arguments, result, reason)
     if verdict in ("reject", "answer"):
         return event
-    ready, _ = cursor.prepared(replace(call, decided=event, started=None, own=True), state)
+    ready, _ = cursor.prepared(decided_on(call, event, state, own=True), state)
     if ready.tool.for_person:
         raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer or reject it")
     if cursor.allows(call, ready) and event.decision == verdict == "approve":
@@ -97,7 +99,13 @@ def event_of(
                     'an edit needs the arguments to run with: arguments={"shape": ...}'
                 )
             marked, keys = edited_arguments(cursor, call, readable(arguments))
-            return Decided(call.id, verdict, "", marked, reason=reason, secrets=keys)
+            # An argument that was left as it was shown is still missing.
+            same = [m for m in call.missing if at_path(marked, m.path) == str(m)]
+            missing = tuple(Missing(m.path, m.producer) for m in same)
+            named = with_names(marked, same)
+            return Decided(
+                call.id, verdict, "", named, reason=reason, secrets=keys, missing=missing
+            )
         case "approve":
             return replace(call.approval(""), reason=reason)
         case "answer":
@@ -157,7 +165,7 @@ def _object(cursor: Cursor, call: CallState, result: Any, index: int) -> Made | 
     """Return the object that a result names or is; None for what is plain data."""
     memory = cursor.desk.memory
     if isinstance(result, str):
-        named = NAME.fullmatch(result) and result.partition("#")[0] in memory.kinds.values()
+        named = NAME.fullmatch(result) and kind_in(result) in memory.kinds.values()
         return cursor.state.resolve(result) if named else None
     kind = kind_of(result, memory.kinds)
     if kind is None:

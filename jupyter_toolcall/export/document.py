@@ -92,7 +92,7 @@ def _call(call: CallState, state: State, end: End | None, by: Mapping[str, str])
         tool=call.tool,
         status=call.status,
         arguments=dict(call.arguments),
-        asked=dict(call.call.arguments),
+        asked=dict(call.proposed),
         decision=call.decided.decision if call.decided else "",
         decided_by=by.get(call.id, ""),
         reason=call.decided.reason if call.decided else "",

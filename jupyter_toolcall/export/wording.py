@@ -50,7 +50,7 @@ def edited(call: CallState) -> tuple[str, ...]:
     """Return what a person changed in a call, as one line; () where it runs as it was asked for."""
     if not call.edited:
         return ()
-    before, reason = call.call.arguments, call.decided.reason if call.decided else ""
+    before, reason = call.proposed, call.decided.reason if call.decided else ""
     # An object that the model left out was filled in, and is no change.
     known = {k: v for k, v in call.asked.items() if k in before or k not in call.uses}
     now = {k: v for k, v in known.items() if k not in before or before[k] != v}

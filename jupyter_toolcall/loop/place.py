@@ -200,6 +200,8 @@ class Place:
         desk, (tool, own) = self.desk, self._named(call.tool)
         if tool is None:
             raise unknown_tool(call.tool, desk.toolbox, self.offer)
+        if call.missing:
+            raise state.missing(call.missing)
         asked = desk.scheme.complete(call, tool, state)
         variables = self._read_by(tool, state)
         arguments = asked if call.edited else tool.fill(asked, variables)

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ..conversation.telling import as_message
 from ..errors import BrokenJournal, ToolcallError, UsageError
 from ..events import Asked, Decided, Finished, Replied
 from ..journal.tree import Entry, Journal
 from ..models.recorded.tape import Came, Course, Outcomes, Told, Turn, plain
-from ..request import Assistant, Reply, User
+from ..request import Reply, User
 from ..schemes import Native, Scheme, scheme_recorded
 from ..schemes.scheme import told
 from ..state.call import CallState, objects_of
@@ -69,12 +70,13 @@ def _course(journal: Journal, path: Sequence[Entry], guessed: bool) -> Course:
             case Asked(text):
                 new.append(User(text))
             case Replied() as reply:
-                turn = _turn(journal, state, before, reply)
+                shown = as_message(reply, journal, entry.id)
+                turn = _turn(journal, state, before, replace(reply, calls=shown.calls))
                 if isinstance(scheme, Native):
                     # Its calls stand in its text, and are read from there again.
                     turn = replace(turn, reply=replace(turn.reply, calls=(), said=None))
                 course = course.then(turn, new)
-                new = [plain(scheme.speak(Assistant(reply.text, reply.calls, reply.raw)))]
+                new = [plain(scheme.speak(shown))]
             case Decided() | Finished() if before.open and not state.open:
                 new.append(_outcomes(state, scheme, guessed))
     return course

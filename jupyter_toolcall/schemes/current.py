@@ -18,7 +18,7 @@ from ..request import Result
 from ..state.call import CallState
 from ..state.shape import State
 from ..tools import Tool, Toolbox
-from ..tools.references import NAME, own_name_fits, walk
+from ..tools.references import NAME, kind_in, own_name_fits, walk
 from .current_tools import SAVE_AS, USE, own_name, save_as, use, views, with_own_names
 from .outputs import reminder, save_tools
 from .scheme import Offer, Scheme, as_text, receivers, told
@@ -115,7 +115,7 @@ def saved(state: State, call: CallState | None = None) -> dict[str, str]:
 
 
 def _kind(name: str) -> str:
-    return name.partition("#")[0]
+    return kind_in(name)
 
 
 # -- what a call left unsaid ---------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ..events import Call, Decided, Failed, Interrupted, Made, Many, Outcome, Started, Uses
 from ..secrets import MissingSecret
+from .missing import MissingObject, shown
 
 SAVE = "save"
 CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -46,6 +47,10 @@ class CallState:
     """The entry of the reply that asked for it; the first one where a replay repeated it."""
     secrets: tuple[str, ...] = ()
     """The keys of the markers that stand for values in the reply that asked for it."""
+    missing_proposed: tuple[MissingObject, ...] = ()
+    """Of the arguments that the model asked for."""
+    missing_decided: tuple[MissingObject, ...] = ()
+    """Of the arguments of the decision."""
 
     @property
     def foreign(self) -> bool:
@@ -66,11 +71,24 @@ class CallState:
         return self.call.tool
 
     @property
+    def proposed(self) -> Mapping[str, Any]:
+        """The arguments that the model asked for."""
+        if not self.missing_proposed:
+            return self.call.arguments
+        return shown(self.call.arguments, self.missing_proposed)
+
+    @property
     def asked(self) -> Mapping[str, Any]:
         """The arguments to run with: a person's, where they were edited."""
-        if self.decided is not None and self.decided.arguments is not None:
-            return self.decided.arguments
-        return self.call.arguments
+        if self.decided is None or self.decided.arguments is None:
+            return self.proposed
+        return shown(self.decided.arguments, self.missing_decided)
+
+    @property
+    def missing(self) -> tuple[MissingObject, ...]:
+        """What these arguments name and nothing has produced here: it can't run with them."""
+        decided = self.decided is not None and self.decided.arguments is not None
+        return self.missing_decided if decided else self.missing_proposed
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -154,8 +172,10 @@ class CallState:
         own = self.own if own is None else own
         here = self.call, self.entry, self.step, self.turn, self.index
         before = self.stale, code or self.code
+        missing = self.missing_proposed, self.missing_decided
         return CallState(
-            *here, decided, started, outcome, own, *before, self.history, self.reply, self.secrets
+            *(*here, decided, started, outcome, own, *before),
+            *(self.history, self.reply, self.secrets, *missing),
         )
 
     def approval(self, bound: str) -> Decided:

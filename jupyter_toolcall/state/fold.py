@@ -7,7 +7,7 @@ for `save` itself, which ends a run in every scheme.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from ..events import (
     Decided,
     Failed,
     Finished,
+    Missing,
     Opened,
     Outcome,
     Replied,
@@ -29,6 +30,7 @@ from ..events import (
 from ..journal.trail import Trail
 from ..journal.tree import Entry, Journal
 from .call import CALL_ID, CallState, Status
+from .missing import MissingObject, at_path
 from .settling import introduce, settle
 from .shape import START, State
 
@@ -171,6 +173,7 @@ def _with_calls(
             history=history,
             reply=str(entry.meta.get("of", entry.id)),
             secrets=reply.secrets,
+            missing_proposed=_missing(call.arguments, call.missing, state),
         )
         calls = calls.insert(call.id, known)
         order = order.add(call.id)
@@ -190,13 +193,35 @@ def _sum(spent: Usage, more: Usage | None) -> Usage:
 
 def _decide(state: State, decided: Decided, own: bool) -> State:
     known = _expect(state, decided.call_id, "proposed", "approved", "unknown")
-    known = known.then(decided, None, own=own)
+    known = decided_on(known, decided, state, own)
     match decided:
         case Decided(decision="reject", reason=reason):
             return settle(state, known, Failed(reason))
         case Decided(decision="answer", result=result):
             return settle(state, known, result or Data(None))
     return _put(state, known)
+
+
+def decided_on(known: CallState, decided: Decided, state: State, own: bool) -> CallState:
+    """Return a call as it stands with a decision."""
+    known = known.then(decided, None, own=own)
+    missing = _missing(decided.arguments or {}, decided.missing, state)
+    return known if missing == known.missing_decided else replace(known, missing_decided=missing)
+
+
+def _missing(
+    arguments: Mapping[str, Any], missing: Iterable[Missing], state: State
+) -> tuple[MissingObject, ...]:
+    """Return what arguments name that nothing has produced, as the calls stand by now."""
+    return tuple(_missing_object(arguments, each, state) for each in missing)
+
+
+def _missing_object(arguments: Mapping[str, Any], missing: Missing, state: State) -> MissingObject:
+    name = str(at_path(arguments, missing.path))
+    call = state.calls.get(missing.producer.call)
+    if call is None:
+        return MissingObject(missing.path, name, missing.producer)
+    return MissingObject(missing.path, name, missing.producer, call.step, call.status)
 
 
 def _put(state: State, known: CallState) -> State:

@@ -114,7 +114,7 @@ def _named(cursor: Cursor, call: CallState, state: State) -> Uses:
 
 def _asked(call: CallState, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
     """What the model asked for, where something else runs; what was filled in is no change."""
-    asked = dict(call.call.arguments)
+    asked = dict(call.proposed)
     kept = all(key in arguments and arguments[key] == asked[key] for key in asked)
     return asked if call.edited or not kept else None
 

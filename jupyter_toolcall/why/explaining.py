@@ -162,7 +162,7 @@ def _decided(call: CallState, how: Circumstance) -> str:
 
 
 def _before(call: CallState) -> str:
-    asked: Mapping[str, object] = call.call.arguments
+    asked: Mapping[str, object] = call.proposed
     changed = {k: v for k, v in asked.items() if k not in call.asked or call.asked[k] != v}
     return ", ".join(f"{k}={v!r:.60}" for k, v in changed.items()) or "what the model asked for"
 
