@@ -98,14 +98,7 @@ def event_of(
                 raise UsageError(
                     'an edit needs the arguments to run with: arguments={"shape": ...}'
                 )
-            marked, keys = edited_arguments(cursor, call, readable(arguments))
-            # An argument that was left as it was shown is still missing.
-            same = [m for m in call.missing if at_path(marked, m.path) == str(m)]
-            missing = tuple(Missing(m.path, m.producer) for m in same)
-            named = with_names(marked, same)
-            return Decided(
-                call.id, verdict, "", named, reason=reason, secrets=keys, missing=missing
-            )
+            return edit_of(cursor, call, arguments, reason)
         case "approve":
             return replace(call.approval(""), reason=reason)
         case "answer":
@@ -113,7 +106,20 @@ def event_of(
     return Decided(call.id, verdict, reason=reason)
 
 
-def edited_arguments(
+def edit_of(cursor: Cursor, call: CallState, arguments: Mapping[str, Any], reason: str) -> Decided:
+    """Return the decision that a call runs with a person's arguments, all of them.
+
+    An argument that is missing, and was left as it was shown, still is. Raises CallError for
+    arguments that are not JSON.
+    """
+    marked, keys = _marked(cursor, call, readable(arguments))
+    same = [each for each in call.missing if at_path(marked, each.path) == str(each)]
+    missing = tuple(Missing(each.path, each.producer) for each in same)
+    named = with_names(marked, same)
+    return Decided(call.id, "edit", "", named, reason=reason, secrets=keys, missing=missing)
+
+
+def _marked(
     cursor: Cursor, call: CallState, arguments: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], Keys]:
     """Return a person's arguments as they are kept: with markers in place of secrets.
