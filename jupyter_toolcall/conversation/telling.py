@@ -189,14 +189,8 @@ def _seen(line: str, state: State, offer: Offer) -> bool:
     A result tells of the objects that its call made, and of the tools that come with the
     first of their type.
     """
-    if not line.startswith("- "):
-        return False
-    name = line.removeprefix("- ").partition(":")[0]
-    if "#" not in name:
-        tools = (*offer.tools, *offer.deferred)
-        kind = next((tool.kind for tool in tools if tool.name == name), None)
-        if kind is None:
-            return " " in name
-        name = f"{kind}#1"
+    name = offer.listed.get(line)
+    if not name:
+        return name is not None
     made = state.objects.get(name)
     return made is not None and not made.producer.input

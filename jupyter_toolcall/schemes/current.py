@@ -19,7 +19,7 @@ from ..state.call import CallState
 from ..state.shape import State
 from ..tools import Tool, Toolbox
 from ..tools.references import NAME, kind_in, own_name_fits, walk
-from .current_tools import SAVE_AS, USE, own_name, save_as, use, views, with_own_names
+from .current_tools import SAVE_AS, USE, listed, own_name, save_as, use, views, with_own_names
 from .outputs import reminder, save_tools
 from .scheme import Offer, Scheme, as_text, receivers, told
 from .shown import first_of, functions_of, introduced, kinds_known, kinds_there, newest_of
@@ -42,20 +42,22 @@ class Current(Scheme):
         kinds, here, seen = kinds_there(state), _kind(current(state)), views(toolbox)
         shown = [*functions_of("", toolbox), *(functions_of(here, toolbox) if here else ())]
         names = {tool.name for tool in shown}
+        objects = {kind: listed(kind, state, toolbox) for kind in kinds}
         later = [kind for kind in kinds_known(toolbox) if kind not in kinds]
         return Offer(
             own=(
                 save_as(),
                 *map(with_own_names, save_tools(state)),
-                *(use(kind, state, toolbox) for kind in kinds),
+                *(use(kind, toolbox, lines) for kind, lines in objects.items()),
             ),
             tools=tuple(seen[tool.name] for tool in shown),
             system=SYSTEM,
             deferred=(
-                *(use(kind, state, toolbox) for kind in later),
+                *(use(kind, toolbox) for kind in later),
                 *(tool for name, tool in seen.items() if name not in names),
             ),
             reminder=reminder(state),
+            listed={line: name for lines in objects.values() for line, name in lines.items()},
         )
 
     def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
