@@ -168,7 +168,8 @@ def mirrored(row: ComparisonRow) -> ComparisonRow:
         swap(p, changes=tuple(map(swap, p.changes)), objects=tuple(map(swap, p.objects)))
         for p in row.pairs
     )
-    return replace(row, pairs=pairs, text=row.text and swap(row.text))
+    whole: ComparisonRow = swap(row, pairs=pairs, text=row.text and swap(row.text))
+    return whole
 
 
 @settings(max_examples=40, deadline=None)
