@@ -167,6 +167,8 @@ class Cursor:
         desk, (tool, own) = self.desk, self._named(call.tool, state)
         if tool is None:
             raise unknown_tool(call.tool, desk.toolbox, self.offer_in(state))
+        if call.missing:
+            raise state.missing(call.missing)
         asked = desk.scheme.complete(call, tool, state)
         variables = self._read_by(tool, state)
         arguments = asked if call.edited else tool.fill(asked, variables)
@@ -239,7 +241,7 @@ class Cursor:
 
     def is_new(self, call: CallState) -> bool:
         """Return whether the model asked for a call here, and not in a recorded reply."""
-        return self.heard != "" and call.key.startswith(self.heard[:12])
+        return self.heard != "" and call.entry == self.heard
 
     def may_have_run(self, call: CallState, ready: Prepared) -> bool:
         """Return whether a call may have had an effect already that must not come twice."""

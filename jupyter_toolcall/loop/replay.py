@@ -15,7 +15,7 @@ from ..journal.tree import Entry
 from ..runner.coded import coded
 from ..state.call import CallState
 from ..state.claims import said_again
-from ..state.fold import state_at
+from ..state.fold import decided_on, state_at
 from ..state.memory import Prepared
 from ..state.script import about, fits, same_objects, told_otherwise
 from ..state.shape import State
@@ -60,7 +60,7 @@ def replay_entry(cursor: Cursor, said: Entry, state: State) -> Entry | None:
             return execute_step(cursor, step_of(state.calls[call_id]), state)
         case Started(call_id) as event:
             return _replay_start(cursor, said, event, state.calls[call_id], told, state)
-        case Finished(call_id, by="program", used=used) if not same_objects(used, told, state):
+        case Finished(call_id, by="program", uses=uses) if not same_objects(uses, told, state):
             return execute_step(cursor, step_of(state.calls[call_id]), state)
         case Finished(call_id, by="session") as event:
             cursor.script.at += 1
@@ -98,7 +98,7 @@ def _replay_approval(
     """Repeat a person's approval, which holds for exactly what it was given for; else ask."""
     again = retell(event, told, state, cursor.find)
     assert isinstance(again, Decided)
-    call = state.calls[event.call_id].then(again, None, own=said.own)
+    call = decided_on(state.calls[event.call_id], again, state, said.own)
     call.demand_keys()
     try:
         ready, own = cursor.prepared(call, state)
@@ -143,7 +143,7 @@ def _put_anew(cursor: Cursor, said: Entry, told: State) -> bool:
     again = retell(said.event, told, cursor.state, cursor.find)
     assert isinstance(again, Decided)
     call = cursor.state.calls[again.call_id]
-    return cursor.as_it_runs(call) != again.arguments
+    return cursor.as_it_runs(call) != decided_on(call, again, cursor.state, said.own).asked
 
 
 def _replay_start(

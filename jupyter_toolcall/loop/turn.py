@@ -176,7 +176,10 @@ def start_of(call: CallState, ready: Prepared, by_policy: bool = False) -> Start
     """Return the event of a call that starts: its arguments, where they are not what was asked,
     and its approval digest, where the policy approves it."""
     arguments = None if ready.arguments == call.asked else ready.arguments
-    return Started(call.id, arguments, ready.used, ready.bound if by_policy else "")
+    tool, bound = ready.tool, ready.bound if by_policy else ""
+    return Started(
+        call.id, arguments, ready.uses, tool.instance, ready.previous, ready.setters, bound
+    )
 
 
 def demand_secrets(ready: Prepared) -> None:

@@ -51,6 +51,8 @@ class Recorded:
     where: str
     text: str
     data: Mapping[str, Any]
+    cell: int = 0
+    """The number of the cell, from 1; 0 where it is in a journal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ def _sessions(held: Sequence[Mapping[str, Any]]) -> Iterator[Recorded]:
         for data in _bundles(cell):
             check(data[MIME])
             where = f"cell {number}: {_title(_text(cell.get('source', '')))}"
-            yield Recorded(where, _text(data.get("text/plain", "")), data[MIME])
+            yield Recorded(where, _text(data.get("text/plain", "")), data[MIME], number)
 
 
 def _bundles(cell: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -11,7 +11,6 @@ from rpds import HashTrieMap
 
 from ..events import Asked, Decided, Finished, Opened, Replied, Started
 from ..journal.tree import Entry, Journal
-from .call import is_instance
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +71,13 @@ def _evolve(known: Recorded, entry: Entry) -> Recorded:
             return Recorded(known.root, known.prompt, known.again, calls)
         case Decided(call_id, bound=bound):
             return _with(known, call_id, RecordedCall(known.call(call_id).reply, bound, True))
-        case Started(call_id, used=used, bound=bound):
+        case Started(call_id, instance=instance, bound=bound):
             call = known.call(call_id)
-            stateful = any(map(is_instance, used))
-            bound = bound or call.bound
+            bound, stateful = bound or call.bound, instance != ""
             return _with(
                 known, call_id, RecordedCall(call.reply, bound, call.decided, True, stateful)
             )
-        case Finished(call_id, by="program", used=used) if used:
+        case Finished(call_id, by="program", uses=uses) if uses:
             return _with(known, call_id, replace(known.call(call_id), started=True))
     return known
 

@@ -9,13 +9,13 @@ from ..branches.tally import Tally
 from ..drawing.layout import Layout, without
 from ..journal.tree import Entry
 from ..loop import Cursor
-from ..rows.contract import CallRow, ObjectRow, Rows, SessionRow, ToolRow
-from ..state.call import CallState, objects_of
+from ..rows.contract import CallRow, Drop, ObjectRow, Rows, SessionRow, ToolRow
+from ..state.call import CallState
 from ..state.ends import End
 from ..state.memory import Prepared
 from ..state.shape import State
 from .beside import Counting, Pale, touched_by
-from .calls import call_row
+from .calls import call_row, uses_in
 from .messages import entry_messages, turn_row
 from .objects import object_row, output_rows, pending_row
 from .placing import placed, standing_at
@@ -92,7 +92,8 @@ class RowsTold:
         """The objects that these calls made, or used for the first time, or that `save` named."""
         state = seen.state
         made = [name for row in rows for name in _made_by(state.calls[row.call], seen)]
-        used = [state.by_maker.get(use.object) for row in rows for use in row.uses]
+        uses = [uses_in(seen, state.calls[row.call], state) for row in rows]
+        used = [state.by_producer.get(p) for each in uses for p in each.values() if p.input]
         saved = set(self.saved) ^ set(saved_in(state))
         named = (*made, *used, *(saved and {*self.saved, *saved_in(state)}))
         return tuple(dict.fromkeys(name for name in named if name is not None))
@@ -111,7 +112,7 @@ class RowsTold:
         waiting: tuple[ObjectRow, ...],
         sockets: tuple[ObjectRow, ...],
         rows: tuple[CallRow, ...],
-    ) -> tuple[str, ...]:
+    ) -> tuple[Drop, ...]:
         now = {row.id for row in waiting}
         settled = [row for row in rows if row.id in self.pending and row.id not in now]
         made = {row.object for row in rows if row.id not in now}
@@ -121,7 +122,7 @@ class RowsTold:
         gone += [key for key in self.sockets if key not in {row.id for row in sockets}]
         self.pending.difference_update(row.id for row in settled)
         self.pending |= now
-        return tuple(f"objects:{key}" for key in gone)
+        return tuple(Drop("objects", key) for key in gone)
 
     def _new_tools(self, calls: list[CallState]) -> list[str]:
         new = dict.fromkeys(call.tool for call in calls if call.tool not in self.tools)
@@ -163,8 +164,7 @@ class RowsTold:
 
 
 def _made_by(call: CallState, seen: Seen) -> list[str]:
-    makers = [made.maker for made in objects_of(call.outcome)]
-    return [seen.state.by_maker[m] for m in makers if m.partition("[")[0] == call.id]
+    return [*map(seen.state.name_of, call.produced)]
 
 
 def saved_in(state: State) -> tuple[str, ...]:

@@ -88,7 +88,8 @@ export function preview(row: Loose): FullPreview {
 const use = (row: Loose): FullUse => ({
   parameter: text(row.parameter),
   object: text(row.object),
-  receiver: row.receiver === true
+  receiver: row.receiver === true,
+  input: row.input === true
 });
 
 export const fullObject = (row: Loose): FullObject =>
@@ -156,6 +157,8 @@ const pair = (row: Loose): FullPair => ({
 
 export const fullComparison = (row: Loose): FullComparison => ({
   id: text(row.id),
+  left: text(row.left),
+  right: text(row.right),
   unasked: row.unasked === true,
   same: row.same === true,
   shared: typeof row.shared === 'number' ? Math.max(0, row.shared) : 0,
