@@ -189,7 +189,7 @@ def _say(*acts):
     for act in acts:
         found = act(drive.session)
         drive.session = drive.session if found is None else found
-        drive.drive_now()
+        drive.run_to_pause()
     notebook._leave(drive)
 
 def _cut_off(session, call_id):

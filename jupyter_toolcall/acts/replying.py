@@ -9,7 +9,7 @@ from ..content.value import cut, well_formed
 from ..errors import NotYourTurn, UsageError
 from ..events import Call
 from ..journal.tree import Entry
-from ..loop import Cursor
+from ..loop import Cursor, Place
 from ..models.person import Person
 from ..request import Assistant, Message, Reply, Results, User, call_id
 from ..rows.contract import Phase, Told, Written, YourTurn
@@ -19,7 +19,6 @@ from ..tools.arguments import readable
 from .places import waiting
 
 YOU = "You are the model"
-GUESS = "Your turn to guess"
 LONG = 4_000
 
 Pair = tuple[str, Mapping[str, Any]]
@@ -52,8 +51,8 @@ def stands(cursor: Cursor) -> tuple[Phase, str]:
     """Return how a session stands that nothing drives, and that in words."""
     if waiting(cursor):
         return "waiting", "Waiting for you"
-    if cursor.held:
-        return "waiting", GUESS
+    if (hook := cursor.held_by) is not None:
+        return "waiting", hook.held_status
     if awaited(cursor):
         return "waiting", YOU
     if isinstance(cursor.due, AskModel) and cursor.state.calls:
@@ -105,15 +104,7 @@ def your_turn(cursor: Cursor, calls: tuple[Written, ...] = ()) -> YourTurn | Non
     return turn_of(cursor, calls) if awaited(cursor) else None
 
 
-def to_guess(cursor: Cursor) -> YourTurn | None:
-    """Return the turn as a learner sees it who guesses the reply; None where none is to be guessed.
-
-    It is made of what the model is sent, and so holds nothing of what it says.
-    """
-    return turn_of(cursor) if cursor.held else None
-
-
-def turn_of(cursor: Cursor, calls: tuple[Written, ...] = ()) -> YourTurn:
+def turn_of(cursor: Place, calls: tuple[Written, ...] = ()) -> YourTurn:
     """Return the turn that comes next: what the model is sent, and may call."""
     request, offer, prompt = cursor.request, cursor.offer, cursor.state.prompt
     return YourTurn(
@@ -136,7 +127,7 @@ def _new(messages: Sequence[Message]) -> list[Message]:
     return new
 
 
-def _told(cursor: Cursor, messages: Iterable[Message], prompt: str) -> Iterator[Told]:
+def _told(cursor: Place, messages: Iterable[Message], prompt: str) -> Iterator[Told]:
     for message in messages:
         match message:
             case User(text) if text != prompt:

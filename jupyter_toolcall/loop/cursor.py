@@ -31,7 +31,7 @@ class Cursor(Place):
         Raises ModelError, and KeyboardInterrupt once what it interrupted is written down.
         """
         with Hold():
-            return None if self.held else self._advance()
+            return self._advance() if self.held_by is None else None
 
     def _advance(self) -> Entry | None:
         state = self.state

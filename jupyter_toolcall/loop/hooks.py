@@ -1,4 +1,4 @@
-"""What attaches to a session from outside: lessons, tracing and the like.
+"""What attaches to a session from outside: tracing, a reply that waits, and the like.
 
 The engine calls these methods at fixed points of the ordinary path. A session without hooks
 pays nothing for them, and the engine imports nothing that uses them.
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..request import Reply
+    from ..rows.contract import ExtensionRow
     from ..runner.running import Ran
     from ..state.memory import Prepared
     from .place import Place
@@ -25,13 +26,24 @@ class SessionHooks:
     ...         return True
     """
 
+    held_status = "Waiting"
+    """The session's status while this hook holds the next reply."""
+
     def holds_reply(self, place: Place) -> bool:
         """Return whether the session pauses before the model's next reply.
 
-        While this returns True, no reply is asked for or replayed, and other branches are not
-        shown: they may contain the reply.
+        While this returns True, no reply is asked for or replayed.
         """
         return False
+
+    def hides_branches(self) -> bool:
+        """Return whether other branches are hidden: they may contain replies that this hook
+        holds, now or later."""
+        return False
+
+    def view_row(self, place: Place) -> ExtensionRow | None:
+        """Return what a view of the session shows of this hook; None for nothing."""
+        return None
 
     def around_request(self, model: str) -> AbstractContextManager[Callable[[Reply | None], None]]:
         """Return a context that is open while the model replies.

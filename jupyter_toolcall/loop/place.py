@@ -30,6 +30,7 @@ from ..state.script import Script
 from ..state.shape import State
 from ..state.steps import Step, next_step
 from ..tools import Tool, Toolbox, nearest
+from .hooks import SessionHooks
 
 Clock = Callable[[], float]
 
@@ -56,9 +57,8 @@ class Desk:
     """The inputs as they were given here, whatever they were when the session opened."""
     doubt: str = ""
     """Why the journal's recorded calls cannot be relied on, where this kernel cannot."""
-    holds: Callable[[Place], bool] | None = None
-    """Whether the next reply is held back, before it is asked for or said again: a learner
-    guesses it. While there is such a thing, what other branches hold is not shown either."""
+    hooks: tuple[SessionHooks, ...] = ()
+    """What attaches to the session from outside."""
     tell: Callable[[Told, Entry], Told] = field(init=False)
     claims: Claims = field(init=False)
 
@@ -155,9 +155,12 @@ class Place:
         return most is not None and self.state.turns_since >= most
 
     @property
-    def held(self) -> bool:
-        """Whether the next reply waits for somebody to guess it."""
-        return self.desk.holds is not None and self.desk.holds(self)
+    def held_by(self) -> SessionHooks | None:
+        """The hook that holds the model's next reply; None where none does."""
+        for hook in self.desk.hooks:
+            if hook.holds_reply(self):
+                return hook
+        return None
 
     @property
     def request(self) -> Request:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .contract import CallRow, Delta, Notice, ObjectRow, Rows, SessionRow, Whole
+from .contract import CallRow, Delta, ExtensionRow, Notice, ObjectRow, Rows, SessionRow, Whole
 
 _DEFAULTS: dict[type, tuple[tuple[str, Any], ...]] = {}
 ALWAYS = ("id", "type", "version", "number", "rows", "journal")
 _SCALARS = frozenset({int, float, bool, type(None)})
-Growing = SessionRow | CallRow | ObjectRow
+Growing = SessionRow | CallRow | ObjectRow | ExtensionRow
 """The rows that are told again as they come to more."""
-_GROWING = ("session", "calls", "objects")
+_GROWING = ("session", "calls", "objects", "extensions")
 
 
 @dataclass
@@ -32,7 +32,8 @@ class Wire:
                     f"{table}:{row.id}": row for table in _GROWING for row in getattr(rows, table)
                 }
             case Delta(rows):
-                rest = packed(replace(notice, rows=replace(rows, session=(), calls=(), objects=())))
+                others = replace(rows, session=(), calls=(), objects=(), extensions=())
+                rest = packed(replace(notice, rows=others))
                 return {**rest, "rows": {**self._news(rows), **rest["rows"]}}
         return packed(notice)
 

@@ -13,6 +13,7 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -65,7 +66,7 @@ class Person:
             if row.get("bound") and row.get("why"):
                 edit = {"type": "edit", "call": row["call"], "bound": row["bound"]}
                 edit["arguments"] = {**row.get("arguments", {}), **EDITED}
-                self.clicks.append(lambda: panel._receive(panel, edit, []))
+                self.clicks.append(partial(panel._receive, panel, edit, []))
 
 
 async def ran(shell: InteractiveShell, cell: str, person: Person) -> None:
@@ -104,16 +105,16 @@ def counted(shell: InteractiveShell, cell: str, person: Person) -> Counter[CodeT
 def main() -> None:
     """Print the figures, and with `--list` every file with its functions."""
     shell = InteractiveShell.instance()
-    shell.kernel = Kernel(shell)
+    setattr(shell, "kernel", Kernel(shell))  # noqa: B010
     person = Person()
-    original = Panel.__init__
+    original = Panel.bundle
 
-    def greeted(panel: Panel, **settings: Any) -> None:
-        original(panel, **settings)
-        panel.send = lambda content, *more: person(panel, content)  # type: ignore[method-assign]
-        person.clicks.append(lambda: panel._receive(panel, {"type": "hello"}, []))
+    def displayed(panel: Panel) -> dict[str, Any]:
+        setattr(panel, "send", lambda content, *more: person(panel, content))  # noqa: B010
+        person.clicks.append(partial(panel._receive, panel, {"type": "hello"}, []))
+        return original(panel)
 
-    Panel.__init__ = greeted  # type: ignore[method-assign]
+    setattr(Panel, "bundle", displayed)  # noqa: B010
     shell.run_cell(SETUP).raise_error()
     asyncio.run(ran(shell, CELL.format("warm"), person))
     calls = counted(shell, CELL.format("measured"), person)

@@ -1,7 +1,7 @@
-"""Predict: before each reply of the model a learner guesses it, and then sees both.
+"""A learner guesses each reply of the model before it is asked for, and then sees both.
 
-A guess is no fact of the session: nothing of it is in the journal. It is kept here for as
-long as the kernel lives, and the reply that it is about is not asked for before it is made.
+A guess is no event of the session: nothing of it is in the journal. It is kept here for as
+long as the kernel lives.
 """
 
 from __future__ import annotations
@@ -10,19 +10,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..acts import replying
 from ..errors import Absent, CallError, NotYourTurn, UsageError
 from ..events import Call, Replied
-from ..loop import Cursor, Place
+from ..loop import Cursor, Place, SessionHooks
 from ..models.person import Person
-from ..rows.contract import GuessRow, Mark, Written
+from ..rows.contract import Written, YourTurn
 from ..session import Session
 from ..state.call import CallState
 from ..state.steps import AskModel
-from ..teaching.scoring import NO_CALL, Guess, Judged, Points, in_words, judged
 from ..tools import nearest
 from ..tools.arguments import readable
 from ..tools.references import references
 from ..tools.tool import misfits
+from .rows import GuessRow, Mark, TeachingRow
+from .scoring import NO_CALL, Guess, Judged, Points, in_words, judged
 
 NOTHING = Points()
 NOBODY = "predict is off: nobody is here to guess"
@@ -30,8 +32,10 @@ PLAYS = "predict is off: you are the model yourself"
 
 
 @dataclass
-class Predicting:
-    """The guesses of a cell, and what came of them."""
+class Guesses(SessionHooks):
+    """The guesses of a cell; while they are on, each reply is held until it is guessed."""
+
+    held_status = "Your turn to guess"
 
     root: str = ""
     """The entry that the session began with."""
@@ -44,7 +48,16 @@ class Predicting:
     _open: tuple[str, Guess | None] | None = None
     """A place, and the guess of what follows it; None for no guess."""
 
-    def __call__(self, place: Place) -> bool:
+    def hides_branches(self) -> bool:
+        """Return True: other branches may contain the replies that are still to be guessed."""
+        return True
+
+    def view_row(self, place: Place) -> TeachingRow | None:
+        """Return the turn that is to be guessed."""
+        turn = turn_to_guess(place)
+        return TeachingRow(turn=turn) if turn is not None else None
+
+    def holds_reply(self, place: Place) -> bool:
         """Return whether the next reply is one to be guessed."""
         state = place.state
         if state.open or state.aside is not None or place.head in self._passed or place.spent:
@@ -61,7 +74,7 @@ class Predicting:
         Raises NotYourTurn where nothing is to be guessed, UsageError and CallError for what
         could not be said here.
         """
-        if not cursor.held:
+        if not isinstance(cursor.held_by, Guesses):
             raise NotYourTurn("nothing is to be guessed now")
         if guess is not None:
             guess = _possible(cursor, guess)
@@ -90,36 +103,52 @@ class Predicting:
         return f"{self.points}" + (f", {whole} in this session" if self.earlier.of else "")
 
 
-def begin(session: Session, before: Predicting | None = None) -> Predicting:
-    """From now on hold the session's replies back until somebody has guessed them.
+def turn_to_guess(place: Place) -> YourTurn | None:
+    """Return the turn whose reply is to be guessed; None where none is.
 
-    What stands in it already was seen. `before` are the guesses of its last cell.
+    It is made of what the model is sent, and so holds nothing of what it says.
     """
+    return replying.turn_of(place) if isinstance(place.held_by, Guesses) else None
+
+
+def begin(session: Session, before: Guesses | None = None) -> Guesses:
+    """From now on hold the session's replies until they are guessed; return the guesses.
+
+    The replies that it has already were seen. `before` are the guesses of its last cell.
+    """
+    end(session)
     cursor = session.cursor
     path = cursor.desk.journal.path(cursor.head)
     seen = {entry.parent or "" for entry in path if isinstance(entry.event, Replied)}
     root, earlier = path[0].id, NOTHING
     if before is not None and before.root == root:
         earlier = before.earlier + before.points
-    made = Predicting(root, earlier, _passed=seen)
-    cursor.desk.holds = made
+    made = Guesses(root, earlier, _passed=seen)
+    cursor.desk.hooks = (*cursor.desk.hooks, made)
     return made
 
 
 def end(session: Session) -> None:
-    """Hold nothing back any more."""
-    session.cursor.desk.holds = None
+    """Hold no reply any more."""
+    desk = session.cursor.desk
+    desk.hooks = tuple(hook for hook in desk.hooks if not isinstance(hook, Guesses))
 
 
-def of(session: Session) -> Predicting:
+def current(session: Session) -> Guesses | None:
+    """Return the guesses that hold a session's replies, None where none do."""
+    hooks = session.cursor.desk.hooks
+    return next((hook for hook in hooks if isinstance(hook, Guesses)), None)
+
+
+def demand_current(session: Session) -> Guesses:
     """Return the guesses of a session. Raises UsageError where nothing is guessed."""
-    holds = session.cursor.desk.holds
-    if not isinstance(holds, Predicting):
+    guesses = current(session)
+    if guesses is None:
         raise UsageError(
             "nothing is to be guessed here; a cell that begins with %%toolchat --predict asks "
             "for a guess before each reply"
         )
-    return holds
+    return guesses
 
 
 def why_not(session: Session, somebody: bool) -> str:
