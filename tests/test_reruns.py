@@ -185,7 +185,7 @@ from jupyter_toolcall.magics.notebook import here as _here
 
 def _say(*acts):
     notebook = _here()
-    drive = notebook.drives[""]
+    drive = notebook.controllers[""]
     for act in acts:
         found = act(drive.session)
         drive.session = drive.session if found is None else found

@@ -154,8 +154,6 @@ class PanelController:
                     return self.session
                 while not self.inbox:
                     await asyncio.sleep(TICK)
-                if self.apply_commands():
-                    self.publish("running")
 
     def run_to_pause(self) -> Session:
         """Run to the first pause, where nothing can be awaited. Raises as `run` does."""
@@ -198,7 +196,7 @@ class PanelController:
         cursor.running = step.call.id if isinstance(step, Perform) else ""
         if isinstance(step, Perform) or (isinstance(step, AskModel) and not self._person_plays):
             self.publish("thinking" if isinstance(step, AskModel) else "running")
-        elif self.stepping:
+        elif self.stepping or self._published[0] in ("waiting", "ready"):
             self.publish("running")
         try:
             return cursor.advance() is not None

@@ -13,7 +13,7 @@ from ..acts import replying
 from ..acts.outdated import outdated
 from ..branches.branch import Branch, branches, goes_on, shared_with_older
 from ..branches.tally import Tally
-from ..drawing.layout import Layout, without
+from ..drawing.layout import Layout, beside, place, without
 from ..journal.tree import Entry, Label
 from ..loop import Cursor
 from ..rows.contract import (
@@ -31,14 +31,14 @@ from ..state.ends import End
 from ..state.memory import Prepared
 from ..state.shape import State
 from .beside import Counting, Pale, branch_rows, drawn, pales, touched_by, with_took
-from .calls import call_row
+from .calls import call_row, offered_row, tool_row
 from .comparison_rows import with_comparison
 from .messages import entry_messages, turn_row
 from .objects import object_row, output_rows, pending_row
-from .placing import placed, standing_at
-from .seen import Seen, ready_call
-from .tools import offered_row, tool_row
+from .seen import Seen, key_of, ready_call
 
+WITHOUT_RESULT = ("failed", "rejected", "interrupted")
+"""How calls end that make nothing; such a call has a place of its own in the graph."""
 FAR = 64
 """After so many entries a position counts as another branch: all rows are sent."""
 
@@ -231,9 +231,18 @@ class ViewRows:
         return Rows(calls=rows, objects=objects)
 
     def _call_row(self, seen: Seen, call: CallState, end: End | None) -> CallRow:
+        """Return the row of a call, with a place in the graph for what it made, or makes."""
         row = call_row(seen, call, self.layout, end)
-        self.layout = placed(self.layout, call, row, seen)
-        return standing_at(row, self.layout)
+        main = next((use.object for use in row.uses if use.receiver), "")
+        uses = [use.object for use in row.uses]
+        if row.status in WITHOUT_RESULT and not row.object:
+            self.layout = beside(self.layout, f"call:{row.id}", uses, main)
+        else:
+            for key in _keys_made(call, row, seen):
+                if key not in uses:
+                    self.layout = place(self.layout, key, uses, main)
+        spot = self.layout.places.get(f"call:{row.id}")
+        return row if spot is None else replace(row, column=spot[0], lane=spot[1])
 
     def _with_objects(self, rows: Rows, seen: Seen, names: Iterable[str]) -> Rows:
         objects = [object_row(seen, name, self.layout) for name in names]
@@ -320,6 +329,13 @@ def _objects_made(call: CallState, seen: Seen) -> list[str]:
     """Return the names of the objects that a call made itself."""
     makers = [made.maker for made in objects_of(call.outcome)]
     return [seen.state.by_maker[m] for m in makers if m.partition("[")[0] == call.id]
+
+
+def _keys_made(call: CallState, row: CallRow, seen: Seen) -> list[str]:
+    """Return the ids of the rows of the objects that a call made, or will make."""
+    makers = [made.maker for made in objects_of(call.outcome)]
+    made = [key_of(maker, seen) for maker in makers if maker.partition("[")[0] == call.id]
+    return made or ([row.object] if row.object and call.outcome is None else [])
 
 
 def _visible_branches(cursor: Cursor) -> tuple[Branch, ...]:

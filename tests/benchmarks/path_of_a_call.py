@@ -56,14 +56,14 @@ class Person:
     """Greets each panel, and edits the call that waits."""
 
     def __init__(self) -> None:
-        self.sent: list[dict[str, Any]] = []
         self.clicks: list[Callable[[], None]] = []
+        self.clicked: set[str] = set()
 
     def __call__(self, panel: Panel, content: dict[str, Any]) -> None:
         """Take what the kernel sends to the page, and click."""
-        self.sent.append(content)
         for row in content.get("rows", {}).get("calls", ()):
-            if row.get("bound") and row.get("why"):
+            if row.get("why") and row["bound"] not in self.clicked:
+                self.clicked.add(row["bound"])
                 edit = {"type": "edit", "call": row["call"], "bound": row["bound"]}
                 edit["arguments"] = {**row.get("arguments", {}), **EDITED}
                 self.clicks.append(partial(panel._receive, panel, edit, []))
@@ -111,6 +111,7 @@ def main() -> None:
 
     def displayed(panel: Panel) -> dict[str, Any]:
         setattr(panel, "send", lambda content, *more: person(panel, content))  # noqa: B010
+        person.clicked.clear()
         person.clicks.append(partial(panel._receive, panel, {"type": "hello"}, []))
         return original(panel)
 
