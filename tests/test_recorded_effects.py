@@ -17,8 +17,8 @@ from jupyter_toolcall.errors import NotYourTurn, Unfinished, UnreadableJournal, 
 from jupyter_toolcall.journal import seal
 from jupyter_toolcall.journal.disk import DISK, LocalFiles, home, journal_file, journal_names
 from jupyter_toolcall.magics import lines
-from jupyter_toolcall.magics.attending import needs_nobody
 from jupyter_toolcall.magics.cells import Cells
+from jupyter_toolcall.magics.headless import needs_nobody
 from jupyter_toolcall.magics.prompting import say
 from jupyter_toolcall.options.line import options
 from jupyter_toolcall.panel.commands import apply_command, parse_command

@@ -31,9 +31,9 @@ from ..rows.contract import Notice
 from ..session import Session
 from ..view.saving import MIME, bundle
 from . import lines
-from .attending import as_recorded, by_input, check, needs_nobody
 from .cells import Cells
 from .extensions import CellRun
+from .headless import as_recorded, by_input, needs_nobody
 from .prompting import filled, say
 from .setting_up import model_name
 
@@ -74,7 +74,7 @@ class Notebook:
         finally:
             self._leave(controller)
             self._say_notes()
-        check(controller, chosen)
+        _demand_outputs(controller.session, chosen)
         return _silent(controller.session)
 
     def cell_now(self, line: str, body: str) -> Any:
@@ -92,7 +92,7 @@ class Notebook:
             self._say_notes()
         if chosen.wait and not waited:
             needs_nobody(controller)
-        check(controller, chosen)
+        _demand_outputs(controller.session, chosen)
         return _silent(controller.session)
 
     def _begin(self, chosen: Options, body: str, panel: bool) -> PanelController:
@@ -248,6 +248,18 @@ class Notebook:
         for controller in self.controllers.values():
             if controller.republish_renamed():
                 controller.save()
+
+
+def _demand_outputs(session: Session, chosen: Options) -> None:
+    """Raise Unfinished where a cell that waits has ended, and what it asked for is not there."""
+    state = session.state
+    missing = [name for name in state.opened.outputs if name not in state.outputs]
+    if missing and chosen.wait and not session.pending:
+        last = f" The model's last words: {session.text[:120]!r}." if session.text else ""
+        raise Unfinished(
+            f"{', '.join(missing)} was never saved; nothing is lost, "
+            f"%toolchat next asks the model again.{last}"
+        )
 
 
 def _send_nowhere(notice: Notice) -> None:

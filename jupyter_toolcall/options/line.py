@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
@@ -133,6 +133,12 @@ _TABLE: tuple[_Row, ...] = (
 )
 
 
+_LAST: tuple[_Row, ...] = (
+    _mark("--quiet", "no panel, only the result"),
+    _mark("--help", "this text"),
+)
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the line behind `%%toolchat`."""
     made = _Parser(
@@ -143,16 +149,18 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def _rows() -> Iterator[_Row]:
-    """Yield the options in the order of the help."""
-    yield from _TABLE
+def _rows() -> list[_Row]:
+    """Return the options in the order of the help."""
     others = "".join(f", or {noun} ({end}) replays" for end, noun in REPLAY_SOURCES.items())
-    yield _text("--replay", "FILE|NOTEBOOK", f"say again what was recorded there{others}")
+    rows = [
+        *_TABLE,
+        _text("--replay", "FILE|NOTEBOOK", f"say again what was recorded there{others}"),
+    ]
     for flag in FLAGS.values():
-        yield _mark(f"--{flag.name}", flag.help)
-        yield _mark(f"--no-{flag.name}", flag.help_off, dest=flag.name, action="store_false")
-    yield _mark("--quiet", "no panel, only the result")
-    yield _mark("--help", "this text")
+        rows.append(_mark(f"--{flag.name}", flag.help))
+        off = {"dest": flag.name, "action": "store_false"}
+        rows.append(_mark(f"--no-{flag.name}", flag.help_off, **off))
+    return [*rows, *_LAST]
 
 
 def options(line: str, settings: Mapping[str, Any] | None = None) -> Options:

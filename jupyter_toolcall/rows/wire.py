@@ -69,7 +69,7 @@ def packed(value: Any, say: Callable[[str], str] = sendable) -> Any:
         return value
     if cls in _DEFAULTS or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
         row = {}
-        for name, default in _defaults(cls):
+        for name, default in _DEFAULTS.get(cls) or _defaults(cls):
             item = getattr(value, name)
             if name not in ALWAYS and (item is default or item == default):
                 continue
@@ -79,9 +79,12 @@ def packed(value: Any, say: Callable[[str], str] = sendable) -> Any:
             row[name] = item if plain else packed(item, say)
         return row
     if isinstance(value, (dict, Mapping)):
-        return {say(str(key)): packed(item, say) for key, item in value.items()}
+        return {
+            key if type(key) is str and key.isascii() else say(str(key)): packed(item, say)
+            for key, item in value.items()
+        }
     if isinstance(value, (list, tuple)):
-        return [packed(item, say) for item in value]
+        return [item if type(item) in _SCALARS else packed(item, say) for item in value]
     return value
 
 

@@ -40,6 +40,9 @@ class Teaching(NotebookExtension):
 
     def attach(self, session: Session, run: CellRun) -> TeachingPanel | None:
         """Hold the replies of a cell that says `--predict`, and show the exercise it is for."""
+        guessing = run.options.extra["predict"] or session.cursor.desk.hooks
+        if not guessing and not run.options.replay and not self.lessons.on:
+            return None
         exercise = self.exercise_of(run.options.replay, session, run.cell)
         known = self._guesses(session, run)
         if known is None and not exercise:

@@ -1,10 +1,9 @@
-"""Where a cell needs a person, and no panel can be heard: who else is there, or nobody."""
+"""A cell that needs a person while no panel is connected: an input line, a recording, or nobody."""
 
 from __future__ import annotations
 
 from ..acts import places, replying
 from ..errors import Unfinished
-from ..options.line import Options
 from ..panel.controller import PanelController
 from ..reruns import standing_in
 from ..state.steps import AskModel
@@ -57,19 +56,3 @@ async def by_input(controller: PanelController) -> None:
             lines.reply_by_input(session, input)
         else:
             return needs_nobody(controller)
-
-
-def check(controller: PanelController, chosen: Options) -> None:
-    """Fail the cell where what was asked for is not there."""
-    state = controller.session.state
-    missing = [name for name in state.opened.outputs if name not in state.outputs]
-    if missing and chosen.wait and not controller.session.pending:
-        said = (
-            f" The model's last words: {controller.session.text[:120]!r}."
-            if controller.session.text
-            else ""
-        )
-        raise Unfinished(
-            f"{', '.join(missing)} was never saved; nothing is lost, "
-            f"%toolchat next asks the model again.{said}"
-        )
