@@ -51,7 +51,8 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Register `%%toolchat`, `%toolchat` and their completion."""
+    """Register `%%toolchat`, `%toolchat` and their completion, and what extensions add to them."""
+    import_module(".teaching.registration", __name__).register_teaching()
     import_module(".magics.doors", __name__).load(shell)
 
 

@@ -1,5 +1,8 @@
 """Writes the panel's TypeScript types from the Python rows: `npm run contract`.
 
+The rows and commands of extensions are written with those of the core: what may be any
+`ExtensionRow` in Python is one of the known rows in TypeScript.
+
 Only this generation lives here. `python contract.py --check` writes nothing and exits
 with 1 where `src/generated/contract.ts` is not what the rows say now.
 """
@@ -18,16 +21,24 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
 from jupyter_toolcall.rows import contract as rows  # noqa: E402
+from jupyter_toolcall.teaching.rows import TeachingCommand, TeachingRow  # noqa: E402
 
 TARGET = HERE / "src" / "generated" / "contract.ts"
+EXTENSION_ROWS = {"TeachingRow": TeachingRow}
+"""The rows that stand for `ExtensionRow`."""
 HEAD = "// Generated from jupyter_toolcall/rows/contract.py by `npm run contract`. Do not edit.\n"
 
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of everything that crosses the wire or is saved."""
-    names = ("Notice", "Command", "Saved")
-    one = TypeAdapter(tuple[rows.Notice, rows.Command, rows.Saved])
+    names = ("Notice", "Command", "Saved", *EXTENSION_ROWS)
+    commands = rows.Command | TeachingCommand
+    one = TypeAdapter(tuple[rows.Notice, commands, rows.Saved, *EXTENSION_ROWS.values()])  # type: ignore[valid-type]
     whole = one.json_schema(ref_template="#/$defs/{model}")
+    extensions = [{"$ref": f"#/$defs/{name}"} for name in EXTENSION_ROWS]
+    whole["$defs"]["ExtensionRow"] = (
+        extensions[0] if len(extensions) == 1 else {"anyOf": extensions}
+    )
     named = dict(zip(names, whole["prefixItems"], strict=True))
     named = {name: part for name, part in named.items() if part != {"$ref": f"#/$defs/{name}"}}
     return {"$defs": whole["$defs"] | named}

@@ -20,7 +20,7 @@ from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.magics.lines import carry_out, split
 from jupyter_toolcall.magics.prompting import say
 from jupyter_toolcall.options.line import options
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.rows.contract import BranchRow, Delta, Notice, Refused, Rows, Whole
 from jupyter_toolcall.state.fold import state_at
 from jupyter_toolcall.view.saving import MIME
@@ -277,14 +277,14 @@ class Panel:
         return last.reason if isinstance(last, Refused) else ""
 
 
-def driven(of: Session) -> tuple[Drive, Panel]:
+def driven(of: Session) -> tuple[PanelController, Panel]:
     panel = Panel()
-    drive = Drive(of, panel.tell)
+    drive = PanelController(of, panel.tell)
     drive.greet()
     return drive, panel
 
 
-def obeyed(drive: Drive, **wish: Any) -> None:
+def obeyed(drive: PanelController, **wish: Any) -> None:
     drive.inbox.append(wish)
     asyncio.run(drive.resume())
 
@@ -312,11 +312,11 @@ def test_the_panel_names_hides_and_shows_and_is_told_all_of_it() -> None:
 
 def test_names_from_elsewhere_reach_the_panel_when_it_is_brought_up_to_date() -> None:
     drive, panel = driven(edited(session()))
-    assert not drive.renew()
+    assert not drive.republish_renamed()
     drive.session.name_branch("mine")
-    assert drive.renew()
+    assert drive.republish_renamed()
     assert panel.rows.branches[-1].name == "mine"
-    assert not drive.renew()
+    assert not drive.republish_renamed()
 
 
 def test_naming_and_comparing_start_nothing() -> None:
@@ -369,7 +369,7 @@ def test_a_branch_that_is_old_or_out_of_view_is_told_when_it_is_asked_for() -> N
     assert next(row for row in panel.rows.branches if row.id == old.id).shares
     assert isinstance(panel.told[-1], Delta)
     main.hide_branch(others[0].branch)
-    assert drive.renew()
+    assert drive.republish_renamed()
     obeyed(drive, type="compare", left=old.id, right=main.head)
     assert "can't be compared" in panel.refused
     obeyed(drive, type="compare", left="nonsense", right=main.head)

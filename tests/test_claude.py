@@ -20,7 +20,7 @@ from jupyter_toolcall.digest import encode
 from jupyter_toolcall.errors import ModelError
 from jupyter_toolcall.events import Call
 from jupyter_toolcall.models.claude import Claude
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.request import Assistant, Result, Results, User
 
 from .standin.anthropic_api import StandIn
@@ -376,7 +376,7 @@ def test_a_person_is_told_which_calls_were_lost_and_the_session_goes_on(
     with a_claude(server) as model:
         session = Session(Toolbox(peel), model, scheme="flat", approve="all").tell("Peel.")
         assert (session.calls, ran) == ((), [])
-        rows = [row.text for row in Drive(session, print).whole().messages]
+        rows = [row.text for row in PanelController(session, print).whole().messages]
         assert sum("did not run: peel, peel." in row for row in rows) == 1
         assert str(session).startswith("I peel\n\n[The ")
         assert str(session).endswith("Its calls did not run: peel, peel.]")

@@ -15,7 +15,7 @@ from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.errors import ModelError, ToolcallError
 from jupyter_toolcall.models.claude import Claude
 from jupyter_toolcall.models.retrying import Patience
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.request import Attempt
 
 from .standin.anthropic_api import StandIn
@@ -236,7 +236,7 @@ def test_no_key_and_no_header_is_in_anything_that_stays(
     ) as client:
         model = Claude(NEWEST, client=client, patience=waits.patience, on_wait=shown.append)
         session = Session(Toolbox(_peel), model, scheme="flat", approve="all").ask("Peel.")
-        drive = Drive(session, lambda notice: shown.append(repr(notice)))
+        drive = PanelController(session, lambda notice: shown.append(repr(notice)))
         shown += _problems(session.run, drive)
         server.turns[:] = [says("Done.")]
         session.run()
@@ -260,7 +260,7 @@ def _peel(potato: str) -> str:
 _peel.__name__ = "peel"
 
 
-def _problems(run: Callable[[], object], drive: Drive) -> list[str]:
+def _problems(run: Callable[[], object], drive: PanelController) -> list[str]:
     """Run until the fault, and return what was said and shown of it."""
     try:
         run()

@@ -11,8 +11,8 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.errors import Absent, CallError, NotYourTurn, UsageError
 from jupyter_toolcall.journal.tree import Journal
-from jupyter_toolcall.panel.commands import command, obey
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.commands import apply_command, parse_command
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.rows.contract import CallRow, MessageRow, Notice, Whole
 from jupyter_toolcall.runner.store import SETTING
 
@@ -41,7 +41,7 @@ def answer(session: Session, call: str, result: Any, bound: str | None = None) -
     if bound is None:
         bound = next(row.bound for row in shown(session) if row.call == call)
     wish = {"type": "answer", "call": call, "result": result, "bound": bound}
-    return obey(session, command(wish)).run()
+    return apply_command(session, parse_command(wish)).run()
 
 
 @pytest.mark.parametrize("approve", ["ask", "all"])
@@ -108,7 +108,7 @@ def test_an_argument_may_have_any_name() -> None:
 
 def shown(session: Session) -> tuple[CallRow, ...]:
     told: list[Notice] = []
-    Drive(session, told.append).publish("waiting")
+    PanelController(session, told.append).publish("waiting")
     (whole,) = told
     assert isinstance(whole, Whole)
     return whole.rows.calls
@@ -167,7 +167,7 @@ def guessed() -> Session:
 
 def told(session: Session, table: str) -> tuple[Any, ...]:
     said: list[Notice] = []
-    Drive(session, said.append).publish("finished")
+    PanelController(session, said.append).publish("finished")
     (whole,) = said
     assert isinstance(whole, Whole)
     rows: tuple[Any, ...] = getattr(whole.rows, table)
@@ -181,7 +181,7 @@ def test_a_reply_to_a_result_that_reads_otherwise_now_is_marked_with_all_its_par
 
 def test_the_model_is_asked_anew_in_place_of_a_stale_reply() -> None:
     edited = guessed()
-    again = obey(edited, command({"type": "anew", "turn": 3})).run()
+    again = apply_command(edited, parse_command({"type": "anew", "turn": 3})).run()
     assert again.text == "It weighs 51."
     assert not any(row.stale for row in told(again, "messages"))
     assert [call.result for call in again.calls] == [call.result for call in edited.calls]
@@ -192,7 +192,7 @@ def test_the_model_is_asked_anew_in_place_of_a_stale_reply() -> None:
 @pytest.mark.parametrize("turn", [0, 4, -1])
 def test_there_is_no_other_turn_to_ask_anew(turn: int) -> None:
     with pytest.raises(NotYourTurn, match=f"there is no turn {turn} on this branch; it has 3"):
-        obey(guessed(), command({"type": "anew", "turn": turn}))
+        apply_command(guessed(), parse_command({"type": "anew", "turn": turn}))
 
 
 def test_rows_and_text_say_what_is_outdated_and_why() -> None:

@@ -20,7 +20,7 @@ from jupyter_toolcall.comparing.differences import Same
 from jupyter_toolcall.comparing.facts import CallPair, ComparedCall
 from jupyter_toolcall.errors import CallError
 from jupyter_toolcall.models import Reply, Request
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.rows.contract import (
     CallRow,
     ComparisonRow,
@@ -73,16 +73,16 @@ class Panel:
         self.told += len(rows.comparisons)
 
 
-def driven(session: Session) -> tuple[Drive, Panel]:
+def driven(session: Session) -> tuple[PanelController, Panel]:
     panel = Panel()
-    drive = Drive(session, panel.tell)
-    drive.hear({"type": "hello"})
+    drive = PanelController(session, panel.tell)
+    drive.receive({"type": "hello"})
     return drive, panel
 
 
-def obeyed(drive: Drive, **wish: Any) -> None:
+def obeyed(drive: PanelController, **wish: Any) -> None:
     drive.inbox.append(wish)
-    drive._obey_all()
+    drive.apply_commands()
 
 
 # -- what a comparison says, in words that both sides have ---------------------------------
@@ -217,7 +217,7 @@ def test_freshness_a_session_that_goes_on_is_told_at_most_once_a_second() -> Non
     session = main.edit(main.calls[0], shape="bowl").run()
     drive, panel = driven(session)
     now = 0.0
-    drive.compared = ComparisonUpdates(clock=lambda: now)
+    drive.updates.comparisons = ComparisonUpdates(clock=lambda: now)
     obeyed(drive, type="compare")
     told = panel.told
     for n in range(4):
@@ -236,7 +236,7 @@ def test_freshness_a_session_that_goes_on_is_told_at_most_once_a_second() -> Non
 def test_a_panel_that_connects_begins_without_comparisons() -> None:
     drive, panel = driven(wild_branches(3)[-1])
     obeyed(drive, type="compare")
-    drive.hear({"type": "hello"})
+    drive.receive({"type": "hello"})
     assert not panel.comparisons
     drive.publish("finished")
     assert not panel.comparisons
@@ -301,4 +301,4 @@ def test_values_are_looked_at_as_far_as_they_are_told_and_no_farther() -> None:
     obeyed(drive, type="compare")
     [row] = panel.comparisons.values()
     assert [pair.made for pair in row.pairs] == ["differ"] * 59
-    assert len(panel.differences) == len(drive.compared.known) == MOST
+    assert len(panel.differences) == len(drive.updates.comparisons.known) == MOST

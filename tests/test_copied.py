@@ -14,7 +14,7 @@ from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.magics.prompting import say
 from jupyter_toolcall.options.line import options
 from jupyter_toolcall.view.saving import bundle
-from jupyter_toolcall.view.watch import standing
+from jupyter_toolcall.view.view_rows import standing
 
 RAN: list[str] = []
 GOES_ON = (

@@ -10,7 +10,7 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.errors import Stopped
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.rows.contract import Exported, Notice, Refused, Shown
 
 
@@ -22,35 +22,35 @@ def double(number: int) -> int:
 TURN = [("double", {"number": 1}), ("double", {"number": 2})]
 
 
-def seated(*turns: Any, **settings: Any) -> tuple[Drive, list[Notice]]:
+def seated(*turns: Any, **settings: Any) -> tuple[PanelController, list[Notice]]:
     """Return a drive at its first pause, and what its panel has been told."""
     heard: list[Notice] = []
     script = Scripted([*(turns or (TURN,)), "done"])
     session = Session(Toolbox(double), script, scheme="flat", **settings).ask("Go.")
-    drive = Drive(session, heard.append)
-    drive.drive_now()
+    drive = PanelController(session, heard.append)
+    drive.run_to_pause()
     return drive, heard
 
 
-def bound_of(drive: Drive, call: str) -> str:
+def bound_of(drive: PanelController, call: str) -> str:
     return next(row.bound for row in drive.whole().calls if row.call == call)
 
 
-def all_waiting(drive: Drive) -> dict[str, Any]:
+def all_waiting(drive: PanelController) -> dict[str, Any]:
     """Return the message of `Approve all` as the panel would send it now."""
     waiting = [call.id for call in drive.session.pending]
     calls = [{"call": call, "bound": bound_of(drive, call)} for call in waiting]
     return {"type": "approve_all", "calls": calls}
 
 
-def obeyed(drive: Drive, *messages: Any) -> None:
+def obeyed(drive: PanelController, *messages: Any) -> None:
     """Send messages to a panel behind which nothing runs, and let it go on where they say so."""
     for message in messages:
-        drive.hear(message)
+        drive.receive(message)
     asyncio.run(drive.resume())
 
 
-def statuses(drive: Drive) -> list[str]:
+def statuses(drive: PanelController) -> list[str]:
     return [call.status for call in drive.session.calls]
 
 
@@ -92,14 +92,14 @@ def test_a_turn_that_was_approved_is_asked_about_again_on_another_branch() -> No
 )
 def test_what_is_no_wish_to_go_on_does_not_wake_a_session_that_was_stopped(message: Any) -> None:
     session = Session(Toolbox(double), Scripted([TURN]), scheme="flat", approve="all").ask("Go.")
-    drive = Drive(session, lambda notice: None)
+    drive = PanelController(session, lambda notice: None)
     obeyed(drive, message)
     assert drive.session.calls == ()
 
 
 def test_a_wish_to_go_on_wakes_a_session_that_was_stopped() -> None:
     session = Session(Toolbox(double), Scripted([TURN]), scheme="flat", approve="all").ask("Go.")
-    drive = Drive(session, lambda notice: None)
+    drive = PanelController(session, lambda notice: None)
     obeyed(drive, {"type": "run"})
     assert statuses(drive) == ["succeeded", "succeeded"]
 
@@ -108,22 +108,24 @@ def test_a_stop_while_a_call_waits_ends_the_wait_and_loses_nothing() -> None:
     drive, _ = seated()
 
     async def stopped() -> None:
-        going = asyncio.ensure_future(drive.drive())
+        going = asyncio.ensure_future(drive.run())
         await asyncio.sleep(0)
-        drive.hear({"type": "stop"})
+        drive.receive({"type": "stop"})
         await going
 
     with pytest.raises(Stopped):
         asyncio.run(stopped())
     assert [call.status for call in drive.session.pending] == ["proposed", "proposed"]
-    assert statuses(Drive(drive.session.decide("call_1_1").run(), print))[0] == "succeeded"
+    assert (
+        statuses(PanelController(drive.session.decide("call_1_1").run(), print))[0] == "succeeded"
+    )
 
 
 def test_in_steps_nothing_goes_on_before_it_is_said() -> None:
     heard: list[Notice] = []
     session = Session(Toolbox(double), Scripted([TURN]), scheme="flat", approve="all").ask("Go.")
-    drive = Drive(session, heard.append, stepping=True)
-    drive.drive_now()
+    drive = PanelController(session, heard.append, stepping=True)
+    drive.run_to_pause()
     assert statuses(drive) == ["proposed", "proposed"]
     obeyed(drive, {"type": "step"})
     assert statuses(drive) == ["succeeded", "proposed"]
@@ -149,12 +151,12 @@ def test_a_request_that_there_is_not_is_refused_in_one_line() -> None:
     assert refused.reason == "there is no request 7 on this branch"
 
 
-def paused_between(approve: str) -> tuple[Drive, list[Notice]]:
+def paused_between(approve: str) -> tuple[PanelController, list[Notice]]:
     """Return a drive in steps that has heard the first of two calls, and run nothing."""
     session = Session(Toolbox(double), Scripted([TURN, "done"]), scheme="flat", approve=approve)
     heard: list[Notice] = []
-    drive = Drive(session.ask("Go."), heard.append, stepping=True)
-    drive.drive_now()
+    drive = PanelController(session.ask("Go."), heard.append, stepping=True)
+    drive.run_to_pause()
     return drive, heard
 
 

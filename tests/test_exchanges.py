@@ -14,7 +14,7 @@ from jupyter_toolcall.models import Reply, Request
 from jupyter_toolcall.models.prices import PRICES, cost
 from jupyter_toolcall.request import Attempt
 from jupyter_toolcall.rows.contract import SessionRow, TurnRow
-from jupyter_toolcall.view.watch import Watch
+from jupyter_toolcall.view.view_rows import ViewRows
 
 
 class Metered:
@@ -41,7 +41,7 @@ def add(one: int) -> int:
 
 
 def turns(session: Session) -> tuple[TurnRow, ...]:
-    return Watch().whole(session.cursor, SessionRow()).turns
+    return ViewRows().whole(session.cursor, SessionRow()).turns
 
 
 def test_each_turn_shows_the_request_that_the_model_got() -> None:
@@ -84,16 +84,16 @@ def test_the_panel_has_a_row_for_each_turn() -> None:
 
 def test_the_session_says_what_all_its_requests_took_as_far_as_that_is_known() -> None:
     session = Session(Toolbox(add), Metered(), scheme="flat", approve="all").tell("Add one.")
-    (row,) = Watch().whole(session.cursor, SessionRow()).session
+    (row,) = ViewRows().whole(session.cursor, SessionRow()).session
     assert (row.tokens, row.cost) == (2_200_000, "$8.4000")
     free = Session(Toolbox(add), Scripted(["Done."]), scheme="flat").tell("Add one.")
-    (row,) = Watch().whole(free.cursor, SessionRow()).session
+    (row,) = ViewRows().whole(free.cursor, SessionRow()).session
     assert (row.tokens, row.cost) == (0, "")
 
 
 def test_what_is_cut_and_what_is_only_named_says_how_large_it_is_in_the_request() -> None:
     session = Session(Toolbox(add), Scripted(["Done."]), scheme="flat").tell("x" * 9_000)
-    rows = {row.role: row for row in Watch().whole(session.cursor, SessionRow()).messages}
+    rows = {row.role: row for row in ViewRows().whole(session.cursor, SessionRow()).messages}
     (request,) = session.requests
     (told,) = (literal(tool.definition()) for tool in request.request.tools)
     assert (rows["user"].size, rows["tools"].size) == (9_000, len(told))

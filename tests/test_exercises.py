@@ -17,10 +17,12 @@ from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.magics.prompting import filled, say
 from jupyter_toolcall.models.recorded import Recording
 from jupyter_toolcall.options.line import options
-from jupyter_toolcall.panel import predicting
+from jupyter_toolcall.teaching import guesses
 from jupyter_toolcall.teaching.checking import Verdict, checked
 from jupyter_toolcall.teaching.conditions import Condition, OffersMany
+from jupyter_toolcall.teaching.magics import Teaching
 from jupyter_toolcall.teaching.reading import Exercise, Plant, exercise
+from jupyter_toolcall.teaching.registration import register_teaching
 from jupyter_toolcall.teaching.scene import Scene
 from jupyter_toolcall.teaching.scoring import Points
 from jupyter_toolcall.teaching.sentences import FORMS, condition
@@ -372,11 +374,18 @@ class Kernel:
         (folder / "exercises").mkdir()
         for name, text in files.items():
             (folder / "exercises" / f"{name}.md").write_text(text)
+        register_teaching()
         self.cells = Cells(str(folder / "a.ipynb"))
         self.variables: dict[str, Any] = {
             **INPUTS,
             **{each.__name__: each for each in (Potato, Oven, Fries, Plate)},
         }
+
+    @property
+    def teaching(self) -> Teaching:
+        found = self.cells.extensions["teaching"]
+        assert isinstance(found, Teaching)
+        return found
 
     def run(self, line: str, text: str = "Fries, please.") -> Session:
         session = self.cells.session(options(line), self.variables).ask(text)
@@ -480,7 +489,7 @@ def exercise_of(kernel: Kernel, cell: str, line: str = "") -> str:
     kernel.variables["m"] = Scripted(SCRIPT)
     session = kernel.run(line if "-m" in line or "--replay" in line else f"-m m {OPEN} {line}")
     replayed = options(line).replay
-    return lines.Learner(kernel.cells, kernel.variables).on(replayed, session, cell)
+    return kernel.teaching.exercise_of(replayed, session, cell)
 
 
 def test_no_cell_is_for_an_exercise_before_one_is_shown(kernel: Kernel) -> None:
@@ -624,7 +633,7 @@ def test_a_guessed_score_is_what_is_checked(tmp_path: Path) -> None:
     kernel = Kernel(tmp_path, it=text)
     kernel.variables["m"] = Scripted([("Potato_peel", {}), "done"])
     session = kernel.cells.session(options(f"-m m {OPEN}"), kernel.variables).ask("Peel.")
-    kernel.cells.guesses[""] = predicting.begin(session)
+    kernel.teaching.guesses[""] = guesses.begin(session)
     kernel.cells.keep(session.run())
     assert "you have 0 of 0 points" in kernel.said("check", "it")
     lines.carry_out(["guess", "Potato_peel"], kernel.cells, {})

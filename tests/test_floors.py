@@ -1,8 +1,9 @@
-"""The house stands on its floors: a module imports from floors below, and what is heavy once."""
+"""Packages import only from those below them, and what is heavy is imported in one file."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -26,10 +27,11 @@ FLOORS = (
     {"export"},
     {"why"},
     {"session"},
-    {"evaluation", "reruns", "teaching"},
-    {"cli", "panel"},
+    {"evaluation", "reruns"},
+    {"panel"},
     {"magics"},
-    {"__init__"},
+    {"teaching"},
+    {"__init__", "cli"},
 )
 """All parts of the package, from the ground up: each imports from floors below its own."""
 LATE = {("models", "kitchen"), ("models", "notebooks")}
@@ -50,6 +52,15 @@ HEAVY = {
     "xllamacpp": "models/local/runtime.py",
 }
 """What one file alone may import."""
+ENTRY_POINTS = {"__init__", "cli"}
+"""What brings the optional packages together."""
+WITHOUT_TEACHING = (
+    *("acts", "drawing", "loop", "magics", "options", "panel"),
+    *("rows", "runner", "session", "state", "view"),
+)
+"""The parts to which teaching attaches from outside."""
+TEACHING = re.compile(r"(?i)lesson|predict|guess|exercise|learner|teach|\bscor(?:e|ing)")
+"""The words of teaching."""
 DOORS = {
     "magics/completing.py",
     "magics/doors.py",
@@ -154,6 +165,19 @@ def test_no_files_import_each_other_in_a_circle() -> None:
 def test_what_is_looked_up_late_is_looked_up() -> None:
     assert "options" in ours("magics")
     assert "magics" in ours("__init__")
+
+
+@pytest.mark.parametrize("part", sorted({part_of(name) for name, _ in modules()}))
+def test_teaching_is_imported_at_the_entry_points_alone(part: str) -> None:
+    assert "teaching" not in ours(part) or part in ENTRY_POINTS
+
+
+@pytest.mark.parametrize("part", WITHOUT_TEACHING)
+def test_what_runs_and_shows_sessions_does_not_mention_teaching(part: str) -> None:
+    paths = [path for name, path in modules() if part_of(name) == part]
+    assert paths
+    for path in paths:
+        assert TEACHING.findall(path.read_text()) == [], path
 
 
 @pytest.mark.parametrize(("heavy", "home"), HEAVY.items())

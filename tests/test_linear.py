@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.controller import PanelController
 
 
 def work(function: Callable[[], object]) -> int:
@@ -78,9 +78,9 @@ def test_a_call_of_a_long_reply_costs_what_one_of_a_short_reply_costs() -> None:
 
 def test_a_panel_adds_the_same_to_a_call_of_a_long_reply() -> None:
     def watched(count: int) -> int:
-        drive = Drive(one_reply(count), lambda notice: None)
+        drive = PanelController(one_reply(count), lambda notice: None)
         drive.greet()
-        return work(drive.drive_now)
+        return work(drive.run_to_pause)
 
     watched(10)
     assert watched(400) / watched(50) < 9

@@ -11,7 +11,7 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.errors import UsageError
 from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.lines import SUBCOMMANDS, carry_out, help_text
+from jupyter_toolcall.magics.lines import carry_out, help_text, subcommands
 from jupyter_toolcall.magics.setting_up import speaker
 from jupyter_toolcall.models import Recording
 from jupyter_toolcall.models.listing import completions, models, table
@@ -73,7 +73,7 @@ def test_the_subcommand_prints_a_line_for_each_and_marks_the_one_that_answers(
         assert len(lines) == 1 + len([*models({}, tmp_path)])
         assert [line.split()[1] for line in lines if line.startswith("*")] == [marked]
         assert KEY not in printed
-    assert "models" in SUBCOMMANDS
+    assert "models" in subcommands()
     assert "\n  models " in help_text()
 
 

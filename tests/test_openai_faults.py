@@ -24,7 +24,7 @@ from jupyter_toolcall.request import Reply, Request, User
 from jupyter_toolcall.rows.contract import SessionRow
 from jupyter_toolcall.tools import Tool
 from jupyter_toolcall.view.saving import bundle
-from jupyter_toolcall.view.watch import Watch
+from jupyter_toolcall.view.view_rows import ViewRows
 
 from .standin.openai_api import KEY, MODEL, StandIn, a_model, a_near_model
 from .standin.openai_turns import Turn, Use, chunk, encode, says
@@ -441,7 +441,7 @@ def test_a_key_is_in_no_artefact_whatever_the_server_says(
     assert session["Potato#2"] == Potato(peeled=True)
     assert all(error.__context__ is None and error.__cause__ is None for error in problems)
     root = session.journal.path(session.head)[0].id
-    saved = bundle(session.cursor, Watch().whole(session.cursor, SessionRow()), root)
+    saved = bundle(session.cursor, ViewRows().whole(session.cursor, SessionRow()), root)
     everything = [
         session.journal.dumps(),
         (tmp_path / "session.jsonl").read_text(),

@@ -19,7 +19,7 @@ from jupyter_toolcall.magics import cells, lines
 from jupyter_toolcall.models.named import model_named
 from jupyter_toolcall.notebooks.files import execute
 from jupyter_toolcall.options import line as options
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.request import Reply, Request
 from jupyter_toolcall.rows.contract import Delta, Notice, Refused, YourTurn
 
@@ -39,7 +39,7 @@ def asked(model: Any = "person", **more: Any) -> Session:
 class Seat:
     """Somebody in front of a panel, and what the panel was told."""
 
-    drive: Drive
+    drive: PanelController
     heard: list[Notice] = field(default_factory=list)
 
     @property
@@ -54,7 +54,7 @@ class Seat:
 
     def send(self, *messages: Any) -> None:
         for message in messages:
-            self.drive.hear(message)
+            self.drive.receive(message)
         asyncio.run(self.drive.resume())
 
     def refused(self) -> Refused:
@@ -64,8 +64,8 @@ class Seat:
 
 def seated(session: Session | None = None, **more: Any) -> Seat:
     heard: list[Notice] = []
-    seat = Seat(Drive(asked(**more) if session is None else session, heard.append), heard)
-    seat.drive.drive_now()
+    seat = Seat(PanelController(asked(**more) if session is None else session, heard.append), heard)
+    seat.drive.run_to_pause()
     return seat
 
 
@@ -273,14 +273,14 @@ def test_the_person_is_told_in_which_part_they_are_asked() -> None:
 
 def test_a_cell_waits_for_the_reply_and_goes_on_with_it() -> None:
     heard: list[Notice] = []
-    drive = Drive(asked(), heard.append)
+    drive = PanelController(asked(), heard.append)
 
     async def played() -> None:
-        going = asyncio.ensure_future(drive.drive())
+        going = asyncio.ensure_future(drive.run())
         while not heard:
             await asyncio.sleep(0)
         assert not going.done()
-        drive.hear({"type": "say", "text": "Done.", "calls": []})
+        drive.receive({"type": "say", "text": "Done.", "calls": []})
         await going
 
     asyncio.run(played())
@@ -303,12 +303,12 @@ def test_a_function_that_has_no_reply_yet_is_waited_for_and_asked_again() -> Non
 
 
 def test_stopping_while_the_model_is_waited_for_loses_nothing() -> None:
-    drive = Drive(asked(), lambda notice: None)
+    drive = PanelController(asked(), lambda notice: None)
 
     async def stopped() -> None:
-        going = asyncio.ensure_future(drive.drive())
+        going = asyncio.ensure_future(drive.run())
         await asyncio.sleep(0)
-        drive.hear({"type": "stop"})
+        drive.receive({"type": "stop"})
         await going
 
     with pytest.raises(Stopped):

@@ -22,18 +22,22 @@ from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.magics.prompting import say
 from jupyter_toolcall.notebooks.files import execute
 from jupyter_toolcall.options.line import options
-from jupyter_toolcall.panel import predicting
-from jupyter_toolcall.panel.driving import Drive
-from jupyter_toolcall.panel.predicting import Predicting
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.rows.contract import (
-    Delta,
-    GuessRow,
     Notice,
     Refused,
+    Rows,
     Whole,
     Written,
     YourTurn,
 )
+from jupyter_toolcall.rows.wire import Wire
+from jupyter_toolcall.teaching import guesses
+from jupyter_toolcall.teaching.guesses import Guesses
+from jupyter_toolcall.teaching.magics import Teaching
+from jupyter_toolcall.teaching.panel import TeachingPanel, guess_by_input
+from jupyter_toolcall.teaching.registration import register_teaching
+from jupyter_toolcall.teaching.rows import GuessRow, TeachingRow
 from jupyter_toolcall.view.saving import MIME, bundle
 
 BOX = Toolbox(Potato)
@@ -50,6 +54,18 @@ ANSWER = {"type": "guess"}
 SKIP = {"type": "skip_guess"}
 
 
+def teaching_row(rows: Rows) -> TeachingRow:
+    (row,) = rows.extensions
+    assert isinstance(row, TeachingRow)
+    return row
+
+
+def teaching_of(cells: Cells) -> Teaching:
+    found = cells.extensions["teaching"]
+    assert isinstance(found, Teaching)
+    return found
+
+
 def asked(model: Any = SCRIPT, **more: Any) -> Session:
     settings = {"scheme": "flat", "approve": "all", "inputs": {"potato": Potato(), "sink": Sink()}}
     return Session(BOX, model, **{**settings, **more}).ask("Sticks, please.")
@@ -59,13 +75,12 @@ def asked(model: Any = SCRIPT, **more: Any) -> Session:
 class Seat:
     """Somebody in front of a panel who guesses, and what the panel was told."""
 
-    drive: Drive
+    drive: PanelController
     heard: list[Notice] = field(default_factory=list)
 
     @property
     def turn(self) -> YourTurn | None:
-        (row,) = self.drive.whole().session
-        return row.guess
+        return teaching_row(self.drive.whole()).turn
 
     @property
     def at(self) -> int:
@@ -73,16 +88,22 @@ class Seat:
         return self.turn.turn if self.turn is not None else 0
 
     @property
+    def guesses(self) -> Guesses:
+        (panel,) = self.drive.extensions
+        assert isinstance(panel, TeachingPanel)
+        return panel.guesses
+
+    @property
     def rows(self) -> list[GuessRow]:
-        return self.drive.guesses.rows
+        return self.guesses.rows
 
     @property
     def score(self) -> str:
-        return self.drive.whole().session[0].score
+        return teaching_row(self.drive.whole()).score
 
     def send(self, *messages: Any) -> Seat:
         for message in messages:
-            self.drive.hear(message)
+            self.drive.receive(message)
         asyncio.run(self.drive.resume())
         return self
 
@@ -96,11 +117,12 @@ class Seat:
         return json.dumps([asdict(notice) for notice in self.heard])
 
 
-def seated(session: Session | None = None, before: Predicting | None = None, **more: Any) -> Seat:
+def seated(session: Session | None = None, before: Guesses | None = None, **more: Any) -> Seat:
     heard: list[Notice] = []
     session = asked(**more) if session is None else session
-    drive = Drive(session, heard.append, guesses=predicting.begin(session, before))
-    drive.drive_now()
+    panel = TeachingPanel(guesses.begin(session, before))
+    drive = PanelController(session, heard.append, extensions=(panel,))
+    drive.run_to_pause()
     return Seat(drive, heard)
 
 
@@ -226,11 +248,13 @@ def test_a_skipped_reply_counts_for_nothing_and_the_rest_can_be_skipped_too() ->
 
 def test_panels_are_told_of_each_guess_once_and_in_the_end_of_all() -> None:
     seat = seated().send(RINSE).send(SLICE)
-    deltas = [each.rows for each in seat.heard if isinstance(each, Delta)]
-    assert [row.turn for rows in deltas for row in rows.guesses] == [1, 2]
+    wire = Wire()
+    sent = [wire.packed(each).get("rows", {}).get("extensions", ()) for each in seat.heard]
+    told = [row["guesses"] for rows in sent for row in rows if "guesses" in row]
+    assert [[guess["turn"] for guess in made] for made in told] == [[1], [1, 2]]
     last = seat.send(ANSWER).heard[-1]
     assert isinstance(last, Whole)
-    assert [row.turn for row in last.rows.guesses] == [1, 2, 3]
+    assert [guess.turn for guess in teaching_row(last.rows).guesses] == [1, 2, 3]
 
 
 def test_other_branches_come_into_view_when_all_is_guessed() -> None:
@@ -249,7 +273,7 @@ def test_other_branches_come_into_view_when_all_is_guessed() -> None:
 def test_the_score_of_a_session_goes_on_from_cell_to_cell() -> None:
     first = seated(model=Scripted(["one", "two"]))
     first.send(ANSWER)
-    second = seated(first.drive.session.ask("Again."), first.drive.guesses)
+    second = seated(first.drive.session.ask("Again."), first.guesses)
     assert second.at == 2
     second.send(RINSE)
     assert second.score == "0 of 1 point, 1 of 2 points in this session"
@@ -270,8 +294,9 @@ def test_a_decision_is_asked_for_between_the_guesses_and_an_edit_asks_for_no_gue
 def test_in_steps_a_guess_is_the_step() -> None:
     heard: list[Notice] = []
     session = asked()
-    drive = Drive(session, heard.append, stepping=True, guesses=predicting.begin(session))
-    drive.drive_now()
+    panel = TeachingPanel(guesses.begin(session))
+    drive = PanelController(session, heard.append, stepping=True, extensions=(panel,))
+    drive.run_to_pause()
     seat = Seat(drive, heard)
     for _ in range(2):
         if seat.turn is None:
@@ -316,7 +341,7 @@ def test_a_guess_out_of_turn_is_refused() -> None:
 
 def test_a_question_beside_the_session_is_not_guessed() -> None:
     fresh = Session(BOX, Scripted([("save", {"result": "yes"})]), inputs={"potato": Potato()})
-    predicting.begin(fresh)
+    guesses.begin(fresh)
     assert fresh.query("Potato#1", "Is it raw?") == "yes"
 
 
@@ -326,10 +351,11 @@ def test_a_question_beside_the_session_is_not_guessed() -> None:
 @pytest.fixture
 def kernel() -> Cells:
     variables = {"Potato": Potato, "potato": Potato(), "sink": Sink(), "m": SCRIPT}
+    register_teaching()
     cells = Cells()
     line = "-m m -t Potato -i potato sink --scheme flat --approve all --predict"
     session = cells.session(options(line), variables)
-    cells.guesses[""] = predicting.begin(session.ask("Sticks."))
+    teaching_of(cells).guesses[""] = guesses.begin(session.ask("Sticks."))
     cells.keep(session.run())
     return cells
 
@@ -361,6 +387,7 @@ def test_going_on_does_not_go_past_a_guess(kernel: Cells) -> None:
 
 
 def test_a_session_in_which_nothing_is_guessed_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    register_teaching()
     cells = Cells()
     cells.keep(asked())
     with pytest.raises(UsageError, match="--predict asks for a guess before each reply"):
@@ -377,14 +404,14 @@ def test_on_an_input_line_a_guess_is_a_tool_by_name_or_number(
 ) -> None:
     seat = seated()
     session = seat.drive.session
-    lines.guess_by_input(session, typed("Potato_bake"))
+    guess_by_input(session, typed("Potato_bake"))
     assert "none of the tools" in capsys.readouterr().out
     number = BOX.names.index("Potato_rinse") + 1
-    lines.guess_by_input(session, typed(f"{number} sink=Sink#1"))
-    seat.drive.drive_now()
+    guess_by_input(session, typed(f"{number} sink=Sink#1"))
+    seat.drive.run_to_pause()
     assert seat.rows[0].says == "Right, all of it."
-    lines.guess_by_input(session, typed(""))
-    seat.drive.drive_now()
+    guess_by_input(session, typed(""))
+    seat.drive.run_to_pause()
     assert seat.rows[1].guess is None
 
 

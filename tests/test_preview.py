@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.preview import LARGE, preview, speaking
 from jupyter_toolcall.rows.contract import Displayed, Notice, Refused
 from jupyter_toolcall.rows.wire import packed
@@ -174,7 +174,7 @@ class Page:
         return f"<p>{self.words}</p>"
 
 
-def driven() -> tuple[Drive, list[Notice]]:
+def driven() -> tuple[PanelController, list[Notice]]:
     told: list[Notice] = []
     session = Session(
         Toolbox(Page),
@@ -183,9 +183,9 @@ def driven() -> tuple[Drive, list[Notice]]:
         approve="all",
         inputs={"page": Page("a " * 900)},
     )
-    drive = Drive(session.ask("Turn."), told.append)
+    drive = PanelController(session.ask("Turn."), told.append)
     drive.greet()
-    drive.drive_now()
+    drive.run_to_pause()
     return drive, told
 
 
@@ -193,8 +193,8 @@ def test_a_panel_is_told_an_object_as_large_as_may_be_where_it_asks() -> None:
     drive, told = driven()
     row = next(row for row in drive.whole().objects if row.name == "Page#2")
     assert (row.preview.more, row.preview.html) == (True, "")
-    drive.hear({"type": "show_object", "object": row.id})
-    drive._obey_all()
+    drive.receive({"type": "show_object", "object": row.id})
+    drive.apply_commands()
     shown = told[-1]
     assert isinstance(shown, Displayed)
     assert (shown.object, shown.preview.html.count("a ")) == (row.id, 1_800)
@@ -202,7 +202,7 @@ def test_a_panel_is_told_an_object_as_large_as_may_be_where_it_asks() -> None:
 
 def test_asking_for_an_object_that_is_not_here_is_refused() -> None:
     drive, told = driven()
-    drive.hear({"type": "show_object", "object": "nothing"})
-    drive._obey_all()
+    drive.receive({"type": "show_object", "object": "nothing"})
+    drive.apply_commands()
     assert isinstance(told[-1], Refused)
     assert "not in this kernel" in told[-1].reason

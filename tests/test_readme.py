@@ -14,9 +14,11 @@ from jupyter_toolcall.notebooks.files import execute
 from jupyter_toolcall.options.line import parser
 from jupyter_toolcall.runner.approval import PRESETS
 from jupyter_toolcall.schemes import SCHEMES
+from jupyter_toolcall.teaching.registration import register_teaching
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
+register_teaching()
 
 
 def blocks(language: str) -> list[str]:

@@ -17,14 +17,14 @@ from jupyter_toolcall.errors import NotYourTurn, Unfinished, UnreadableJournal, 
 from jupyter_toolcall.journal import seal
 from jupyter_toolcall.journal.disk import DISK, LocalFiles, home, journal_file, journal_names
 from jupyter_toolcall.magics import lines
-from jupyter_toolcall.magics.attending import needs_nobody
 from jupyter_toolcall.magics.cells import Cells
+from jupyter_toolcall.magics.headless import needs_nobody
 from jupyter_toolcall.magics.prompting import say
 from jupyter_toolcall.options.line import options
-from jupyter_toolcall.panel.commands import command, obey
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.commands import apply_command, parse_command
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.view.saving import bundle
-from jupyter_toolcall.view.watch import standing
+from jupyter_toolcall.view.view_rows import standing
 from tests.test_copied import saved
 
 SENT: list[str] = []
@@ -77,19 +77,21 @@ def asked() -> Session:
 
 def digests(session: Session) -> dict[str, str]:
     """Return the digests of the calls that wait, as a panel shows them."""
-    shown = {row.call: row.bound for row in Drive(session, lambda notice: None).whole().calls}
+    shown = {
+        row.call: row.bound for row in PanelController(session, lambda notice: None).whole().calls
+    }
     return {call.id: shown[call.id] for call in session.pending if shown[call.id]}
 
 
 def approve_all(session: Session) -> Session:
     calls = [{"call": call, "bound": bound} for call, bound in digests(session).items()]
-    return obey(session, command({"type": "approve_all", "calls": calls})).run()
+    return apply_command(session, parse_command({"type": "approve_all", "calls": calls})).run()
 
 
 def edited_in_panel(session: Session) -> Session:
     bound = session.state.call("call_1_1").bound
     message = {"call": "call_1_1", "arguments": {"to": "Mallory"}, "bound": bound}
-    return obey(session, command({"type": "edit", **message})).run()
+    return apply_command(session, parse_command({"type": "edit", **message})).run()
 
 
 def edited_by_magic(session: Session) -> Session:
@@ -119,7 +121,7 @@ def test_approve_all_approves_nothing_on_a_branch_that_comes_later(edit: Any) ->
 
 def test_approve_all_approves_nothing_of_a_reply_that_is_asked_for_again() -> None:
     session = approve_all(approve_all(asked()))
-    again = obey(session, command({"type": "anew", "turn": 1})).run()
+    again = apply_command(session, parse_command({"type": "anew", "turn": 1})).run()
     assert {call.status for call in again.calls} == {"proposed"}
     assert sorted(SENT) == ["Ann", "Ben"]
 
@@ -129,7 +131,7 @@ def test_approve_all_approves_none_where_one_has_changed() -> None:
     calls = [{"call": call, "bound": bound} for call, bound in digests(session).items()]
     calls[-1]["bound"] = "0" * 32
     with pytest.raises(NotYourTurn):
-        obey(session, command({"type": "approve_all", "calls": calls}))
+        apply_command(session, parse_command({"type": "approve_all", "calls": calls}))
     assert {call.status for call in session.run().calls} == {"proposed"}
 
 
@@ -147,9 +149,9 @@ def test_a_decision_without_the_right_digest_is_refused(decision: Any, bound: st
     session = asked()
     before = session.head
     with pytest.raises(NotYourTurn, match="changed since it was shown"):
-        obey(session, command({**decision, "call": "call_1_3", "bound": bound}))
+        apply_command(session, parse_command({**decision, "call": "call_1_3", "bound": bound}))
     with pytest.raises(UsageError):
-        command({**decision, "call": "call_1_3"})
+        parse_command({**decision, "call": "call_1_3"})
     with pytest.raises(NotYourTurn, match="changed since it was shown"):
         session.decide("call_1_3", "approve", bound=bound)
     assert session.head == before
@@ -239,7 +241,7 @@ def test_a_recorded_effect_is_not_repeated_because_its_record_is_out_of_reach(
     notes = cells.notes()
     assert len(notes) == 1
     assert "\n" not in notes[0]
-    row = Drive(session, lambda notice: None).whole().calls[0]
+    row = PanelController(session, lambda notice: None).whole().calls[0]
     assert (row.may_have_run, row.recorded) == (True, "sent to Ann")
 
 
@@ -251,7 +253,7 @@ def test_under_a_runner_without_a_person_the_cell_fails_with_the_cause(
     recorded(notebook)
     session = run(out_of_reach(notebook, how))
     with pytest.raises(Unfinished) as error:
-        needs_nobody(Drive(session, lambda notice: None))
+        needs_nobody(PanelController(session, lambda notice: None))
     text = str(error.value)
     assert "may have run already" in text
     assert "--fresh" in text

@@ -6,7 +6,7 @@ from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.kitchen import Potato, Sink
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.rows.contract import Delta, Notice, Rows, Whole
 
 ANEW = "--fresh begins anew"
@@ -23,17 +23,17 @@ def begun(approve: Any = "all", script: list[Any] = SCRIPT) -> Session:
 def ran_again(session: Session) -> tuple[str, Rows]:
     """Return what the panel of a cell that runs again says at last, and what the cell saves."""
     told: list[Notice] = []
-    drive = Drive(session.replay(), told.append)
+    drive = PanelController(session.replay(), told.append)
     drive.recorded = frozenset(entry.id for entry in drive.session.cursor.script.entries)
-    drive.drive_now()
+    drive.run_to_pause()
     rows = [notice.rows for notice in told if isinstance(notice, (Delta, Whole))]
     return rows[-1].session[0].detail, drive.whole()
 
 
 def saved(session: Session) -> Rows:
     """Return what a cell saves that runs for the first time."""
-    drive = Drive(session, lambda notice: None)
-    drive.drive_now()
+    drive = PanelController(session, lambda notice: None)
+    drive.run_to_pause()
     return drive.whole()
 
 

@@ -185,11 +185,11 @@ from jupyter_toolcall.magics.notebook import here as _here
 
 def _say(*acts):
     notebook = _here()
-    drive = notebook.drives[""]
+    drive = notebook.controllers[""]
     for act in acts:
         found = act(drive.session)
         drive.session = drive.session if found is None else found
-        drive.drive_now()
+        drive.run_to_pause()
     notebook._leave(drive)
 
 def _cut_off(session, call_id):

@@ -16,14 +16,14 @@ from jupyter_toolcall.errors import ModelError, ToolcallError
 from jupyter_toolcall.events import Call
 from jupyter_toolcall.export import FORMATS
 from jupyter_toolcall.journal.tree import Journal
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.request import Reply, Request, Results
 from jupyter_toolcall.rows.contract import Notice, SessionRow
 from jupyter_toolcall.rows.wire import Wire
 from jupyter_toolcall.secrets import hiding, is_named_secret
 from jupyter_toolcall.tools import Changed
 from jupyter_toolcall.view.saving import bundle
-from jupyter_toolcall.view.watch import Watch
+from jupyter_toolcall.view.view_rows import ViewRows
 
 from .environments import ENVIRONMENTS
 
@@ -87,7 +87,7 @@ def send(text: str) -> int:
 def bundled(session: Session) -> str:
     """Return what a cell leaves in its notebook."""
     root = session.journal.path(session.head)[0].id
-    rows = Watch().whole(session.cursor, SessionRow())
+    rows = ViewRows().whole(session.cursor, SessionRow())
     return json.dumps(bundle(session.cursor, rows, root))
 
 
@@ -288,13 +288,13 @@ def test_a_secret_never_crosses_the_wire_to_a_panel(canary: str) -> None:
     def tell(notice: Notice) -> None:
         sent.append(wire.packed(notice))
 
-    drive = Drive(session.ask(f"Post {canary}."), tell)
+    drive = PanelController(session.ask(f"Post {canary}."), tell)
     for letter in f"I use {canary}":
         drive.stream(letter)
         assert canary[:4] not in repr(sent)
     drive.wait_for_model(f"busy: {canary}")
-    drive.drive_now()
-    drive.hear({"type": "approve", "call": "call_1", "bound": ""})
+    drive.run_to_pause()
+    drive.receive({"type": "approve", "call": "call_1", "bound": ""})
     drive.session = drive.session.decide("call_1").run()
     drive.publish("failed", detail=f"401 {canary}")
     drive.greet()
@@ -492,9 +492,9 @@ def test_a_panel_says_which_variable_is_not_set(
     script = Scripted([("post", {"text": canary}), "done"])
     session = Session(post.toolbox, script, scheme="flat").tell("Post.").decide("call_1")
     monkeypatch.delenv(NAME)
-    drive = Drive(session, sent.append)
+    drive = PanelController(session, sent.append)
     with pytest.raises(ToolcallError, match=f"{NAME} is not set"):
-        drive.drive_now()
+        drive.run_to_pause()
     (row,) = drive.whole().session
     assert (row.phase, row.detail, post.got) == ("failed", MISSING, [])
 
@@ -504,13 +504,13 @@ def test_a_person_in_the_models_place_gets_what_was_written_and_not_its_marker(
 ) -> None:
     post = Post([])
     session = Session(post.toolbox, "person", scheme="flat", approve="all").ask("Post.")
-    drive = Drive(session, lambda notice: None)
-    drive.drive_now()
+    drive = PanelController(session, lambda notice: None)
+    drive.run_to_pause()
     written = {"tool": "post", "arguments": {"text": canary}}
-    drive.hear({"type": "draft", "calls": [written]})
+    drive.receive({"type": "draft", "calls": [written]})
     asyncio.run(drive.resume())
     shown = {"tool": "post", "arguments": {"text": MARKER}}
-    drive.hear({"type": "say", "text": "", "calls": [shown]})
+    drive.receive({"type": "say", "text": "", "calls": [shown]})
     asyncio.run(drive.resume())
     assert post.got == [canary]
     assert CANARY not in drive.session.journal.dumps()

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.models import Scripted
-from jupyter_toolcall.panel import predicting
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.controller import PanelController
+from jupyter_toolcall.teaching import guesses
+from jupyter_toolcall.teaching.panel import TeachingPanel
 from jupyter_toolcall.view.saving import MIME, bundle
 
 
@@ -109,15 +110,15 @@ def test_a_tool_of_the_persons_own_that_is_named_save_saves_nothing() -> None:
 
 def test_a_picture_of_nothing_yet_says_what_running_the_cell_is_good_for() -> None:
     asked = Session(Toolbox(write), "person", scheme="flat").ask("Write.")
-    drive = Drive(asked, lambda notice: None)
-    drive.drive_now()
+    drive = PanelController(asked, lambda notice: None)
+    drive.run_to_pause()
     played = bundle(drive.session.cursor, drive.whole(), None)["image/svg+xml"]
     assert "Run the cell: you are the model" in played
     guessed = Session(Toolbox(write), Scripted(["Done."]), scheme="flat").ask("Write.")
-    predicting.begin(guessed)
-    drive = Drive(guessed, lambda notice: None)
-    drive.drive_now()
+    extensions = (TeachingPanel(guesses.begin(guessed)),)
+    drive = PanelController(guessed, lambda notice: None, extensions=extensions)
+    drive.run_to_pause()
     held = bundle(drive.session.cursor, drive.whole(), None)["image/svg+xml"]
     assert "guess each call before it is made" in held
-    predicting.end(guessed)
+    guesses.end(guessed)
     assert "Run the cell" not in guessed.run()._repr_mimebundle_()["image/svg+xml"]

@@ -19,7 +19,7 @@ from jupyter_toolcall.interrupts import LONG, Hold
 from jupyter_toolcall.journal.tree import Journal
 from jupyter_toolcall.magics import lines
 from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.preview import preview
 from jupyter_toolcall.runner.approval import Verdict
 
@@ -134,7 +134,7 @@ def test_a_hostile_object_costs_its_own_preview_and_nothing_else(
     assert raises.__name__ in preview(session["Hostile#1"]).text
     for show in (repr, str, lambda session: session._repr_mimebundle_()):
         show(session)
-    drive = Drive(session, lambda notice: None)
+    drive = PanelController(session, lambda notice: None)
     drive.publish("finished")
     assert [row.name for row in drive.whole().objects] == ["Hostile#1"]
 
@@ -211,7 +211,7 @@ def test_whatever_attribute_of_a_result_raises_the_call_succeeds_and_is_shown(
         Held.value = hostile(base, name, raises)
         session = after(make_it)
         assert [call.status for call in session.calls] == ["succeeded"], name
-        drive = Drive(session, lambda notice: None)
+        drive = PanelController(session, lambda notice: None)
         drive.publish("finished")
         drive.whole()
         cells = Cells()

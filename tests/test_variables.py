@@ -11,7 +11,7 @@ from jupyter_toolcall import Scripted, Session, Tool, Toolbox
 from jupyter_toolcall.errors import CallError, DefinitionError, UsageError
 from jupyter_toolcall.rows.contract import CallRow, SessionRow
 from jupyter_toolcall.tools import Changed
-from jupyter_toolcall.view.watch import Watch
+from jupyter_toolcall.view.view_rows import ViewRows
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 RAN: list[str] = []
@@ -58,7 +58,7 @@ def opened(*script: Any, approve: str = "all") -> Session:
 
 
 def panel(session: Session) -> tuple[CallRow, ...]:
-    return Watch().whole(session.cursor, SessionRow()).calls
+    return ViewRows().whole(session.cursor, SessionRow()).calls
 
 
 def results(session: Session) -> list[Any]:

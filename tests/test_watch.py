@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.errors import Unfinished
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.rows.contract import (
     CallRow,
     Delta,
@@ -23,7 +23,7 @@ from jupyter_toolcall.rows.contract import (
     Whole,
 )
 from jupyter_toolcall.rows.wire import Wire, packed
-from jupyter_toolcall.view.watch import Watch
+from jupyter_toolcall.view.view_rows import ViewRows
 
 TABLES = ("session", "calls", "objects", "tools", "messages", "branches")
 GROWING: dict[str, type] = {"session": SessionRow, "calls": CallRow, "objects": ObjectRow}
@@ -164,7 +164,7 @@ def opened(plan: Plan) -> Session:
     ).ask("Go.")
 
 
-def message(drive: Drive, wish: tuple[str, int, Any]) -> Mapping[str, Any]:
+def message(drive: PanelController, wish: tuple[str, int, Any]) -> Mapping[str, Any]:
     """Return a wish as a panel sends it, about one of the calls that it shows."""
     kind, which, value = wish
     rows = drive.whole()
@@ -184,21 +184,21 @@ def message(drive: Drive, wish: tuple[str, int, Any]) -> Mapping[str, Any]:
     return {"type": kind, **about, **more.get(kind, {})}
 
 
-def drive_on(drive: Drive) -> None:
+def drive_on(drive: PanelController) -> None:
     try:
-        drive.drive_now()
+        drive.run_to_pause()
     except Unfinished:
         return
 
 
-def told_as_a_whole(drive: Drive) -> Panel:
+def told_as_a_whole(drive: PanelController) -> Panel:
     panel, session = Panel(), drive.session
-    row = replace(drive._row, ran=0, remembered=0)
-    panel.tell(Whole(Watch().whole(session.cursor, row, drive.watch.layout)))
+    row = replace(drive.updates.status, ran=0, remembered=0)
+    panel.tell(Whole(ViewRows().whole(session.cursor, row, layout=drive.updates.view.layout)))
     return panel
 
 
-def check(panel: Panel, drive: Drive) -> None:
+def check(panel: Panel, drive: PanelController) -> None:
     whole = told_as_a_whole(drive)
     for table in TABLES:
         assert panel.tables.get(table, {}) == whole.tables.get(table, {}), table
@@ -218,7 +218,7 @@ def no_two_at_one_place(panel: Panel) -> None:
 @given(plans)
 def test_changes_put_together_are_the_whole(plan: Plan) -> None:
     panel = Panel()
-    drive = Drive(opened(plan), panel.tell)
+    drive = PanelController(opened(plan), panel.tell)
     drive.greet()
     drive_on(drive)
     check(panel, drive)
@@ -238,7 +238,7 @@ def test_a_replay_in_steps_past_a_fork_is_told_as_a_whole_would_be() -> None:
     plan = Plan(
         [("Bead_next", {}), ("fail", {"x": 1}), ("Bead_next", {})], [], "flat", "all", False
     )
-    drive = Drive(opened(plan), panel.tell)
+    drive = PanelController(opened(plan), panel.tell)
     drive.greet()
     drive_on(drive)
     main = drive.session.head
@@ -263,7 +263,7 @@ def test_a_replay_in_steps_past_a_fork_is_told_as_a_whole_would_be() -> None:
 def test_a_step_forward_sends_what_changed_and_no_more() -> None:
     panel = Panel()
     plan = Plan([("Bead_next", {})] * 30, [], "flat", "all", False)
-    drive = Drive(opened(plan), panel.tell)
+    drive = PanelController(opened(plan), panel.tell)
     drive.greet()
     drive_on(drive)
     assert panel.deltas > 60

@@ -20,7 +20,6 @@ from ..tools.arguments import readable
 from .places import waiting
 
 YOU = "You are the model"
-GUESS = "Your turn to guess"
 LONG = 4_000
 
 Pair = tuple[str, Mapping[str, Any]]
@@ -53,8 +52,8 @@ def stands(cursor: Cursor) -> tuple[Phase, str]:
     """Return how a session stands that nothing drives, and that in words."""
     if waiting(cursor):
         return "waiting", "Waiting for you"
-    if cursor.held_by is not None:
-        return "waiting", GUESS
+    if (hook := cursor.held_by) is not None:
+        return "waiting", hook.held_status
     if awaited(cursor):
         return "waiting", YOU
     if isinstance(cursor.due, AskModel) and cursor.state.calls:
@@ -104,14 +103,6 @@ def your_turn(cursor: Cursor, calls: tuple[Written, ...] = ()) -> YourTurn | Non
     `calls` are what they have written so far.
     """
     return turn_of(cursor, calls) if awaited(cursor) else None
-
-
-def to_guess(cursor: Cursor) -> YourTurn | None:
-    """Return the turn as a learner sees it who guesses the reply; None where none is to be guessed.
-
-    It is made of what the model is sent, and so holds nothing of what it says.
-    """
-    return turn_of(cursor) if cursor.held_by is not None else None
 
 
 def turn_of(cursor: Cursor, calls: tuple[Written, ...] = ()) -> YourTurn:

@@ -116,10 +116,10 @@ def _saved(rows: Rows) -> Iterable[ObjectRow]:
     return (row for row in rows.objects if row.saved and not row.branch)
 
 
-def _awaited(session: SessionRow) -> Iterator[str]:
-    if session.guess is not None:
-        yield "Run the cell, and guess each call before it is made."
-    if session.yours is not None:
+def _invitations(rows: Rows) -> Iterator[str]:
+    """Yield what running the cell is good for, where the session waits for a person."""
+    yield from filter(None, (row.invitation() for row in rows.extensions))
+    if any(row.yours is not None for row in rows.session):
         yield "Run the cell: you are the model, and its tools are forms."
 
 
@@ -130,5 +130,5 @@ def last_lines(rows: Rows) -> list[str]:
     """
     steps = [_step(row, {}) for row in rows.calls if not row.branch]
     said = [line for row in rows.session for line in row.text.splitlines()]
-    lines = steps or said or [line for row in rows.session for line in _awaited(row)]
+    lines = steps or said or [*_invitations(rows)]
     return [shown(line, 95) for line in lines[-LINES:]]

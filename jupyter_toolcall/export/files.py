@@ -19,7 +19,7 @@ from ..options.line import options
 from ..progress import bar
 from ..rows.contract import Rows
 from ..view.messages import LIMIT
-from ..view.watch import standing
+from ..view.view_rows import standing
 from .as_told import cursor_on_paper
 from .formats import Format, export, format_named
 from .on_paper import OnPaper

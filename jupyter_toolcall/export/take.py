@@ -8,7 +8,7 @@ from ..drawing.text import shown
 from ..events import Asked
 from ..loop import Cursor
 from ..rows.contract import Rows
-from ..view.watch import standing
+from ..view.view_rows import standing
 from .here import Here
 from .script import Script, Selection, World
 from .writer import Writer

@@ -1,4 +1,4 @@
-"""What attaches to a session from outside: lessons, tracing and the like.
+"""What attaches to a session from outside: tracing, a reply that waits, and the like.
 
 The engine calls these methods at fixed points of the ordinary path. A session without hooks
 pays nothing for them, and the engine imports nothing that uses them.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..events import Outcome
     from ..request import Reply
+    from ..rows.contract import ExtensionRow
     from ..state.memory import Prepared
     from .cursor import Cursor
 
@@ -25,6 +26,9 @@ class SessionHooks:
     ...         return True
     """
 
+    held_status = "Waiting"
+    """The session's status while this hook holds the next reply."""
+
     def holds_reply(self, cursor: Cursor) -> bool:
         """Return whether the session pauses before the model's next reply.
 
@@ -36,6 +40,10 @@ class SessionHooks:
         """Return whether other branches are hidden: they may contain replies that this hook
         holds, now or later."""
         return False
+
+    def view_row(self, cursor: Cursor) -> ExtensionRow | None:
+        """Return what a view of the session shows of this hook; None for nothing."""
+        return None
 
     def around_request(self, model: str) -> AbstractContextManager[Callable[[Reply | None], None]]:
         """Return a context that is open while the model replies.

@@ -20,14 +20,13 @@ from ..journal.seal import sealing
 from ..journal.tree import Journal
 from ..loop import Cursor, Desk
 from ..options.line import SET_UP, Options, merged
-from ..panel.predicting import Predicting
 from ..request import Model
 from ..runner.store import shelf
 from ..session import Session
 from ..state.memory import Memory
 from ..state.shape import State
-from ..teaching.lessons import Lessons
 from .copied import brought, mark_runs_elsewhere
+from .extensions import NotebookExtension, registrations
 from .resting import names, resting
 from .setting_up import Variables, desk_for
 
@@ -55,10 +54,19 @@ class Cells:
     last: str | None = None
     said: list[str] = field(default_factory=list)
     """What is to be said of recordings, of inputs and of tools."""
-    guesses: dict[str, Predicting] = field(default_factory=dict)
-    """What was guessed in the last cell of each session, where it was guessed."""
-    lessons: Lessons = field(default_factory=Lessons)
     files: Files = DISK
+    extensions: dict[str, NotebookExtension] = field(init=False)
+    """What other packages add to the sessions of this kernel, by their names."""
+
+    def __post_init__(self) -> None:
+        self.extensions = {each.name: each.create(self) for each in registrations()}
+
+    def extension_of(self, command: str) -> NotebookExtension | None:
+        """Return the extension that has a subcommand; None where none has."""
+        for each in registrations():
+            if command in each.subcommands:
+                return self.extensions.get(each.name)
+        return None
 
     @property
     def folder(self) -> Path:

@@ -36,11 +36,11 @@ def _first_line(line: str) -> Iterable[str]:
     """Option names, or the values of the option before the cursor."""
     from ..models.listing import completions, recordings
     from ..options.line import parser
-    from ..teaching.lessons import replayed
-    from .notebook import SUBCOMMANDS, here
+    from .lines import subcommands
+    from .notebook import here
 
     if line.lstrip().startswith("%toolchat"):
-        return _branch_names(line) or _of_lessons(line) or SUBCOMMANDS
+        return _branch_names(line) or _after_subcommand(line) or subcommands()
     actions = parser()._actions
     options = {name: action for action in actions for name in action.option_strings}
     words = line.split()
@@ -54,7 +54,8 @@ def _first_line(line: str) -> Iterable[str]:
         case "model":
             return completions(here().cells.folder)
         case "replay":
-            return [*recordings(here().cells.folder), *replayed(here().cells.folder)]
+            added = (each.replay_files() for each in here().cells.extensions.values())
+            return [*recordings(here().cells.folder), *(name for each in added for name in each)]
         case "scheme":
             return _schemes()
         case "session":
@@ -97,23 +98,15 @@ def _branch_names(line: str) -> list[str]:
     return [*session.branch_names] if line.endswith(" ") or len(line.split()) > 2 else []
 
 
-def _of_lessons(line: str) -> list[str]:
-    """The names of exercises, and the tools that may be guessed, behind a subcommand for them."""
-    from ..teaching.lessons import there
+def _after_subcommand(line: str) -> list[str]:
+    """What may stand after a subcommand that an extension added."""
     from .notebook import here
 
-    cells, words = here().cells, line.split()
-    if not (line.endswith(" ") or len(words) > 2):
+    words = line.split()
+    if len(words) < 2 or not (line.endswith(" ") or len(words) > 2):
         return []
-    match words[1:2]:
-        case ["check" | "exercise" | "solution"]:
-            return there(cells.folder)
-        case ["guess"]:
-            session = cells.sessions.get(cells.last or "")
-            offer = session.cursor.offer if session is not None else None
-            tools = [tool.name for tool in (*offer.own, *offer.tools)] if offer else []
-            return [*tools, "none", "skip"]
-    return []
+    extension = here().cells.extension_of(words[1])
+    return extension.complete_subcommand(words[1]) if extension is not None else []
 
 
 def _variables(dest: str) -> list[str]:

@@ -20,26 +20,23 @@ from IPython import get_ipython
 from IPython.display import display
 
 from ..acts import replying
-from ..comparing import Comparison
 from ..errors import Absent, ToolcallError, Unfinished
 from ..options.config import ToolChat, configured, project, take
 from ..options.line import Options, help_text, options
-from ..panel import predicting
-from ..panel.driving import TICK, Drive
-from ..panel.predicting import Predicting
+from ..panel.controller import TICK, PanelController
 from ..panel.widget import Panel
 from ..preview import speaking
 from ..printable import print_text
+from ..rows.contract import Notice
 from ..session import Session
-from ..teaching.showing import Page
 from ..view.saving import MIME, bundle
 from . import lines
-from .attending import as_recorded, by_input, check, needs_nobody
 from .cells import Cells
+from .extensions import CellRun
+from .headless import as_recorded, by_input, needs_nobody
 from .prompting import filled, say
 from .setting_up import model_name
 
-SUBCOMMANDS = lines.SUBCOMMANDS
 HELLO = 3.0
 """Seconds that a panel has to say hello before the person is asked by `input`."""
 
@@ -51,7 +48,8 @@ class Notebook:
     shell: Any
     cells: Cells
     settings: ToolChat
-    drives: dict[str, Drive] = field(default_factory=dict)
+    controllers: dict[str, PanelController] = field(default_factory=dict)
+    """What runs each session, by its name."""
     met: bool = False
     """A front end's panel has said hello in this kernel."""
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -67,19 +65,17 @@ class Notebook:
         if chosen.quiet or not self.interactive:
             return self.cell_now(line, body)
         self.cells.say_unkept(chosen.session)
-        since, session = self._said(chosen, body)
-        drive = self._drive(session, since, chosen, panel=True)
-        drive.guesses = self._guesses(session, chosen, somebody=True)
+        controller = self._begin(chosen, body, panel=True)
         try:
-            if await self._heard(drive) or not chosen.wait:
-                await drive.drive(chosen.wait)
+            if await self._heard(controller) or not chosen.wait:
+                await controller.run(chosen.wait)
             else:
-                await by_input(drive)
+                await by_input(controller)
         finally:
-            self._leave(drive)
+            self._leave(controller)
             self._say_notes()
-        check(drive, chosen)
-        return _silent(drive.session)
+        _demand_outputs(controller.session, chosen)
+        return _silent(controller.session)
 
     def cell_now(self, line: str, body: str) -> Any:
         """Run a cell that cannot be awaited: it ends where a person would be needed."""
@@ -87,71 +83,59 @@ class Notebook:
         if chosen.help:
             print_text(help_text())
             return None
-        since, session = self._said(chosen, body)
-        drive = self._drive(session, since, chosen, panel=False)
-        leaves = not chosen.wait and "predict" in chosen.said
-        drive.guesses = self._guesses(session, chosen, somebody=leaves)
+        controller = self._begin(chosen, body, panel=False)
         try:
-            drive.drive_now()
-            waited = as_recorded(drive)
+            controller.run_to_pause()
+            waited = as_recorded(controller)
         finally:
-            self._leave(drive)
+            self._leave(controller)
             self._say_notes()
         if chosen.wait and not waited:
-            needs_nobody(drive)
-        check(drive, chosen)
-        return _silent(drive.session)
+            needs_nobody(controller)
+        _demand_outputs(controller.session, chosen)
+        return _silent(controller.session)
 
-    def _said(self, chosen: Options, body: str) -> tuple[str, Session]:
+    def _begin(self, chosen: Options, body: str, panel: bool) -> PanelController:
+        """Return what runs a cell's session, with the cell's prompt asked, and nothing run yet."""
         session = self.cells.session(chosen, self.shell.user_ns)
         self._say_notes()
         session = say(session, filled(body.strip(), session, self.shell.user_ns), chosen.fresh)
         since = session.journal[session.head].parent or ""
-        return since, self.cells.keep(session)
+        session = self.cells.keep(session)
+        controller = self._controller(session, Panel() if panel else None)
+        about = {MIME: {"quiet": True}} if chosen.quiet else {}
+        controller.save = self._saver(controller, since, about)
+        controller.stepping = chosen.step
+        self.controllers[session.name] = controller
+        run = CellRun(chosen, self._cell_id(session), self.shell.user_ns, panel)
+        added = (each.attach(session, run) for each in self.cells.extensions.values())
+        controller.extensions = tuple(filter(None, added))
+        return controller
 
-    def _guesses(self, session: Session, chosen: Options, somebody: bool) -> Predicting:
-        """Where the cell says so, each reply is guessed from now on; else none is."""
-        why_not = predicting.why_not(session, somebody) if chosen.predict else ""
-        if why_not:
-            print_text(f"toolchat: {why_not}")
-        if why_not or not chosen.predict:
-            predicting.end(session)
-            return Predicting()
-        known = self.cells.guesses.get(session.name)
-        made = self.cells.guesses[session.name] = predicting.begin(session, known)
-        return made
+    def _controller(self, session: Session, panel: Panel | None) -> PanelController:
+        """Return what runs a session; where there is a panel, it is displayed."""
+        desk = session.cursor.desk
+        model = desk.model
+        name = str(getattr(model, "name", None) or model_name(model))
+        send = panel.show if panel is not None else _send_nowhere
+        controller = PanelController(session, send, name)
+        controller.recorded = frozenset(entry.id for entry in session.cursor.script.entries)
+        controller.unsaved = functools.partial(self.cells.late, session.name)
+        controller.before_commands = self.cells.regain
+        desk.shows = speaking(self.shell.display_formatter.formatters)
+        listeners = {"on_text": controller.stream, "on_wait": controller.wait_for_model}
+        for event, listener in listeners.items():
+            if hasattr(model, event):
+                setattr(model, event, listener)
+        if panel is not None:
+            panel.controller, controller.panel = controller, panel.model_id
+            controller.on_idle = lambda: self._go_on(controller)
+            display(panel.bundle(), raw=True)
+        return controller
 
     def _say_notes(self) -> None:
         for note in self.cells.notes():
             print_text(f"toolchat: {note}")
-
-    def _drive(self, session: Session, since: str, chosen: Options, panel: bool) -> Drive:
-        drive = Drive(session, lambda notice: None, stepping=chosen.step)
-        drive.recorded = frozenset(entry.id for entry in session.cursor.script.entries)
-        drive.late = functools.partial(self.cells.late, session.name)
-        drive.regain = self.cells.regain
-        learner = lines.Learner(self.cells, self.shell.user_ns)
-        exercise = learner.on(chosen.replay, session, self._id(session))
-        drive.task = learner.task(exercise)
-        drive.check = lambda: learner.checked(exercise, drive.session)
-        desk = session.cursor.desk
-        desk.shows = speaking(self.shell.display_formatter.formatters)
-        model = desk.model
-        drive.model = str(getattr(model, "name", None) or model_name(model))
-        for name, listener in (("on_text", drive.stream), ("on_wait", drive.wait_for_model)):
-            if hasattr(model, name):
-                setattr(model, name, listener)
-        if panel:
-            self._show(drive)
-        drive.keep = self._keeper(drive, since, {MIME: {"quiet": True}} if chosen.quiet else {})
-        self.drives[session.name] = drive
-        return drive
-
-    def _show(self, drive: Drive) -> None:
-        panel = Panel()
-        panel.drive, drive.tell, drive.panel = drive, panel.show, panel.model_id
-        drive.on_idle = lambda: self._go_on(drive)
-        display(panel.bundle(), raw=True)
 
     # -- a person, or nobody --------------------------------------------------------------
 
@@ -163,64 +147,66 @@ class Notebook:
             return False
         return bool(kernel.get_parent("shell").get("content", {}).get("allow_stdin", False))
 
-    def _id(self, session: Session) -> str:
+    def _cell_id(self, session: Session) -> str:
         """Return the id of the cell that runs; its prompt, where the front end has none."""
         kernel = getattr(self.shell, "kernel", None)
         about = kernel.get_parent("shell").get("metadata", {}) if kernel is not None else {}
         return str(about.get("cellId") or session.state.prompt)
 
-    async def _heard(self, drive: Drive) -> bool:
+    async def _heard(self, controller: PanelController) -> bool:
         """Return whether a panel can be heard in this kernel while a cell waits."""
         until = time.monotonic() + (0.0 if self.met else HELLO)
-        while not drive.greeted and not self.met and time.monotonic() < until:
+        while not controller.greeted and not self.met and time.monotonic() < until:
             await asyncio.sleep(TICK)
-        self.met = self.met or drive.greeted
+        self.met = self.met or controller.greeted
         return self.met
 
     # -- afterwards -----------------------------------------------------------------------
 
-    def _go_on(self, drive: Drive) -> None:
+    def _go_on(self, controller: PanelController) -> None:
         """A click after the cell has ended: go on as a task of the kernel's loop."""
-        task = asyncio.get_running_loop().create_task(self._background(drive))
+        task = asyncio.get_running_loop().create_task(self._background(controller))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    async def _background(self, drive: Drive) -> None:
-        if drive.busy:
+    async def _background(self, controller: PanelController) -> None:
+        if controller.busy:
             return
         # What goes wrong is told in the panel; there is no cell that could fail.
         with contextlib.suppress(ToolcallError):
             try:
-                drive.session = self.cells.today(drive.session, self.shell.user_ns)
+                controller.session = self.cells.today(controller.session, self.shell.user_ns)
             except ToolcallError as error:
-                drive.publish("failed", detail=str(error))
+                controller.publish("failed", detail=str(error))
                 raise
-            await drive.resume()
-        self._leave(drive)
+            await controller.resume()
+        self._leave(controller)
 
-    def _leave(self, drive: Drive) -> None:
+    def _leave(self, controller: PanelController) -> None:
         """Leave the result in the cell, and the outputs in variables."""
-        session = self.cells.keep(drive.session)
-        self.drives[session.name] = drive
-        drive.keep()
+        session = self.cells.keep(controller.session)
+        self.controllers[session.name] = controller
+        controller.save()
         self._bind(session)
 
-    def _keeper(self, drive: Drive, since: str, about: dict[str, Any]) -> Callable[[], None]:
-        """Return what shows a drive's result in this cell, and later brings it up to date.
+    def _saver(
+        self, controller: PanelController, since: str, about: dict[str, Any]
+    ) -> Callable[[], None]:
+        """Return what displays a session in this cell, and later brings that up to date.
 
         `about` is the metadata of that output.
         """
         handles: list[Any] = []
 
-        def keep() -> None:
-            data = bundle(drive.session.cursor, drive.whole(), since)
+        def save() -> None:
+            data = bundle(controller.session.cursor, controller.whole(), since)
             if handles:
                 handles[0].update(data, raw=True, metadata=about)
             else:
-                name = drive.panel or True
+                name = controller.panel or True
                 handles.append(display(data, raw=True, metadata=about, display_id=name))
 
-        return keep
+        return save
 
     def _bind(self, session: Session) -> None:
         """What was made in another kernel is not at hand before a replay: it stays unbound."""
@@ -245,24 +231,39 @@ class Notebook:
         finally:
             self._say_notes()
         self.renew()
-        if isinstance(session, (Comparison, Page)):
-            display(session)
         if isinstance(session, Session):
             self.cells.keep(session)
             self._bind(session)
-            drive = self.drives.get(session.name)
-            if drive is not None:
-                drive.session = session
-                drive.publish(*replying.stands(session.cursor))
+            controller = self.controllers.get(session.name)
+            if controller is not None:
+                controller.session = session
+                controller.publish(*replying.stands(session.cursor))
+        if session is not None:
             # The cell above keeps what came of it; what came of this line stands here.
             display(session)
         return None
 
     def renew(self) -> None:
         """Bring panels and what is saved up to date where a branch was named, or hidden."""
-        for drive in self.drives.values():
-            if drive.renew():
-                drive.keep()
+        for controller in self.controllers.values():
+            if controller.republish_renamed():
+                controller.save()
+
+
+def _demand_outputs(session: Session, chosen: Options) -> None:
+    """Raise Unfinished where a cell that waits has ended, and what it asked for is not there."""
+    state = session.state
+    missing = [name for name in state.opened.outputs if name not in state.outputs]
+    if missing and chosen.wait and not session.pending:
+        last = f" The model's last words: {session.text[:120]!r}." if session.text else ""
+        raise Unfinished(
+            f"{', '.join(missing)} was never saved; nothing is lost, "
+            f"%toolchat next asks the model again.{last}"
+        )
+
+
+def _send_nowhere(notice: Notice) -> None:
+    """Send a notice to no panel."""
 
 
 def _silent(session: Session) -> Session:

@@ -22,12 +22,11 @@ from ..request import Model
 from ..schemes import SCHEMES, Scheme, is_scheme, scheme_named
 from ..schemes.outputs import SCALARS
 from ..secrets import is_named_secret, secret_values
-from ..teaching import lessons, planting
 from ..tools import Tool, Toolbox, nearest
+from .extensions import replayed_model
 
 Variables = Mapping[str, Any]
 RECORDED = "recorded:"
-EXERCISE = ".md"
 
 
 def desk_for(
@@ -96,11 +95,10 @@ def speaker(chosen: Options, variables: Variables, folder: Path) -> Model | None
 
     Files are named from `folder`. Raises UsageError.
     """
-    if chosen.replay.endswith(EXERCISE):
-        at, name = folder / chosen.replay, chosen.replay
-        found: Model | None = planting.recording(lessons.read(at, name), at, name)
-    elif chosen.replay:
-        found = Recorded(folder / chosen.replay, name=chosen.replay)
+    found: Model | None
+    if chosen.replay:
+        found = replayed_model(folder, chosen.replay)
+        found = found or Recorded(folder / chosen.replay, name=chosen.replay)
     else:
         found = model(chosen.model or chosen.default_model, variables, folder)
     if not chosen.record or found is None or isinstance(found, StandIn):

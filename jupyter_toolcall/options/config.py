@@ -16,16 +16,16 @@ from traitlets import Bool, Int, TraitError, Unicode
 from traitlets.config import Configurable
 
 from ..errors import UsageError
+from .added import FLAGS
 
 
 class ToolChat(Configurable):
-    """What `%%toolchat` does where a cell does not say."""
+    """What `%%toolchat` does where a cell does not say; extensions add settings."""
 
     model = Unicode("", help="Who answers, such as scripted:kitchen.").tag(config=True)
     scheme = Unicode("select", help="How tools are shown to the model.").tag(config=True)
     approve = Unicode("ask", help="Which calls wait for you.").tag(config=True)
     max_turns = Int(50, help="Replies of the model before a run stops.").tag(config=True)
-    predict = Bool(False, help="Guess each reply of the model first.").tag(config=True)
 
     def settings(self) -> dict[str, Any]:
         """Return the settings by name."""
@@ -35,7 +35,9 @@ class ToolChat(Configurable):
 def configured(shell: Any) -> ToolChat:
     """Return the settings of a kernel, known to `%config` from now on."""
     known = [each for each in shell.configurables if isinstance(each, ToolChat)]
-    made = known[0] if known else ToolChat(parent=shell)
+    flags = {name: Bool(False, help=f.setting).tag(config=True) for name, f in FLAGS.items()}
+    # `%config` and configuration files know the settings by the name of the class.
+    made = known[0] if known else type("ToolChat", (ToolChat,), flags)(parent=shell)
     if not known:
         shell.configurables.append(made)
     return made

@@ -8,13 +8,14 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from ..errors import UsageError
 from ..runner.approval import PRESETS
 from ..schemes import SCHEMES
 from ..tools.tool import nearest
+from .added import FLAGS, REPLAY_SOURCES
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +42,14 @@ class Options:
     """The file in which the model's turns are recorded."""
     replay: str = ""
     """The recording that is the model."""
-    predict: bool = False
-    """Each reply of the model is guessed before it is shown."""
     quiet: bool = False
     help: bool = False
     said: frozenset[str] = frozenset()
     """The names of the options that the line has."""
     default_model: str = ""
     """The model where a cell opens a session and names none."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """The values of the options that extensions added, by name."""
 
     @property
     def opens(self) -> bool:
@@ -129,13 +130,10 @@ _TABLE: tuple[_Row, ...] = (
     ),
     _text("--max-turns", "N", "stop after so many replies (default 50)", type=int, default=50),
     _text("--record", "FILE", "record what the model is told and says, a line a turn"),
-    _text(
-        "--replay",
-        "FILE|NOTEBOOK",
-        "say again what was recorded there, or what an exercise (.md) replays",
-    ),
-    _mark("--predict", "guess what the model does next, before each of its replies"),
-    _mark("--no-predict", "guess nothing", dest="predict", action="store_false"),
+)
+
+
+_LAST: tuple[_Row, ...] = (
     _mark("--quiet", "no panel, only the result"),
     _mark("--help", "this text"),
 )
@@ -146,9 +144,23 @@ def parser() -> argparse.ArgumentParser:
     made = _Parser(
         prog="%%toolchat", add_help=False, allow_abbrev=False, usage="%%toolchat [options]"
     )
-    for flags, settings in _TABLE:
+    for flags, settings in _rows():
         made.add_argument(*flags.split(), **settings)
     return made
+
+
+def _rows() -> list[_Row]:
+    """Return the options in the order of the help."""
+    others = "".join(f", or {noun} ({end}) replays" for end, noun in REPLAY_SOURCES.items())
+    rows = [
+        *_TABLE,
+        _text("--replay", "FILE|NOTEBOOK", f"say again what was recorded there{others}"),
+    ]
+    for flag in FLAGS.values():
+        rows.append(_mark(f"--{flag.name}", flag.help))
+        off = {"dest": flag.name, "action": "store_false"}
+        rows.append(_mark(f"--no-{flag.name}", flag.help_off, **off))
+    return [*rows, *_LAST]
 
 
 def options(line: str, settings: Mapping[str, Any] | None = None) -> Options:
@@ -186,11 +198,11 @@ def options(line: str, settings: Mapping[str, Any] | None = None) -> Options:
         max_turns=found.max_turns,
         record=found.record,
         replay=found.replay,
-        predict=found.predict,
         quiet=found.quiet,
         help=found.help,
         said=_said(reader, words),
         default_model=model,
+        extra={name: getattr(found, name) for name in FLAGS},
     )
 
 

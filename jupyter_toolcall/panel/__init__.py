@@ -1,1 +1,1 @@
-"""The live panel: a widget, the drive behind it, and the person's hand on it."""
+"""The live panel: a widget, the controller behind it, and the commands of the person."""

@@ -1,12 +1,12 @@
-"""The person's hand: commands from a panel or a line magic, carried out on a session.
+"""The commands of a person, from a panel or a line magic, applied to a session.
 
-A command is data until `obey`. What it asks for is checked as strictly as a model's call:
+A command is data until it is applied. What it asks for is checked as strictly as a model's call:
 the panel is only a view, and what it sends may be late, double or forged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -36,21 +36,25 @@ from ..session import Session
 _COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
 
 
-def command(data: Any) -> Command:
-    """Return the command that a message is. Raises UsageError for what is none."""
+def parse_command(data: Any, more: Mapping[str, type] | None = None) -> Any:
+    """Return the command that a message is: a `Command`, or one of `more`, by its `type`.
+
+    Raises UsageError for anything else.
+    """
+    kind = data.get("type") if isinstance(data, Mapping) else data
+    own = more.get(kind) if more and isinstance(kind, str) else None
     try:
-        return _COMMAND.validate_python(data)
+        return (_COMMAND if own is None else TypeAdapter(own)).validate_python(data)
     except ValidationError:
-        kind = data.get("type") if isinstance(data, Mapping) else data
         raise UsageError(f"{str(kind)[:40]!r} is no command of this panel") from None
 
 
-def obey(session: Session, wish: Command) -> Session:
-    """Return the session in which a command was carried out; it is recorded, nothing has run.
+def apply_command(session: Session, command: Command) -> Session:
+    """Return the session after a command; it is recorded, nothing has run.
 
     Raises what `decide`, `reply`, `edit`, `fork`, `replay` and `name_branch` raise.
     """
-    match wish:
+    match command:
         case Approve(call, bound):
             return session.decide(call, "approve", bound=bound)
         case ApproveAll(calls):
@@ -59,14 +63,8 @@ def obey(session: Session, wish: Command) -> Session:
             return session.keep_result(call, bound=bound, rest=rest)
         case BeginNew():
             return session.begin_new()
-        case Edit(call, arguments, bound, reason) if _open(session, call):
-            return session.decide(call, "edit", arguments=arguments, reason=reason, bound=bound)
-        case Reject(call, bound, reason) if _open(session, call):
-            return session.decide(call, "reject", reason=reason, bound=bound)
-        case Answer(call, result, bound, reason) if _open(session, call):
-            return session.decide(call, "answer", result=result, reason=reason, bound=bound)
-        case Edit(call) | Reject(call) | Answer(call):
-            return _decide_anew(session, wish)
+        case Edit() | Reject() | Answer():
+            return _decided(session, command)
         case Replay(call):
             return session.replay(call)
         case Fork(call):
@@ -82,7 +80,7 @@ def obey(session: Session, wish: Command) -> Session:
             return session.hide_branch(head) if hidden else session.show_branch(head)
         case Say(text, calls):
             return session.reply(text, *((call.tool, call.arguments) for call in calls))
-    raise UsageError(f"{wish.type!r} is for the one who runs the session")
+    raise UsageError(f"{command.type!r} is for the one who runs the session")
 
 
 def _head(session: Session, branch: str) -> str:
@@ -91,24 +89,29 @@ def _head(session: Session, branch: str) -> str:
     return session.head if on_show else branch
 
 
-def _open(session: Session, call: str) -> bool:
-    return call in session.state.open
+def _decided(session: Session, command: Edit | Reject | Answer) -> Session:
+    """Decide on an open call; on a call that has its result, on another branch."""
+    if command.call in session.state.open:
+        decide: Callable[..., Session] = session.decide
+        given: dict[str, Any] = {"bound": command.bound}
+    else:
+        call = session.state.call(command.call)
+        if command.bound != call.bound:
+            raise NotYourTurn(
+                f"call {call.id} is {call.status} by now; look at it and decide again"
+            )
+        decide, given = session.decide_anew, {}
+    given["reason"] = command.reason
+    match command:
+        case Edit(arguments=arguments):
+            return decide(command.call, "edit", arguments=arguments, **given)
+        case Answer(result=result):
+            return decide(command.call, "answer", result=result, **given)
+    return decide(command.call, "reject", **given)
 
 
-def _decide_anew(session: Session, wish: Edit | Reject | Answer) -> Session:
-    """A decision on a call that has its result is the start of another branch."""
-    call = session.state.call(wish.call)
-    if wish.bound != call.bound:
-        raise NotYourTurn(f"call {call.id} is {call.status} by now; look at it and decide again")
-    match wish:
-        case Edit(arguments=arguments, reason=reason):
-            return session.decide_anew(call, "edit", arguments=arguments, reason=reason)
-        case Answer(result=result, reason=reason):
-            return session.decide_anew(call, "answer", result=result, reason=reason)
-    return session.decide_anew(call, "reject", reason=wish.reason)
-
-
-def refusal(wish: Any, error: Exception) -> Refused:
-    """Return what a panel is told whose command was not carried out."""
-    kind = wish.get("type", "") if isinstance(wish, Mapping) else getattr(wish, "type", "")
+def refusal(command: Any, error: Exception) -> Refused:
+    """Return what a panel is sent whose command was not carried out."""
+    mapping = isinstance(command, Mapping)
+    kind = command.get("type", "") if mapping else getattr(command, "type", "")
     return Refused(str(kind)[:40], str(error)[:2_000], getattr(error, "fields", {}))

@@ -1,4 +1,4 @@
-"""The live panel: an anywidget whose only truth is the drive behind it."""
+"""The live panel: an anywidget that shows what the controller behind it sends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import anywidget
 from ..rows.contract import VERSION, Notice
 from ..rows.wire import Wire
 from ..view.saving import LIVE
-from .driving import Drive
+from .controller import PanelController
 
 STATIC = Path(__file__).parent.parent / "static"
 
@@ -23,7 +23,7 @@ class Panel(anywidget.AnyWidget):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.drive: Drive | None = None
+        self.controller: PanelController | None = None
         self.wire = Wire()
         self.on_msg(self._receive)
 
@@ -31,12 +31,12 @@ class Panel(anywidget.AnyWidget):
         """Send a notice to every view of this panel."""
         data = self.wire.packed(notice)
         # What the engine keeps has no secrets; what else is shown may quote one.
-        drive = self.drive
-        self.send(data if drive is None else drive.session.cursor.desk.hide(data))
+        controller = self.controller
+        self.send(data if controller is None else controller.session.cursor.desk.hide(data))
 
     def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
-        if self.drive is not None:
-            self.drive.hear(content)
+        if self.controller is not None:
+            self.controller.receive(content)
 
     def bundle(self) -> dict[str, Any]:
         """Return the output that shows this panel, for every front end and for ours."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from .playing import Written
@@ -105,30 +105,6 @@ class Say:
     text: str = ""
     calls: tuple[Written, ...] = ()
     type: Literal["say"] = "say"
-
-
-@dataclass(frozen=True, slots=True)
-class Guess:
-    """Guess what the model does next: a call of this tool, or with "" none."""
-
-    tool: str = ""
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    type: Literal["guess"] = "guess"
-
-
-@dataclass(frozen=True, slots=True)
-class SkipGuess:
-    """Go on without a guess; `rest`: without any more of them."""
-
-    rest: bool = False
-    type: Literal["skip_guess"] = "skip_guess"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """Check the exercise."""
-
-    type: Literal["check"] = "check"
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,9 +230,6 @@ Command = (
     | Answer
     | Draft
     | Say
-    | Guess
-    | SkipGuess
-    | Check
     | Step
     | Run
     | Stop

@@ -5,8 +5,8 @@ dataclasses live. The panel's TypeScript types are generated from
 them (`labextension/src/generated/contract.ts`). A row is known by its `id` in its
 table; a later row with the same id takes its place. A field that is left out on the
 wire has the default that stands there; but what a delta tells again of the session, of a
-call or of an object is its id and what has changed. Every string is data from models, tools
-and files: it is shown as text, never as markup.
+call, of an object or of an extension is its id and what has changed. Every string is data
+from models, tools and files: it is shown as text, never as markup.
 """
 
 from .branches import (
@@ -30,7 +30,6 @@ from .commands import (
     ApproveAll,
     BeginNew,
     Break,
-    Check,
     Checkout,
     Command,
     Compare,
@@ -38,7 +37,6 @@ from .commands import (
     Edit,
     Export,
     Fork,
-    Guess,
     Hello,
     HideBranch,
     KeepResult,
@@ -49,11 +47,11 @@ from .commands import (
     Say,
     ShowObject,
     ShowRequest,
-    SkipGuess,
     Step,
     Stop,
     Tidy,
 )
+from .extensions import ExtensionRow
 from .messages import MessageRow, TurnRow
 from .notices import (
     VERSION,
@@ -70,7 +68,7 @@ from .notices import (
     Whole,
 )
 from .objects import ObjectRow, Preview, Role
-from .playing import GuessRow, Mark, Task, Told, Written, YourTurn
+from .playing import Told, Written, YourTurn
 from .session import Phase, SessionRow
 
 __all__ = [
@@ -88,7 +86,6 @@ __all__ = [
     "CallStatus",
     "CellPair",
     "ChangeRow",
-    "Check",
     "Checkout",
     "Command",
     "Compare",
@@ -101,14 +98,12 @@ __all__ = [
     "Edit",
     "Export",
     "Exported",
+    "ExtensionRow",
     "Fork",
-    "Guess",
-    "GuessRow",
     "Hello",
     "HideBranch",
     "KeepResult",
     "LinePair",
-    "Mark",
     "MessageRow",
     "NameBranch",
     "Notice",
@@ -131,10 +126,8 @@ __all__ = [
     "ShowObject",
     "ShowRequest",
     "Shown",
-    "SkipGuess",
     "Step",
     "Stop",
-    "Task",
     "Tidy",
     "Told",
     "ToolRow",

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from .branches import BranchRow, ComparisonRow, DifferenceRow
 from .calls import CallRow, ToolRow
+from .extensions import ExtensionRow
 from .messages import MessageRow, TurnRow
 from .objects import ObjectRow, Preview
-from .playing import GuessRow
 from .session import SessionRow
 
 VERSION = 1
@@ -25,7 +25,7 @@ Row = (
     | BranchRow
     | ComparisonRow
     | DifferenceRow
-    | GuessRow
+    | ExtensionRow
     | SessionRow
 )
 
@@ -51,7 +51,7 @@ class Rows:
     branches: tuple[BranchRow, ...] = ()
     comparisons: tuple[ComparisonRow, ...] = ()
     differences: tuple[DifferenceRow, ...] = ()
-    guesses: tuple[GuessRow, ...] = ()
+    extensions: tuple[ExtensionRow, ...] = ()
     drop: tuple[Drop, ...] = ()
 
 
@@ -69,7 +69,8 @@ class Whole:
 class Delta:
     """What changed since the last message; `number` counts them, a gap asks anew.
 
-    A row of the session, a call or an object that was told before has its id and what is new.
+    A row of the session, a call, an object or an extension that was sent before has its id and
+    the fields that changed.
     """
 
     rows: Rows

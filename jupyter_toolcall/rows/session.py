@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .playing import Task, YourTurn
+from .playing import YourTurn
 
 Phase = Literal["ready", "thinking", "waiting", "running", "finished", "stopped", "failed"]
 
@@ -41,8 +41,3 @@ class SessionRow:
     """False: this record was not written on this machine."""
     yours: YourTurn | None = None
     """Set while it is the model's turn, and the person is the model."""
-    guess: YourTurn | None = None
-    """Set while the person guesses what the model replies to this; nothing here tells it."""
-    score: str = ""
-    """What was guessed so far, in words."""
-    task: Task | None = None

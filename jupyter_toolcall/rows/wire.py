@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .contract import CallRow, Delta, Notice, ObjectRow, Rows, SessionRow, Whole
+from .contract import CallRow, Delta, ExtensionRow, Notice, ObjectRow, Rows, SessionRow, Whole
 
 _DEFAULTS: dict[type, tuple[tuple[str, Any], ...]] = {}
 ALWAYS = ("id", "type", "version", "number", "rows", "journal")
 _SCALARS = frozenset({int, float, bool, type(None)})
-Growing = SessionRow | CallRow | ObjectRow
+Growing = SessionRow | CallRow | ObjectRow | ExtensionRow
 """The rows that are told again as they come to more."""
-_GROWING = ("session", "calls", "objects")
+_GROWING = ("session", "calls", "objects", "extensions")
 
 
 @dataclass
@@ -32,7 +32,8 @@ class Wire:
                     (table, row.id): row for table in _GROWING for row in getattr(rows, table)
                 }
             case Delta(rows):
-                rest = packed(replace(notice, rows=replace(rows, session=(), calls=(), objects=())))
+                others = replace(rows, session=(), calls=(), objects=(), extensions=())
+                rest = packed(replace(notice, rows=others))
                 return {**rest, "rows": {**self._news(rows), **rest["rows"]}}
         return packed(notice)
 
@@ -63,33 +64,43 @@ def packed(value: Any, say: Callable[[str], str] = sendable) -> Any:
     """Return a row, a notice or a part of one as JSON-ready data, its texts as `say` has them."""
     cls = type(value)
     if cls is str:
-        return say(value)
+        return value if value.isascii() else say(value)
     if cls in _SCALARS:
         return value
     if cls in _DEFAULTS or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
-        return {
-            name: packed(item, say)
-            for name, default in _defaults(cls)
-            if ((item := getattr(value, name)) is not default and item != default) or name in ALWAYS
-        }
+        row = {}
+        for name, default in _DEFAULTS.get(cls) or _defaults(cls):
+            item = getattr(value, name)
+            if name not in ALWAYS and (item is default or item == default):
+                continue
+            # Most fields are plain; a call for each of them takes most of the time otherwise.
+            kind = type(item)
+            plain = kind in _SCALARS or (kind is str and item.isascii())
+            row[name] = item if plain else packed(item, say)
+        return row
     if isinstance(value, (dict, Mapping)):
-        return {say(str(key)): packed(item, say) for key, item in value.items()}
+        return {
+            key if type(key) is str and key.isascii() else say(str(key)): packed(item, say)
+            for key, item in value.items()
+        }
     if isinstance(value, (list, tuple)):
-        return [packed(item, say) for item in value]
+        return [item if type(item) in _SCALARS else packed(item, say) for item in value]
     return value
 
 
 def _changed(known: Growing, row: Growing) -> dict[str, Any]:
     """Return the id of a row, and what is otherwise than it was told."""
-    pairs = ((name, getattr(known, name), getattr(row, name)) for name, _ in _defaults(type(row)))
-    return {"id": row.id} | {name: packed(new) for name, old, new in pairs if not _same(old, new)}
+    changed = {"id": row.id}
+    for name, _ in _defaults(type(row)):
+        old, new = getattr(known, name), getattr(row, name)
+        if old is not new and not _same(old, new):
+            changed[name] = packed(new)
+    return changed
 
 
 def _same(old: Any, new: Any) -> bool:
     """In JSON, unlike here, 1 is not true; and the arguments of a call may hold either."""
-    return old is new or (
-        bool(old == new) and (not isinstance(new, (dict, Mapping)) or repr(old) == repr(new))
-    )
+    return bool(old == new) and (not isinstance(new, (dict, Mapping)) or repr(old) == repr(new))
 
 
 def _defaults(cls: type) -> tuple[tuple[str, Any], ...]:

@@ -43,7 +43,7 @@ from ..state.shape import State
 from ..tools import Toolbox
 from ..view.exchanges import Exchange, exchanges
 from ..view.saving import bundle
-from ..view.watch import standing
+from ..view.view_rows import standing
 
 if TYPE_CHECKING:
     from ..why import Explanation

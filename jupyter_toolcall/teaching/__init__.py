@@ -1,5 +1,15 @@
 """Teaching: guesses and their score, exercises in Markdown, and what has to hold of a session.
 
+It attaches from outside, by `SessionHooks`, `PanelExtension` and `NotebookExtension`:
+
+* registration what `%load_ext` registers: options, subcommands, files for `--replay`
+* magics       the subcommands, and what a cell with `--predict` or an exercise begins with
+* panel        what it adds to the panel of a cell
+* rows         what the panel shows of it, and its commands (the contract with TypeScript)
+* guesses      holds each reply until it is guessed
+
+and stands on
+
 * scoring      a guess of the next call, and what of it was right (pure)
 * conditions   what may have to hold at the end, a closed set (pure)
 * sentences    how each of these is written, and read (pure)

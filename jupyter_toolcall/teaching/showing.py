@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..printable import LINES, printable
-from ..rows.contract import Task
 from .checking import Verdict
 from .reading import Check, Exercise
+from .rows import Task
 from .sentences import forms
 
 MIME = "application/vnd.jupyter-toolcall.check+json"

@@ -1,4 +1,4 @@
-"""From a call to the row that a person sees of it: what it uses, waits for, and came to."""
+"""The rows of calls and of their tools: what a call uses, what it waits for, how it ended."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..drawing.layout import Layout, main_use
 from ..errors import Absent, CallError
 from ..events import Data, Failed, Interrupted, Uses
 from ..loop import Cursor
-from ..rows.contract import CallRow, Use
+from ..rows.contract import CallRow, ToolRow, Use
 from ..runner.anew import why_anew
 from ..schemes.select import SELECT
 from ..state.call import SAVE, CallState, objects_of
@@ -20,12 +20,14 @@ from ..state.ends import End
 from ..state.fold import state_at
 from ..state.memory import Prepared
 from ..state.shape import State
+from ..tools import Tool
 from ..tools.references import references
 from .seen import Seen, call_key, key_of, next_name, ready_call
 
 FOR_PERSON = "It is a request to you, and nothing runs: answer it, or reject it."
 SHORT = 80
 LONG = 2_000
+WHOLE = 20_000
 
 
 def uses_of(uses: Uses, seen: Seen, receiver: str, layout: Layout) -> tuple[Use, ...]:
@@ -212,3 +214,27 @@ def _shown(key: str, value: Any, bare: bool) -> str:
 def _text(value: Any) -> str:
     text = value if isinstance(value, str) else literal(value)
     return text if len(text) <= LONG else f"{text[:LONG]}…"
+
+
+# -- tools ---------------------------------------------------------------------------------
+
+
+def tool_row(cursor: Cursor, name: str) -> ToolRow | None:
+    """Return the row of a tool that was called, for its form."""
+    tool = cursor.find(name)
+    if tool is None:
+        return None
+    # The list of what there is, in a tool of the scheme's own, is another after each step.
+    own = any(each.name == name for each in cursor.offer.own)
+    said = tool.description.partition("\n\n")[0] if own else tool.description
+    return _row_of_tool(tool, said[:LONG])
+
+
+def offered_row(cursor: Cursor, name: str) -> ToolRow | None:
+    """Return the row of a tool as the model is told of it, for a person in its place."""
+    tool = cursor.find(name)
+    return _row_of_tool(tool, tool.description[:WHOLE]) if tool is not None else None
+
+
+def _row_of_tool(tool: Tool, said: str) -> ToolRow:
+    return ToolRow(tool.name, said, dict(tool.parameters), tool.read_only, tool.for_person)

@@ -36,6 +36,11 @@ class ComparisonUpdates:
     """The head and the length of the journal that were told last."""
     _next: float = 0.0
 
+    @property
+    def any_shown(self) -> bool:
+        """Whether a panel shows a comparison."""
+        return bool(self._looked_at)
+
     def add(self, sides: Sides) -> None:
         """Keep a comparison up to date from now on."""
         self._looked_at.pop(sides, None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from ..content.value import cut
@@ -22,38 +21,41 @@ from .exchanges import attempts, model_of
 LIMIT = 4_000
 
 
-def entry_messages(cursor: Cursor, entry: Entry) -> Iterator[MessageRow]:
-    """Yield the rows of what an entry added to the conversation."""
+def entry_messages(cursor: Cursor, entry: Entry) -> list[MessageRow]:
+    """Return the rows of what an entry added to the conversation."""
     state = state_at(cursor.desk.journal, entry.id)
     short = entry.id[:12]
     match entry.event:
-        case Replied() as reply if entry.meta.get("stale"):
-            yield from (replace(row, stale=True) for row in _replied(cursor, reply, short, state))
         case Replied() as reply:
-            yield from _replied(cursor, reply, short, state)
+            rows = _replied(cursor, reply, short, state)
+            stale = bool(entry.meta.get("stale"))
+            return [replace(row, stale=True) for row in rows] if stale else rows
         case Asked(text, by):
             role: Role = "user" if by == "person" else "session"
-            yield _row(short, state.turns + 1, role, text)
+            return [_row(short, state.turns + 1, role, text)]
         case Decided(call_id) | Finished(call_id):
             ended = state.calls[call_id]
             if ended.outcome is not None:
-                yield _result(cursor, ended, entry, state.turns + 1)
+                return [_result(cursor, ended, entry, state.turns + 1)]
+    return []
 
 
-def _replied(cursor: Cursor, reply: Replied, short: str, state: State) -> Iterator[MessageRow]:
-    """Yield what a request brought that was new beside its messages, and the reply to it."""
-    yield from _offered(cursor, reply, short, state.turns)
+def _replied(cursor: Cursor, reply: Replied, short: str, state: State) -> list[MessageRow]:
+    """Return what a request brought that was new beside its messages, and the reply to it."""
+    turn = state.turns
+    rows = _offered(cursor, reply, short, turn) if reply.offered else []
     if reply.news:
-        yield _row(f"{short}.news", state.turns, "session", reply.news)
+        rows.append(_row(f"{short}.news", turn, "session", reply.news))
     if reply.thought:
-        yield _row(f"{short}.thought", state.turns, "assistant", f"(thinking) {reply.thought}")
+        rows.append(_row(f"{short}.thought", turn, "assistant", f"(thinking) {reply.thought}"))
     if reply.text:
-        yield _row(f"{short}.text", state.turns, "assistant", reply.text)
+        rows.append(_row(f"{short}.text", turn, "assistant", reply.text))
     if ending := _ending(reply):
-        yield _row(f"{short}.ending", state.turns, "session", ending)
+        rows.append(_row(f"{short}.ending", turn, "session", ending))
     for call in reply.calls:
         step = state.calls[call.id].step
-        yield _row(f"{short}.{step}", state.turns, "call", _spoken(call), step)
+        rows.append(_row(f"{short}.{step}", turn, "call", _spoken(call), step))
+    return rows
 
 
 def _ending(reply: Replied) -> str:
@@ -88,15 +90,18 @@ def _result(cursor: Cursor, call: CallState, entry: Entry, turn: int) -> Message
     return _row(entry.id[:12], turn, "tool", told.content, call.step)
 
 
-def _offered(cursor: Cursor, reply: Replied, short: str, turn: int) -> Iterator[MessageRow]:
-    texts = cursor.desk.journal.texts
+def _offered(cursor: Cursor, reply: Replied, short: str, turn: int) -> list[MessageRow]:
+    """Return the system prompt and the tools of a request, as far as they are new."""
+    rows, texts = [], cursor.desk.journal.texts
     if "" in reply.offered:
-        yield _row(f"{short}.system", turn, "system", str(texts.get(reply.offered[""], "")))
+        rows.append(_row(f"{short}.system", turn, "system", str(texts.get(reply.offered[""], ""))))
     names = [name for name in reply.offered if name]
     if names:
         count = f"{len(names)} tool{'' if len(names) == 1 else 's'}"
         row = _row(f"{short}.tools", turn, "tools", f"{count}: {', '.join(names)}")
-        yield replace(row, size=sum(len(literal(texts.get(reply.offered[n], ""))) for n in names))
+        size = sum(len(literal(texts.get(reply.offered[name], ""))) for name in names)
+        rows.append(replace(row, size=size))
+    return rows
 
 
 def _spoken(call: Call) -> str:

@@ -19,11 +19,9 @@ LIVE = "application/vnd.jupyter-toolcall.live+json"
 
 
 def bundle(cursor: Cursor, rows: Rows, since: str | None) -> dict[str, Any]:
-    """Return the MIME bundle of a session; `since` is the entry before the cell's own.
-
-    What a learner guessed, and how an exercise stands, is no part of the session.
-    """
-    rows = replace(rows, guesses=(), session=tuple(replace(row, task=None) for row in rows.session))
+    """Return the MIME bundle of a session; `since` is the entry before the cell's own."""
+    kept = filter(None, (row.saved() for row in rows.extensions))
+    rows = replace(rows, extensions=tuple(kept))
     saved, hide = packed(Saved(rows, journal_part(cursor, since))), cursor.desk.hide
     # The journal's part has none, and has to keep its digests.
     saved["rows"] = hide(saved["rows"])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GuessRow, Rows, YourTurn } from '../src/generated/contract';
+import type { GuessRow, Rows, TeachingRow, YourTurn } from '../src/generated/contract';
 import { chain, delta, page, slide, whole, type Page } from './page';
 
 const TURN: YourTurn = { turn: 3, prompt: 'Make <b>fries</b>.', tools: ['Potato_slice', 'Potato_peel'] };
@@ -21,11 +21,14 @@ const SLICE: GuessRow = {
   of: 3
 };
 
+const teaching = (more: TeachingRow): TeachingRow => ({ id: 'teaching', ...more });
+
 /** Two steps, and then the next one is to be guessed. */
-function toGuess(more: Partial<Rows> = {}, turn: YourTurn | null = TURN): Rows {
+function toGuess(more: TeachingRow = {}, turn: YourTurn | null = TURN): Rows {
   return {
     ...chain(2),
-    session: [{ phase: 'waiting', says: 'Your guess', turn: 2, guess: turn, score: '2 of 3 points' }],
+    session: [{ phase: 'waiting', says: 'Your guess', turn: 2 }],
+    extensions: [teaching({ turn, score: '2 of 3 points', ...more })],
     tools: [
       {
         id: 'Potato_slice',
@@ -39,8 +42,7 @@ function toGuess(more: Partial<Rows> = {}, turn: YourTurn | null = TURN): Rows {
         }
       },
       { id: 'Potato_peel', parameters: { properties: {} } }
-    ],
-    ...more
+    ]
   };
 }
 
@@ -100,7 +102,7 @@ test('what is filled in stays while other things change, and the next turn begin
   const [row] = toGuess().session ?? [];
   it.view.update(delta(1, { session: [{ ...row, detail: 'something else' }] }));
   assert.equal(sticks?.isConnected && sticks.checked, true);
-  it.view.update(delta(2, { session: [{ ...row, guess: { ...TURN, turn: 4 } }] }));
+  it.view.update(delta(2, { extensions: [teaching({ turn: { ...TURN, turn: 4 } })] }));
   assert.equal(it.all('.tc-fields input').length, 0);
 });
 
@@ -122,15 +124,13 @@ test('that it calls nothing is a guess too, and the call can be shown, or all th
 test('the score stands beside the question, guess by guess, and in the card when all is over', async () => {
   const it = await page();
   const shown: GuessRow = { id: 'g1', turn: 1, says: 'Skipped', came: { tool: 'Potato_peel' } };
-  const rows = { ...toGuess({ guesses: [shown, SLICE] }) };
-  rows.session = [{ ...rows.session?.[0], score: '2 of 3 points, 9 of 12 points in this session' }];
-  it.view.update(whole(rows));
+  it.view.update(whole(toGuess({ guesses: [shown, SLICE], score: '2 of 3 points, 9 of 12 points in this session' })));
   const pane = it.one('.tc-body > [aria-label="Your score"]');
   for (const text of ['2 of 3 points', 'Right tool1 of 1', 'Right arguments1 of 2', '9 of 12 points in this session'])
     assert.ok(pane.textContent.includes(text), text);
   const items = [...pane.querySelectorAll('ol[aria-label="Your guesses"] li')].map(one => one.textContent);
   assert.deepEqual(items, ['Potato_sliceshape: STICKS', 'Potato_peelshown']);
-  it.view.update(delta(1, { session: [{ phase: 'finished', guess: null }] }));
+  it.view.update(delta(1, { session: [{ phase: 'finished' }], extensions: [teaching({ turn: null })] }));
   const places = it.all('[aria-label="Your score"]').map(one => one.parentElement?.getAttribute('aria-label'));
   assert.deepEqual(places, ['Details']);
 });
@@ -154,9 +154,10 @@ test('of another tool both calls stand there whole, and of an answer that it is 
   it.view.update(whole(toGuess({ guesses: [SLICE, other] })));
   assert.match(beside(it).textContent, /Potato_slice\(shape="SLICES"\)Potato_peel\(\)/);
   const answers: GuessRow = { ...other, id: 'g4', came: null, guess: { tool: '' }, tool: true };
-  it.view.update(delta(1, { guesses: [answers] }));
+  it.view.update(delta(1, { extensions: [teaching({ guesses: [SLICE, other, answers] })] }));
   assert.match(beside(it).textContent, /no call: it answersno call: it answers/);
-  it.view.update(delta(2, { guesses: [{ ...answers, id: 'g5', guess: null, says: 'Skipped: it answered.' }] }));
+  const skipped = { ...answers, id: 'g5', guess: null, says: 'Skipped: it answered.' };
+  it.view.update(delta(2, { extensions: [teaching({ guesses: [SLICE, other, answers, skipped] })] }));
   assert.equal(it.all('.tc-beside').length, 0);
 });
 
@@ -186,7 +187,7 @@ test('hostile words of a guess stay words', async () => {
   const evil = '<img src=x onerror=alert(1)>';
   const row = { ...SLICE, says: evil, guess: { tool: evil, arguments: { [evil]: evil } }, marks: [{ name: evil, right: false }] };
   const task = { title: evil, says: `✗ \`${evil}\``, passed: false };
-  it.view.update(whole(toGuess({ guesses: [row], session: [{ phase: 'waiting', guess: TURN, task }] })));
+  it.view.update(whole(toGuess({ guesses: [row], task })));
   assert.equal(it.all('img').length, 0);
   assert.match(beside(it).textContent, /<img/);
 });
@@ -200,16 +201,16 @@ test('a saved turn shows what the model is sent, and nothing that acts', async (
 
 test('an exercise is checked by a button, and says how it stands', async () => {
   const it = await page();
-  const session = { phase: 'finished' as const, task: { title: 'Fries in sticks' } };
-  it.view.update(whole({ ...chain(1), session: [session] }));
+  const extensions = [teaching({ task: { title: 'Fries in sticks' } })];
+  it.view.update(whole({ ...chain(1), session: [{ phase: 'finished' }], extensions }));
   assert.match(it.one('.tc-task').textContent, /Exercise: Fries in sticks/);
   it.click('Check');
   assert.deepEqual(it.sent, [{ type: 'check' }]);
   const says = '✗ `fries.food` is `"fries: sticks"`\nHint 1 of 2: Look.';
-  it.view.update(delta(1, { session: [{ ...session, task: { title: 'Fries in sticks', says } }] }));
+  it.view.update(delta(1, { extensions: [teaching({ task: { title: 'Fries in sticks', says } })] }));
   assert.equal(it.one('[role=status][aria-label=Exercise]').textContent, '✗ fries.food is "fries: sticks"Hint 1 of 2: Look.');
-  it.view.update(delta(2, { session: [{ ...session, task: { title: 'Fries in sticks', passed: true } }] }));
+  it.view.update(delta(2, { extensions: [teaching({ task: { title: 'Fries in sticks', passed: true } })] }));
   assert.match(it.one('.tc-task').textContent, /Passed: Fries in sticks/);
-  it.view.update(delta(3, { session: [{ phase: 'finished', task: null }] }));
+  it.view.update(delta(3, { extensions: [teaching({ task: null })] }));
   assert.equal(it.all('.tc-task').length, 0);
 });

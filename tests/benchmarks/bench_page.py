@@ -17,7 +17,7 @@ from playwright.sync_api import CDPSession, Page, Route, sync_playwright
 
 import jupyter_toolcall
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.rows.wire import packed
 from jupyter_toolcall.view.saving import MIME, bundle
 
@@ -121,7 +121,7 @@ def string(count: int) -> Session:
 def mime(session: Session) -> str:
     """Return the MIME data of a session as it stands in a notebook."""
     root = session.journal.path(session.head)[0].id
-    rows = Drive(session, lambda notice: None).whole()
+    rows = PanelController(session, lambda notice: None).whole()
     made: dict[str, Any] = bundle(session.cursor, rows, root)
     return json.dumps(packed(made[MIME]))
 

@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.rows.contract import Notice
 from jupyter_toolcall.rows.wire import packed
 from jupyter_toolcall.view.saving import MIME, bundle
@@ -52,9 +52,9 @@ def appended(count: int) -> tuple[float, float]:
     def tell(notice: Notice) -> None:
         sizes.append(len(json.dumps(packed(notice))))
 
-    drive = Drive(string(count), tell)
+    drive = PanelController(string(count), tell)
     drive.greet()
-    asyncio.run(drive.drive())
+    asyncio.run(drive.run())
     began = time.process_time()
     for _ in range(200):
         drive.publish("running")
@@ -66,7 +66,7 @@ def saved(count: int) -> tuple[float, float, float]:
     session = string(count).run()
     root = session.journal.path(session.head)[0].id
     began = time.process_time()
-    made = bundle(session.cursor, Drive(session, lambda notice: None).whole(), root)
+    made = bundle(session.cursor, PanelController(session, lambda notice: None).whole(), root)
     spent = time.process_time() - began
     return len(json.dumps(made[MIME])) / count, len(made["image/svg+xml"]), spent
 
@@ -88,7 +88,7 @@ def seconds(count: int, together: bool, panel: bool) -> float:
     session = of_steps(count, together)
     began = time.process_time()
     if panel:
-        asyncio.run(Drive(session, tell=lambda notice: None).drive())
+        asyncio.run(PanelController(session, send=lambda notice: None).run())
     else:
         session.run()
     return time.process_time() - began

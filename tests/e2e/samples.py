@@ -72,14 +72,14 @@ from IPython.display import display
 from jupyter_toolcall.panel.widget import Panel
 
 class Stub:
-    def hear(self, command):
+    def receive(self, command):
         if command["type"] == "hello":
             fake.send({told("I am live", True)!r})
         elif command["type"] == "approve":
             fake.send({told("I am live, approved", False)!r})
 
 fake = Panel()
-fake.drive = Stub()
+fake.controller = Stub()
 display(fake.bundle(), raw=True)
 """
 """A panel whose kernel tells it of one call that waits, until it is approved."""

@@ -35,6 +35,7 @@ from jupyter_toolcall.rows.contract import (
     Whole,
 )
 from jupyter_toolcall.rows.wire import packed
+from jupyter_toolcall.teaching.rows import TeachingRow
 from tests.e2e.corpus import CORPUS, HOST
 from tests.e2e.kitchen import open_tab, panel
 from tests.e2e.rig import (
@@ -105,13 +106,16 @@ def hostile_rows(live: bool) -> Rows:
         for n, said in numbered
     )
     session = row(SessionRow, CORPUS[0], id="session", phase="waiting", pending=("c0",))
+    teaching = row(TeachingRow, CORPUS[0], id="teaching")
     # While the person is the model, or guesses, they decide nothing.
-    session = dataclasses.replace(session, yours=None, guess=None) if live else session
+    session = dataclasses.replace(session, yours=None) if live else session
+    teaching = dataclasses.replace(teaching, turn=None) if live else teaching
     others = {
         "tools": [row(ToolRow, said, id=said, parameters=SCHEMA) for said in CORPUS],
         "branches": [row(BranchRow, said, id=f"b{n}", current=not n) for n, said in numbered],
         "messages": [row(MessageRow, said, id=f"m{n}", turn=n + 1) for n, said in numbered],
         "turns": [row(TurnRow, said, id=f"t{n}", turn=n + 1) for n, said in numbered],
+        "extensions": [teaching],
     }
     given = {f.name for f in dataclasses.fields(Rows)} - {"drop", "session", "calls", "objects"}
     kinds = typing.get_type_hints(Rows)

@@ -30,7 +30,7 @@ from jupyter_toolcall.journal.disk import home, journal_file
 from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.magics.prompting import say
 from jupyter_toolcall.options.line import options
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.request import Reply, Request
 from jupyter_toolcall.rows.contract import Notice, Refused
 from tests.faults import laws
@@ -88,7 +88,7 @@ class Decisions(RuleBasedStateMachine):
         variables = {"box": SETTING.box, "model": Model()}
         self.session = self.cells.session(options(LINE), variables)
         self.told: list[Notice] = []
-        self.drive = Drive(self.session, self.told.append)
+        self.drive = PanelController(self.session, self.told.append)
         for prompt in self.prompts:
             if self.drive.session.state.open or not self.said(prompt, fresh=False):
                 break
@@ -102,9 +102,9 @@ class Decisions(RuleBasedStateMachine):
         """Let the panel say so, go on to the next pause; return whether all of it was taken."""
         before = len(self.told)
         for message in messages:
-            self.drive.hear(dict(message))
+            self.drive.receive(dict(message))
         with contextlib.suppress(ToolcallError):
-            _now(self.drive.resume()) if messages else self.drive.drive_now()
+            _now(self.drive.resume()) if messages else self.drive.run_to_pause()
         if self.dead is not None:
             self.disk, self.dead, self.dies = self.dead, None, False
             self.start()

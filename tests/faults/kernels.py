@@ -27,11 +27,11 @@ from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.magics.lines import carry_out
 from jupyter_toolcall.magics.prompting import say
 from jupyter_toolcall.options.line import options
-from jupyter_toolcall.panel.driving import Drive
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.request import Reply, Request
 from jupyter_toolcall.rows.contract import CallRow, Notice, Refused
 from jupyter_toolcall.view.saving import bundle
-from jupyter_toolcall.view.watch import standing
+from jupyter_toolcall.view.view_rows import standing
 from tests.faults.permissions import Effect, Ledger
 from tests.faults.world import Jar
 
@@ -260,7 +260,7 @@ class Kernel:
     view: View
     model: Model
     cells: Cells = field(init=False)
-    drive: Drive | None = None
+    drive: PanelController | None = None
     told: list[Notice] = field(default_factory=list)
     unwritten: Counter[Effect] = field(default_factory=Counter)
     unrecorded: Counter[Effect] = field(default_factory=Counter)
@@ -306,8 +306,8 @@ class Kernel:
 
     def show(self, session: Session) -> None:
         """Show a session in a panel of its own."""
-        self.drive = Drive(self.cells.keep(session), self.told.append)
-        self.drive.regain = self.cells.regain
+        self.drive = PanelController(self.cells.keep(session), self.told.append)
+        self.drive.before_commands = self.cells.regain
 
     def run_cells(self) -> None:
         """Run all cells from the first, up to one whose call waits."""
@@ -331,7 +331,7 @@ class Kernel:
         """Go on to the next pause."""
         assert self.drive is not None
         with contextlib.suppress(ToolcallError):
-            self.drive.drive_now()
+            self.drive.run_to_pause()
         self.cells.keep(self.drive.session)
 
     # -- decisions ------------------------------------------------------------------------
@@ -424,7 +424,7 @@ class Kernel:
         """Let the panel send a command; return whether it was taken."""
         assert self.drive is not None
         before = len(self.told)
-        self.drive.hear(dict(message))
+        self.drive.receive(dict(message))
         with contextlib.suppress(ToolcallError):
             _now(self.drive)
         self.cells.keep(self.drive.session)
@@ -478,7 +478,7 @@ class Kernel:
         self.die()
 
 
-def _now(drive: Drive) -> None:
+def _now(drive: PanelController) -> None:
     """Let a panel go on, where nobody else has a turn."""
     going = drive.resume()
     with contextlib.suppress(StopIteration):

@@ -8,13 +8,12 @@ from ...acts import replying
 from ...acts.records import CallRecord
 from ...errors import ToolcallError
 from ...loop import Cursor
-from ...panel import predicting
 from ...printable import LINES, print_text, printable
 from ...rows.contract import YourTurn
 from ...session import Session
 from ...tools import Tool
-from ...view.watch import standing
-from .words import SKIP, arguments, guess_in, split, value
+from ...view.view_rows import standing
+from .words import arguments, split, value
 
 VERDICTS = "[a]pprove, [e]dit NAME=VALUE, a[n]swer RESULT, [r]eject REASON, {}[s]top? "
 KEEP = "[k]eep the recorded result, "
@@ -71,7 +70,7 @@ def reply_by_input(session: Session, ask: Callable[[str], str]) -> None:
     """
     turn = replying.your_turn(session.cursor)
     assert turn is not None
-    print_text(asked(turn, session.cursor))
+    print_text(turn_as_text(turn, session.cursor))
     said = ask("TOOL NAME=VALUE…, or what you say: ").strip()
     try:
         found = _as_call(said, turn.tools)
@@ -94,22 +93,8 @@ def _as_call(said: str, tools: tuple[str, ...]) -> replying.Pair | None:
     return tool, arguments(rest) if rest else {}
 
 
-def guess_by_input(session: Session, ask: Callable[[str], str]) -> None:
-    """Ask for a guess of the model's reply on the cell's own input line; it is not recorded."""
-    turn = replying.to_guess(session.cursor)
-    assert turn is not None
-    known = predicting.of(session)
-    print_text(asked(turn, session.cursor, replying.GUESS))
-    words = split(ask("TOOL NAME=VALUE…, none (it answers), or skip: ").strip()) or [SKIP]
-    numbers = {str(number): name for number, name in enumerate(turn.tools, 1)}
-    try:
-        known.take(session.cursor, guess_in([numbers.get(words[0], words[0]), *words[1:]]))
-    except ToolcallError as error:
-        print_text(error)
-
-
-def asked(turn: YourTurn, cursor: Cursor, who: str = replying.YOU) -> str:
-    """Return a turn of the model as the text that its player, or who guesses it, reads."""
+def turn_as_text(turn: YourTurn, cursor: Cursor, who: str = replying.YOU) -> str:
+    """Return a turn of the model as the text that a person reads; `who` begins it."""
     told = [f"{each.tool or 'told'}: {each.text}" for each in turn.told]
     tools = (cursor.find(name) for name in turn.tools)
     listed = [f"{number}. {_in_line(tool)}" for number, tool in enumerate(filter(None, tools), 1)]

@@ -13,14 +13,20 @@ from ...printable import print_text
 from ...runner.store import megabytes, shelf
 from ...tools import nearest
 from ..cells import Cells
-from . import branching, going, learning, looking, taking
-from .words import Commands, Result, without_name
+from ..extensions import registrations
+from . import branching, going, looking, taking
+from .words import Commands, without_name
 
-GROUPS = (looking, going, branching, taking, learning)
+GROUPS = (looking, going, branching, taking)
 """The files that hold the subcommands of a session, as the help lists them."""
 _COMMANDS: Commands = {name: do for group in GROUPS for name, do in group.COMMANDS.items()}
 _NOTHING: Mapping[str, Any] = {}
-SUBCOMMANDS = (*_COMMANDS, *learning.LESSONS, "sessions", "values", "models", "config", "help")
+
+
+def subcommands() -> tuple[str, ...]:
+    """Return the names of all subcommands, those of extensions too."""
+    added = (name for each in registrations() for name in each.subcommands)
+    return (*_COMMANDS, *added, "sessions", "values", "models", "config", "help")
 
 
 def carry_out(
@@ -28,11 +34,11 @@ def carry_out(
     cells: Cells,
     settings: Mapping[str, Any],
     variables: Mapping[str, Any] = _NOTHING,
-) -> Result:
+) -> Any:
     """Carry a subcommand out on a session; return the session where it went on.
 
-    `-n NAME` names the session, the last one without. What an exercise asks for is looked
-    for among the notebook's variables too. Raises UsageError.
+    `-n NAME` names the session, the last one without. Returns something to display where the
+    subcommand comes to that, else None. Raises UsageError.
     """
     words, name = without_name(words)
     command, *rest = words or ["status"]
@@ -55,12 +61,12 @@ def carry_out(
     if command == "values":
         print_text(_values("--forget" in rest))
         return None
-    if command in learning.LESSONS:
-        return learning.LESSONS[command](learning.Learner(cells, variables), rest)
+    if (extension := cells.extension_of(command)) is not None:
+        return extension.subcommand(command, rest, name, variables)
     if command not in _COMMANDS:
+        known = subcommands()
         raise UsageError(
-            f"no subcommand {command!r}; there are {', '.join(SUBCOMMANDS)}."
-            f"{nearest(command, SUBCOMMANDS)}"
+            f"no subcommand {command!r}; there are {', '.join(known)}.{nearest(command, known)}"
         )
     return _COMMANDS[command](cells.today(cells.current(name), variables), rest)
 
@@ -85,6 +91,6 @@ def _sessions(cells: Cells) -> None:
 def help_text() -> str:
     """Return what the subcommands do."""
     config = "  config                     the settings; %config ToolChat.NAME = VALUE changes one"
-    return "".join(
-        ["%toolchat SUBCOMMAND [-n SESSION]\n", *(group.HELP for group in GROUPS), config]
-    )
+    added = (each.help for each in registrations())
+    groups = (group.HELP for group in GROUPS)
+    return "".join(["%toolchat SUBCOMMAND [-n SESSION]\n", *groups, *added, config])

@@ -12,13 +12,9 @@ from typing import Any
 from ...comparing import Comparison
 from ...errors import UsageError
 from ...session import Session
-from ...teaching.scoring import Guess
-from ...teaching.showing import Page
 
-Result = Session | Comparison | Page | None
-"""The session where a line went on with one; a comparison is shown, all else is printed."""
-NONE, SKIP = "none", "skip"
-"""A guess that no tool is called, and no guess at all."""
+Result = Session | Comparison | None
+"""The session where a line went on with one; a comparison is displayed, all else is printed."""
 Commands = Mapping[str, Callable[[Session, list[str]], Result]]
 
 _JSON = re.compile(r"(?<!\S)(?:[A-Za-z_]\w*=)?(?=[\[{])")
@@ -91,11 +87,3 @@ def value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def guess_in(words: list[str]) -> Guess | None:
-    """Return the guess that a line is, None where it skips. Raises UsageError."""
-    first, *rest = words
-    if not rest and first in (NONE, SKIP):
-        return Guess() if first == NONE else None
-    return Guess(first, arguments(rest) if rest else {})

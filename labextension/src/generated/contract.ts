@@ -12,9 +12,6 @@ export type Command =
   | Answer
   | Draft
   | Say
-  | Guess
-  | SkipGuess
-  | Check
   | Step
   | Run
   | Stop
@@ -29,7 +26,10 @@ export type Command =
   | ShowObject
   | Break
   | ShowRequest
-  | Export;
+  | Export
+  | Guess
+  | SkipGuess
+  | Check;
 
 export interface Contract {
   Anew?: Anew;
@@ -55,6 +55,7 @@ export interface Contract {
   Edit?: Edit;
   Export?: Export;
   Exported?: Exported;
+  ExtensionRow?: TeachingRow;
   Fork?: Fork;
   Guess?: Guess;
   GuessRow?: GuessRow;
@@ -85,6 +86,7 @@ export interface Contract {
   Step?: Step;
   Stop?: Stop;
   Task?: Task;
+  TeachingRow?: TeachingRow;
   Tidy?: Tidy;
   Told?: Told;
   ToolRow?: ToolRow;
@@ -293,7 +295,8 @@ export interface ObjectPairRow {
 /**
  * What changed since the last message; `number` counts them, a gap asks anew.
  *
- * A row of the session, a call or an object that was told before has its id and what is new.
+ * A row of the session, a call, an object or an extension that was sent before has its id and
+ * the fields that changed.
  */
 export interface Delta {
   rows: Rows;
@@ -313,7 +316,7 @@ export interface Rows {
   branches?: BranchRow[];
   comparisons?: ComparisonRow[];
   differences?: DifferenceRow[];
-  guesses?: GuessRow[];
+  extensions?: TeachingRow[];
   drop?: Drop[];
 }
 /**
@@ -338,9 +341,6 @@ export interface SessionRow {
   stops?: string[];
   verified?: boolean;
   yours?: YourTurn | null;
-  guess?: YourTurn | null;
-  score?: string;
-  task?: Task | null;
 }
 /**
  * The person plays the model, and it is the model's turn: what a model would be sent.
@@ -370,14 +370,6 @@ export interface Written {
   arguments?: {
     [k: string]: unknown;
   };
-}
-/**
- * An exercise that the session is for: the panel offers to check it.
- */
-export interface Task {
-  title: string;
-  says?: string;
-  passed?: boolean;
 }
 /**
  * A node of the graph. `id` is unique over all branches, `name` in its branch only.
@@ -484,6 +476,16 @@ export interface LinePair {
   right_at?: number;
 }
 /**
+ * What teaching shows of a session.
+ */
+export interface TeachingRow {
+  id?: 'teaching';
+  turn?: YourTurn | null;
+  score?: string;
+  guesses?: GuessRow[];
+  task?: Task | null;
+}
+/**
  * A guess of what the model does next, beside what it did. In a saved notebook is none.
  */
 export interface GuessRow {
@@ -505,6 +507,14 @@ export interface GuessRow {
 export interface Mark {
   name: string;
   right: boolean;
+}
+/**
+ * An exercise that the session is for: the panel offers to check it.
+ */
+export interface Task {
+  title: string;
+  says?: string;
+  passed?: boolean;
 }
 /**
  * A row to drop.
@@ -934,7 +944,7 @@ export const DEFAULTS = {
     "branches": [],
     "comparisons": [],
     "differences": [],
-    "guesses": [],
+    "extensions": [],
     "drop": []
   },
   "Run": {
@@ -966,10 +976,7 @@ export const DEFAULTS = {
     "stepping": false,
     "stops": [],
     "verified": true,
-    "yours": null,
-    "guess": null,
-    "score": "",
-    "task": null
+    "yours": null
   },
   "ShowObject": {
     "type": "show_object"
@@ -993,6 +1000,13 @@ export const DEFAULTS = {
   "Task": {
     "says": "",
     "passed": false
+  },
+  "TeachingRow": {
+    "id": "teaching",
+    "turn": null,
+    "score": "",
+    "guesses": [],
+    "task": null
   },
   "Tidy": {
     "type": "tidy"

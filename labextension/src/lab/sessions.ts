@@ -71,9 +71,12 @@ export class Live {
   /** Its kernel has ended: what was heard stays, and nothing can be done with it. */
   lose(): void {
     if (this.state === 'lost') return;
-    const { session } = this.model;
-    const ended = { ...session, phase: 'stopped' as const, pending: [], yours: null, guess: null, task: null, says: trans.__('Its kernel has ended') };
-    this.model = { ...this.model, live: false, session: OVER.includes(session.phase) ? session : ended };
+    const { session, teaching } = this.model;
+    const ended = {
+      session: { ...session, phase: 'stopped' as const, pending: [], yours: null, says: trans.__('Its kernel has ended') },
+      teaching: { ...teaching, turn: null, task: null }
+    };
+    this.model = { ...this.model, live: false, ...(OVER.includes(session.phase) ? {} : ended) };
     this.state = 'lost';
     this.heard.emit(GONE);
   }

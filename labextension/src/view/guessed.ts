@@ -67,7 +67,7 @@ function outcome(row: FullGuess): Child[] {
 
 /** The guess that goes with what is on show: of the chosen call, else the last one. */
 function onShow(view: Look): FullGuess | null {
-  const all = [...view.model.guesses.values()];
+  const all = view.model.teaching.guesses;
   if (view.past) return null;
   if (view.follow) return all.at(-1) ?? null;
   const step = view.model.calls.get(view.chosen.call)?.step;
@@ -156,15 +156,15 @@ export function score(end: boolean): Part {
   const element = h('section', { class: 'tc-scores', 'aria-label': 'Your score', hidden: true });
   let view: Look;
   const draw = once(() => {
-    element.replaceChildren(...tally([...view.model.guesses.values()], view.model.session.score));
+    element.replaceChildren(...tally(view.model.teaching.guesses, view.model.teaching.score));
   });
   return {
     element,
     paint(next) {
       view = next;
-      const over = !next.guess && !next.past && next.model.guesses.size > 0 && next.model.session.phase === 'finished';
+      const over = !next.guess && !next.past && next.model.teaching.guesses.length > 0 && next.model.session.phase === 'finished';
       element.hidden = !next.follow || !(end ? over : next.guess && next.ui.tab === 'Graph');
-      if (!element.hidden) draw(next.model.guesses, next.model.session.score);
+      if (!element.hidden) draw(next.model.teaching.guesses, next.model.teaching.score);
     }
   };
 }

@@ -67,7 +67,7 @@ function meta(view: Look): Child[] {
   const turn = view.past ? (view.calls.at(-1)?.turn ?? 0) : ((view.yours ?? view.guess)?.turn ?? session.turn);
   const parts: [string, string][] = [
     ['opt', line(session.model, 60)],
-    ['', session.score],
+    ['', view.model.teaching.score],
     ['', counts || (turn ? `turn ${count(turn)}` : '')],
     ['opt', spent(view, turn)]
   ];
@@ -149,7 +149,7 @@ export function news(model: Model): { readonly about: string; readonly text: str
   if (call) return { about: `${call.id} ${call.bound}`, text: trans.__('%1 waits for your decision.', line(call.tool, 80)) };
   const { yours } = session;
   if (yours) return { about: `turn ${yours.turn}`, text: trans.__('You are the model: it is your turn to reply.') };
-  const { guess } = session;
+  const { turn: guess } = model.teaching;
   if (guess) return { about: `guess ${guess.turn}`, text: trans.__('Guess what the model does next.') };
   const ended = ENDS.includes(session.phase);
   return { about: ended ? session.phase : '', text: ended ? line(standing(model), 120) : '' };

@@ -61,8 +61,8 @@ function keepKeys(event: KeyboardEvent): void {
 }
 
 /** The turn that the person replies to, or whose reply they guess. */
-function turnOf({ session }: Model): string | undefined {
-  const turn = session.yours ?? session.guess;
+function turnOf({ session, teaching }: Model): string | undefined {
+  const turn = session.yours ?? teaching.turn;
   return turn ? `turn ${turn.turn}` : undefined;
 }
 

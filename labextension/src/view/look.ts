@@ -144,7 +144,8 @@ export function look(model: Model, ui: Ui, able: boolean): Look {
     ? known.filter(object => object.step <= at && object.role !== 'output' && object.role !== 'pending')
     : known;
   const waiting = past ? null : firstWaiting(model);
-  const { yours, guess } = past ? { yours: null, guess: null } : model.session;
+  const yours = past ? null : model.session.yours;
+  const guess = past ? null : model.teaching.turn;
   const chosen = choose(ui, calls, waiting, { model, yours, guess });
   const live = able && model.live;
   return { model, ui, live, past, at, last, calls, objects, chosen, follow: ui.chosen === null, waiting, yours, guess };

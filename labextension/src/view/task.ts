@@ -18,7 +18,7 @@ export function task(acts: Acts): TaskBar {
   let view: Look;
 
   const draw = once(() => {
-    const { task: now } = view.model.session;
+    const { task: now } = view.model.teaching;
     element.hidden = !now;
     if (!now) return;
     sign.replaceChildren(icon(now.passed ? 'done' : 'ready'));
@@ -33,7 +33,7 @@ export function task(acts: Acts): TaskBar {
     element,
     paint(next) {
       view = next;
-      draw(next.model.session.task, next.live, next.ui.sent);
+      draw(next.model.teaching.task, next.live, next.ui.sent);
     }
   };
 }

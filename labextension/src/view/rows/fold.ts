@@ -7,9 +7,9 @@ import {
   fullCall,
   fullComparison,
   fullDifference,
-  fullGuess,
   fullObject,
   fullSession,
+  fullTeaching,
   isRecord,
   MESSAGE,
   preview,
@@ -31,8 +31,8 @@ export const EMPTY: Model = {
   branches: new Map(),
   comparisons: new Map(),
   differences: new Map(),
-  guesses: new Map(),
   session: fullSession({}),
+  teaching: fullTeaching({}),
   live: true,
   number: null,
   gap: false,
@@ -65,6 +65,7 @@ function grown(table: ReadonlyMap<string, object>, rows: unknown, dropped: reado
 function withRows(model: Model, rows: Loose): Model {
   const drop = records(rows.drop);
   const session = records(rows.session).at(-1);
+  const teaching = records(rows.extensions).findLast(row => row.id === model.teaching.id);
   const gone = (table: string): string[] => drop.filter(one => one.table === table).map(one => text(one.id));
   return {
     ...model,
@@ -92,8 +93,8 @@ function withRows(model: Model, rows: Loose): Model {
     ),
     comparisons: put(model.comparisons, records(rows.comparisons).map(fullComparison), gone('comparisons')),
     differences: put(model.differences, records(rows.differences).map(fullDifference), gone('differences')),
-    guesses: put(model.guesses, records(rows.guesses).map(fullGuess), gone('guesses')),
-    session: session ? fullSession({ ...model.session, ...session }) : model.session
+    session: session ? fullSession({ ...model.session, ...session }) : model.session,
+    teaching: teaching ? fullTeaching({ ...model.teaching, ...teaching }) : model.teaching
   };
 }
 

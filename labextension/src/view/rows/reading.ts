@@ -11,6 +11,7 @@ import type {
   FullPart,
   FullPreview,
   FullSession,
+  FullTeaching,
   FullUse,
   FullWritten,
   FullYours
@@ -174,7 +175,7 @@ const fullYours = (row: Loose): FullYours =>
     calls: records(row.calls).map(written)
   }) as FullYours;
 
-export const fullGuess = (row: Loose): FullGuess =>
+const fullGuess = (row: Loose): FullGuess =>
   ({
     ...complete(row, GUESS),
     guess: isRecord(row.guess) ? written(row.guess) : null,
@@ -188,7 +189,13 @@ export const fullSession = (row: Loose): FullSession =>
     phase: among(row.phase, PHASES, DEFAULTS.SessionRow.phase),
     pending: texts(row.pending),
     stops: texts(row.stops),
-    yours: isRecord(row.yours) ? fullYours(row.yours) : null,
-    guess: isRecord(row.guess) ? fullYours(row.guess) : null,
-    task: isRecord(row.task) ? complete(row.task, { title: '', ...DEFAULTS.Task }) : null
+    yours: isRecord(row.yours) ? fullYours(row.yours) : null
   }) as FullSession;
+
+export const fullTeaching = (row: Loose): FullTeaching => ({
+  id: 'teaching',
+  turn: isRecord(row.turn) ? fullYours(row.turn) : null,
+  score: text(row.score),
+  guesses: records(row.guesses).map(fullGuess),
+  task: isRecord(row.task) ? complete(row.task, { title: '', ...DEFAULTS.Task }) : null
+});

@@ -18,6 +18,7 @@ import type {
   Refused,
   SessionRow,
   Task,
+  TeachingRow,
   Told,
   ToolRow,
   TurnRow,
@@ -60,10 +61,14 @@ export type FullGuess = Omit<Required<GuessRow>, 'guess' | 'came' | 'marks'> & {
   readonly came: FullWritten | null;
   readonly marks: readonly Mark[];
 };
-export type FullSession = Omit<Required<SessionRow>, 'yours' | 'guess' | 'task'> & {
-  readonly yours: FullYours | null;
-  readonly guess: FullYours | null;
+/** What teaching shows of a session: the turn to guess, the guesses so far, and the exercise. */
+export type FullTeaching = Omit<Required<TeachingRow>, 'turn' | 'guesses' | 'task'> & {
+  readonly turn: FullYours | null;
+  readonly guesses: readonly FullGuess[];
   readonly task: Required<Task> | null;
+};
+export type FullSession = Omit<Required<SessionRow>, 'yours'> & {
+  readonly yours: FullYours | null;
 };
 
 export interface Tables {
@@ -75,11 +80,11 @@ export interface Tables {
   readonly branches: ReadonlyMap<string, FullBranch>;
   readonly comparisons: ReadonlyMap<string, FullComparison>;
   readonly differences: ReadonlyMap<string, FullDifference>;
-  readonly guesses: ReadonlyMap<string, FullGuess>;
 }
 
 export interface Model extends Tables {
   readonly session: FullSession;
+  readonly teaching: FullTeaching;
   readonly live: boolean;
   /** The number of the last delta; null right after a whole. */
   readonly number: number | null;

@@ -1,7 +1,7 @@
-"""Predict: before each reply of the model a learner guesses it, and then sees both.
+"""A learner guesses each reply of the model before it is asked for, and then sees both.
 
-A guess is no fact of the session: nothing of it is in the journal. It is kept here for as
-long as the kernel lives, and the reply that it is about is not asked for before it is made.
+A guess is no event of the session: nothing of it is in the journal. It is kept here for as
+long as the kernel lives.
 """
 
 from __future__ import annotations
@@ -10,19 +10,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..acts import replying
 from ..errors import Absent, CallError, NotYourTurn, UsageError
 from ..events import Call, Replied
 from ..loop import Cursor, SessionHooks
 from ..models.person import Person
-from ..rows.contract import GuessRow, Mark, Written
+from ..rows.contract import Written, YourTurn
 from ..session import Session
 from ..state.call import CallState
 from ..state.steps import AskModel
-from ..teaching.scoring import NO_CALL, Guess, Judged, Points, in_words, judged
 from ..tools import nearest
 from ..tools.arguments import readable
 from ..tools.references import references
 from ..tools.tool import misfits
+from .rows import GuessRow, Mark, TeachingRow
+from .scoring import NO_CALL, Guess, Judged, Points, in_words, judged
 
 NOTHING = Points()
 NOBODY = "predict is off: nobody is here to guess"
@@ -30,8 +32,10 @@ PLAYS = "predict is off: you are the model yourself"
 
 
 @dataclass
-class Predicting(SessionHooks):
-    """The guesses of a cell, and what came of them."""
+class Guesses(SessionHooks):
+    """The guesses of a cell; while they are on, each reply is held until it is guessed."""
+
+    held_status = "Your turn to guess"
 
     root: str = ""
     """The entry that the session began with."""
@@ -44,6 +48,15 @@ class Predicting(SessionHooks):
     _open: tuple[str, Guess | None] | None = None
     """A place, and the guess of what follows it; None for no guess."""
 
+    def hides_branches(self) -> bool:
+        """Return True: other branches may contain the replies that are still to be guessed."""
+        return True
+
+    def view_row(self, place: Cursor) -> TeachingRow | None:
+        """Return the turn that is to be guessed."""
+        turn = turn_to_guess(place)
+        return TeachingRow(turn=turn) if turn is not None else None
+
     def holds_reply(self, place: Cursor) -> bool:
         """Return whether the next reply is one to be guessed."""
         state = place.state
@@ -55,16 +68,13 @@ class Predicting(SessionHooks):
         asked = place.desk.model is not None and not _plays(place)
         return asked and isinstance(place.due, AskModel)
 
-    def hides_branches(self) -> bool:
-        return True
-
     def take(self, cursor: Cursor, guess: Guess | None) -> None:
         """Take the guess of the next reply, None for none.
 
         Raises NotYourTurn where nothing is to be guessed, UsageError and CallError for what
         could not be said here.
         """
-        if not cursor.held_by is not None:
+        if not isinstance(cursor.held_by, Guesses):
             raise NotYourTurn("nothing is to be guessed now")
         if guess is not None:
             guess = _possible(cursor, guess)
@@ -93,40 +103,52 @@ class Predicting(SessionHooks):
         return f"{self.points}" + (f", {whole} in this session" if self.earlier.of else "")
 
 
-def begin(session: Session, before: Predicting | None = None) -> Predicting:
-    """From now on hold the session's replies back until somebody has guessed them.
+def turn_to_guess(place: Cursor) -> YourTurn | None:
+    """Return the turn whose reply is to be guessed; None where none is.
 
-    What stands in it already was seen. `before` are the guesses of its last cell.
+    It is made of what the model is sent, and so holds nothing of what it says.
     """
+    return replying.turn_of(place) if isinstance(place.held_by, Guesses) else None
+
+
+def begin(session: Session, before: Guesses | None = None) -> Guesses:
+    """From now on hold the session's replies until they are guessed; return the guesses.
+
+    The replies that it has already were seen. `before` are the guesses of its last cell.
+    """
+    end(session)
     cursor = session.cursor
     path = cursor.desk.journal.path(cursor.head)
     seen = {entry.parent or "" for entry in path if isinstance(entry.event, Replied)}
     root, earlier = path[0].id, NOTHING
     if before is not None and before.root == root:
         earlier = before.earlier + before.points
-    made = Predicting(root, earlier, _passed=seen)
-    cursor.desk.hooks = (*_others(cursor), made)
+    made = Guesses(root, earlier, _passed=seen)
+    cursor.desk.hooks = (*cursor.desk.hooks, made)
     return made
 
 
 def end(session: Session) -> None:
-    """Hold nothing back any more."""
-    session.cursor.desk.hooks = _others(session.cursor)
+    """Hold no reply any more."""
+    desk = session.cursor.desk
+    desk.hooks = tuple(hook for hook in desk.hooks if not isinstance(hook, Guesses))
 
 
-def _others(cursor: Cursor) -> tuple[SessionHooks, ...]:
-    return tuple(hook for hook in cursor.desk.hooks if not isinstance(hook, Predicting))
+def current(session: Session) -> Guesses | None:
+    """Return the guesses that hold a session's replies, None where none do."""
+    hooks = session.cursor.desk.hooks
+    return next((hook for hook in hooks if isinstance(hook, Guesses)), None)
 
 
-def of(session: Session) -> Predicting:
+def demand_current(session: Session) -> Guesses:
     """Return the guesses of a session. Raises UsageError where nothing is guessed."""
-    found = [hook for hook in session.cursor.desk.hooks if isinstance(hook, Predicting)]
-    if not found:
+    guesses = current(session)
+    if guesses is None:
         raise UsageError(
             "nothing is to be guessed here; a cell that begins with %%toolchat --predict asks "
             "for a guess before each reply"
         )
-    return found[0]
+    return guesses
 
 
 def why_not(session: Session, somebody: bool) -> str:

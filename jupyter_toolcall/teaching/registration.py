@@ -1,0 +1,56 @@
+"""Adds teaching to `%%toolchat` and `%toolchat`. Nothing heavy is imported before it is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..magics.extensions import NotebookExtension, Registration, register
+from ..options.added import Flag, add_flag, add_replay_source
+
+if TYPE_CHECKING:
+    from ..magics.cells import Cells
+    from ..request import Model
+
+PREDICT = Flag(
+    "predict",
+    help="guess what the model does next, before each of its replies",
+    help_off="guess nothing",
+    setting="Guess each reply of the model first.",
+)
+EXERCISE = ".md"
+HELP = """\
+  guess TOOL NAME=VALUE      what the model does next (--predict); guess none: it answers
+  guess skip [rest]          go on without a guess, or without any more
+  exercise NAME              what exercises/NAME.md asks for; --forms: what can be checked
+  check [NAME]               whether it is so, or what is in the way, and then a hint
+  solution [NAME]            how it is done
+"""
+
+
+def register_teaching() -> None:
+    """Add `--predict`, exercises for `--replay`, and the subcommands for both."""
+    add_flag(PREDICT)
+    add_replay_source(EXERCISE, "what an exercise")
+    register(
+        Registration(
+            "teaching",
+            _create,
+            subcommands=("guess", "exercise", "check", "solution"),
+            help=HELP,
+            replays={EXERCISE: _replayed},
+        )
+    )
+
+
+def _create(cells: Cells) -> NotebookExtension:
+    extension: NotebookExtension = import_module(".magics", __package__).Teaching(cells)
+    return extension
+
+
+def _replayed(folder: Path, name: str) -> Model:
+    lessons = import_module(".lessons", __package__)
+    planting = import_module(".planting", __package__)
+    model: Model = planting.recording(lessons.read(folder / name, name), folder / name, name)
+    return model

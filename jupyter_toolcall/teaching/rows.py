@@ -1,0 +1,109 @@
+"""What a learner sees in the panel, and clicks: guesses, their score, and an exercise.
+
+Part of the contract with TypeScript, as the rows of `jupyter_toolcall/rows` are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from ..rows.contract import ExtensionRow, Written, YourTurn
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An argument of a guess, and whether it was right."""
+
+    name: str
+    right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GuessRow:
+    """A guess of what the model does next, beside what it did. In a saved notebook is none."""
+
+    id: str
+    turn: int
+    says: str = ""
+    """How it came out, in words."""
+    guess: Written | None = None
+    """None where it was skipped; without a tool: no call."""
+    came: Written | None = None
+    """The call that it is compared with; None where the model made none."""
+    step: int = 0
+    """The number of that call."""
+    calls: int = 0
+    """How many calls the reply has."""
+    marks: tuple[Mark, ...] = ()
+    tool: bool = False
+    """The tool is right, or that there is none."""
+    right: int = 0
+    of: int = 0
+    """Points, and how many there were to have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """An exercise that the session is for: the panel offers to check it."""
+
+    title: str
+    says: str = ""
+    """What the last check came to, a line each; code stands between backticks."""
+    passed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TeachingRow(ExtensionRow):
+    """What teaching shows of a session."""
+
+    id: Literal["teaching"] = "teaching"
+    turn: YourTurn | None = None
+    """Set while the person guesses what the model replies to this; nothing here tells it."""
+    score: str = ""
+    """What was guessed so far, in words."""
+    guesses: tuple[GuessRow, ...] = ()
+    task: Task | None = None
+
+    def saved(self) -> TeachingRow | None:
+        """Return the turn and the score: guesses and the exercise are no part of the session."""
+        if self.turn is None and not self.score:
+            return None
+        return replace(self, guesses=(), task=None)
+
+    def offered_tools(self) -> tuple[str, ...]:
+        """Return the tools that may be guessed."""
+        return self.turn.tools if self.turn is not None else ()
+
+    def invitation(self) -> str:
+        """Return what running the cell is good for while a reply is to be guessed."""
+        held = self.turn is not None
+        return "Run the cell, and guess each call before it is made." if held else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """Guess what the model does next: a call of this tool, or with "" none."""
+
+    tool: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    type: Literal["guess"] = "guess"
+
+
+@dataclass(frozen=True, slots=True)
+class SkipGuess:
+    """Go on without a guess; `rest`: without any more of them."""
+
+    rest: bool = False
+    type: Literal["skip_guess"] = "skip_guess"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Check the exercise."""
+
+    type: Literal["check"] = "check"
+
+
+TeachingCommand = Guess | SkipGuess | Check

@@ -1,0 +1,360 @@
+"""The rows that a view shows of a session: all of them, or those that changed.
+
+One `ViewRows` goes with one panel. A step costs what it changed, however long the session is;
+only another branch, or a panel that connects, needs all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from ..acts import replying
+from ..acts.outdated import outdated
+from ..branches.branch import Branch, branches, goes_on, shared_with_older
+from ..branches.tally import Tally
+from ..drawing.layout import Layout, beside, place, without
+from ..journal.tree import Entry, Label
+from ..loop import Cursor
+from ..rows.contract import (
+    BranchRow,
+    CallRow,
+    Drop,
+    ExtensionRow,
+    MessageRow,
+    ObjectRow,
+    Rows,
+    SessionRow,
+    ToolRow,
+)
+from ..state.call import CallState
+from ..state.ends import End
+from ..state.memory import Prepared
+from ..state.shape import State
+from .beside import Counting, Pale, branch_rows, drawn, pales, touched_by, with_took
+from .calls import call_row, offered_row, tool_row, uses_in
+from .comparison_rows import with_comparison
+from .messages import entry_messages, turn_row
+from .objects import object_row, output_rows, pending_row
+from .seen import Seen, key_of, ready_call
+
+WITHOUT_RESULT = ("failed", "rejected", "interrupted")
+"""How calls end that make nothing; such a call has a place of its own in the graph."""
+FAR = 64
+"""After so many entries a position counts as another branch: all rows are sent."""
+
+
+@dataclass
+class ViewRows:
+    """Computes the rows of a session for a panel, and remembers which ones the panel has."""
+
+    head: str = ""
+    """The entry at which rows were computed last."""
+    layout: Layout = field(default_factory=Layout)
+    """Where each row stands in the graph."""
+    seen: dict[str, Seen] = field(default_factory=dict)
+    """The branches that have rows, by their heads; "" is the one that is shown."""
+    wanted: frozenset[str] = frozenset()
+    """Branches that have rows though others are newer."""
+    branches: tuple[BranchRow, ...] = ()
+    _tools: set[str] = field(default_factory=set)
+    _offered: dict[str, ToolRow] = field(default_factory=dict)
+    """The tools that the person may choose from, as last computed."""
+    _outputs: tuple[str, ...] = ()
+    """The ids of the rows of outputs that are not saved yet."""
+    _pending: set[str] = field(default_factory=set)
+    """The ids of the rows of objects that calls which wait will make."""
+    _saved: tuple[str, ...] = ()
+    """The names of the objects that are saved as outputs."""
+    _counting: Counting | None = None
+    _took: Tally = field(default_factory=Tally)
+    """What the shown branch took in tokens, time and money."""
+    _entries: int = 0
+    """How many entries the journal had."""
+    _ahead: bool = False
+    """Whether the journal went on from the head."""
+    _alone: bool = False
+    """Whether the other branches were hidden."""
+    _labels: dict[str, Label] = field(default_factory=dict)
+    """The names of the branches."""
+
+    # -- all rows, or what changed ----------------------------------------------------------
+
+    def whole(
+        self,
+        cursor: Cursor,
+        session: SessionRow,
+        extensions: tuple[ExtensionRow, ...] = (),
+        layout: Layout | None = None,
+    ) -> Rows:
+        """Return all rows of a session at a cursor.
+
+        `session` and `extensions` are rows to send along; what has a place in `layout` keeps it.
+        """
+        self.layout, self._tools, self._offered = layout or Layout(), set(), {}
+        self._pending, self._outputs, self._took = set(), (), Tally()
+        journal = cursor.desk.journal
+        path = journal.path(cursor.head)
+        seen = Seen(cursor, cursor.state, outdated=outdated(cursor.desk, cursor.state))
+        rows = self._rows_of(seen, path, shared_with_older(journal, cursor.head))
+        known = _visible_branches(cursor)
+        beside = pales(cursor, drawn(cursor, known, self.wanted), path)
+        # An object's row has its place once all calls, of all branches, have theirs.
+        side_rows = [self._side_rows(each) for each in beside]
+        rows = self._with_objects(rows, seen, seen.state.names)
+        for more in side_rows:
+            rows = replace(
+                rows, calls=(*rows.calls, *more.calls), objects=(*rows.objects, *more.objects)
+            )
+        self.seen = {"": seen, **{each.branch.head: each.seen for each in beside}}
+        self.branches = branch_rows(cursor, known, beside, self._counts(cursor), self._took)
+        return self._finished(cursor, replace(rows, branches=self.branches), session, extensions)
+
+    def changes(
+        self, cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionRow, ...] = ()
+    ) -> Rows | None:
+        """Return the rows that changed since the last ones; None where all have to be sent."""
+        path = self._entries_since(cursor)
+        if path is None:
+            return None
+        seen = self._seen_after(cursor, path)
+        goes_on_at_once = session.phase in ("thinking", "running")
+        # What the calls of a long reply would do is computed at a pause, not before each of them.
+        rows = self._rows_of(seen, path, frozenset(), 1 if goes_on_at_once else None)
+        rows = self._with_objects(rows, seen, self._changed_objects(seen, rows.calls))
+        if not goes_on_at_once:
+            rows = self._with_shown_branch(rows, cursor)
+        return self._finished(cursor, rows, session, extensions)
+
+    def labels_changed(self, cursor: Cursor) -> bool:
+        """Return whether a branch was named or hidden since rows were computed last."""
+        return bool(self.head) and self._labels != cursor.desk.journal.labels
+
+    def _finished(
+        self,
+        cursor: Cursor,
+        rows: Rows,
+        session: SessionRow,
+        extensions: tuple[ExtensionRow, ...],
+    ) -> Rows:
+        """Return rows with those of the session itself; from here on changes are counted."""
+        journal, state, took = cursor.desk.journal, cursor.state, self._took
+        self.head, self._entries = cursor.head, len(journal)
+        self._ahead = bool(journal.children(cursor.head))
+        self._alone, self._labels = _hides_branches(cursor), dict(journal.labels)
+        self._saved = saved_in(state)
+        row = replace(
+            session,
+            turn=state.turns,
+            tokens=took.tokens,
+            cost=str(took.cost or ""),
+            ran=took.ran,
+            remembered=took.remembered,
+        )
+        rows = replace(rows, session=(row,), extensions=extensions)
+        names = list(session.yours.tools if session.yours is not None else ())
+        for extension in extensions:
+            names += extension.offered_tools()
+        return self._with_offered(rows, cursor, names) if names else rows
+
+    def _entries_since(self, cursor: Cursor) -> tuple[Entry, ...] | None:
+        """Return the entries since the last rows; None where another branch has changed."""
+        journal = cursor.desk.journal
+        if self.head not in journal or not _follows(cursor, self.head):
+            return None
+        if self._alone != _hides_branches(cursor) or self._labels != journal.labels:
+            return None
+        path = journal.path(cursor.head, after=self.head)
+        ids = {entry.id for entry in path}
+        if any(entry.id not in ids for entry in journal.since(self._entries)):
+            return None
+        heads = {row.id for row in self.branches if not row.current}
+        heads |= set() if self._ahead else {self.head}
+        at_end = not self._ahead or bool(journal.children(cursor.head)) or not path
+        return path if at_end and goes_on(journal, self.head, path, heads) else None
+
+    def _seen_after(self, cursor: Cursor, path: tuple[Entry, ...]) -> Seen:
+        """Return the shown branch after these entries; only what they touch is computed anew."""
+        state, before = cursor.state, self.seen[""].outdated if "" in self.seen else None
+        touched = [state.calls[call_id] for call_id in touched_by(state, path, 1)]
+        known = outdated(cursor.desk, state, touched if before is not None else None, before)
+        self.seen[""] = seen = Seen(cursor, state, outdated=known)
+        return seen
+
+    def _with_shown_branch(self, rows: Rows, cursor: Cursor) -> Rows:
+        """Add the row of the shown branch where it changed: its id is the head, which moves."""
+        before = next(row for row in self.branches if row.current)
+        now = with_took(replace(before, id=cursor.head), cursor.state, self._took)
+        if now == before:
+            return rows
+        self.branches = tuple(now if row is before else row for row in self.branches)
+        gone = () if now.id == before.id else (Drop("branches", before.id),)
+        return replace(rows, branches=(now,), drop=(*rows.drop, *gone))
+
+    # -- the rows of entries ------------------------------------------------------------------
+
+    def _rows_of(
+        self, seen: Seen, path: Iterable[Entry], shared: frozenset[str], most: int | None = None
+    ) -> Rows:
+        """Return the rows of what entries are about, without those of finished objects.
+
+        Of the other open calls only the first `most` have rows; None for all.
+        """
+        entries, state = list(path), seen.state
+        ends = self._ends_of(seen, entries, shared)
+        calls = [state.calls[call_id] for call_id in touched_by(state, entries, most)]
+        rows = tuple([self._call_row(seen, call, ends.get(call.id)) for call in calls])
+        pending, outputs = tuple(self._pending_rows(seen, rows)), output_rows(state)
+        drop = self._dropped(pending, outputs, rows)
+        self._outputs = tuple([row.id for row in outputs])
+        new = dict.fromkeys(call.tool for call in calls if call.tool not in self._tools)
+        self._tools.update(new)
+        messages: list[MessageRow] = []
+        for entry in entries:
+            messages += entry_messages(seen.cursor, entry)
+        return Rows(
+            calls=rows,
+            objects=(*pending, *outputs),
+            tools=tuple(filter(None, [tool_row(seen.cursor, name) for name in new])),
+            messages=tuple(messages),
+            turns=tuple(filter(None, [turn_row(seen.cursor, entry) for entry in entries])),
+            drop=drop,
+        )
+
+    def _side_rows(self, pale: Pale) -> Rows:
+        """Return the rows of a side branch's own calls and objects."""
+        seen = pale.seen
+        ends = self._ends_of(seen, [*pale.entries], frozenset())
+        calls = [seen.state.calls[call_id] for call_id in pale.touched]
+        rows = tuple([self._call_row(seen, call, ends.get(call.id)) for call in calls])
+        names = [name for call in calls for name in _objects_made(call, seen)]
+        objects = tuple([object_row(seen, name, self.layout) for name in names])
+        return Rows(calls=rows, objects=objects)
+
+    def _call_row(self, seen: Seen, call: CallState, end: End | None) -> CallRow:
+        """Return the row of a call, with a place in the graph for what it made, or makes."""
+        row = call_row(seen, call, self.layout, end)
+        main = next((use.object for use in row.uses if use.receiver), "")
+        uses = [use.object for use in row.uses]
+        inputs = {use.object for use in row.uses if use.input}
+        if row.status in WITHOUT_RESULT and not row.object:
+            self.layout = beside(self.layout, f"call:{row.id}", uses, main, inputs)
+        else:
+            for key in _keys_made(call, row, seen):
+                if key not in uses:
+                    self.layout = place(self.layout, key, uses, main, inputs)
+        spot = self.layout.places.get(f"call:{row.id}")
+        return row if spot is None else replace(row, column=spot[0], lane=spot[1])
+
+    def _with_objects(self, rows: Rows, seen: Seen, names: Iterable[str]) -> Rows:
+        objects = [object_row(seen, name, self.layout) for name in names]
+        return replace(rows, objects=(*objects, *rows.objects))
+
+    def _changed_objects(self, seen: Seen, rows: tuple[CallRow, ...]) -> tuple[str, ...]:
+        """Return the objects that calls made, or used for the first time, or that were saved."""
+        state = seen.state
+        made = [name for row in rows for name in _objects_made(state.calls[row.call], seen)]
+        uses = [uses_in(seen, state.calls[row.call], state) for row in rows]
+        used = [state.by_producer.get(p) for each in uses for p in each.values() if p.input]
+        before, now = self._saved, saved_in(state)
+        saved = (*before, *now) if set(before) != set(now) else ()
+        return tuple(dict.fromkeys(name for name in (*made, *used, *saved) if name is not None))
+
+    def _pending_rows(self, seen: Seen, rows: tuple[CallRow, ...]) -> Iterator[ObjectRow]:
+        """Yield the rows of the objects that open calls will make."""
+        for row in rows:
+            call = seen.state.calls[row.call]
+            if call.outcome is None and row.object == row.id:
+                ready = ready_call(seen, call)
+                if isinstance(ready, Prepared):
+                    yield pending_row(seen, call, ready, self.layout)
+
+    def _dropped(
+        self,
+        pending: tuple[ObjectRow, ...],
+        outputs: tuple[ObjectRow, ...],
+        rows: tuple[CallRow, ...],
+    ) -> tuple[Drop, ...]:
+        """Return the object rows that are no more: of calls that made nothing, and of outputs."""
+        now = {row.id for row in pending}
+        settled = [row for row in rows if row.id in self._pending and row.id not in now]
+        made = {row.object for row in rows if row.id not in now}
+        gone = [row.id for row in settled if row.id not in made]
+        for key in gone:
+            self.layout = without(self.layout, key)
+        open_outputs = {row.id for row in outputs}
+        gone += [key for key in self._outputs if key not in open_outputs]
+        self._pending.difference_update(row.id for row in settled)
+        self._pending |= now
+        return tuple([Drop("objects", key) for key in gone])
+
+    def _with_offered(self, rows: Rows, cursor: Cursor, names: list[str]) -> Rows:
+        """Add the rows of tools that the person may choose from, where they are new."""
+        offered = filter(None, (offered_row(cursor, name) for name in names))
+        new = {row.id: row for row in offered if self._offered.get(row.id) != row}
+        self._offered.update(new)
+        self._tools.update(new)
+        return replace(rows, tools=(*rows.tools, *new.values())) if new else rows
+
+    # -- what it took ---------------------------------------------------------------------------
+
+    def _counts(self, cursor: Cursor) -> Counting:
+        if self._counting is None or self._counting.ends.journal is not cursor.desk.journal:
+            self._counting = Counting.of(cursor)
+        return self._counting
+
+    def _ends_of(self, seen: Seen, entries: list[Entry], shared: frozenset[str]) -> dict[str, End]:
+        """Return how the calls of entries ended, by id; what they took is added up."""
+        counts = self._counts(seen.cursor)
+        ends = counts.ends.of(entries, shared)
+        if not seen.branch:
+            self._took += counts.replies.took(entries, ends, shared)
+        return ends
+
+
+def standing(cursor: Cursor, name: str) -> Rows:
+    """Return all rows of a session that nothing runs."""
+    phase, says = replying.stands(cursor)
+    yours = replying.your_turn(cursor)
+    row = SessionRow(name=name, phase=phase, says=says, text=cursor.state.said, yours=yours)
+    extensions = filter(None, (hook.view_row(cursor) for hook in cursor.desk.hooks))
+    view = ViewRows()
+    return with_comparison(view.whole(cursor, row, tuple(extensions)), view.seen, {})
+
+
+def saved_in(state: State) -> tuple[str, ...]:
+    """Return the names of the objects that are outputs; a foreign journal may hold anything."""
+    names = (name for name in state.outputs.values() if isinstance(name, str))
+    return tuple(name for name in names if name in state.objects)
+
+
+def _objects_made(call: CallState, seen: Seen) -> list[str]:
+    """Return the names of the objects that a call made itself."""
+    return [*map(seen.state.name_of, call.produced)]
+
+
+def _keys_made(call: CallState, row: CallRow, seen: Seen) -> list[str]:
+    """Return the ids of the rows of the objects that a call made, or will make."""
+    made = [key_of(made.producer, seen) for made in call.produced]
+    return made or ([row.object] if row.object and call.outcome is None else [])
+
+
+def _visible_branches(cursor: Cursor) -> tuple[Branch, ...]:
+    """Return the branches that have rows: the shown one, and the others unless they are hidden."""
+    known, alone = branches(cursor.desk.journal, cursor.head), _hides_branches(cursor)
+    return tuple(each for each in known if each.current or not alone)
+
+
+def _hides_branches(cursor: Cursor) -> bool:
+    """Return whether a hook hides the other branches."""
+    return any(hook.hides_branches() for hook in cursor.desk.hooks)
+
+
+def _follows(cursor: Cursor, head: str) -> bool:
+    """Return whether the cursor is after a head that is not far back."""
+    here: str | None = cursor.head
+    for _ in range(FAR):
+        if here == head:
+            return True
+        here = cursor.desk.journal[here].parent if here else None
+    return False
