@@ -1,0 +1,147 @@
+"""Entries of older versions of the format: checked as they were written, converted to today's.
+
+An entry's id is the digest of its parent and of its event's JSON, so an event that is written
+otherwise today has another id. What was converted is history: it is never this machine's own,
+so it allows nothing, and a person is asked before a call of a converted reply runs again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..digest import digest
+from ..errors import BrokenJournal, UnknownEntry
+from ..events import Event, Replied, from_json, to_json
+from .entries import VERSION, Entry, name
+
+OLDER = "older"
+"""In the meta of a reply, as `may_have_run`: an older version recorded it."""
+Step = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+_REFERENCES = ("of", "replays")
+"""What of an entry's meta is the id of another entry."""
+
+
+def upgraded_event(event: Mapping[str, Any], version: int) -> Mapping[str, Any]:
+    """Return the JSON of an event of an older version as today's version writes it."""
+    for step in STEPS[version:]:
+        event = step(event)
+    return event
+
+
+def _same(event: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Version 1 added sums and seals to the lines; the events stayed as they were."""
+    return event
+
+
+def _with_producers(event: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Version 2 names what made an object by fields; version 1 had strings."""
+    return event
+
+
+STEPS: tuple[Step, ...] = (_same, _with_producers)
+"""By version, how an event of that version becomes one of the next."""
+assert len(STEPS) == VERSION
+
+
+@dataclass
+class Upgrade:
+    """Converts the entries of one older journal, in the order in which they were written."""
+
+    ids: dict[str, str] = field(default_factory=dict)
+    """Today's id of each entry, by the id that it was written with."""
+
+    def entry(self, data: Mapping[str, Any], version: int, sealed: bool) -> Entry:
+        """Return the entry that a line of an older version says, as history.
+
+        Raises UnknownEntry for a parent that is not known; one of BROKEN where the line does
+        not fit its digest, and has no seal of this machine either.
+        """
+        parent, event = data["parent"], data["event"]
+        if not sealed and written_id(parent, event) != data["id"]:
+            raise BrokenJournal("an entry does not fit its digest")
+        made = self._converted(self.id(parent), event, version, data.get("meta") or {})
+        self.ids[data["id"]] = made.id
+        return made
+
+    def id(self, written: str | None) -> str | None:
+        """Return today's id of an entry. Raises UnknownEntry."""
+        if written is None:
+            return None
+        if written not in self.ids:
+            raise UnknownEntry(f"this journal has no entry {written!r}")
+        return self.ids[written]
+
+    def saved_part(self, part: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the entries that a notebook's output holds (`view.saving`) as today's.
+
+        The outputs of a notebook are converted by one Upgrade, in their order, since one goes
+        on where another one ended. Raises one of BROKEN where the entries do not lead to the
+        head that the output names.
+        """
+        version, parent = saved_version(part), part["parent"]
+        self._begin(part, version)
+        before = self.ids.get(parent, parent)
+        written: list[str] = []
+        entries: list[Entry] = []
+        rows: list[list[Any]] = []
+        for index, event, *meta in part["events"]:
+            above = index if index >= 0 else None
+            written.append(written_id(parent if above is None else written[above], event))
+            at = before if above is None else entries[above].id
+            made = self._converted(at, event, version, meta[0] if meta else {})
+            self.ids[written[-1]] = made.id
+            entries.append(made)
+            rows.append([index, to_json(made.event), *([dict(made.meta)] if made.meta else [])])
+        head = part["head"]
+        if written and head not in written and head != parent:
+            raise BrokenJournal("a saved session does not fit its own digests: it was changed")
+        return {
+            **part,
+            **self._opened(part, version),
+            "version": VERSION,
+            "parent": before,
+            "head": self.ids.get(head, head),
+            "events": rows,
+        }
+
+    def _begin(self, part: Mapping[str, Any], version: int) -> None:
+        """Know the entry that an output goes on from, where the output says what it is."""
+        if part["parent"] is not None and part["parent"] not in self.ids and "opened" in part:
+            above, event = part["opened"]
+            made = self._converted(self.ids.get(above, above), event, version, {})
+            self.ids[part["parent"]] = made.id
+
+    def _opened(self, part: Mapping[str, Any], version: int) -> Mapping[str, Any]:
+        if "opened" not in part:
+            return {}
+        above, event = part["opened"]
+        return {"opened": [self.ids.get(above, above), to_json(_event(event, version))]}
+
+    def _converted(
+        self, parent: str | None, event: Any, version: int, meta: Mapping[str, Any]
+    ) -> Entry:
+        today = _event(event, version)
+        return Entry(name(parent, today), parent, today, self._meta(meta, today), own=False)
+
+    def _meta(self, meta: Mapping[str, Any], event: Event) -> Mapping[str, Any]:
+        """Return the meta of an entry; an entry that it names, and that is not here, stays."""
+        ids = {key: self.ids.get(meta[key], meta[key]) for key in _REFERENCES if key in meta}
+        marked = {"may_have_run": OLDER} if isinstance(event, Replied) else {}
+        return {**meta, **ids, **marked}
+
+
+def written_id(parent: str | None, event: Any) -> str:
+    """Return the id that an entry was written with: of the event's JSON as it was then."""
+    return digest("entry", parent or "", event)
+
+
+def saved_version(part: Mapping[str, Any]) -> int:
+    """Return the version of what a notebook's output holds: before version 2 it said none."""
+    version: int = part.get("version", 1)
+    return version
+
+
+def _event(event: Any, version: int) -> Event:
+    return from_json(upgraded_event(event, version))
