@@ -7,6 +7,7 @@ so it allows nothing, and a person is asked before a call of a converted reply r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,8 +37,70 @@ def _same(event: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _with_producers(event: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Version 2 names what made an object by fields; version 1 had strings."""
-    return event
+    """Version 2 says by fields what produced an object, and what a call worked on.
+
+    Version 1 had one text for what produced it (`call_7`, `call_7[2]`, `input:jar`,
+    `input:jar~2`), and one mapping for all that a call used: objects by argument (`jars.0`), the
+    instance in parentheses, and session variables behind a `$`.
+    """
+    today = {**event}
+    match event["type"]:
+        case "opened":
+            given = event.get("inputs", ())
+            today["inputs"] = [
+                [name, _with_producer({**made, "maker": made["maker"] or f"input:{name}"})]
+                for name, made in given
+            ]
+            instances = event.get("instances", ())
+            today["instances"] = [[name.strip("()"), value] for name, value in instances]
+        case "decided" if event.get("result") is not None:
+            today["result"] = _outcome(event["result"])
+        case "started":
+            used = today.pop("used", {})
+            today |= _used(used)
+        case "finished":
+            today["outcome"] = _outcome(event["outcome"])
+            today["uses"] = _used(today.pop("used", {}))["uses"]
+    return today
+
+
+def _outcome(outcome: Mapping[str, Any]) -> Mapping[str, Any]:
+    match outcome["type"]:
+        case "made":
+            return _with_producer(outcome)
+        case "many":
+            return {**outcome, "objects": [*map(_with_producer, outcome.get("objects", ()))]}
+    return outcome
+
+
+def _with_producer(made: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an object that says by fields what produced it; "" was what it is recorded with."""
+    today = {key: item for key, item in made.items() if key != "maker"}
+    return today | {"producer": _producer(made["maker"])} if made["maker"] else today
+
+
+def _used(used: Mapping[str, str]) -> dict[str, Any]:
+    """Return what a call used: objects, the instance, and the variables."""
+    instances = {place: call for place, call in used.items() if place.startswith("(")}
+    variables = {place: call for place, call in used.items() if place.startswith("$")}
+    objects = {place: by for place, by in used.items() if not place.startswith(("(", "$"))}
+    found: dict[str, Any] = {"uses": {place: _producer(by) for place, by in objects.items()}}
+    for place, call in instances.items():
+        found |= {"instance": place.strip("()"), "previous": call}
+    return found | {"setters": {place[1:]: call for place, call in variables.items()}}
+
+
+_CALL = re.compile(r"([^\[\]:]+)(?:\[([0-9]+)\])?")
+_INPUT = re.compile(r"input:(.+?)(?:~([2-9]|[1-9][0-9]+))?", re.DOTALL)
+
+
+def _producer(maker: str) -> dict[str, Any]:
+    """Return what produced an object by fields. Raises BrokenJournal for a text of no such form."""
+    if found := _CALL.fullmatch(maker):
+        return {"call": found[1], **({"index": int(found[2])} if int(found[2] or 0) else {})}
+    if found := _INPUT.fullmatch(maker):
+        return {"input": found[1], **({"version": int(found[2])} if found[2] else {})}
+    raise BrokenJournal(f"{maker!r:.60} is nothing that produces an object")
 
 
 STEPS: tuple[Step, ...] = (_same, _with_producers)
