@@ -652,7 +652,8 @@ def test_an_older_journal_is_read_the_same_however_often_it_is_written(
     text = "".join(f"{each}\n" for each in (line({"journal": 1}), *map(older_line, entries)))
     journal = Journal.loads(text, sealing(home()))
     again = Journal.loads(journal.dumps(sealing(home())), sealing(home()))
-    assert [*again] == [*journal] == [*Journal.loads(text)]
+    assert [*again] == [*journal]
+    assert [entry.id for entry in journal] == [entry.id for entry in Journal.loads(text)]
     assert again.dumps(sealing(home())) == journal.dumps()
     assert not any(entry.own for entry in journal)
     # Two events that mean the same may have been written in two ways.
