@@ -22,16 +22,56 @@ DECISIONS: tuple[Decision, ...] = ("approve", "edit", "reject", "answer")
 
 
 @dataclass(frozen=True, slots=True)
+class Producer:
+    """What produced an object: a call (its nth result), or an input (its nth value).
+
+    Either `call` or `input` is set. Producers are equal on all branches: a call keeps its id
+    when it is replayed. In the journal a producer is an object of these fields, without those
+    that have their default: `{"call": "call_7", "index": 2}`, `{"input": "potato"}`.
+    """
+
+    call: str = ""
+    """The id of the call."""
+    index: int = 0
+    """Which of the call's results, counted from 0. A result that is one object is the first."""
+    input: str = ""
+    """The name of the input."""
+    version: int = 1
+    """Which value of the input, counted from 1: a variable may hold something else later."""
+
+
+UNSAID = Producer()
+"""The producer of an object that the call produced which it is recorded with: the fold fills
+it in."""
+Uses = Mapping[str, Producer]
+"""The objects that the arguments of a call name, by argument (`plates.0`): what produced each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """An argument that names an object which nothing has produced on this branch.
+
+    `path` are the keys, and the positions in lists, that lead to it. `producer` is what
+    produced the object where the call was recorded, UNSAID where nothing had.
+    """
+
+    path: tuple[str, ...]
+    producer: Producer = UNSAID
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """A tool call, as the model asked for it.
 
-    `broken` says why its arguments could not be read; such a call never runs.
+    `broken` says why its arguments could not be read; such a call never runs. One with
+    arguments that are `missing` does not run either, until a replay finds them again.
     """
 
     id: str
     tool: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     broken: str = ""
+    missing: tuple[Missing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +99,16 @@ class Data:
 class Made:
     """A call came to an immutable object.
 
-    `maker` is the call that made it (or `input:NAME`), `digest` names the value for
-    memory, `content` is the digest of the value itself ("" where it has none).
+    `digest` names the value for memory, `content` is the digest of the value itself (""
+    where it has none). `producer` is left out where it is the call that the object is
+    recorded with; it is another one where a call gave back an object that there was.
     """
 
     kind: str
-    maker: str
     digest: str
     content: str = ""
     description: str = ""
+    producer: Producer = UNSAID
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,31 +206,36 @@ class Decided:
     reason: str = ""
     secrets: tuple[str, ...] = ()
     """In the arguments."""
+    missing: tuple[Missing, ...] = ()
+    """Of the arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A call is about to run: with these arguments, on the objects `used`.
-
-    `used` maps each place of an object in the arguments to the object's maker.
-    """
+    """A call is about to run: with these arguments, and on what they stand for by now."""
 
     call_id: str
     arguments: Mapping[str, Any] | None = None
-    used: Mapping[str, str] = field(default_factory=dict)
+    uses: Uses = field(default_factory=dict)
+    instance: str = ""
+    """The stateful instance that it works on, "" for none."""
+    previous: str = ""
+    """The id of the call that worked on that instance last, "" for none."""
+    setters: Mapping[str, str] = field(default_factory=dict)
+    """For each session variable that it reads, the id of the call that set it last, "" for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
     """A call came to its outcome.
 
-    Where the program ran it by itself (`by`), `used` are the objects that the call names.
+    Where the program ran it by itself (`by`), `uses` are the objects that the call names.
     """
 
     call_id: str
     outcome: Outcome
     by: Literal["session", "program"] = "session"
-    used: Mapping[str, str] = field(default_factory=dict)
+    uses: Uses = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
     """In the variables that the outcome sets."""
 
@@ -204,10 +250,13 @@ _CLASSES: dict[str, Callable[..., Any]] = {
     )
 }
 _PLAIN = (str, int, float, bool, type(None))
-_JSON = frozenset({"arguments", "data", "offered", "raw", "used", "variables"})
+_JSON = frozenset({"arguments", "data", "offered", "raw", "setters", "variables"})
 """The fields that hold JSON already."""
 _PARTS = frozenset(
-    {"calls", "objects", "inputs", "outputs", "usage", "outcome", "result", "instances", "secrets"}
+    {
+        *("calls", "objects", "inputs", "outputs", "usage", "outcome", "result", "instances"),
+        *("secrets", "producer", "uses", "missing"),
+    }
 )
 """The fields that hold parts with a type of their own, or pairs."""
 
@@ -238,6 +287,10 @@ def to_json(value: Any) -> Any:
                 whole = type(item) in _PLAIN or (key in _JSON and type(item) is dict)
                 found[key] = item if whole else to_json(item)
         return found
+    if cls is Producer:
+        return _producer_to_json(value)
+    if cls is Missing:
+        return _missing_to_json(value)
     if isinstance(value, _PLAIN):
         return value
     if cls is dict or isinstance(value, Mapping):
@@ -245,6 +298,45 @@ def to_json(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [to_json(item) for item in value]
     raise TypeError(f"{cls.__name__} cannot be written to a journal")
+
+
+def _producer_to_json(producer: Producer) -> dict[str, Any]:
+    """Return a producer as JSON; its fields say by themselves what it is, so it has no type."""
+    if producer.call:
+        found: dict[str, Any] = {"call": producer.call}
+        return found | {"index": producer.index} if producer.index else found
+    found = {"input": producer.input}
+    return found | {"version": producer.version} if producer.version != 1 else found
+
+
+def _producer(data: Mapping[str, Any]) -> Producer:
+    """Read a producer back. Raises ValueError or TypeError where it is none."""
+    producer = Producer(**data)
+    known = all(type(getattr(producer, f.name)) is type(f.default) for f in fields(Producer))
+    if not known or _producer_to_json(producer) != data or producer == UNSAID:
+        raise ValueError(f"{data!s:.60} is no producer")
+    return producer
+
+
+def _missing_to_json(missing: Missing) -> dict[str, Any]:
+    found: dict[str, Any] = {"path": [*missing.path]}
+    if missing.producer == UNSAID:
+        return found
+    return found | {"producer": _producer_to_json(missing.producer)}
+
+
+def _missing(data: Mapping[str, Any]) -> Missing:
+    """Read a missing argument back. Raises ValueError, TypeError or KeyError where it is none."""
+    producer = _producer(data["producer"]) if "producer" in data else UNSAID
+    return Missing(tuple(map(str, data["path"])), producer)
+
+
+def _input(data: Mapping[str, Any]) -> Made:
+    """Read an input back. Raises ValueError where it is none."""
+    made = _build(data)
+    if not isinstance(made, Made) or not made.producer.input:
+        raise ValueError(f"{data!s:.60} is no input")
+    return made
 
 
 def from_json(data: Any) -> Event:
@@ -270,13 +362,19 @@ def _field(key: str, item: Any) -> Any:
         case (("calls" | "objects"), list()):
             return tuple(_build(part) for part in item)
         case "inputs", list():
-            return tuple((name, _build(part)) for name, part in item)
+            return tuple((name, _input(part)) for name, part in item)
         case "outputs", dict():
             return {name: _build(part) for name, part in item.items()}
         case (("usage" | "outcome" | "result"), dict()):
             return _build(item)
         case "secrets", list():
             return tuple(map(str, item))
+        case "missing", list():
+            return tuple(map(_missing, item))
+        case "producer", dict():
+            return _producer(item)
+        case "uses", dict():
+            return {argument: _producer(part) for argument, part in item.items()}
         case "instances", list():
             return tuple((name, given) for name, given in item)
     return item

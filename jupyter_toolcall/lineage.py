@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from .events import Made, Many
 from .printable import printable
-from .state.call import CallState, objects_of
+from .state.call import CallState
 from .state.shape import State
 
 
@@ -72,20 +71,12 @@ def lineage(state: State) -> Graph:
 
 
 def _edges(call: CallState, state: State) -> Iterable[Edge]:
-    if not isinstance(call.outcome, Made | Many) or call.started is None:
-        return
     # What a call gave back came of the call that made it.
-    for made in (each for each in objects_of(call.outcome) if is_made_by(call, each)):
-        target = state.by_maker[made.maker]
-        for place, maker in call.started.used.items():
-            source = state.by_maker.get(maker)
+    for target in map(state.name_of, call.produced):
+        for argument, producer in call.uses.items():
+            source = state.by_producer.get(producer)
             if source is not None and source != target:
-                yield Edge(source, target, call.id, call.tool, place)
-
-
-def is_made_by(call: CallState, made: Made) -> bool:
-    """Return whether an object came to be by a call, which may as well give back another's."""
-    return made.maker.partition("[")[0] == call.id
+                yield Edge(source, target, call.id, call.tool, argument)
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

@@ -580,9 +580,7 @@ def test_a_session_that_was_saved_and_loaded_goes_on(tmp_path: Path) -> None:
 
 
 def _inputs(session: Session) -> list[tuple[str, str]]:
-    return [
-        (name, session.state.by_maker[made.maker]) for name, made in session.state.opened.inputs
-    ]
+    return [*session.state.inputs.items()]
 
 
 def test_a_tool_of_yours_cannot_have_the_name_of_one_of_the_schemes_own() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from jupyter_toolcall.digest import digest
 from jupyter_toolcall.errors import BrokenJournal, NotYourTurn, UnknownEntry
 from jupyter_toolcall.events import (
+    UNSAID,
     Asked,
     Call,
     Data,
@@ -23,6 +24,7 @@ from jupyter_toolcall.events import (
     Many,
     Opened,
     Output,
+    Producer,
     Replied,
     Started,
     Usage,
@@ -43,7 +45,13 @@ data = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(texts, inner, max_size=2),
     max_leaves=4,
 )
-made = st.builds(Made, texts, texts, texts, texts, texts)
+names = texts.filter(bool)
+producers = st.builds(Producer, names, st.integers(0, 3)) | st.builds(
+    lambda name, version: Producer(input=name, version=version), names, st.integers(1, 3)
+)
+made = st.builds(Made, texts, texts, texts, texts, st.just(UNSAID) | producers)
+inputs = st.builds(Made, texts, texts, texts, texts, producers.filter(lambda each: each.input))
+uses = st.dictionaries(texts, producers, max_size=2)
 outcomes = st.one_of(
     st.builds(Data, data),
     made,
@@ -57,7 +65,7 @@ events: st.SearchStrategy[Event] = st.one_of(
     st.builds(
         Opened,
         scheme=texts,
-        inputs=st.lists(st.tuples(texts, made), max_size=2).map(tuple),
+        inputs=st.lists(st.tuples(texts, inputs), max_size=2).map(tuple),
         outputs=st.dictionaries(texts, st.builds(Output, texts, texts), max_size=2),
         system=texts,
         instances=st.lists(st.tuples(texts, texts), max_size=2).map(tuple),
@@ -81,8 +89,11 @@ events: st.SearchStrategy[Event] = st.one_of(
         st.none() | outcomes,
         texts,
     ),
-    st.builds(Started, texts, st.none() | arguments, st.dictionaries(texts, texts, max_size=2)),
-    st.builds(Finished, texts, outcomes),
+    st.builds(
+        *(Started, texts, st.none() | arguments, uses, texts, texts),
+        st.dictionaries(texts, texts, max_size=2),
+    ),
+    st.builds(Finished, texts, outcomes, st.sampled_from(["session", "program"]), uses),
 )
 
 

@@ -412,19 +412,18 @@ def of_tools(session: Session) -> set[str]:
 def reach(session: Session, call_id: str) -> set[str]:
     """Return a call, and the calls that used what it made or the instance that it worked on."""
     reached = {call_id}
-    objects: set[str] = set()
     dirty: set[str] = set()
     for call in session.state.each():
         if call.started is None or call.tool not in BOX:
             continue
-        places = call.started.used
-        instance = {place for place in places if place.startswith(("(", "$"))}
-        if call.id == call_id or objects & set(places.values()) or dirty & instance:
+        started = call.started
+        goes_by = {started.instance, *(f"variable {name}" for name in started.setters)} - {""}
+        from_calls = {producer.call for producer in started.uses.values()}
+        if call.id == call_id or reached & from_calls or dirty & goes_by:
             reached.add(call.id)
-            objects |= {call.id, *(f"{call.id}[{i}]" for i in range(9))}
             if call.status == "succeeded":
-                dirty |= {place for place in instance if place.startswith("(")}
-                dirty |= {"$noted"} if call.tool == "note" else set()
+                dirty |= {started.instance} - {""}
+                dirty |= {"variable noted"} if call.tool == "note" else set()
     return reached
 
 

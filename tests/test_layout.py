@@ -45,9 +45,9 @@ def test_a_branch_goes_to_a_lane_of_its_own_beside_what_is_a_hair_away() -> None
 
 
 def test_a_call_that_came_to_nothing_leaves_the_first_line_to_what_goes_on() -> None:
-    begun = place(place(Layout(), "a", [], ""), "b", ["a", "input:oven"], "a")
-    failed = beside(begun, "call:c", ["input:oven"], "input:oven")
-    assert failed.places["input:oven"] == (1, -1)
+    begun = place(place(Layout(), "a", [], ""), "b", ["a", "oven"], "a", ["oven"])
+    failed = beside(begun, "call:c", ["oven"], "oven", ["oven"])
+    assert failed.places["oven"] == (1, -1)
     assert failed.places["call:c"] == (2, 1)
     assert place(failed, "d", ["b"], "b").places["d"] == (2, 0)
 

@@ -9,6 +9,7 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.errors import CallError, NotYourTurn
+from jupyter_toolcall.events import Missing, Producer, Replied
 
 RAN: list[str] = []
 
@@ -44,6 +45,11 @@ def split(cup: Cup, into: int) -> list[Cup]:
     if into < 0:
         raise ValueError("less than none")
     return [Cup(f"{cup.taste}/{each}") for each in range(into)]
+
+
+def mix(cups: dict[str, list[Cup]]) -> Cup:
+    """Mix cups."""
+    return Cup("+".join(cup.taste for each in cups.values() for cup in each))
 
 
 SCRIPT = [
@@ -128,6 +134,34 @@ def test_parts_of_a_result_that_was_not_made_are_told_apart_and_found_again() ->
     assert failed.edit("call_1", into=3).run().calls[1].arguments["Cup"] == "Cup#3"
     fewer = whole.edit("call_1", into=1).run()
     assert "since call 1 (split) made none" in fewer.calls[1].error
+
+
+def test_what_is_missing_is_kept_as_data_and_said_where_it_is_shown() -> None:
+    edited = make().edit("call_1", what="salt").run()
+    replies = [e.event for e in edited.journal.path(edited.head) if isinstance(e.event, Replied)]
+    (call,) = replies[2].calls
+    assert call.arguments == {"Cup": "Cup#2", "what": "milk"}
+    assert call.missing == (Missing(("Cup",), Producer("call_1")),)
+    assert "not made" not in edited.journal.dumps().replace(edited.calls[2].error, "").replace(
+        edited.calls[3].error, ""
+    )
+    asked = edited.cursor.request.messages[5].calls[0]  # type: ignore[union-attr]
+    assert asked.arguments["Cup"] == "Cup#2 (not made on this branch: call 1 failed)"
+    # What is edited beside it leaves it missing, and the error says where to begin.
+    with pytest.raises(CallError, match=r"since call 1 \(Cup_add\) failed"):
+        edited.edit("call_3", what="honey")
+    assert edited.edit("call_3", Cup="Cup#1").run().calls[2].result == "Cup#3"
+
+
+def test_what_is_missing_inside_of_an_argument_is_found_again() -> None:
+    script = [("pour", {}), ("mix", {"cups": {"first": ["Cup#1", "Cup#2"]}}), "done"]
+    box = Toolbox(Cup, pour, mix)
+    session = Session(box, Scripted(script), scheme="flat", approve="all", inputs={"c": Cup()})
+    whole = session.tell("go")
+    gone = whole.decide_anew("call_1", "reject").run()
+    said = "Cup#2 (not made on this branch: call 1 was rejected)"
+    assert gone.calls[1].arguments == {"cups": {"first": ["Cup#1", said]}}
+    assert gone.decide_anew("call_1", "approve").run().calls[1] == whole.calls[1]
 
 
 def test_a_replay_can_run_everything_again() -> None:

@@ -13,14 +13,14 @@ from typing import Any
 from ..content.value import content_digest, plain_data, well_formed
 from ..digest import literal
 from ..errors import Unfinished, UsageError
-from ..events import Asked, Made, Opened, Output
+from ..events import Asked, Made, Opened, Output, Producer
 from ..loop import Cursor
 from ..state.call import SAVE
 from ..state.script import Script
 from ..state.shape import State
 from ..state.steps import AskModel
 from ..tools.kinds import kind_of
-from ..tools.references import NAME
+from ..tools.references import NAME, kind_in
 from .by_hand import all_answered
 from .opening import SCALAR_TYPES
 from .places import waiting
@@ -116,7 +116,7 @@ def _step_aside(cursor: Cursor, asked: _Question) -> None:
 def _shown(cursor: Cursor, asked: _Question) -> str:
     """The model knows an object by its name and its tools; plain data has neither."""
     if asked.made:
-        return cursor.state.by_maker[asked.made[1].maker]
+        return cursor.state.name_of(asked.made[1])
     data = cursor.desk.hide(plain_data(asked.given))
     return f"this {type(asked.given).__name__}: {literal(data)}"
 
@@ -147,7 +147,7 @@ def _object(cursor: Cursor, obj: Any) -> _Named | None:
     """
     state, kinds = cursor.state, cursor.desk.memory.kinds
     if isinstance(obj, str) and NAME.fullmatch(obj):
-        kind = obj.partition("#")[0]
+        kind = kind_in(obj)
         if kind in state.newest or kind in kinds.values():
             return "", state.resolve(obj)
     kind_given = kind_of(obj, kinds)
@@ -166,5 +166,5 @@ def _unused(cursor: Cursor, word: str, content: str) -> str:
     events = (entry.event for entry in cursor.desk.journal) if not content else ()
     taken = {name for e in events if isinstance(e, Opened) for name, _ in e.inputs}
     names = (word if number == 1 else f"{word}_{number}" for number in count(1))
-    makers = cursor.state.by_maker
-    return next(name for name in names if f"input:{name}" not in makers and name not in taken)
+    known = cursor.state.by_producer
+    return next(n for n in names if Producer(input=n) not in known and n not in taken)

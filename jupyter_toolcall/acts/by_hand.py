@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import CallError, NotYourTurn, UsageError
-from ..events import Data, Failed, Finished, Outcome
+from ..events import Data, Failed, Finished, Outcome, Uses
 from ..loop import Cursor
 from ..request import Reply
 from ..runner.running import as_changed, in_words
@@ -95,8 +95,8 @@ def _outcome(cursor: Cursor, call: CallState, result: Any) -> Outcome:
     return answer(cursor, call, result)
 
 
-def _named(cursor: Cursor, call: CallState) -> dict[str, str]:
-    """Return the makers of the objects that a call names, by their places."""
+def _named(cursor: Cursor, call: CallState) -> Uses:
+    """Return what produced the objects that a call names, by argument."""
     tool, state = cursor.find(call.tool), cursor.state
     if tool is None:
         return {}
@@ -105,7 +105,8 @@ def _named(cursor: Cursor, call: CallState) -> dict[str, str]:
     except CallError:
         arguments = dict(call.asked)
     named = references(tool.parameters, arguments)
-    return {place: state.objects[name].maker for place, name in named if name in state.objects}
+    found = ((argument, state.objects.get(name)) for argument, name in named)
+    return {argument: made.producer for argument, made in found if made is not None}
 
 
 def _unanswered(cursor: Cursor, call_id: str) -> CallState:

@@ -10,15 +10,17 @@ from typing import Any
 from ..content.value import content_digest, plain_data
 from ..digest import digest
 from ..errors import Absent, CallError, NotYourTurn, UsageError
-from ..events import DECISIONS, Data, Decided, Decision, Made, Many, Outcome
+from ..events import DECISIONS, Data, Decided, Decision, Made, Many, Missing, Outcome
 from ..loop import Cursor
 from ..secrets import Keys, MissingSecret, marker_keys
 from ..state.call import CallState
+from ..state.fold import decided_on
+from ..state.missing import at_path, with_names
 from ..state.shape import State
 from ..tools import nearest
 from ..tools.arguments import readable
 from ..tools.kinds import kind_of
-from ..tools.references import NAME
+from ..tools.references import NAME, kind_in
 
 
 def decision(
@@ -44,7 +46,7 @@ def decision(
     event = event_of(cursor, call, verdict, arguments, result, reason)
     if verdict in ("reject", "answer"):
         return event
-    ready, _ = cursor.prepared(replace(call, decided=event, started=None, own=True), state)
+    ready, _ = cursor.prepared(decided_on(call, event, state, own=True), state)
     if ready.tool.for_person:
         raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer or reject it")
     if cursor.allows(call, ready) and event.decision == verdict == "approve":
@@ -96,8 +98,7 @@ def event_of(
                 raise UsageError(
                     'an edit needs the arguments to run with: arguments={"shape": ...}'
                 )
-            marked, keys = edited_arguments(cursor, call, readable(arguments))
-            return Decided(call.id, verdict, "", marked, reason=reason, secrets=keys)
+            return edit_of(cursor, call, arguments, reason)
         case "approve":
             return replace(call.approval(""), reason=reason)
         case "answer":
@@ -105,7 +106,20 @@ def event_of(
     return Decided(call.id, verdict, reason=reason)
 
 
-def edited_arguments(
+def edit_of(cursor: Cursor, call: CallState, arguments: Mapping[str, Any], reason: str) -> Decided:
+    """Return the decision that a call runs with a person's arguments, all of them.
+
+    An argument that is missing, and was left as it was shown, still is. Raises CallError for
+    arguments that are not JSON.
+    """
+    marked, keys = _marked(cursor, call, readable(arguments))
+    same = [each for each in call.missing if at_path(marked, each.path) == str(each)]
+    missing = tuple(Missing(each.path, each.producer) for each in same)
+    named = with_names(marked, same)
+    return Decided(call.id, "edit", "", named, reason=reason, secrets=keys, missing=missing)
+
+
+def _marked(
     cursor: Cursor, call: CallState, arguments: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], Keys]:
     """Return a person's arguments as they are kept: with markers in place of secrets.
@@ -157,13 +171,13 @@ def _object(cursor: Cursor, call: CallState, result: Any, index: int) -> Made | 
     """Return the object that a result names or is; None for what is plain data."""
     memory = cursor.desk.memory
     if isinstance(result, str):
-        named = NAME.fullmatch(result) and result.partition("#")[0] in memory.kinds.values()
+        named = NAME.fullmatch(result) and kind_in(result) in memory.kinds.values()
         return cursor.state.resolve(result) if named else None
     kind = kind_of(result, memory.kinds)
     if kind is None:
         return None
     content = content_digest(result)
-    made = Made(kind, "", digest("answered", cursor.head, call.id, content, index), content)
+    made = Made(kind, digest("answered", cursor.head, call.id, content, index), content)
     memory.hold(made, result)
     # No replay could make again what a person gave.
     memory.put((made.digest,))

@@ -6,12 +6,13 @@ no others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
+from ..events import Made, Producer, Started
 from ..loop import Desk
 from ..runner.coded import changed, code_of
-from ..state.call import CallState, is_instance, is_variable, objects_of
+from ..state.call import CallState
 from ..state.shape import State
 
 
@@ -38,10 +39,19 @@ class Report(tuple[Outdated, ...]):
         return "\n".join(map(str, self)) or "nothing is outdated"
 
 
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """Why calls (by id), objects (by what produced them) and instances (by name) are outdated."""
+
+    calls: dict[str, str] = field(default_factory=dict)
+    objects: dict[Producer, str] = field(default_factory=dict)
+    instances: dict[str, str] = field(default_factory=dict)
+
+
 def report(desk: Desk, state: State) -> Report:
     """Return what of a branch is outdated: inputs, calls, and what these made."""
     why = outdated(desk, state)
-    inputs = (name for name in state.names if state.objects[name].maker.startswith("input:"))
+    inputs = (made for made in map(state.resolve, state.names) if made.producer.input)
     return Report((*_objects(inputs, state, why), *_calls(state, why)))
 
 
@@ -51,73 +61,68 @@ def changed_tools(desk: Desk, state: State) -> dict[str, str]:
     return {tool: said for tool, said in found if said}
 
 
-def _calls(state: State, why: Mapping[str, str]) -> Iterator[Outdated]:
+def _calls(state: State, why: Reasons) -> Iterator[Outdated]:
     for call in state.each():
-        if call.id in why:
-            yield Outdated(call.id, why[call.id], call.tool)
-        yield from _objects(_made_by(call, state), state, why)
+        if call.id in why.calls:
+            yield Outdated(call.id, why.calls[call.id], call.tool)
+        yield from _objects(call.produced, state, why)
 
 
-def _objects(names: Iterable[str], state: State, why: Mapping[str, str]) -> Iterator[Outdated]:
-    found = ((name, why.get(state.objects[name].maker)) for name in names)
-    yield from (Outdated(name, said) for name, said in found if said is not None)
-
-
-def _made_by(call: CallState, state: State) -> Iterator[str]:
-    for made in objects_of(call.outcome):
-        if made.maker.partition("[")[0] == call.id:
-            yield state.by_maker[made.maker]
+def _objects(objects: Iterable[Made], state: State, why: Reasons) -> Iterator[Outdated]:
+    for made in objects:
+        if made.producer in why.objects:
+            yield Outdated(state.name_of(made), why.objects[made.producer])
 
 
 def outdated(
     desk: Desk,
     state: State,
     calls: Iterable[CallState] | None = None,
-    known: Mapping[str, str] | None = None,
-) -> dict[str, str]:
-    """Return why each call is outdated, by its id, and each object, by its maker.
+    known: Reasons | None = None,
+) -> Reasons:
+    """Return why calls, objects and instances of a branch are outdated.
 
     With `calls` only these are looked at, which come behind what is `known`.
     """
-    found = dict(_inputs(desk, state)) if known is None else {**known}
+    found = _of_inputs(desk, state) if known is None else _copy(known)
     for call in state.each() if calls is None else calls:
-        why = _why(call, desk, state, found)
-        if why:
-            found[call.id] = why
-            for made in objects_of(call.outcome):
-                if made.maker.partition("[")[0] == call.id:
-                    found[made.maker] = why
+        if why := _why(call, desk, state, found):
+            found.calls[call.id] = why
+            found.objects.update((made.producer, why) for made in call.produced)
     return found
 
 
-def _inputs(desk: Desk, state: State) -> Iterator[tuple[str, str]]:
-    """Yield the inputs that hold something else by now, and the instances that are others."""
-    now = dict(state.opened.inputs)
-    for name in state.names:
-        made = state.objects[name]
-        variable = made.maker.removeprefix("input:").partition("~")[0]
-        if variable == made.maker or variable not in now:
+def _copy(known: Reasons) -> Reasons:
+    return Reasons({**known.calls}, {**known.objects}, {**known.instances})
+
+
+def _of_inputs(desk: Desk, state: State) -> Reasons:
+    """Return the inputs that hold something else by now, and the instances that are others."""
+    found, now = Reasons(), dict(state.opened.inputs)
+    for made in map(state.resolve, state.names):
+        variable = made.producer.input
+        if variable not in now:
             continue
         given, latest = desk.given.get(variable), now[variable]
-        if latest.maker != made.maker:
-            yield made.maker, f"{variable} is {state.by_maker[latest.maker]} by now"
+        if latest.producer != made.producer:
+            found.objects[made.producer] = f"{variable} is {state.name_of(latest)} by now"
         elif given is not None and given.content != made.content:
-            yield made.maker, f"its input {variable} has other content"
+            found.objects[made.producer] = f"its input {variable} has other content"
     opened = dict(state.opened.instances)
-    for place, given_now in desk.memory.instances.items():
-        if opened.get(place, given_now) != given_now:
-            yield place, f"the instance {place[1:-1]} is not what it was at the start"
+    for name, given_now in desk.memory.instances.items():
+        if opened.get(name, given_now) != given_now:
+            found.instances[name] = f"the instance {name} is not what it was at the start"
+    return found
 
 
-def _why(call: CallState, desk: Desk, state: State, found: Mapping[str, str]) -> str:
+def _why(call: CallState, desk: Desk, state: State, known: Reasons) -> str:
     """Return why a call is outdated, "" where it is not: by its tool, or by what it ran on."""
     if call.started is None:
         return ""
     by_tool = _by_tool(call, desk)
     if by_tool:
         return f"its tool {by_tool}"
-    used = call.started.used.items()
-    return next(filter(None, (_on(*each, state, found) for each in used)), "")
+    return next(_by_what_it_ran_on(call.started, state, known), "")
 
 
 def _by_tool(call: CallState, desk: Desk) -> str:
@@ -127,14 +132,15 @@ def _by_tool(call: CallState, desk: Desk) -> str:
     return changed(tool, code) if tool is not None else f"{call.tool} is gone"
 
 
-def _on(place: str, maker: str, state: State, found: Mapping[str, str]) -> str:
-    """Return why what was used at a place is outdated: an object, an instance, a variable."""
-    if not maker and place in found:
-        return found[place]
-    if maker not in found:
-        return ""
-    if is_instance(place):
-        return f"{place[1:-1]} is as {maker} left it, which is outdated"
-    if is_variable(place):
-        return f"{place[1:]} was set by {maker}, which is outdated"
-    return f"goes back to {state.by_maker[maker]}, which is outdated"
+def _by_what_it_ran_on(started: Started, state: State, known: Reasons) -> Iterator[str]:
+    """Yield why the objects, the instance and the variables that a call ran on are outdated."""
+    for producer in started.uses.values():
+        if producer in known.objects:
+            yield f"goes back to {state.by_producer[producer]}, which is outdated"
+    if not started.previous and started.instance in known.instances:
+        yield known.instances[started.instance]
+    if started.previous in known.calls:
+        yield f"{started.instance} is as {started.previous} left it, which is outdated"
+    for variable, setter in started.setters.items():
+        if setter in known.calls:
+            yield f"{variable} was set by {setter}, which is outdated"

@@ -11,11 +11,11 @@ from ..events import Decided, Finished, Replied
 from ..journal.tree import Entry
 from ..loop import Cursor
 from ..state.call import CallState
+from ..state.fold import decided_on
 from ..state.memory import Prepared
 from ..state.script import Script, about
 from ..state.shape import State
-from ..tools.arguments import readable
-from .deciding import edited_arguments
+from .deciding import edit_of
 from .resuming import REPLAYS
 
 
@@ -96,16 +96,14 @@ def edited(cursor: Cursor, call_id: str, arguments: Mapping[str, Any], reason: s
     known, again = cursor.state.call(call_id), replayed(cursor, call_id)
     before = known.arguments if known.started else again.as_it_runs(again.state.call(call_id))
     call = again.state.call(call_id)
-    marked, keys = edited_arguments(again, call, readable({**before, **arguments}))
-    event = Decided(call_id, "edit", "", marked, reason=reason, secrets=keys)
-    return decide_first(again, event)
+    return decide_first(again, edit_of(again, call, {**before, **arguments}, reason))
 
 
 def decide_first(again: Cursor, event: Decided) -> Cursor:
     """Return a replaying cursor after one new decision, checked as it would run."""
     call = again.state.call(event.call_id)
     if event.decision in ("approve", "edit"):
-        ready, _ = again.prepared(replace(call, decided=event), again.state)
+        ready, _ = again.prepared(decided_on(call, event, again.state, call.own), again.state)
         if ready.tool.for_person:
             raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer it anew")
         event = replace(event, bound=ready.bound)

@@ -34,7 +34,7 @@ def record(call: CallState, state: State, running: str = "") -> CallRecord:
     """Return a call of a state as a record; `running` is the id of the call that runs."""
     status = "running" if call.id == running else call.status
     objects = objects_of(call.outcome)
-    name = state.by_maker[objects[0].maker] if objects else ""
+    name = state.name_of(objects[0]) if objects else ""
     match call.outcome:
         case Data(data):
             return CallRecord(call.id, call.tool, call.arguments, status, data)
@@ -42,7 +42,7 @@ def record(call: CallState, state: State, running: str = "") -> CallRecord:
             return CallRecord(call.id, call.tool, call.arguments, status, error=message)
         case Interrupted():
             return CallRecord(call.id, call.tool, call.arguments, status, error="interrupted")
-    names = [state.by_maker[made.maker] for made in objects]
+    names = [*map(state.name_of, objects)]
     result = (names if len(names) > 1 else name) or None
     return CallRecord(call.id, call.tool, call.arguments, status, result, object=name)
 

@@ -125,7 +125,7 @@ def _changed(journal: Journal, entry: Entry) -> str:
     event = entry.event
     if not isinstance(event, Decided) or event.arguments is None:
         return ""
-    before = state_at(journal, entry.parent).call(event.call_id).call.arguments
+    before = state_at(journal, entry.parent).call(event.call_id).proposed
     new = [value for key, value in event.arguments.items() if before.get(key) != value]
     text = str(new[-1]) if new and isinstance(new[-1], (str, int, float)) else ""
     return text.lower() if 0 < len(text) <= 16 else ""

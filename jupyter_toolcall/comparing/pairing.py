@@ -11,7 +11,7 @@ from ..errors import Absent
 from ..events import Made
 from ..loop import Cursor, Desk
 from ..secrets import Hide
-from ..state.call import SAVE, CallState, objects_of
+from ..state.call import SAVE, CallState
 from ..state.memory import Memory
 from ..state.shape import State
 from .comparison import Comparison
@@ -51,9 +51,8 @@ def compare(
     """
     a, b = branch(left, names[0]), branch(right, names[1])
     sides = Sides(a, b, values_of or values)
-    names_of = a.state.by_maker, b.state.by_maker
-    both = [maker for maker in inputs_of(a.state) if maker in inputs_of(b.state)]
-    sides.beside.update((names_of[0][maker], names_of[1][maker]) for maker in both)
+    both = [producer for producer in inputs_of(a.state) if producer in inputs_of(b.state)]
+    sides.beside.update((a.state.by_producer[p], b.state.by_producer[p]) for p in both)
     return Comparison(
         a.side,
         b.side,
@@ -91,8 +90,8 @@ def alike(left: Made, right: Made) -> bool:
 
 def _inputs(sides: Sides) -> Iterator[ObjectPair]:
     left, right = inputs_of(sides.a.state), inputs_of(sides.b.state)
-    for maker in [*left, *(maker for maker in right if maker not in left)]:
-        yield _object_pair(left.get(maker), right.get(maker), sides)
+    for producer in {**left, **right}:
+        yield _object_pair(left.get(producer), right.get(producer), sides)
 
 
 def _call_pair(left: CallState | None, right: CallState | None, sides: Sides) -> CallPair:
@@ -119,18 +118,14 @@ def _made(call: CallState | None, of: State) -> list[Made]:
     if call is not None and call.tool == SAVE and call.status == "succeeded":
         named = (of.objects.get(str(value)) for value in call.arguments.values())
         return [made for made in named if made is not None]
-    found = objects_of(call.outcome) if call else ()
-    return [made for made in found if call and made.maker.partition("[")[0] == call.id]
+    return [*call.produced] if call else []
 
 
 def _object_pair(left: Made | None, right: Made | None, sides: Sides) -> ObjectPair:
     """Return two objects side by side, and how their values differ."""
     a, b = sides.a, sides.b
-    kind = (right or left or Made("", "", "")).kind
-    names = (
-        a.state.by_maker[left.maker] if left else "",
-        b.state.by_maker[right.maker] if right else "",
-    )
+    kind = next((made.kind for made in (right, left) if made), "")
+    names = a.state.name_of(left) if left else "", b.state.name_of(right) if right else ""
     return ObjectPair(*names, kind, sides.values(left, right, a.cursor.desk, b.cursor.desk))
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from ..branches.branch import shared_with_older
 from ..branches.tally import Replies
-from ..events import Data, Failed, Interrupted, Made, Replied
+from ..events import Data, Failed, Interrupted, Made, Producer, Replied, Uses
 from ..loop import Cursor
-from ..state.call import CallState, is_instance, objects_of
+from ..state.call import CallState, objects_of
 from ..state.ends import End, Ends
 from ..state.shape import State
 from .facts import ComparedCall, Side
@@ -52,7 +52,7 @@ def compared_call(call: CallState, of: Branch) -> ComparedCall:
     """Return a call as it stands on its branch."""
     end = of.ends.get(call.id)
     meta = end.meta if end else {}
-    made = tuple(of.state.by_maker[each.maker] for each in objects_of(call.outcome))
+    made = tuple(map(of.state.name_of, objects_of(call.outcome)))
     first = of.state.calls[of.state.order[call.step - 2]] if call.step > 1 else None
     asked = 0 if first is not None and first.turn == call.turn else of.tokens.get(call.turn, 0)
     return ComparedCall(
@@ -83,13 +83,12 @@ def _error(call: CallState) -> str:
     return ""
 
 
-def used_by(call: CallState, state: State) -> dict[str, str]:
-    """Return the makers of the objects that a call used or names, by the place they stand in."""
+def used_by(call: CallState, state: State) -> Uses:
+    """Return what produced the objects that a call used or names, by argument."""
     if call.started is not None:
-        used = call.started.used.items()
-        return {place: maker for place, maker in used if not is_instance(place)}
-    named = ((place, state.objects.get(str(v))) for place, v in call.arguments.items())
-    return {place: made.maker for place, made in named if made is not None}
+        return call.uses
+    named = ((argument, state.objects.get(str(v))) for argument, v in call.arguments.items())
+    return {argument: made.producer for argument, made in named if made is not None}
 
 
 def signatures(known: dict[tuple[Any, ...], int], state: State) -> dict[int, int]:
@@ -103,13 +102,15 @@ def signatures(known: dict[tuple[Any, ...], int], state: State) -> dict[int, int
     def number(*key: Any) -> int:
         return known.setdefault(key, len(known))
 
-    def of_object(maker: str) -> int:
-        call_id, _, place = maker.partition("[")
-        return number(numbers[call_id], place) if call_id in numbers else number(maker)
+    def of_object(producer: Producer) -> int:
+        call = numbers.get(producer.call)
+        return number(producer) if call is None else number(call, producer.index)
 
     for call in state.each():
-        used = sorted((place, of_object(m)) for place, m in used_by(call, state).items())
-        numbers[call.id] = number(call.tool, *used)
+        used = sorted((name, of_object(each)) for name, each in used_by(call, state).items())
+        setters = call.started.setters.items() if call.started else ()
+        read = sorted((name, numbers.get(setter)) for name, setter in setters)
+        numbers[call.id] = number(call.tool, *used, "variables", *read)
     return {id(call): numbers[call.id] for call in state.each()}
 
 
@@ -118,6 +119,6 @@ def is_shared(left: CallState, right: CallState) -> bool:
     return left.key == right.key and left == right
 
 
-def inputs_of(state: State) -> dict[str, Made]:
-    """Return the objects that came from outside, by their makers."""
-    return {m.maker: m for m in map(state.resolve, state.names) if m.maker.startswith("input:")}
+def inputs_of(state: State) -> dict[Producer, Made]:
+    """Return the objects that came from outside, by their producers."""
+    return {m.producer: m for m in map(state.resolve, state.names) if m.producer.input}

@@ -13,7 +13,7 @@ from typing import Any
 
 from rpds import HashTrieMap, HashTrieSet
 
-from ..events import Asked, Decided, Finished, Replied
+from ..events import Asked, Call, Decided, Finished, Replied
 from ..journal.trail import Trail
 from ..journal.tree import Entry, Journal
 from ..request import Assistant, Message, Request, Results, Sent, User
@@ -61,8 +61,8 @@ def teller(journal: Journal, scheme: Scheme, toolbox: Toolbox) -> Callable[[Told
             case Asked(text):
                 keys = _keys(entry)
                 return told.add(User(text, keys)).with_keys(keys)
-            case Replied(text, calls, raw=raw) as reply:
-                spoken, keys = scheme.speak(Assistant(text, calls, raw)), _keys(entry)
+            case Replied() as reply:
+                spoken, keys = scheme.speak(as_message(reply, journal, entry.id)), _keys(entry)
                 if keys and not isinstance(spoken, Results):
                     spoken = replace(spoken, secrets=keys)
                 return _heard(told, reply, journal.texts, spoken).with_keys(keys)
@@ -76,6 +76,15 @@ def teller(journal: Journal, scheme: Scheme, toolbox: Toolbox) -> Callable[[Told
         return Results(tuple(scheme.render(call, state, toolbox) for call in done))
 
     return tell
+
+
+def as_message(reply: Replied, journal: Journal, entry_id: str) -> Assistant:
+    """Return a reply as a message: an argument that is missing says which call would make it."""
+    calls = reply.calls
+    if any(call.missing for call in calls):
+        known = state_at(journal, entry_id).calls
+        calls = tuple(Call(c.id, c.tool, known[c.id].proposed, c.broken) for c in calls)
+    return Assistant(reply.text, calls, reply.raw)
 
 
 def _keys(entry: Entry) -> tuple[str, ...]:
@@ -180,14 +189,8 @@ def _seen(line: str, state: State, offer: Offer) -> bool:
     A result tells of the objects that its call made, and of the tools that come with the
     first of their type.
     """
-    if not line.startswith("- "):
-        return False
-    name = line.removeprefix("- ").partition(":")[0]
-    if "#" not in name:
-        tools = (*offer.tools, *offer.deferred)
-        kind = next((tool.kind for tool in tools if tool.name == name), None)
-        if kind is None:
-            return " " in name
-        name = f"{kind}#1"
+    name = offer.listed.get(line)
+    if not name:
+        return name is not None
     made = state.objects.get(name)
-    return made is not None and not made.maker.startswith("input:")
+    return made is not None and not made.producer.input

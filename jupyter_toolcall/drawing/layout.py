@@ -9,7 +9,7 @@ it would have continued. Only a layout asked for anew (`tidy`) moves things.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rpds import HashTrieMap
@@ -50,28 +50,35 @@ def main_use(uses: Sequence[tuple[str, bool, bool]], layout: Layout) -> str:
     return max(uses, key=rank)[0] if uses else ""
 
 
-def place(layout: Layout, key: str, uses: Sequence[str], main: str) -> Layout:
-    """Return the layout in which `key` stands behind what it was made from."""
+def place(
+    layout: Layout, key: str, uses: Sequence[str], main: str, inputs: Collection[str] = ()
+) -> Layout:
+    """Return the layout in which `key` stands behind what it was made from.
+
+    `inputs` are those of `uses` that no call made.
+    """
     if key in layout.places:
         return layout
     if main and main not in layout.places:
         layout = _begin(layout, main)
-    column = _behind(layout, uses, main)
+    column = _behind(layout, uses, main, inputs)
     lane = layout.places[main][1] if main else float(layout.lines)
     layout = _put_near(layout, key, column, lane, 1)
     return _with_inputs(layout, uses, column, layout.places[key][1])
 
 
-def beside(layout: Layout, key: str, uses: Sequence[str], main: str) -> Layout:
+def beside(
+    layout: Layout, key: str, uses: Sequence[str], main: str, inputs: Collection[str] = ()
+) -> Layout:
     """Return the layout in which a call that came to nothing stands below its line.
 
-    One that used no object has no place.
+    One that used no object has no place. `inputs` are those of `uses` that no call made.
     """
     if key in layout.places or not main:
         return layout
     if main not in layout.places:
         layout = _begin(layout, main)
-    column, lane = _behind(layout, uses, main), layout.places[main][1]
+    column, lane = _behind(layout, uses, main, inputs), layout.places[main][1]
     # Never on the first line, also where an input above it was what the call was for.
     layout = _put_near(layout, key, column, max(lane + 1, 1.0), 1)
     return _with_inputs(layout, uses, column, lane)
@@ -104,12 +111,12 @@ def _with_inputs(layout: Layout, uses: Sequence[str], column: float, lane: float
     return layout
 
 
-def _behind(layout: Layout, uses: Sequence[str], main: str) -> float:
+def _behind(layout: Layout, uses: Sequence[str], main: str, inputs: Collection[str]) -> float:
     """Return the column behind all that a call used.
 
     An input that stands above another call draws nothing to its own column.
     """
-    before = (use for use in uses if use == main or not use.startswith("input:"))
+    before = (use for use in uses if use == main or use not in inputs)
     return 1 + max((layout.places[use][0] for use in before if use in layout.places), default=-1)
 
 

@@ -17,7 +17,7 @@ from ..runner.approval import policy
 from ..schemes import Offer, Scheme, scheme_recorded
 from ..schemes.current_tools import SAVE_AS, USE
 from ..schemes.select import SELECT
-from ..state.call import SAVE, CallState, is_instance
+from ..state.call import SAVE, CallState
 from ..state.fold import state_at
 from ..state.memory import Memory
 from ..state.shape import State
@@ -85,15 +85,14 @@ def is_own(name: str) -> bool:
 
 def _tool(name: str, said: Mapping[str, Any], calls: Sequence[CallState]) -> Tool:
     parameters = dict(said.get("parameters", {}))
-    used = [place for call in calls if call.started for place in call.started.used]
-    instance = next((p for p in used if is_instance(p) and name.startswith(f"{p[1:-1]}_")), "")
-    kind = _receiver(name, parameters, used)
+    instances = (call.started.instance for call in calls if call.started)
+    instance = next(filter(None, instances), "")
+    kind = _receiver(name, parameters, [argument for call in calls for argument in call.uses])
     if kind and kind not in parameters.get("properties", {}):
         named = {"type": "string", "pattern": pattern((kind,))}
         parameters["properties"] = {kind: named, **parameters.get("properties", {})}
-    group = kind or instance.strip("()")
     made = Tool(name, str(said.get("description", "")), parameters)
-    return replace(made, kind=kind, receiver=kind, instance=instance, group=group)
+    return replace(made, kind=kind, receiver=kind, instance=instance, group=kind or instance)
 
 
 def _receiver(name: str, parameters: Mapping[str, Any], used: Iterable[str]) -> str:

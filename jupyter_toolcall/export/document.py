@@ -79,8 +79,7 @@ def _session(cursor: Cursor, name: str, path: tuple[Entry, ...]) -> SessionPart:
 
 
 def _call(call: CallState, state: State, end: End | None, by: Mapping[str, str]) -> CallPart:
-    used = call.started.used if call.started else {}
-    named = {place: state.by_maker.get(maker) for place, maker in used.items()}
+    used = {argument: state.by_producer.get(producer) for argument, producer in call.uses.items()}
     match call.outcome:
         case Data(data):
             result = data
@@ -93,12 +92,12 @@ def _call(call: CallState, state: State, end: End | None, by: Mapping[str, str])
         tool=call.tool,
         status=call.status,
         arguments=dict(call.arguments),
-        asked=dict(call.call.arguments),
+        asked=dict(call.proposed),
         decision=call.decided.decision if call.decided else "",
         decided_by=by.get(call.id, ""),
         reason=call.decided.reason if call.decided else "",
-        used={place: name for place, name in named.items() if name},
-        objects=tuple(state.by_maker[made.maker] for made in objects_of(call.outcome)),
+        used={argument: name for argument, name in used.items() if name},
+        objects=tuple(map(state.name_of, objects_of(call.outcome))),
         result=result,
         error=str(getattr(call.outcome, "message", "")),
         from_memory=end is not None and end.memory,
@@ -113,7 +112,7 @@ def _object(name: str, state: State, graph: Graph) -> ObjectPart:
     return ObjectPart(
         name=name,
         type=made.kind,
-        made_by=made.maker,
+        made_by=made.producer.call or f"input:{made.producer.input}",
         content=made.content,
         description=made.description,
         made_from=graph.deps(name),

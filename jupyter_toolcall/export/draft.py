@@ -6,10 +6,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..events import Made, Producer
 from ..state.call import CallState
 from ..state.shape import State
 from .code import Code, Need, call, is_name
-from .script import World
+from .script import Selection, World
 
 COPY = Need("copy", "deepcopy")
 
@@ -24,23 +25,31 @@ class Draft:
     """For each object its variable."""
     taken: frozenset[str] = frozenset()
     """Names that no variable has."""
-    only: frozenset[str] | None = None
-    """The calls, inputs and instances that are written; None for all."""
+    only: Selection | None = None
+    """What is written; None for all."""
     awaits: bool = False
-    there: set[str] = field(default_factory=set)
-    """The makers of the objects that are defined by now."""
+    there: set[Producer] = field(default_factory=set)
+    """The objects that are defined by now."""
     instances: dict[str, str] = field(default_factory=dict)
     """For each stateful instance its variable."""
     at: dict[str, str] = field(default_factory=dict)
     """For each of them the digest of what it was given as."""
 
-    def wants(self, key: str) -> bool:
-        """Return whether a call, an input or an instance is written."""
-        return self.only is None or key in self.only
+    def wants_call(self, call_id: str) -> bool:
+        """Return whether a call is written."""
+        return self.only is None or call_id in self.only.calls
 
-    def instance(self, place: str) -> str:
+    def wants_object(self, made: Made) -> bool:
+        """Return whether an object is written."""
+        return self.only is None or made.producer in self.only.objects
+
+    def wants_instance(self, name: str) -> bool:
+        """Return whether a stateful instance is written."""
+        return self.only is None or name in self.only.instances
+
+    def instance(self, name: str) -> str:
         """Return the variable of a stateful instance."""
-        return self.instances.setdefault(place, self._free(place.strip("()")))
+        return self.instances.setdefault(name, self._free(name))
 
     def _free(self, name: str) -> str:
         bare = re.sub(r"\W", "_", name).lower()
@@ -55,9 +64,9 @@ class Draft:
         name = f"result_{call.step}"
         return name if name not in {*self.names.values(), *self.taken} else f"{name}_"
 
-    def name_of(self, maker: str) -> str:
-        """Return the variable of what a maker made."""
-        return self.names[self.state.by_maker[maker]]
+    def variable_of(self, made: Made) -> str:
+        """Return the variable of an object."""
+        return self.names[self.state.name_of(made)]
 
 
 def copied(code: Code) -> Code:

@@ -22,25 +22,24 @@ FILL, CHECK = "FILL IN: ", "CHECK: "
 
 def beginning(draft: Draft, opened: Opened) -> Iterator[Line]:
     """Yield what is at hand from an opening on, as far as it is new."""
-    for maker, made in opened.inputs:
-        whole = replace(made, maker=made.maker or maker)
-        if whole.maker not in draft.there and draft.wants(whole.maker):
-            yield given(draft, whole, draft.world.variable(whole.maker))
-    for place, digest in opened.instances:
-        if draft.at.get(place) != digest and draft.wants(place):
-            draft.at[place] = digest
-            yield _instance(draft, place, digest)
+    for _, made in opened.inputs:
+        if made.producer not in draft.there and draft.wants_object(made):
+            yield given(draft, made, made.producer.input)
+    for name, digest in opened.instances:
+        if draft.at.get(name) != digest and draft.wants_instance(name):
+            draft.at[name] = digest
+            yield _instance(draft, name, digest)
 
 
 def given(draft: Draft, made: Made, variable: str = "") -> Line:
     """Return the line that gives an object: its value, or what the person has to fill in."""
-    draft.there.add(made.maker)
-    to = draft.name_of(made.maker)
+    draft.there.add(made.producer)
+    to = draft.variable_of(made)
     try:
         code = written(draft.world.value(made))
     except (Absent, Unwritable) as error:
         looks = _looks(draft, made) if isinstance(error, Unwritable) else ""
-        said = f"{draft.state.by_maker[made.maker]} was {about(made)}{looks and f', {looks}'}"
+        said = f"{draft.state.name_of(made)} was {about(made)}{looks and f', {looks}'}"
         return _unwritten(draft, to, said, error, variable)
     behind = shown(made.description, SHORT) if made.description else ""
     return Line(assigned([to], code), behind=behind)
@@ -52,13 +51,13 @@ def _looks(draft: Draft, made: Made) -> str:
     return seen.caption if "×" in seen.caption else seen.text[:80]
 
 
-def _instance(draft: Draft, place: str, digest: str) -> Line:
-    to = draft.instance(place)
+def _instance(draft: Draft, name: str, digest: str) -> Line:
+    to = draft.instance(name)
     try:
-        return Line(assigned([to], written(draft.world.instance(place, digest))))
+        return Line(assigned([to], written(draft.world.instance(name, digest))))
     except (Absent, Unwritable) as error:
-        said = f"{place.strip('()')} was an instance with a state of its own"
-        return _unwritten(draft, to, said, error, draft.world.variable(place))
+        said = f"{name} was an instance with a state of its own"
+        return _unwritten(draft, to, said, error, draft.world.instance_variable(name))
 
 
 def _unwritten(draft: Draft, to: str, said: str, error: Exception, variable: str) -> Line:
@@ -82,8 +81,8 @@ def handed(draft: Draft, call: CallState, how: str) -> Iterator[Line]:
         case Failed():
             yield Line(above=(undone(call),))
         case outcome:
-            known = (made for made in objects_of(outcome) if made.maker not in draft.there)
-            new = [made for made in known if draft.wants(made.maker)]
+            known = (made for made in objects_of(outcome) if made.producer not in draft.there)
+            new = [made for made in known if draft.wants_object(made)]
             first, *rest = [given(draft, made) for made in new] or [Line()]
             yield replace(first, above=(*above, *first.above))
             yield from rest

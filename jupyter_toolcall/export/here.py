@@ -126,10 +126,10 @@ class Here:
     def value(self, made: Made) -> Any:
         return self.cursor.desk.memory.value(made)
 
-    def instance(self, place: str, given: str) -> Any:
+    def instance(self, name: str, given: str) -> Any:
         memory = self.cursor.desk.memory
         if not memory.holds(given):
-            raise Absent(f"the instance {place} is not here as it was given")
+            raise Absent(f"the instance {name} is not here as it was given")
         return memory.values[given]
 
     def is_shared(self, made: Made) -> bool:
@@ -138,15 +138,10 @@ class Here:
             return True
         return memory.holds(made.digest, made.content) and is_frozen(memory.values[made.digest])
 
-    def variable(self, maker: str) -> str:
-        source, _, name = maker.partition(":")
-        return name.partition("~")[0] if source == "input" else self._held(maker)
-
-    def _held(self, place: str) -> str:
-        """An instance may be a variable of the notebook."""
-        tools = (tool for tool in self.cursor.desk.toolbox if tool.instance == place)
+    def instance_variable(self, name: str) -> str:
+        tools = (tool for tool in self.cursor.desk.toolbox if tool.instance == name)
         subject = next((tool.subject for tool in tools), None)
         text = self.texts(MAIN)
         main = vars(sys.modules[MAIN])
-        names = [name for each in (text.statements if text else ()) for name in each.binds]
-        return next((name for name in names if main.get(name) is subject is not None), "")
+        bound = [each for part in (text.statements if text else ()) for each in part.binds]
+        return next((each for each in bound if main.get(each) is subject is not None), "")

@@ -49,8 +49,8 @@ class OnPaper:
 
     def arguments(self, call: CallState, lent: Lent) -> dict[str, Code]:
         tool, state = self.cursor.desk.toolbox.get(call.tool), self.cursor.state
-        used = call.started.used if call.started else {}
-        objects = {p: state.by_maker[maker] for p, maker in used.items() if maker in state.by_maker}
+        known = ((argument, state.made(producer)) for argument, producer in call.uses.items())
+        objects = {argument: state.name_of(made) for argument, made in known if made is not None}
         schema = tool.parameters if tool else {}
         return by_schema(schema, call.arguments, objects, lent, self._class)
 
@@ -136,7 +136,7 @@ class OnPaper:
     def value(self, made: Made) -> Any:
         raise Absent("its value is not in the file")
 
-    def instance(self, place: str, given: str) -> Any:
+    def instance(self, name: str, given: str) -> Any:
         raise Absent("its value is not in the file")
 
     def changed(self, call: CallState) -> str:
@@ -144,16 +144,12 @@ class OnPaper:
         return ""
 
     def is_shared(self, made: Made) -> bool:
-        name = self.cursor.state.by_maker.get(made.maker, "")
+        name = self.cursor.state.by_producer.get(made.producer, "")
         cls = self._node(made.kind)
         return "can't be copied" in self.notes.get(name, "") or _is_frozen(cls)
 
-    def variable(self, maker: str) -> str:
-        source, _, name = maker.partition(":")
-        if source == "input":
-            return name.partition("~")[0]
-        group = maker.strip("()")
-        return next((each for each in self._tools_given() if self._makes(each, group)), "")
+    def instance_variable(self, name: str) -> str:
+        return next((each for each in self._tools_given() if self._makes(each, name)), "")
 
     def _makes(self, variable: str, group: str) -> bool:
         """Return whether a variable holds an instance whose tools have this name."""

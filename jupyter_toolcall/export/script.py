@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from ..events import Made
+from ..events import Made, Producer
 from ..state.call import CallState
 from .callees import Callee
 from .code import Code, is_name
@@ -54,6 +54,15 @@ class Script:
     """How many lines are for the person to fill in."""
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What of a session is written: calls (by id), objects (by producer), instances (by name)."""
+
+    calls: frozenset[str] = frozenset()
+    objects: frozenset[Producer] = frozenset()
+    instances: frozenset[str] = frozenset()
+
+
 class World(Protocol):
     """Where a session's tools and values are found: in this process, or in a file."""
 
@@ -78,14 +87,14 @@ class World(Protocol):
     def value(self, made: Made) -> Any:
         """Return an object's value. Raises Absent, Unwritable."""
 
-    def instance(self, place: str, given: str) -> Any:
+    def instance(self, name: str, given: str) -> Any:
         """Return a stateful instance as it was given. Raises Absent, Unwritable."""
 
     def is_shared(self, made: Made) -> bool:
         """Return whether a call gets an object itself, and no copy of it."""
 
-    def variable(self, maker: str) -> str:
-        """Return the notebook's variable that an input or an instance was, "" for none."""
+    def instance_variable(self, name: str) -> str:
+        """Return the notebook's variable that holds a stateful instance, "" for none."""
 
 
 class Lent(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..events import Data, Made
-from ..state.call import CallState, is_instance, objects_of
+from ..state.call import CallState, objects_of
 from .callees import Callee
 from .code import Code, Need, Unwritable, call, joined
 from .draft import Draft, assigned, copied
@@ -17,9 +17,9 @@ from .wording import behind, edited
 
 def statement(draft: Draft, ran: CallState) -> Line:
     """Return the statement that a call is. Raises Unwritable, which says why there is none."""
-    world, own = draft.world, [made for made in objects_of(ran.outcome) if _is_own(made, ran)]
-    place = next(filter(is_instance, ran.started.used if ran.started else ()), "")
-    callee = world.callee(ran, Code(draft.instance(place)) if place else None)
+    world, own = draft.world, ran.produced
+    instance = ran.started.instance if ran.started else ""
+    callee = world.callee(ran, Code(draft.instance(instance)) if instance else None)
     lent = _Lending(draft, Counter(_named(draft, ran)))
     arguments = world.arguments(ran, lent)
     subject = arguments.pop(world.receiver(ran), None)
@@ -29,15 +29,11 @@ def statement(draft: Draft, ran: CallState) -> Line:
     else:
         code = _awaited(draft, callee.called(arguments, subject), callee)
         # What an instance gives out may change with it later.
-        code = copied(code) if place and own else code
+        code = copied(code) if instance and own else code
         code = assigned(targets, code, many=not isinstance(ran.outcome, (Made, Data)))
-    draft.there |= {made.maker for made in own}
+    draft.there |= {made.producer for made in own}
     lines = [*lent.before, code]
     return Line(joined("", lines, "", "\n"), edited(ran), behind(ran, own, draft.state))
-
-
-def _is_own(made: Made, ran: CallState) -> bool:
-    return made.maker.partition("[")[0] == ran.id
 
 
 def _targets(draft: Draft, ran: CallState, own: Collection[Made]) -> list[str]:
@@ -47,11 +43,8 @@ def _targets(draft: Draft, ran: CallState, own: Collection[Made]) -> list[str]:
         case Data():
             return [draft.result(ran)]
         case Made():
-            return [draft.name_of(made.maker) for made in own]
-    mine = {made.maker for made in own}
-    return [
-        draft.name_of(made.maker) if made.maker in mine else "_" for made in objects_of(ran.outcome)
-    ]
+            return [*map(draft.variable_of, own)]
+    return [draft.variable_of(made) if made in own else "_" for made in objects_of(ran.outcome)]
 
 
 def _may_change(draft: Draft, ran: CallState, callee: Callee) -> bool:
@@ -111,7 +104,7 @@ class _Lending:
 
     def _lent(self, name: str) -> Code:
         made, draft = self.draft.state.objects.get(name), self.draft
-        if made is None or made.maker not in draft.there:
+        if made is None or made.producer not in draft.there:
             raise Unwritable(f"a call that needs {name}, which is not made here")
         bare = Code(draft.names[name])
         if draft.world.is_shared(made):

@@ -10,7 +10,7 @@ from ..loop import Cursor
 from ..rows.contract import Rows
 from ..view.watch import standing
 from .here import Here
-from .script import Script, World
+from .script import Script, Selection, World
 from .writer import Writer
 
 NOWHERE = "A tool-calling session"
@@ -38,8 +38,8 @@ class Take:
     def name(self) -> str:
         return next((row.name for row in self.rows.session), "")
 
-    def script(self, awaits: bool = False, only: frozenset[str] | None = None) -> Script:
-        """Return the session as code; with `only`, these calls, inputs and instances alone."""
+    def script(self, awaits: bool = False, only: Selection | None = None) -> Script:
+        """Return the session as code; with `only`, this alone."""
         cursor = self.cursor
         writer = Writer(cursor.desk.journal, cursor.head, self.world, only, awaits)
         return writer.script(self.title)

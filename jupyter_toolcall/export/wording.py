@@ -50,10 +50,9 @@ def edited(call: CallState) -> tuple[str, ...]:
     """Return what a person changed in a call, as one line; () where it runs as it was asked for."""
     if not call.edited:
         return ()
-    before, reason = call.call.arguments, call.decided.reason if call.decided else ""
-    filled = call.started.used if call.started else {}
+    before, reason = call.proposed, call.decided.reason if call.decided else ""
     # An object that the model left out was filled in, and is no change.
-    known = {k: v for k, v in call.asked.items() if k in before or k not in filled}
+    known = {k: v for k, v in call.asked.items() if k in before or k not in call.uses}
     now = {k: v for k, v in known.items() if k not in before or before[k] != v}
     parts = [
         f"{key} was {before[key]!r:.80}" if key in before else f"{key} is yours" for key in now
@@ -70,6 +69,6 @@ def behind(call: CallState, own: Collection[Made], state: State) -> str:
             return ""
         case Data(data):
             return shown(f"{data!r}", SHORT)
-        case Made(maker=maker) if not own:
-            return shown(f"{state.by_maker[maker]} itself", SHORT)
+        case Made() as made if not own:
+            return shown(f"{state.name_of(made)} itself", SHORT)
     return ""

@@ -17,7 +17,7 @@ from .code import Code, Unwritable, is_name
 from .definitions import defined
 from .draft import Draft, assigned
 from .given import CHECK, beginning, handed
-from .script import Line, Script, Words, World, variables
+from .script import Line, Script, Selection, Words, World, variables
 from .statement import statement
 from .values import MADE, written
 from .wording import line_of, undone
@@ -30,8 +30,8 @@ class Writer:
     journal: Journal
     head: str
     world: World
-    only: frozenset[str] | None = None
-    """The calls, inputs and instances that are written; None for all."""
+    only: Selection | None = None
+    """What is written; None for all."""
     awaits: bool = False
     """Code can `await` at its top, as a notebook's can."""
     taken: frozenset[str] = frozenset()
@@ -79,11 +79,11 @@ class Writer:
 
     def _handed(self, draft: Draft, entry: Entry, call_id: str, how: str) -> Iterator[Line]:
         call = self._call(entry, call_id)
-        if draft.wants(call_id) and self.world.is_tool(call.tool):
+        if draft.wants_call(call_id) and self.world.is_tool(call.tool):
             yield from handed(draft, call, how)
 
     def _ended(self, draft: Draft, call: CallState) -> Iterator[Line]:
-        if not draft.wants(call.id):
+        if not draft.wants_call(call.id):
             return
         if call.status != "succeeded":
             yield Line(above=(undone(call),))
@@ -101,7 +101,7 @@ def _waiting(draft: Draft) -> Iterator[Line]:
     """Yield what the session stands before."""
     state: State = draft.state
     for call_id in state.open:
-        if draft.wants(call_id):
+        if draft.wants_call(call_id):
             yield Line(above=(f"{line_of(state.calls[call_id])} has no result yet",))
 
 

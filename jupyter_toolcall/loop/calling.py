@@ -103,4 +103,6 @@ def run(place: Place, ready: Prepared, state: State) -> Entry:
 def start_of(call: CallState, ready: Prepared) -> Started:
     """Return the fact that a call starts: its arguments, where they are not what was asked."""
     arguments = None if ready.arguments == call.asked else ready.arguments
-    return Started(call.id, arguments, ready.used)
+    return Started(
+        call.id, arguments, ready.uses, ready.tool.instance, ready.previous, ready.setters
+    )

@@ -202,6 +202,8 @@ class Place:
         desk, (tool, own) = self.desk, self._named(call.tool)
         if tool is None:
             raise unknown_tool(call.tool, desk.toolbox, self.offer)
+        if call.missing:
+            raise state.missing(call.missing)
         asked = desk.scheme.complete(call, tool, state)
         variables = self._read_by(tool, state)
         arguments = asked if call.edited else tool.fill(asked, variables)
@@ -291,7 +293,7 @@ class Place:
 
     def _is_new(self, call: CallState) -> bool:
         """Return whether the model asked for a call here, and not in a recorded reply."""
-        return self.heard != "" and call.key.startswith(f"{self.heard[:12]}.")
+        return self.heard != "" and call.entry == self.heard
 
     def is_repeated_by_policy(self, call: CallState, ready: Prepared) -> bool:
         """Return whether a policy lets a call of a recorded reply run: its result is taken from

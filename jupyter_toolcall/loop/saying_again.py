@@ -13,7 +13,7 @@ from ..journal.tree import Entry
 from ..runner.coded import coded
 from ..state.call import CallState
 from ..state.claims import said_again
-from ..state.fold import state_at
+from ..state.fold import decided_on, state_at
 from ..state.memory import Prepared
 from ..state.script import same_objects, told_otherwise
 from ..state.shape import State
@@ -36,7 +36,7 @@ def say_again(place: Place, said: Entry, state: State) -> Entry | None:
             return take(place, step_of(state.calls[call_id]), state)
         case Started(call_id):
             return _start_again(place, said, state.calls[call_id], told, state)
-        case Finished(call_id, by="program", used=used) if not same_objects(used, told, state):
+        case Finished(call_id, by="program", uses=uses) if not same_objects(uses, told, state):
             return take(place, step_of(state.calls[call_id]), state)
         case Finished(call_id, by="session") as event:
             place.script.at += 1
@@ -74,7 +74,7 @@ def _decide_again(
     """An approval holds for exactly what it was given for; else it is asked for again."""
     again = retell(event, told, state, place.find)
     assert isinstance(again, Decided)
-    call = state.calls[event.call_id].then(again, None, own=said.own)
+    call = decided_on(state.calls[event.call_id], again, state, said.own)
     call.demand_keys()
     try:
         ready, own = place.prepared(call, state)
@@ -117,7 +117,7 @@ def _put_anew(place: Place, said: Entry, told: State) -> bool:
     again = retell(said.event, told, place.state, place.find)
     assert isinstance(again, Decided)
     call = place.state.calls[again.call_id]
-    return place.as_it_runs(call) != again.arguments
+    return place.as_it_runs(call) != decided_on(call, again, place.state, said.own).asked
 
 
 def _start_again(

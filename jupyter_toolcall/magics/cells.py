@@ -5,17 +5,16 @@ A name belongs to one notebook. A new kernel starts it at its root.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
-
-from rpds import HashTrieMap
 
 from ..acts.outdated import changed_tools
 from ..content.value import content_digest
 from ..errors import UsageError
-from ..events import Made, Opened
+from ..events import Made, Opened, Producer
 from ..journal.disk import DISK, Files, Kept, home, journal_file, open_journal
 from ..journal.seal import sealing
 from ..journal.tree import Journal
@@ -219,7 +218,7 @@ class Cells:
         desk.stops = known.cursor.desk.stops
         self.options[known.name] = chosen
         before, head = known.state.opened, known.head
-        inputs = _all_inputs(opened, known.state.by_maker, dict(before.inputs))
+        inputs = _all_inputs(opened, known.state.by_producer, dict(before.inputs))
         if replace(opened, inputs=inputs) != before:
             head = desk.journal.append(head, replace(opened, inputs=inputs)).id
         session = Session.here(Cursor(desk, head), known.name)
@@ -246,17 +245,17 @@ class Cells:
 
 
 def _all_inputs(
-    opened: Opened, makers: HashTrieMap[str, str], before: Mapping[str, Made]
+    opened: Opened, known: Container[Producer], before: Mapping[str, Made]
 ) -> tuple[tuple[str, Made], ...]:
     """Return what is at hand now: what was, and what is new.
 
-    A variable that holds something else since has another maker, and so another name.
+    A variable that holds something else since is another value of it, with another name.
     """
     now = dict(before)
     for name, made in opened.inputs:
         old = before.get(name)
         if old is None or old.digest != made.digest:
-            now[name] = replace(made, maker=_unused(made.maker, makers))
+            now[name] = replace(made, producer=_next_version(name, known))
     return tuple(now.items())
 
 
@@ -264,11 +263,12 @@ def _other_inputs(before: State, now: State) -> Iterator[str]:
     """Yield what is to be said of inputs that hold something else than they did."""
     old = dict(before.opened.inputs)
     for name, made in now.opened.inputs:
-        if name in old and old[name].maker != made.maker:
-            was, is_now = before.by_maker[old[name].maker], now.by_maker[made.maker]
+        if name in old and old[name].producer != made.producer:
+            was, is_now = before.name_of(old[name]), now.name_of(made)
             yield f"{name} holds something else by now: that is {is_now}, and {was} stays as it was"
 
 
-def _unused(maker: str, makers: HashTrieMap[str, str]) -> str:
-    numbered = (f"{maker}~{number}" for number in range(2, len(makers) + 3))
-    return maker if maker not in makers else next(n for n in numbered if n not in makers)
+def _next_version(name: str, known: Container[Producer]) -> Producer:
+    """Return the first value of an input that is not known yet."""
+    values = (Producer(input=name, version=number) for number in count(1))
+    return next(each for each in values if each not in known)

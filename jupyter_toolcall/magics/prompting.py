@@ -29,7 +29,7 @@ def filled(text: str, session: Session, variables: Variables) -> str:
     What is no variable stays as it is. Raises UsageError for a secret.
     """
     state = session.state
-    inputs = {name: state.by_maker.get(made.maker) for name, made in state.opened.inputs}
+    inputs = state.inputs
 
     def fill(found: re.Match[str]) -> str:
         name = found[1]

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ..conversation.telling import as_message
 from ..errors import BrokenJournal, ToolcallError, UsageError
 from ..events import Asked, Decided, Finished, Replied
 from ..journal.tree import Entry, Journal
 from ..models.recorded.tape import Came, Course, Outcomes, Told, Turn, plain
-from ..request import Assistant, Reply, User
+from ..request import Reply, User
 from ..schemes import Native, Scheme, scheme_recorded
 from ..schemes.scheme import told
 from ..state.call import CallState, objects_of
@@ -69,12 +70,13 @@ def _course(journal: Journal, path: Sequence[Entry], guessed: bool) -> Course:
             case Asked(text):
                 new.append(User(text))
             case Replied() as reply:
-                turn = _turn(journal, state, before, reply)
+                shown = as_message(reply, journal, entry.id)
+                turn = _turn(journal, state, before, replace(reply, calls=shown.calls))
                 if isinstance(scheme, Native):
                     # Its calls stand in its text, and are read from there again.
                     turn = replace(turn, reply=replace(turn.reply, calls=(), said=None))
                 course = course.then(turn, new)
-                new = [plain(scheme.speak(Assistant(reply.text, reply.calls, reply.raw)))]
+                new = [plain(scheme.speak(shown))]
             case Decided() | Finished() if before.open and not state.open:
                 new.append(_outcomes(state, scheme, guessed))
     return course
@@ -113,6 +115,6 @@ def _came(call: CallState, state: State, spoken: bool) -> Came:
     said, error = told(call, state)
     said.pop("note", None)
     values = (json.dumps(value, ensure_ascii=False) for value in said.values())
-    names = (state.by_maker[made.maker] for made in objects_of(call.outcome))
+    names = map(state.name_of, objects_of(call.outcome))
     parts = tuple(names if spoken else values)
     return Came(call.id, error, tuple(part for part in parts if len(part) < LONGEST))

@@ -28,6 +28,8 @@ class Use:
     """The id of an ObjectRow."""
     receiver: bool = False
     """The edge of the main line; the others are drawn thin, with the parameter's name."""
+    input: bool = False
+    """The object is an input: no call made it."""
 
 
 @dataclass(frozen=True, slots=True)

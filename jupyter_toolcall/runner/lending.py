@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from ..content.value import content_digest, is_frozen, private
-from ..events import Made, Outcome
+from ..events import UNSAID, Made, Outcome, Producer
 from ..state.call import objects_of
 from ..state.memory import Memory
 from ..state.shape import State
@@ -65,9 +65,9 @@ class Lending:
             self._loans[id(value)] = Loan(name, made, value, private(value)[0])
         return self._loans[id(value)].lent
 
-    def of(self, maker: str | None) -> Loan | None:
-        """Return the loan of the object that a maker made, else the first there is."""
-        found = (loan for loan in self if loan.made.maker == maker)
+    def of(self, producer: Producer | None) -> Loan | None:
+        """Return the loan of the object of a producer, else the first there is."""
+        found = (loan for loan in self if loan.made.producer == producer)
         return next(found, None) or next(iter(self), None)
 
     def notes(self, result: Any, outcome: Outcome | None = None) -> tuple[str, ...]:
@@ -95,8 +95,8 @@ def _named(objects: Iterable[Made], state: State) -> Iterator[str]:
     """Yield the names that a call's objects will bear."""
     counts: dict[str, int] = {}
     for made in objects:
-        if made.maker:
-            yield state.by_maker.get(made.maker) or made.kind
+        if made.producer != UNSAID:
+            yield state.by_producer.get(made.producer) or made.kind
         else:
             counts[made.kind] = counts.get(made.kind, state.counts.get(made.kind) or 0) + 1
             yield f"{made.kind}#{counts[made.kind]}"

@@ -23,10 +23,10 @@ from ..content.value import (
 )
 from ..digest import digest, encode
 from ..errors import Absent, CallError
-from ..events import Data, Failed, Interrupted, Made, Many, Outcome
+from ..events import Data, Failed, Interrupted, Made, Many, Outcome, Producer
 from ..interrupts import attempt, class_name, interruptible
 from ..secrets import MissingSecret
-from ..state.call import CallState, variable_place
+from ..state.call import CallState
 from ..state.memory import Inputs, Memory, Prepared, after
 from ..state.shape import State
 from ..tools import Changed, Tool
@@ -54,11 +54,11 @@ def prepare(
     approval holds where a secret is renewed. `inputs` have the values, and are checked.
     Raises CallError, which says what is wrong with it; Absent where a value is not at hand.
     """
-    used: dict[str, str] = {}
+    uses: dict[str, Producer] = {}
 
-    def note(place: str, name: str) -> str:
+    def note(argument: str, name: str) -> str:
         made = state.resolve(name)
-        used[place] = made.maker
+        uses[argument] = made.producer
         return made.digest
 
     try:
@@ -70,15 +70,17 @@ def prepare(
             raise missing from None
         raise
     named = walk(tool.parameters, arguments, note)
-    before = ""
+    before, previous = "", ""
     if tool.instance:
-        used[tool.instance] = state.instances.get(tool.instance) or ""
+        previous = state.instances.get(tool.instance) or ""
         before = memory.before(tool.instance, state)
-    for name in variables:
-        used[variable_place(name)] = state.setters.get(name) or ""
+    setters = {name: state.setters.get(name) or "" for name in variables}
     more = (dict(variables),) if variables else ()
     bound = digest("run", tool.name, tool.version(), named, before, *more)
-    return Prepared(tool, call.id, arguments, used, bound, before, variables, inputs, missing)
+    return Prepared(
+        *(tool, call.id, arguments, uses, bound, before, variables),
+        *(previous, setters, inputs, missing),
+    )
 
 
 def _fitting(state: State, memory: Memory, name: str, types: tuple[type, ...]) -> Any:
@@ -225,7 +227,7 @@ def _outcome(result: Any, prepared: Prepared, lending: Lending, memory: Memory) 
         if result is loan.lent and not _is_another(loan):
             return loan.made
     if result is None and prepared.tool.receiver:
-        mine = lending.of(prepared.used.get(prepared.tool.receiver))
+        mine = lending.of(prepared.uses.get(prepared.tool.receiver))
         if mine is not None and _is_another(mine):
             return _made(mine.lent, mine.made.kind, prepared, memory, 0)
     if isinstance(result, Changed):
@@ -277,7 +279,7 @@ def _made(value: Any, kind: str, prepared: Prepared, memory: Memory, index: int)
     while not content and name in memory.values:
         again += 1
         name = digest("made", prepared.bound, prepared.call_id, index, again)
-    made = Made(kind, "", name, content)
+    made = Made(kind, name, content)
     memory.hold(made, value)
     return made
 

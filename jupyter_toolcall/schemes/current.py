@@ -18,11 +18,11 @@ from ..request import Result
 from ..state.call import CallState
 from ..state.shape import State
 from ..tools import Tool, Toolbox
-from ..tools.references import NAME, own_name_fits, walk
-from .current_tools import SAVE_AS, USE, own_name, save_as, use, views, with_own_names
+from ..tools.references import NAME, kind_in, own_name_fits, walk
+from .current_tools import SAVE_AS, USE, listed, own_name, save_as, use, views, with_own_names
 from .outputs import reminder, save_tools
 from .scheme import Offer, Scheme, as_text, receivers, told
-from .shown import functions_of, introduced, kinds_known, kinds_there, newest_of
+from .shown import first_of, functions_of, introduced, kinds_known, kinds_there, newest_of
 
 SYSTEM = """\
 You work from one object at a time, the current one, and your tools are its functions. Objects
@@ -42,20 +42,22 @@ class Current(Scheme):
         kinds, here, seen = kinds_there(state), _kind(current(state)), views(toolbox)
         shown = [*functions_of("", toolbox), *(functions_of(here, toolbox) if here else ())]
         names = {tool.name for tool in shown}
+        objects = {kind: listed(kind, state, toolbox) for kind in kinds}
         later = [kind for kind in kinds_known(toolbox) if kind not in kinds]
         return Offer(
             own=(
                 save_as(),
                 *map(with_own_names, save_tools(state)),
-                *(use(kind, state, toolbox) for kind in kinds),
+                *(use(kind, toolbox, lines) for kind, lines in objects.items()),
             ),
             tools=tuple(seen[tool.name] for tool in shown),
             system=SYSTEM,
             deferred=(
-                *(use(kind, state, toolbox) for kind in later),
+                *(use(kind, toolbox) for kind in later),
                 *(tool for name, tool in seen.items() if name not in names),
             ),
             reminder=reminder(state),
+            listed={line: name for lines in objects.values() for line, name in lines.items()},
         )
 
     def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
@@ -85,7 +87,7 @@ def current(state: State, call: CallState | None = None) -> str:
     last = max(filter(None, ends), key=lambda found: found.step, default=None)
     match last:
         case CallState(outcome=Made() as made):
-            return state.by_maker[made.maker]
+            return state.name_of(made)
         case CallState(outcome=Data(str() as name)):
             return name
     return ""
@@ -115,7 +117,7 @@ def saved(state: State, call: CallState | None = None) -> dict[str, str]:
 
 
 def _kind(name: str) -> str:
-    return name.partition("#")[0]
+    return kind_in(name)
 
 
 # -- what a call left unsaid ---------------------------------------------------------------
@@ -194,8 +196,8 @@ def _go_to(name: str) -> str:
 
 def _into_view(call: CallState, state: State, toolbox: Toolbox) -> tuple[str, ...]:
     """Return the tools that a call's outcome brings: each comes into view once."""
-    first = [_kind(state.by_maker[made.maker]) for made in introduced(call, state)]
-    uses = [f"{USE}{kind}" for kind in dict.fromkeys(first)]
+    first = dict.fromkeys(made.kind for made in introduced(call, state))
+    uses = [f"{USE}{kind}" for kind in first]
     here = _kind(_after(call, state))
     mine = functions_of(here, toolbox) if here and _is_first(here, call, state) else ()
     return (*uses, *(tool.name for tool in mine))
@@ -205,7 +207,7 @@ def _after(call: CallState, state: State) -> str:
     """Return the name of the object that a call made current, "" where it made none so."""
     match call.outcome:
         case Made() as made:
-            return state.by_maker[made.maker]
+            return state.name_of(made)
         case Data(str() as name) if call.tool.startswith(USE):
             return name
     return ""
@@ -213,7 +215,9 @@ def _after(call: CallState, state: State) -> str:
 
 def _is_first(kind: str, call: CallState, state: State) -> bool:
     """Return whether no call before this one is known to have made such an object current."""
-    maker = state.calls.get(state.objects[f"{kind}#1"].maker)
+    first = state.calls.get(state.objects[first_of(kind)].producer.call)
+    # Of the objects of a list none is made current.
+    single = first if first is not None and isinstance(first.outcome, Made) else None
     uses = state.succeeded.get(f"{USE}{kind}")
-    known = [maker, state.calls[uses[0]] if uses else None]
+    known = [single, state.calls[uses[0]] if uses else None]
     return all(each is None or call.step <= each.step for each in known)

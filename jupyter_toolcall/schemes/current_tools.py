@@ -7,7 +7,7 @@ object's name wherever it takes one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -25,12 +25,17 @@ SAVE_AS = "_saveAs"
 _OWN_NAME = re.compile(r"[$]?[A-Za-z0-9_]+")
 
 
-def use(kind: str, state: State, toolbox: Toolbox) -> Tool:
-    """Return `_use_TYPE`, which tells of the type's functions and of its newest objects."""
+def listed(kind: str, state: State, toolbox: Toolbox) -> dict[str, str]:
+    """Return the lines of the newest objects of a type, each with the object's name."""
+    return {line(name, state, toolbox): name for name in newest(kind, state)}
+
+
+def use(kind: str, toolbox: Toolbox, objects: Iterable[str] = ()) -> Tool:
+    """Return `_use_TYPE`, which tells of the type's functions and of its objects, a line each."""
     names = [tool.name for tool in functions_of(kind, toolbox)]
     parts = [f"Sets the current object to one of type {kind}."]
     parts += [f"Its functions: {', '.join(names)}."] if names else []
-    parts += [line(name, state, toolbox) for name in newest(kind, state)]
+    parts += objects
     return Tool(
         name=f"{USE}{kind}",
         description="\n".join(parts),

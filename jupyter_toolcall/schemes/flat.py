@@ -25,7 +25,7 @@ class Flat(Scheme):
 def _system(state: State) -> str:
     """Objects from outside are named here, since no tool's result ever names them."""
     lines = [
-        f"- {state.by_maker[made.maker]}: {made.description}".rstrip(": ")
+        f"- {state.name_of(made)}: {made.description}".rstrip(": ")
         for _, made in state.opened.inputs
     ]
     return "\n".join([SYSTEM, *(["Objects at the start:", *lines] if lines else [])])

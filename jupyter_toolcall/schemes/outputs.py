@@ -10,7 +10,7 @@ from ..events import Output
 from ..state.call import SAVE
 from ..state.shape import State
 from ..tools import Tool
-from ..tools.references import NAME, pattern
+from ..tools.references import NAME, kind_in, pattern
 from ..tools.tool import Resolve, in_a_line
 
 SCALARS: Mapping[str, str] = {
@@ -108,6 +108,6 @@ def _no_object(value: Any, wanted: str, resolve: Resolve, newest: str | None) ->
         resolve(value, ())
     except CallError as error:
         return str(error)
-    kind = value.partition("#")[0]
+    kind = kind_in(value)
     more = f"; the newest {wanted} is {newest}" if newest else f"; there is no {wanted} yet"
     return "" if kind == wanted else f"must be a {wanted}; {value} is a {kind}{more}"

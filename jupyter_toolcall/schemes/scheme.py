@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..digest import literal
@@ -43,6 +43,9 @@ class Offer:
     """The system text tells of the tools: none goes by the model's own interface."""
     reminder: str = ""
     """What the model is told once where it stops here, "" where it may."""
+    listed: Mapping[str, str] = field(default_factory=dict)
+    """The lines of its own tools' descriptions that list objects and tools: for each line the
+    object whose result tells the model of it too, "" where the line tells nothing new."""
 
 
 class Scheme(Protocol):
@@ -128,9 +131,9 @@ def told(call: CallState, state: State) -> tuple[dict[str, Any], bool]:
 def _outcome(call: CallState, state: State) -> tuple[dict[str, Any], bool]:
     match call.outcome:
         case Made() as made:
-            return {"result": state.by_maker[made.maker]}, False
+            return {"result": state.name_of(made)}, False
         case Many(objects):
-            return {"objects": [state.by_maker[made.maker] for made in objects]}, False
+            return {"objects": [*map(state.name_of, objects)]}, False
         case Data(data):
             return {"result": data}, False
         case Failed(message) if call.status == "rejected":

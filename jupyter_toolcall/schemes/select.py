@@ -6,7 +6,7 @@ its own name once it was selected. What is selected is a fold over those calls.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -19,7 +19,7 @@ from ..tools import Tool, Toolbox
 from ..tools.tool import Resolve
 from .outputs import reminder, save_tools
 from .scheme import Offer, Scheme, as_text, told, with_receiver
-from .shown import SHOWN, functions_of, introduced, line, no_tool
+from .shown import SHOWN, first_of, functions_of, introduced, line, no_tool
 
 SELECT = "selectTools"
 SYSTEM = """\
@@ -35,9 +35,11 @@ class Select(Scheme):
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
         chosen = selected(state, toolbox)
         rest = tuple(tool for tool in toolbox if tool.name not in chosen)
-        own = (_select_tools(state, toolbox), *save_tools(state))
+        objects, listed = _objects(state, toolbox), _tools(state, toolbox)
+        own = (_select_tools(objects, listed), *save_tools(state))
         tools = tuple(toolbox[name] for name in chosen)
-        return Offer(own, tools, SYSTEM, rest, reminder=reminder(state))
+        known = {line: name for line, name in {**objects, **listed}.items() if name is not None}
+        return Offer(own, tools, SYSTEM, rest, reminder=reminder(state), listed=known)
 
     def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
         # What a person wrote runs, whatever the model had selected.
@@ -99,18 +101,28 @@ def _new(call: CallState, state: State, toolbox: Toolbox) -> list[str]:
     return [name for name in dict.fromkeys(names) if not _is_selected(name, state)]
 
 
-def _select_tools(state: State, toolbox: Toolbox) -> Tool:
-    objects = list(_objects(state, toolbox))
+def _select_tools(objects: Iterable[str], tools: Iterable[str]) -> Tool:
+    """Return `selectTools`, which lists objects and tools, a line each."""
+    lines = [*objects]
     listed = "\n".join(
         [
             "Gets you more tools, for all turns to come.",
-            *(["", "Objects:", *objects] if objects else []),
+            *(["", "Objects:", *lines] if lines else []),
             "",
             "Tools:",
-            *(f"- {name}" for name in available(state, toolbox)),
+            *tools,
         ]
     )
     return Tool(SELECT, listed, _PARAMETERS, lambda tools: "ok", _check, read_only=True)
+
+
+def _tools(state: State, toolbox: Toolbox) -> dict[str, str | None]:
+    """Return the line of each tool that is listed, and the object that brought it into reach.
+
+    None for a plain tool, which no object brought.
+    """
+    kinds = ((name, toolbox[name].kind) for name in available(state, toolbox))
+    return {f"- {name}": first_of(kind) if kind else None for name, kind in kinds}
 
 
 def available(state: State, toolbox: Toolbox) -> list[str]:
@@ -119,19 +131,18 @@ def available(state: State, toolbox: Toolbox) -> list[str]:
     return [name for name in toolbox.names if name in there]
 
 
-def _objects(state: State, toolbox: Toolbox) -> Iterator[str]:
-    """Yield the objects from outside, and the newest of those that were made."""
-    given = [state.by_maker[made.maker] for _, made in state.opened.inputs]
+def _objects(state: State, toolbox: Toolbox) -> dict[str, str]:
+    """Return the lines of the objects from outside, and of the newest of those that were made,
+    each with the object's name."""
     made = list(islice(_made(state), SHOWN + 1))
-    for name in (*given, *reversed(made[:SHOWN])):
-        yield line(name, state, toolbox)
-    if len(made) > SHOWN:
-        yield "- and older ones"
+    names = (*state.inputs.values(), *reversed(made[:SHOWN]))
+    lines = {line(name, state, toolbox): name for name in names}
+    return {**lines, "- and older ones": ""} if len(made) > SHOWN else lines
 
 
 def _made(state: State) -> Iterator[str]:
     names = (state.names[-1 - back] for back in range(len(state.names)))
-    return (name for name in names if not state.objects[name].maker.startswith("input:"))
+    return (name for name in names if not state.objects[name].producer.input)
 
 
 _PARAMETERS: Mapping[str, Any] = {

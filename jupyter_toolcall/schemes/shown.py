@@ -12,8 +12,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..digest import literal
-from ..events import Made
-from ..state.call import CallState, objects_of
+from ..events import Made, Many
+from ..state.call import CallState
 from ..state.shape import State
 from ..tools import Tool, Toolbox, nearest
 from ..tools.kinds import receiver_types
@@ -85,11 +85,11 @@ def described(name: str, state: State, toolbox: Toolbox) -> str:
     made = state.objects[name]
     if made.description:
         return " ".join(made.description.split())
-    call_id, _, index = made.maker.partition("[")
-    call = state.calls.get(call_id)
+    call = state.calls.get(made.producer.call)
     if call is None:
         return ""
-    said = f"{_recipe(call, toolbox.get(call.tool))}{f'[{index}' if index else ''}"
+    index = f"[{made.producer.index}]" if isinstance(call.outcome, Many) else ""
+    said = f"{_recipe(call, toolbox.get(call.tool))}{index}"
     return f"given by a person for {said}" if call.status == "answered" else said
 
 
@@ -111,9 +111,12 @@ def _value(value: Any) -> str:
 
 def introduced(call: CallState, state: State) -> list[Made]:
     """Return the objects with which a call brought the first of a type."""
-    made = objects_of(call.outcome)
-    mine = (each for each in made if each.maker.partition("[")[0] == call.id)
-    return [each for each in mine if state.by_maker[each.maker].endswith("#1")]
+    return [made for made in call.produced if state.name_of(made) == first_of(made.kind)]
+
+
+def first_of(kind: str) -> str:
+    """Return the name of the first object of a type."""
+    return f"{kind}#1"
 
 
 def kinds_known(toolbox: Toolbox) -> tuple[str, ...]:
@@ -124,7 +127,7 @@ def kinds_known(toolbox: Toolbox) -> tuple[str, ...]:
 
 def kinds_there(state: State) -> list[str]:
     """Return the types that have an object, in the order in which they came to be."""
-    return sorted(state.counts, key=lambda kind: (_made_at(f"{kind}#1", state), kind))
+    return sorted(state.counts, key=lambda kind: (_made_at(first_of(kind), state), kind))
 
 
 def newest_of(kinds: tuple[str, ...], state: State) -> str | None:
@@ -135,5 +138,5 @@ def newest_of(kinds: tuple[str, ...], state: State) -> str | None:
 
 def _made_at(name: str, state: State) -> int:
     """Return the step of the call that made an object; 0 for one from outside."""
-    call = state.calls.get(state.objects[name].maker.partition("[")[0])
+    call = state.calls.get(state.objects[name].producer.call)
     return call.step if call is not None else 0

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ..events import Call, Decided, Failed, Interrupted, Made, Many, Outcome, Started
+from ..events import Call, Decided, Failed, Interrupted, Made, Many, Outcome, Started, Uses
 from ..secrets import MissingSecret
+from .missing import MissingObject, shown
 
 SAVE = "save"
 CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
-"""Other ids could be taken for a place, such as `input:potato`."""
+"""What providers take as an id; any other one is replaced by one that they take."""
 Status = Literal[
     "proposed", "approved", "succeeded", "failed", "rejected", "answered", "interrupted", "unknown"
 ]
@@ -20,12 +21,15 @@ Status = Literal[
 
 @dataclass(frozen=True, slots=True)
 class CallState:
-    """A call, and how far it has come. `key` tells it apart on all branches."""
+    """A call, and how far it has come."""
 
     call: Call
-    key: str
+    entry: str
+    """The entry of the reply that asked for it on this branch."""
     step: int
     turn: int
+    index: int = 0
+    """Which call of that reply it is, counted from 0."""
     decided: Decided | None = None
     started: Started | None = None
     outcome: Outcome | None = None
@@ -43,11 +47,20 @@ class CallState:
     """The entry of the reply that asked for it; the first one where a replay repeated it."""
     secrets: tuple[str, ...] = ()
     """The keys of the markers that stand for values in the reply that asked for it."""
+    missing_proposed: tuple[MissingObject, ...] = ()
+    """Of the arguments that the model asked for."""
+    missing_decided: tuple[MissingObject, ...] = ()
+    """Of the arguments of the decision."""
 
     @property
     def foreign(self) -> bool:
         """Whether the reply that asked for it is not verified as recorded by this machine."""
         return self.history in ("unverified", "older")
+
+    @property
+    def key(self) -> str:
+        """What tells it apart from the calls of all branches."""
+        return f"{self.entry[:12]}.{self.index}"
 
     @property
     def id(self) -> str:
@@ -58,11 +71,24 @@ class CallState:
         return self.call.tool
 
     @property
+    def proposed(self) -> Mapping[str, Any]:
+        """The arguments that the model asked for."""
+        if not self.missing_proposed:
+            return self.call.arguments
+        return shown(self.call.arguments, self.missing_proposed)
+
+    @property
     def asked(self) -> Mapping[str, Any]:
         """The arguments to run with: a person's, where they were edited."""
-        if self.decided is not None and self.decided.arguments is not None:
-            return self.decided.arguments
-        return self.call.arguments
+        if self.decided is None or self.decided.arguments is None:
+            return self.proposed
+        return shown(self.decided.arguments, self.missing_decided)
+
+    @property
+    def missing(self) -> tuple[MissingObject, ...]:
+        """What these arguments name and nothing has produced here: it can't run with them."""
+        decided = self.decided is not None and self.decided.arguments is not None
+        return self.missing_decided if decided else self.missing_proposed
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -94,6 +120,16 @@ class CallState:
         if self.started is not None and self.started.arguments is not None:
             return self.started.arguments
         return self.asked
+
+    @property
+    def uses(self) -> Uses:
+        """The objects that its arguments named when it ran; empty where it did not run."""
+        return self.started.uses if self.started is not None else {}
+
+    @property
+    def produced(self) -> tuple[Made, ...]:
+        """The objects that it produced, without those that it only gave back."""
+        return tuple(made for made in objects_of(self.outcome) if made.producer.call == self.id)
 
     @property
     def status(self) -> Status:
@@ -136,10 +172,12 @@ class CallState:
     ) -> CallState:
         """Return this call as it stands after something more is known of it."""
         own = self.own if own is None else own
-        here = self.call, self.key, self.step, self.turn
+        here = self.call, self.entry, self.step, self.turn, self.index
         before = self.stale, code or self.code
+        missing = self.missing_proposed, self.missing_decided
         return CallState(
-            *here, decided, started, outcome, own, *before, self.history, self.reply, self.secrets
+            *(*here, decided, started, outcome, own, *before),
+            *(self.history, self.reply, self.secrets, *missing),
         )
 
     def approval(self, bound: str) -> Decided:
@@ -161,18 +199,3 @@ def objects_of(outcome: Outcome | None) -> tuple[Made, ...]:
         case Many(objects):
             return objects
     return ()
-
-
-def is_instance(place: str) -> bool:
-    """Return whether a place among what a call used is an instance, not an argument."""
-    return place.startswith("(")
-
-
-def is_variable(place: str) -> bool:
-    """Return whether a place among what a call used is a session variable."""
-    return place.startswith("$")
-
-
-def variable_place(name: str) -> str:
-    """Return the place of a session variable among what a call used."""
-    return f"${name}"

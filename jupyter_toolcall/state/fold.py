@@ -7,7 +7,7 @@ for `save` itself, which ends a run in every scheme.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from ..events import (
     Decided,
     Failed,
     Finished,
+    Missing,
     Opened,
     Outcome,
     Replied,
@@ -30,6 +31,7 @@ from ..journal.older_versions import OLDER
 from ..journal.trail import Trail
 from ..journal.tree import Entry, Journal
 from .call import CALL_ID, CallState, Status
+from .missing import MissingObject, at_path
 from .settling import introduce, settle
 from .shape import START, State
 
@@ -61,10 +63,10 @@ def evolve(state: State, entry: Entry) -> State:
                 state = state.but(code=state.code.insert(known.tool, code))
             code = state.code.get(known.tool) or ""
             return _put(state, known.then(known.decided, started, code=code))
-        case Finished(call_id, outcome, used=used):
+        case Finished(call_id, outcome, uses=uses):
             known = _expect(state, call_id, "proposed", "approved", "unknown")
-            if used:
-                known = known.then(known.decided, Started(call_id, None, used))
+            if uses:
+                known = known.then(known.decided, Started(call_id, None, uses))
             keys = entry.event.secrets if entry.own else ()
             return _with_variables(settle(state, known, outcome), outcome, keys)
 
@@ -88,8 +90,8 @@ def _open(state: State, opened: Opened) -> State:
     beside = {"aside": state, **_NOTHING_YET} if opened.aside else {}
     instances = _still_used(state, opened)
     state = state.but(opened=opened, instances=instances, settled=state.settled + 1, **beside)
-    for maker, made in opened.inputs:
-        state = introduce(state, replace(made, maker=made.maker or maker))
+    for _, made in opened.inputs:
+        state = introduce(state, made)
     return state
 
 
@@ -110,9 +112,9 @@ def _back(state: State) -> State:
 def _still_used(state: State, opened: Opened) -> HashTrieMap[str, str]:
     """An instance that is given anew, and is another, begins as it is given."""
     used, before = state.instances, dict(state.opened.instances)
-    for place, given in opened.instances:
-        if place in used and before.get(place) != given:
-            used = used.remove(place)
+    for name, given in opened.instances:
+        if name in used and before.get(name) != given:
+            used = used.remove(name)
     return used
 
 
@@ -165,13 +167,13 @@ def _with_calls(
             raise NotYourTurn(f"the call id {call.id!r} was used before")
         if not CALL_ID.fullmatch(call.id):
             raise NotYourTurn(f"{call.id!r:.60} is no call id: letters, digits, _ and - alone")
-        key = f"{entry.id[:12]}.{index}"
         known = CallState(
-            *(call, key, len(order) + 1, turn),
+            *(call, entry.id, len(order) + 1, turn, index),
             stale=stale,
             history=history,
             reply=str(entry.meta.get("of", entry.id)),
             secrets=reply.secrets,
+            missing_proposed=_missing(call.arguments, call.missing, state),
         )
         calls = calls.insert(call.id, known)
         order = order.add(call.id)
@@ -197,13 +199,35 @@ def _sum(spent: Usage, more: Usage | None) -> Usage:
 
 def _decide(state: State, decided: Decided, own: bool) -> State:
     known = _expect(state, decided.call_id, "proposed", "approved", "unknown")
-    known = known.then(decided, None, own=own)
+    known = decided_on(known, decided, state, own)
     match decided:
         case Decided(decision="reject", reason=reason):
             return settle(state, known, Failed(reason))
         case Decided(decision="answer", result=result):
             return settle(state, known, result or Data(None))
     return _put(state, known)
+
+
+def decided_on(known: CallState, decided: Decided, state: State, own: bool) -> CallState:
+    """Return a call as it stands with a decision."""
+    known = known.then(decided, None, own=own)
+    missing = _missing(decided.arguments or {}, decided.missing, state)
+    return known if missing == known.missing_decided else replace(known, missing_decided=missing)
+
+
+def _missing(
+    arguments: Mapping[str, Any], missing: Iterable[Missing], state: State
+) -> tuple[MissingObject, ...]:
+    """Return what arguments name that nothing has produced, as the calls stand by now."""
+    return tuple(_missing_object(arguments, each, state) for each in missing)
+
+
+def _missing_object(arguments: Mapping[str, Any], missing: Missing, state: State) -> MissingObject:
+    name = str(at_path(arguments, missing.path))
+    call = state.calls.get(missing.producer.call)
+    if call is None:
+        return MissingObject(missing.path, name, missing.producer)
+    return MissingObject(missing.path, name, missing.producer, call.step, call.status)
 
 
 def _put(state: State, known: CallState) -> State:

@@ -13,12 +13,12 @@ from typing import Any, Protocol
 from ..content.value import content_digest, private
 from ..digest import digest
 from ..errors import Absent
-from ..events import Decided, Failed, Finished, Interrupted, Made, Outcome
+from ..events import Decided, Failed, Finished, Interrupted, Made, Outcome, Producer, Uses
 from ..journal.tree import Journal
 from ..secrets import MissingSecret
 from ..tools import Tool
 from ..tools.kinds import Kinds, kind_of
-from .call import CallState, is_instance, objects_of
+from .call import CallState, objects_of
 from .fold import state_at
 from .shape import State
 
@@ -42,13 +42,16 @@ class Prepared:
     tool: Tool
     call_id: str
     arguments: Mapping[str, Any]
-    used: Mapping[str, str]
-    """For each place of an object in the arguments, the object's maker."""
+    uses: Uses
     bound: str
     before: str = ""
     """For a stateful instance: what it is before the call, by digest."""
     variables: Mapping[str, Any] = field(default_factory=dict)
     """The session variables that it reads."""
+    previous: str = ""
+    """For a stateful instance: the id of the call that worked on it last, "" for none."""
+    setters: Mapping[str, str] = field(default_factory=dict)
+    """For each session variable that it reads, the id of the call that set it last."""
     inputs: Inputs | None = field(default=None, repr=False, compare=False)
     """Arguments and variables with the values of secrets, for the run alone; None where no
     marker stands for one."""
@@ -102,9 +105,8 @@ class Memory:
         """Take in an object from outside; its digest is its content's."""
         kind = kind_of(value, self.kinds) or type(value).__name__
         content = content_digest(value)
-        made = Made(
-            kind, f"input:{name}", digest("input", name, kind, content), content, description
-        )
+        given = digest("input", name, kind, content)
+        made = Made(kind, given, content, description, Producer(input=name))
         self.hold(made, value)
         return made
 
@@ -147,14 +149,13 @@ class Memory:
         """Return an object's value. Raises Absent where it is not at hand."""
         if self.holds(made.digest, made.content):
             return self.values[made.digest]
-        source, _, name = made.maker.partition(":")
-        if source == "input":
+        if name := made.producer.input:
             raise Absent(
                 f"the input {name!r} is not here with the content that it had; "
                 f"load the session with inputs={{{name!r}: ...}}"
             )
         raise Absent(
-            f"the {made.kind} that {made.maker} made is not in this kernel; "
+            f"the {made.kind} that {made.producer.call} made is not in this kernel; "
             "session.replay().run() makes it again"
         )
 
@@ -232,7 +233,7 @@ def _results(ready: Prepared, outcome: Outcome) -> list[tuple[str, str]]:
 def results_of(call: CallState) -> tuple[str, ...]:
     """Return the digests of all that a call made or changed, as it is recorded."""
     made = [each.digest for each in objects_of(call.outcome)]
-    if call.started is not None and any(map(is_instance, call.started.used)):
+    if call.started is not None and call.started.instance:
         made.append(after(call.id, call.bound))
     return tuple(made)
 

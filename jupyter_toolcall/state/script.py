@@ -5,10 +5,10 @@ An entry of a script holds where it fits the state; what was decided or run anew
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from ..events import Data, Decided, Event, Failed, Finished, Outcome, Started
+from ..events import Data, Decided, Event, Failed, Finished, Outcome, Started, Uses
 from ..journal.tree import Entry
 from .call import CallState, objects_of
 from .shape import State
@@ -75,9 +75,9 @@ def fits(event: Event, state: State) -> bool:
     return not state.open
 
 
-def same_objects(used: Mapping[str, str], told: State, now: State) -> bool:
+def same_objects(uses: Uses, told: State, now: State) -> bool:
     """Return whether the objects that a call names are now what they were when it ran."""
-    return all(told.made(maker) == now.made(maker) for maker in used.values())
+    return all(told.made(producer) == now.made(producer) for producer in uses.values())
 
 
 def told_otherwise(told: State, now: State) -> bool:
@@ -98,4 +98,4 @@ def _read(call: CallState, state: State) -> object:
             return "data", data
         case Failed(message):
             return "failed", message
-    return [state.by_maker.get(made.maker) for made in objects_of(call.outcome)]
+    return [state.by_producer.get(made.producer) for made in objects_of(call.outcome)]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from rpds import HashTrieMap
 
-from ..events import Data, Made, Many, Outcome
+from ..events import UNSAID, Data, Made, Many, Outcome, Producer
 from ..journal.trail import Trail
-from .call import SAVE, CallState, is_instance, objects_of
+from .call import SAVE, CallState, objects_of
 from .shape import State
 
 
 def settle(state: State, known: CallState, outcome: Outcome) -> State:
     """Return the state in which a call came to its outcome."""
-    outcome = _own(known.id, outcome)
+    outcome = _with_producers(known.id, outcome)
     known = known.then(known.decided, known.started, outcome)
     came = _came(state, known, outcome) if known.status in ("succeeded", "answered") else {}
     state = state.but(
@@ -54,38 +53,39 @@ def _came(state: State, known: CallState, outcome: Outcome) -> dict[str, Any]:
     return changes
 
 
-def _own(call_id: str, outcome: Outcome) -> Outcome:
-    """An outcome leaves its maker out where that is the call itself."""
+def _with_producers(call_id: str, outcome: Outcome) -> Outcome:
+    """Return an outcome of which each object says what produced it."""
     match outcome:
-        case Made(maker=""):
-            return replace(outcome, maker=call_id)
+        case Made():
+            return _with_producer(outcome, call_id, 0)
         case Many(objects):
-            named = (
-                made if made.maker else replace(made, maker=f"{call_id}[{index}]")
-                for index, made in enumerate(objects)
-            )
-            return Many(tuple(named))
+            return Many(tuple(_with_producer(made, call_id, i) for i, made in enumerate(objects)))
     return outcome
+
+
+def _with_producer(made: Made, call_id: str, index: int) -> Made:
+    if made.producer != UNSAID:
+        return made
+    return Made(made.kind, made.digest, made.content, made.description, Producer(call_id, index))
 
 
 def _instances(state: State, known: CallState) -> HashTrieMap[str, str]:
     """A call that failed worked on a copy that is gone, so it leaves no trace here."""
-    if known.started is None or not any(map(is_instance, known.started.used)):
+    if known.started is None or not known.started.instance:
         return state.instances
-    used = {place: known.id for place in known.started.used if is_instance(place)}
-    return state.instances.update(used)
+    return state.instances.insert(known.started.instance, known.id)
 
 
 def introduce(state: State, made: Made) -> State:
     """Return the state in which an object has its name: the next number of its type."""
-    if made.maker in state.by_maker:
+    if made.producer in state.by_producer:
         return state
     number = (state.counts.get(made.kind) or 0) + 1
     name = f"{made.kind}#{number}"
     return state.but(
         names=state.names.add(name),
         objects=state.objects.insert(name, made),
-        by_maker=state.by_maker.insert(made.maker, name),
+        by_producer=state.by_producer.insert(made.producer, name),
         contents=_with_content(state, made, name),
         counts=state.counts.insert(made.kind, number),
         newest=state.newest.insert(made.kind, name),

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rpds import HashTrieMap
 
 from ..errors import CallError, NotYourTurn
-from ..events import Asked, Made, Opened, Replied, Usage
+from ..events import Asked, Made, Opened, Producer, Replied, Usage
 from ..journal.trail import Trail
+from ..tools.references import kind_in
 from .call import CallState
-from .unmade import came, cause, name_in
+from .missing import MissingObject, in_words
 
 _NONE: HashTrieMap[str, Any] = HashTrieMap()
+_NO_NAMES: HashTrieMap[Producer, str] = HashTrieMap()
 _UNOPENED = Opened()
 _UNUSED = Usage()
 
@@ -51,7 +53,7 @@ class State:
     """What the last `save` named: object names, or plain values."""
     names: Trail[str] = field(default_factory=Trail)
     objects: HashTrieMap[str, Made] = _NONE
-    by_maker: HashTrieMap[str, str] = _NONE
+    by_producer: HashTrieMap[Producer, str] = _NO_NAMES
     contents: HashTrieMap[str, str] = _NONE
     """For each content that an object has, by type, the first object that had it."""
     counts: HashTrieMap[str, int] = _NONE
@@ -79,6 +81,11 @@ class State:
     """Beside a question of its own: where the session's own work was left."""
     settled: int = 0
     """How often something came to be: an opening, a prompt, or a call's outcome."""
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The names of the objects that the inputs are now, by input."""
+        return {name: self.name_of(made) for name, made in self.opened.inputs}
 
     @property
     def tokens(self) -> int:
@@ -114,26 +121,51 @@ class State:
         found = self.objects.get(name)
         if found is not None:
             return found
-        kind = name.partition("#")[0]
-        known = [other for other in reversed(self.names) if other.startswith(f"{kind}#")][:5]
-        say = f"objects of that type: {', '.join(known)}" if known else self._kinds()
-        raise CallError(f"{self._missing(name)}; {say}")
+        raise CallError(f"there is no object {name!r}; {self._others(name)}")
 
-    def _missing(self, name: str) -> str:
-        """Say of a name that no object has it here, and what can be done where a call made none."""
-        if (bare := name_in(name)) == name:
-            return f"there is no object {name!r}"
-        meant = f"the {bare} that was meant" if bare in self.objects else bare
-        if (call := cause(name, self.each())) is None:
+    def missing(self, objects: Sequence[MissingObject]) -> CallError:
+        """Return what is wrong with a call that names objects which nothing has produced here.
+
+        The error says which call it began with, and what can be done there.
+        """
+        said = {".".join(each.path): self._missing(each) for each in objects}
+        return CallError(
+            f"{'; '.join(dict.fromkeys(said.values()))}; {self._others(objects[0].name)}", said
+        )
+
+    def _missing(self, missing: MissingObject) -> str:
+        taken = missing.name in self.objects
+        meant = f"the {missing.name} that was meant" if taken else missing.name
+        if (call := self._cause(missing)) is None:
             return f"{meant} was not made on this branch"
         return (
             f"{meant} was not made on this branch, since call {call.step} ({call.tool}) "
-            f"{came(call)}: edit that call, or fork from it and ask the model anew"
+            f"{in_words(call.status)}: edit that call, or fork from it and ask the model anew"
         )
 
-    def made(self, maker: str) -> Made | None:
-        """Return the object that a maker made here."""
-        return self.objects.get(self.by_maker.get(maker) or "")
+    def _cause(self, missing: MissingObject) -> CallState | None:
+        """Return the call that would produce an object, or the one for which that has to fail."""
+        call = self.calls.get(missing.producer.call)
+        while call is not None and call.missing:
+            before = self.calls.get(call.missing[0].producer.call)
+            if before is None or before.step >= call.step:
+                break
+            call = before
+        return call
+
+    def _others(self, name: str) -> str:
+        """Say which objects there are, of the type that a name says where it has any."""
+        kind = kind_in(name)
+        known = [other for other in reversed(self.names) if self.objects[other].kind == kind][:5]
+        return f"objects of that type: {', '.join(known)}" if known else self._kinds()
+
+    def made(self, producer: Producer) -> Made | None:
+        """Return the object of a producer; None where it produced none on this branch."""
+        return self.objects.get(self.by_producer.get(producer) or "")
+
+    def name_of(self, made: Made) -> str:
+        """Return the name of an object of this branch."""
+        return self.by_producer[made.producer]
 
     def _kinds(self) -> str:
         return f"there are: {', '.join(sorted(self.newest.values())) or 'no objects yet'}"

@@ -85,7 +85,7 @@ def _demand_result(
     objects = {name: value for name, value in held.items() if name not in plain}
     session = Session(box, scheme="flat", inputs=objects, approve="all")
     made = session.state.opened.inputs
-    known = plain | {name: session.state.by_maker[each.maker] for name, each in made}
+    known = plain | {name: session.state.by_producer[each.producer] for name, each in made}
     arguments = {
         name: known.get(each.text, each.text) if isinstance(each, Word) else each
         for name, each in given.items()

@@ -65,7 +65,7 @@ def _key(text: str) -> Any:
 def object_named(name: str, session: Session) -> str:
     """Return an object's own name, by an output's, an input's, or that name. Raises CallError."""
     state = session.state
-    inputs = {each: state.by_maker.get(made.maker) for each, made in state.opened.inputs}
+    inputs = state.inputs
     found = str(state.outputs.get(name) or inputs.get(name) or name)
     state.resolve(found)
     return found

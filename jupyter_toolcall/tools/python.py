@@ -101,7 +101,7 @@ def from_instance(instance: object, kinds: Kinds) -> Iterator[Tool]:
         else:
             made = from_function(member, kinds, name=title, method=group)
             origin = Origin(member, cls, name)
-            made = replace(made, instance=f"({group})", subject=instance)
+            made = replace(made, instance=group, subject=instance)
         version = version_of(origin.function, cls)
         yield replace(made, group=group, about=about, origin=origin, version=version)
 

@@ -13,9 +13,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+Path = tuple[str, ...]
+"""The keys, and the positions in lists, that lead to a value."""
 Rename = Callable[[str], str]
 Note = Callable[[str, str], str]
-"""Takes the place of a name, and the name; returns what stands there instead."""
+"""Takes the argument that a name stands in (`plates.0`), and the name; returns what stands there
+instead."""
+NoteAt = Callable[[Path, str], str]
+"""The same, with the path of the argument."""
 Schema = Mapping[str, Any]
 Fits = Callable[[Schema, str], bool]
 """Whether a text names an object where this schema stands."""
@@ -26,6 +31,11 @@ _PATTERN = re.compile(
 NAME = re.compile(r"[A-Za-z_]\w*#[1-9][0-9]*")
 OWN_NAME = re.compile(r"\$[A-Za-z0-9_]+")
 """A name that a model gave to an object."""
+
+
+def kind_in(name: str) -> str:
+    """Return the type that an object's name begins with: `Potato` for `Potato#3`."""
+    return name.partition("#")[0]
 
 
 def pattern(kinds: tuple[str, ...]) -> str:
@@ -92,62 +102,66 @@ def walk(schema: Schema, value: Any, note: Note, fitting: Fits | None = None) ->
 
     `fitting` says what counts as one; without it, what `fits`.
     """
+    return walk_paths(schema, value, lambda path, name: note(".".join(path), name), fitting)
+
+
+def walk_paths(schema: Schema, value: Any, note: NoteAt, fitting: Fits | None = None) -> Any:
+    """Return a value with `note(path, name)` for each object's name in it, as `walk` does."""
     counts = fitting or fits
 
-    def seek(part: Schema, place: _Place, text: str) -> str | None:
-        return note(".".join(place), text) if counts(part, text) else None
+    def seek(part: Schema, path: Path, text: str) -> str | None:
+        return note(path, text) if counts(part, text) else None
 
     return _walk(schema, value, schema.get("$defs", {}), (), seek)
 
 
-_Place = tuple[str, ...]
-_Seek = Callable[[Schema, _Place, str], str | None]
+_Seek = Callable[[Schema, Path, str], str | None]
 """Returns what stands in the place of a text, None where it names no object there."""
 
 
-def _walk(schema: Any, value: Any, defs: Schema, place: _Place, seek: _Seek) -> Any:
+def _walk(schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any:
     if not (isinstance(value, (str, list, dict)) and isinstance(schema, (dict, Mapping))):
         return value
     if "$ref" in schema:
         schema = defs.get(str(schema["$ref"]).rpartition("/")[2], {})
     match value:
-        case str() if (found := seek(schema, place, value)) is not None:
+        case str() if (found := seek(schema, path, value)) is not None:
             return found
         case list() if schema.get("items") or schema.get("prefixItems"):
-            return _items(schema, value, defs, place, seek)
+            return _items(schema, value, defs, path, seek)
         case dict() if schema.get("properties") or schema.get("additionalProperties"):
             return {
-                key: _walk(_property(schema, key), item, defs, (*place, key), seek)
+                key: _walk(_property(schema, key), item, defs, (*path, key), seek)
                 for key, item in value.items()
             }
-    return _branches(schema, value, defs, place, seek)
+    return _branches(schema, value, defs, path, seek)
 
 
-def _branches(schema: Schema, value: Any, defs: Schema, place: _Place, seek: _Seek) -> Any:
+def _branches(schema: Schema, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any:
     """The first branch that finds a name has it: no name is renamed twice."""
     noted: list[str] = []
 
-    def noting(part: Schema, at: _Place, text: str) -> str | None:
+    def noting(part: Schema, at: Path, text: str) -> str | None:
         found = seek(part, at, text)
         noted.extend([text] if found is not None else [])
         return found
 
     for key in ("anyOf", "oneOf", "allOf"):
         for branch in schema.get(key, ()):
-            found = _walk(branch, value, defs, place, noting)
+            found = _walk(branch, value, defs, path, noting)
             if noted:
                 return found
     return value
 
 
-def _items(schema: Schema, value: list[Any], defs: Schema, place: _Place, seek: _Seek) -> Any:
+def _items(schema: Schema, value: list[Any], defs: Schema, path: Path, seek: _Seek) -> Any:
     fixed = schema.get("prefixItems", ())
     return [
         _walk(
             fixed[index] if index < len(fixed) else schema.get("items"),
             item,
             defs,
-            (*place, str(index)),
+            (*path, str(index)),
             seek,
         )
         for index, item in enumerate(value)
@@ -161,7 +175,7 @@ def _property(schema: Schema, key: str) -> Any:
 def fits(schema: Schema, value: str) -> bool:
     """Return whether a text is a name, and of a type that the schema takes."""
     kinds = kinds_of(schema)
-    return bool(kinds) and NAME.fullmatch(value) is not None and value.partition("#")[0] in kinds
+    return bool(kinds) and NAME.fullmatch(value) is not None and kind_in(value) in kinds
 
 
 def own_name_fits(schema: Schema, value: str) -> bool:

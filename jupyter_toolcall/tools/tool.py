@@ -75,6 +75,7 @@ class Tool:
     makes: tuple[str, ...] | None = None
     """The types of object that it may make; None where it does not say."""
     instance: str = ""
+    """The name of the stateful instance that it works on, "" for none."""
     subject: Any = field(default=None, repr=False, compare=False)
     version: Callable[[], str] = field(default=str, repr=False, compare=False)
     """The digest of its source, computed when it is first asked for."""

@@ -10,7 +10,7 @@ from ..acts.recorded_results import recorded_result
 from ..digest import literal
 from ..drawing.layout import Layout, main_use
 from ..errors import Absent, CallError
-from ..events import Data, Failed, Interrupted
+from ..events import Data, Failed, Interrupted, Uses
 from ..loop import Cursor
 from ..rows.contract import CallRow, Use
 from ..runner.anew import why_anew
@@ -28,16 +28,24 @@ SHORT = 80
 LONG = 2_000
 
 
-def uses_of(used: Mapping[str, str], seen: Seen, receiver: str, layout: Layout) -> tuple[Use, ...]:
+def uses_of(uses: Uses, seen: Seen, receiver: str, layout: Layout) -> tuple[Use, ...]:
     """Return the edges that lead to a call, the one of the main line marked."""
     found = [
-        (name, key_of(maker, seen))
-        for name, maker in used.items()
-        if not name.startswith(("(", "$")) and maker in seen.state.by_maker
+        (argument, key_of(producer, seen), producer.input != "")
+        for argument, producer in uses.items()
+        if producer in seen.state.by_producer
     ]
-    ranked = [(key, name == receiver, key.startswith("input:")) for name, key in found]
-    main = main_use(ranked, layout)
-    return tuple(Use(name, key, key == main) for name, key in found)
+    main = main_use([(key, name == receiver, given) for name, key, given in found], layout)
+    return tuple(Use(name, key, key == main, given) for name, key, given in found)
+
+
+def uses_in(seen: Seen, call: CallState, state: State) -> Uses:
+    """Return the objects that a call named when it ran, or names as it stands in a state."""
+    if call.started is not None:
+        return call.uses
+    waits = call.outcome is None and not seen.branch
+    ready = ready_call(seen, call) if waits else None
+    return ready.uses if ready is not None else _named(seen.cursor, call, state)
 
 
 def _absent(seen: Seen, call: CallState) -> str:
@@ -57,9 +65,7 @@ def call_row(seen: Seen, call: CallState, layout: Layout, end: End | None) -> Ca
     waits = call.outcome is None and not seen.branch
     ready = ready_call(seen, call) if waits else None
     arguments = ready.arguments if ready else call.arguments
-    used = call.started.used if call.started else ready.used if ready else None
-    if used is None:
-        used = _named(seen.cursor, call, end.state if end else seen.state)
+    uses = uses_in(seen, call, end.state if end else seen.state)
     meta = end.meta if end else {}
     saves = call.tool == SAVE and bool(seen.state.opened.outputs)
     row = CallRow(
@@ -73,12 +79,12 @@ def call_row(seen: Seen, call: CallState, layout: Layout, end: End | None) -> Ca
         memory=end is not None and end.memory,
         edited=call.edited,
         stale=call.stale,
-        outdated=seen.outdated.get(call.id, ""),
+        outdated=seen.outdated.calls.get(call.id, ""),
         notes=tuple(meta.get("notes", ())),
         arguments=dict(arguments),
         asked=_asked(call, arguments),
         filled=tuple(key for key in arguments if key not in call.asked),
-        uses=uses_of(used, seen, tool.receiver if tool else "", layout),
+        uses=uses_of(uses, seen, tool.receiver if tool else "", layout),
         object=_object_key(call, ready, seen),
         saves=saves,
         what=saved(arguments)
@@ -93,7 +99,7 @@ def call_row(seen: Seen, call: CallState, layout: Layout, end: End | None) -> Ca
     return _with_outcome(row, call) if ready is None else _with_question(row, seen, call, ready)
 
 
-def _named(cursor: Cursor, call: CallState, state: State) -> dict[str, str]:
+def _named(cursor: Cursor, call: CallState, state: State) -> Uses:
     """The objects that a call names which did not run: `save`, and what failed a check.
 
     What got its name after the call had ended is another object than the one that it meant.
@@ -102,13 +108,13 @@ def _named(cursor: Cursor, call: CallState, state: State) -> dict[str, str]:
     if tool is None:
         return {}
     named = references(tool.parameters, call.arguments)
-    found = ((place, state.objects.get(name)) for place, name in named)
-    return {place: made.maker for place, made in found if made is not None}
+    found = ((argument, state.objects.get(name)) for argument, name in named)
+    return {argument: made.producer for argument, made in found if made is not None}
 
 
 def _asked(call: CallState, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
     """What the model asked for, where something else runs; what was filled in is no change."""
-    asked = dict(call.call.arguments)
+    asked = dict(call.proposed)
     kept = all(key in arguments and arguments[key] == asked[key] for key in asked)
     return asked if call.edited or not kept else None
 
@@ -116,7 +122,7 @@ def _asked(call: CallState, arguments: Mapping[str, Any]) -> dict[str, Any] | No
 def _object_key(call: CallState, ready: Prepared | None, seen: Seen) -> str:
     made = objects_of(call.outcome)
     if made:
-        return key_of(made[0].maker, seen)
+        return key_of(made[0].producer, seen)
     return call_key(call, seen) if ready is not None and ready.tool.returns else ""
 
 
@@ -164,8 +170,7 @@ def _recorded(cursor: Cursor, call: CallState, ready: Prepared) -> str:
             return message[:LONG]
         case Interrupted():
             return "interrupted"
-    names = [state.by_maker[made.maker] for made in objects_of(state.calls[call.id].outcome)]
-    return ", ".join(names)
+    return ", ".join(map(state.name_of, objects_of(state.calls[call.id].outcome)))
 
 
 def _downstream(ready: Prepared, state: State) -> str:

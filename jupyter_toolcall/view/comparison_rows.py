@@ -124,7 +124,7 @@ def _pair_row(pair: CallPair, left: Seen, right: Seen) -> PairRow:
 
 
 def _object_id(name: str, seen: Seen) -> str:
-    return key_of(seen.state.objects[name].maker, seen) if name else ""
+    return key_of(seen.state.objects[name].producer, seen) if name else ""
 
 
 def _change_row(change: Change, pair: CallPair) -> ChangeRow:

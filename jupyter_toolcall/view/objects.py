@@ -18,9 +18,9 @@ from .seen import Seen, call_key, key_of, next_name
 def object_row(seen: Seen, name: str, layout: Layout) -> ObjectRow:
     """Return the row of an object that there is."""
     made, state = seen.state.objects[name], seen.state
-    key = key_of(made.maker, seen)
+    key = key_of(made.producer, seen)
     column, lane = layout.places.get(key) or (0.0, 0.0)
-    call = state.calls.get(made.maker.partition("[")[0])
+    call = state.calls.get(made.producer.call)
     return ObjectRow(
         id=key,
         name=name,
@@ -37,7 +37,7 @@ def object_row(seen: Seen, name: str, layout: Layout) -> ObjectRow:
         content=made.content[:12],
         description=made.description[:200],
         note=seen.cursor.desk.memory.note(made),
-        outdated=seen.outdated.get(made.maker, ""),
+        outdated=seen.outdated.objects.get(made.producer, ""),
         preview=_preview(seen, made),
     )
 
@@ -56,7 +56,7 @@ def equal_to(name: str, state: State) -> str:
 def displayed(seen: Seen, key: str) -> Preview | None:
     """Return an object as large as may be, by the id of its row; None where it is not here."""
     desk = seen.cursor.desk
-    found = (made for made in seen.state.objects.values() if key_of(made.maker, seen) == key)
+    found = (made for made in seen.state.objects.values() if key_of(made.producer, seen) == key)
     made = next(found, None)
     if made is None or not desk.memory.holds(made.digest, made.content):
         return None

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..drawing.layout import Layout, beside, place
 from ..rows.contract import CallRow
-from ..state.call import CallState, objects_of
+from ..state.call import CallState
 from .seen import Seen, key_of
 
 NOTHING = ("failed", "rejected", "interrupted")
@@ -17,13 +17,13 @@ def placed(layout: Layout, call: CallState, row: CallRow, seen: Seen) -> Layout:
     """Return the layout in which what a call made, will make, or failed to make has its place."""
     main = next((use.object for use in row.uses if use.receiver), "")
     uses = [use.object for use in row.uses]
+    inputs = {use.object for use in row.uses if use.input}
     if row.status in NOTHING and not row.object:
-        return beside(layout, f"call:{row.id}", uses, main)
-    mine = (m.maker for m in objects_of(call.outcome) if m.maker.partition("[")[0] == call.id)
-    made = [key_of(maker, seen) for maker in mine]
+        return beside(layout, f"call:{row.id}", uses, main, inputs)
+    made = [key_of(made.producer, seen) for made in call.produced]
     for key in made or ([row.object] if row.object and call.outcome is None else []):
         if key not in uses:
-            layout = place(layout, key, uses, main)
+            layout = place(layout, key, uses, main, inputs)
     return layout
 
 

@@ -1,7 +1,7 @@
 """A branch on its way into rows, and what its rows are called.
 
 Rows are known by keys that hold on all branches: a call's is where it was asked for, an
-object's is its call's, an input's is its name.
+object's is its call's, an input's is its name. Nobody reads anything out of a key.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..acts.outdated import Reasons
 from ..errors import Absent, CallError
+from ..events import Producer
 from ..loop import Cursor
 from ..state.call import CallState
 from ..state.memory import Prepared
@@ -27,8 +29,8 @@ class Seen:
     forked: Mapping[str, str] = field(default_factory=dict)
     """The calls that the shown branch has too, but that came to something else here: by id,
     the branch that tells of it."""
-    outdated: Mapping[str, str] = field(default_factory=dict)
-    """Why calls, by id, and objects, by maker, would come out otherwise today."""
+    outdated: Reasons = field(default_factory=Reasons)
+    """Why calls and objects would come out otherwise today."""
 
 
 def call_key(call: CallState, seen: Seen) -> str:
@@ -37,13 +39,12 @@ def call_key(call: CallState, seen: Seen) -> str:
     return call.key if told is None else f"{call.key}~{told}"
 
 
-def key_of(maker: str, seen: Seen) -> str:
-    """Return the id of the row of an object, by its maker."""
-    if maker.startswith("input:"):
-        return maker
-    call_id, _, index = maker.partition("[")
-    key = call_key(seen.state.calls[call_id], seen)
-    return f"{key}.{index[:-1]}" if index else key
+def key_of(producer: Producer, seen: Seen) -> str:
+    """Return the id of the row of an object, by what produced it."""
+    if producer.input:
+        return f"input:{producer.version}:{producer.input}"
+    key = call_key(seen.state.calls[producer.call], seen)
+    return f"{key}.{producer.index}" if producer.index else key
 
 
 def ready_call(seen: Seen, call: CallState) -> Prepared | None:

@@ -10,12 +10,12 @@ from ..drawing.layout import Layout, without
 from ..journal.tree import Entry
 from ..loop import Cursor
 from ..rows.contract import CallRow, ObjectRow, Rows, SessionRow, ToolRow
-from ..state.call import CallState, objects_of
+from ..state.call import CallState
 from ..state.ends import End
 from ..state.memory import Prepared
 from ..state.shape import State
 from .beside import Counting, Pale, touched_by
-from .calls import call_row
+from .calls import call_row, uses_in
 from .messages import entry_messages, turn_row
 from .objects import object_row, output_rows, pending_row
 from .placing import placed, standing_at
@@ -92,7 +92,8 @@ class RowsTold:
         """The objects that these calls made, or used for the first time, or that `save` named."""
         state = seen.state
         made = [name for row in rows for name in _made_by(state.calls[row.call], seen)]
-        used = [state.by_maker.get(use.object) for row in rows for use in row.uses]
+        uses = [uses_in(seen, state.calls[row.call], state) for row in rows]
+        used = [state.by_producer.get(p) for each in uses for p in each.values() if p.input]
         saved = set(self.saved) ^ set(saved_in(state))
         named = (*made, *used, *(saved and {*self.saved, *saved_in(state)}))
         return tuple(dict.fromkeys(name for name in named if name is not None))
@@ -163,8 +164,7 @@ class RowsTold:
 
 
 def _made_by(call: CallState, seen: Seen) -> list[str]:
-    makers = [made.maker for made in objects_of(call.outcome)]
-    return [seen.state.by_maker[m] for m in makers if m.partition("[")[0] == call.id]
+    return [*map(seen.state.name_of, call.produced)]
 
 
 def saved_in(state: State) -> tuple[str, ...]:

@@ -4,32 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from ..state.call import is_instance
+from ..events import Producer
+from ..export.script import Selection
 from ..state.shape import State
 
 
-def ancestry(state: State, makers: Iterable[str], handed: Collection[str] = ()) -> frozenset[str]:
-    """Return the calls (by id), inputs (`input:NAME`) and instances that makers go back to.
+def ancestry(
+    state: State,
+    objects: Iterable[Producer] = (),
+    calls: Iterable[str] = (),
+    handed: Collection[str] = (),
+) -> Selection:
+    """Return the calls, objects and instances that objects (by producer) and calls go back to.
 
-    The makers themselves are among them, of those of a list only the ones that are needed.
-    What calls used whose results were `handed` in is left out.
+    They themselves are among them; of a list's objects only those that are needed. What calls
+    used whose results were `handed` in is left out.
     """
-    found: set[str] = set()
-    ahead = [*makers]
+    needed, found, instances = {*objects}, set[str](), set[str]()
+    ahead = [producer.call for producer in needed]
+    for each in calls:
+        ahead.append(each)
+        needed.update(made.producer for made in state.calls[each].produced)
     while ahead:
-        maker = ahead.pop()
-        if not maker or maker in found:
+        call = state.calls.get(ahead.pop())
+        if call is None or call.id in found:
             continue
-        call = state.calls.get(_call_of(maker))
-        found |= {maker, *([call.id] if call else ())}
-        if call is not None and call.id in handed:
+        found.add(call.id)
+        if call.id in handed or call.started is None:
             continue
-        for place, before in call.started.used.items() if call and call.started else ():
-            found |= {place} if is_instance(place) else set()
-            ahead.append(before)
-    return frozenset(found)
-
-
-def _call_of(maker: str) -> str:
-    """A list's objects were made by one call."""
-    return maker if maker.startswith("input:") else maker.partition("[")[0]
+        needed.update(call.uses.values())
+        ahead += [producer.call for producer in call.uses.values()]
+        if call.started.instance:
+            instances.add(call.started.instance)
+        ahead += [call.started.previous, *call.started.setters.values()]
+    return Selection(frozenset(found), frozenset(needed), frozenset(instances))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ..content.value import cut
 from ..drawing.text import shown
 from ..errors import UsageError
 from ..events import Data, Failed, Interrupted
 from ..export import Take, python
+from ..export.script import Selection
 from ..export.wording import one
 from ..loop import Cursor
 from ..schemes.outputs import SCALARS
-from ..state.call import SAVE, CallState, is_instance, objects_of
+from ..state.call import SAVE, CallState, objects_of
 from ..state.shape import State
 from ..tools import nearest
 from .ancestry import ancestry
@@ -58,23 +60,25 @@ def _of_object(take: Take, name: str, wanted: str) -> Explanation:
     about += [f"saved as {', '.join(saved)}"] if saved else []
     what = f"{wanted}: {', '.join(about)}"
     lines = () if name == wanted else (f"{name} is {wanted}.",)
-    return _explained(take, name, " ".join([*lines, what]), [made.maker], saved)
+    only = functools.partial(ancestry, state, [made.producer])
+    return _explained(take, name, " ".join([*lines, what]), only, saved)
 
 
 def _of_call(take: Take, call: CallState) -> Explanation:
     what = f"{call.id}: {_said(call, take.cursor.state)}"
-    return _explained(take, call.id, what, [call.id], ())
+    only = functools.partial(ancestry, take.cursor.state, (), [call.id])
+    return _explained(take, call.id, what, only, ())
 
 
 def _explained(
-    take: Take, name: str, what: str, makers: Iterable[str], saved: Iterable[str]
+    take: Take, name: str, what: str, goes_back_to: Callable[..., Selection], saved: Iterable[str]
 ) -> Explanation:
+    """`goes_back_to` is the ancestry of what is explained, and takes `handed`."""
     cursor, about = take.cursor, circumstances(take.cursor)
     handed = {call_id for call_id, how in about.items() if how.handed}
-    script = take.script(only=ancestry(cursor.state, makers, handed))
+    script = take.script(only=goes_back_to(handed=handed))
     hide = cursor.desk.hide
-    only = ancestry(cursor.state, makers)
-    reasons = (*_reasons(cursor, only), *_saved(cursor, saved))
+    reasons = (*_reasons(cursor, goes_back_to()), *_saved(cursor, saved))
     return Explanation(
         name,
         hide(shown(what, LONG)),
@@ -94,25 +98,24 @@ def _of_scalar(cursor: Cursor, name: str, output: object) -> Explanation:
 # -- in words ---------------------------------------------------------------------------------
 
 
-def _reasons(cursor: Cursor, only: frozenset[str]) -> Iterator[Reason]:
+def _reasons(cursor: Cursor, only: Selection) -> Iterator[Reason]:
     state, about = cursor.state, circumstances(cursor)
     yield from (Reason(text) for text in _given(state, only))
     for call in state.each():
-        if call.id in only:
+        if call.id in only.calls:
             how = about.get(call.id, Circumstance())
             text = f"{_said(call, state)}{_asked(how)}{_decided(call, how)}"
             yield Reason(shown(text, LONG), how.prompt)
 
 
-def _given(state: State, only: frozenset[str]) -> Iterator[str]:
+def _given(state: State, only: Selection) -> Iterator[str]:
     for name in state.names:
         made = state.objects[name]
-        if made.maker.startswith("input:") and made.maker in only:
-            variable = made.maker.removeprefix("input:").partition("~")[0]
+        if (variable := made.producer.input) and made.producer in only.objects:
             said = f": {made.description}" if made.description else ""
             yield shown(f"{name} was there at the start, as {variable}{said}", LONG)
-    for place in sorted(filter(is_instance, only)):
-        yield f"{shown(place[1:-1])} was there at the start, with a state of its own"
+    for instance in sorted(only.instances):
+        yield f"{shown(instance)} was there at the start, with a state of its own"
 
 
 def _said(call: CallState, state: State) -> str:
@@ -130,10 +133,8 @@ def _said(call: CallState, state: State) -> str:
             return f"{line} failed: {message}"
         case Interrupted():
             return f"{line} was interrupted"
-    objects = objects_of(call.outcome)
-    names = ", ".join(state.by_maker[made.maker] for made in objects)
-    mine = any(made.maker.partition("[")[0] == call.id for made in objects)
-    return f"{line} {'made' if mine else 'gave back'} {names}"
+    names = ", ".join(map(state.name_of, objects_of(call.outcome)))
+    return f"{line} {'made' if call.produced else 'gave back'} {names}"
 
 
 def _asked(how: Circumstance) -> str:
@@ -161,7 +162,7 @@ def _decided(call: CallState, how: Circumstance) -> str:
 
 
 def _before(call: CallState) -> str:
-    asked: Mapping[str, object] = call.call.arguments
+    asked: Mapping[str, object] = call.proposed
     changed = {k: v for k, v in asked.items() if k not in call.asked or call.asked[k] != v}
     return ", ".join(f"{k}={v!r:.60}" for k, v in changed.items()) or "what the model asked for"
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...errors import CallError
 from ...tools import nearest
-from ...tools.references import NAME, pattern
+from ...tools.references import NAME, kind_in, pattern
 from . import literals
 from .paths import Fields, Value, Word, json_value
 from .schema import BUILT_IN, Argument, Ref, Schema, meant
@@ -248,7 +248,7 @@ def _scalar(schema: Schema, name: str, value: Any, place: str, named: ObjectName
             return value
         case "ID", str():
             kinds = with_ids(schema)
-            is_name = NAME.fullmatch(value) and value.partition("#")[0] in kinds
+            is_name = NAME.fullmatch(value) and kind_in(value) in kinds
             return _resolved(kinds, value, place, named) if is_name else value
         case "Boolean", bool():
             return value

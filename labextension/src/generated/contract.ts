@@ -214,6 +214,7 @@ export interface Use {
   parameter: string;
   object: string;
   receiver?: boolean;
+  input?: boolean;
 }
 /**
  * A cell in which two tables differ.
@@ -1005,7 +1006,8 @@ export const DEFAULTS = {
     "attempts": []
   },
   "Use": {
-    "receiver": false
+    "receiver": false,
+    "input": false
   },
   "Whole": {
     "live": true,

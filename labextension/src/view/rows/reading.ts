@@ -88,7 +88,8 @@ export function preview(row: Loose): FullPreview {
 const use = (row: Loose): FullUse => ({
   parameter: text(row.parameter),
   object: text(row.object),
-  receiver: row.receiver === true
+  receiver: row.receiver === true,
+  input: row.input === true
 });
 
 export const fullObject = (row: Loose): FullObject =>
