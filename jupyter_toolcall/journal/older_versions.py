@@ -8,7 +8,7 @@ so it allows nothing, and a person is asked before a call of a converted reply r
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,29 +19,36 @@ from .entries import VERSION, Entry, name
 
 OLDER = "older"
 """In the meta of a reply, as `may_have_run`: an older version recorded it."""
-Step = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+Json = Mapping[str, Any]
+Calls = Callable[[], Sequence[str] | None]
+"""Returns the ids of the calls of a branch up to an entry, in call order; None where the
+beginning of the branch is not known."""
 _REFERENCES = ("of", "replays")
 """What of an entry's meta is the id of another entry."""
 
 
-def upgraded_event(event: Mapping[str, Any], version: int) -> Mapping[str, Any]:
-    """Return the JSON of an event of an older version as today's version writes it."""
+def upgraded_event(event: Json, version: int, calls: Calls = tuple) -> Json:
+    """Return the JSON of an event of an older version as today's version writes it.
+
+    `calls` are those of the replies before the event: what it says of the nth call is of these.
+    """
     for step in STEPS[version:]:
-        event = step(event)
+        event = step(event, calls)
     return event
 
 
-def _same(event: Mapping[str, Any]) -> Mapping[str, Any]:
+def _same(event: Json, calls: Calls) -> Json:
     """Version 1 added sums and seals to the lines; the events stayed as they were."""
     return event
 
 
-def _with_producers(event: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with_producers(event: Json, calls: Calls) -> Json:
     """Version 2 says by fields what produced an object, and what a call worked on.
 
     Version 1 had one text for what produced it (`call_7`, `call_7[2]`, `input:jar`,
     `input:jar~2`), and one mapping for all that a call used: objects by argument (`jars.0`), the
-    instance in parentheses, and session variables behind a `$`.
+    instance in parentheses, and session variables behind a `$`. An argument that named an object
+    which nothing had produced was a sentence.
     """
     today = {**event}
     match event["type"]:
@@ -53,18 +60,21 @@ def _with_producers(event: Mapping[str, Any]) -> Mapping[str, Any]:
             ]
             instances = event.get("instances", ())
             today["instances"] = [[name.strip("()"), value] for name, value in instances]
-        case "decided" if event.get("result") is not None:
-            today["result"] = _outcome(event["result"])
+        case "replied":
+            today["calls"] = [_with_missing(call, calls) for call in event.get("calls", ())]
+        case "decided":
+            today = {**_with_missing(event, calls)}
+            if event.get("result") is not None:
+                today["result"] = _outcome(event["result"])
         case "started":
-            used = today.pop("used", {})
-            today |= _used(used)
+            today |= _used(today.pop("used", {}))
         case "finished":
             today["outcome"] = _outcome(event["outcome"])
             today["uses"] = _used(today.pop("used", {}))["uses"]
     return today
 
 
-def _outcome(outcome: Mapping[str, Any]) -> Mapping[str, Any]:
+def _outcome(outcome: Json) -> Json:
     match outcome["type"]:
         case "made":
             return _with_producer(outcome)
@@ -73,7 +83,7 @@ def _outcome(outcome: Mapping[str, Any]) -> Mapping[str, Any]:
     return outcome
 
 
-def _with_producer(made: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with_producer(made: Json) -> Json:
     """Return an object that says by fields what produced it; "" was what it is recorded with."""
     today = {key: item for key, item in made.items() if key != "maker"}
     return today | {"producer": _producer(made["maker"])} if made["maker"] else today
@@ -97,13 +107,54 @@ _INPUT = re.compile(r"input:(.+?)(?:~([2-9]|[1-9][0-9]+))?", re.DOTALL)
 def _producer(maker: str) -> dict[str, Any]:
     """Return what produced an object by fields. Raises BrokenJournal for a text of no such form."""
     if found := _CALL.fullmatch(maker):
-        return {"call": found[1], **({"index": int(found[2])} if int(found[2] or 0) else {})}
+        return {"call": found[1], **_number("index", int(found[2] or 0))}
     if found := _INPUT.fullmatch(maker):
-        return {"input": found[1], **({"version": int(found[2])} if found[2] else {})}
+        return {"input": found[1], **_number("version", int(found[2] or 1), 1)}
     raise BrokenJournal(f"{maker!r:.60} is nothing that produces an object")
 
 
-STEPS: tuple[Step, ...] = (_same, _with_producers)
+_MISSING = re.compile(
+    r"([A-Za-z_]\w*#[1-9][0-9]*) \(not made on this branch"
+    r"(?:: call ([0-9]+)(?:, part ([0-9]+),)? [a-z ]+)?\)"
+)
+
+
+def _with_missing(call: Json, calls: Calls) -> Json:
+    """Return a call, or a decision on one, that says by fields which arguments are missing."""
+    if call.get("arguments") is None:
+        return call
+    missing: list[Json] = []
+
+    def bare(value: Any, path: tuple[str, ...]) -> Any:
+        match value:
+            case str() if found := _MISSING.fullmatch(value):
+                missing.append(_missing(path, found, calls))
+                return found[1]
+            case dict():
+                return {key: bare(item, (*path, key)) for key, item in value.items()}
+            case list():
+                return [bare(item, (*path, str(at))) for at, item in enumerate(value)]
+        return value
+
+    arguments = bare(call["arguments"], ())
+    return {**call, "arguments": arguments, "missing": missing} if missing else call
+
+
+def _missing(path: tuple[str, ...], found: re.Match[str], calls: Calls) -> Json:
+    """Return a missing argument; without a producer where it is not known which call it was."""
+    known, step = calls() or (), int(found[2] or 0)
+    if not 0 < step <= len(known):
+        return {"path": [*path]}
+    index = int(found[3] or 1) - 1
+    return {"path": [*path], "producer": {"call": known[step - 1], **_number("index", index)}}
+
+
+def _number(key: str, number: int, default: int = 0) -> Json:
+    """Return a field of a producer, which is left out where it has its default."""
+    return {} if number == default else {key: number}
+
+
+STEPS: tuple[Callable[[Json, Calls], Json], ...] = (_same, _with_producers)
 """By version, how an event of that version becomes one of the next."""
 assert len(STEPS) == VERSION
 
@@ -114,8 +165,10 @@ class Upgrade:
 
     ids: dict[str, str] = field(default_factory=dict)
     """Today's id of each entry, by the id that it was written with."""
+    _asked: dict[str, tuple[str | None, tuple[str, ...]]] = field(default_factory=dict)
+    """For each entry, by today's id, its parent and the ids of the calls that it asks for."""
 
-    def entry(self, data: Mapping[str, Any], version: int, sealed: bool) -> Entry:
+    def entry(self, data: Json, version: int, sealed: bool) -> Entry:
         """Return the entry that a line of an older version says, as history.
 
         Raises UnknownEntry for a parent that is not known; one of BROKEN where the line does
@@ -136,7 +189,7 @@ class Upgrade:
             raise UnknownEntry(f"this journal has no entry {written!r}")
         return self.ids[written]
 
-    def saved_part(self, part: Mapping[str, Any]) -> Mapping[str, Any]:
+    def saved_part(self, part: Json) -> Json:
         """Return the entries that a notebook's output holds (`view.saving`) as today's.
 
         The outputs of a notebook are converted by one Upgrade, in their order, since one goes
@@ -169,26 +222,38 @@ class Upgrade:
             "events": rows,
         }
 
-    def _begin(self, part: Mapping[str, Any], version: int) -> None:
+    def _begin(self, part: Json, version: int) -> None:
         """Know the entry that an output goes on from, where the output says what it is."""
         if part["parent"] is not None and part["parent"] not in self.ids and "opened" in part:
             above, event = part["opened"]
             made = self._converted(self.ids.get(above, above), event, version, {})
             self.ids[part["parent"]] = made.id
 
-    def _opened(self, part: Mapping[str, Any], version: int) -> Mapping[str, Any]:
+    def _opened(self, part: Json, version: int) -> Json:
         if "opened" not in part:
             return {}
         above, event = part["opened"]
-        return {"opened": [self.ids.get(above, above), to_json(_event(event, version))]}
+        today = from_json(upgraded_event(event, version))
+        return {"opened": [self.ids.get(above, above), to_json(today)]}
 
-    def _converted(
-        self, parent: str | None, event: Any, version: int, meta: Mapping[str, Any]
-    ) -> Entry:
-        today = _event(event, version)
-        return Entry(name(parent, today), parent, today, self._meta(meta, today), own=False)
+    def _converted(self, parent: str | None, event: Any, version: int, meta: Json) -> Entry:
+        today = from_json(upgraded_event(event, version, lambda: self._calls(parent)))
+        made = Entry(name(parent, today), parent, today, self._meta(meta, today), own=False)
+        calls = tuple(call.id for call in today.calls) if isinstance(today, Replied) else ()
+        self._asked[made.id] = parent, calls
+        return made
 
-    def _meta(self, meta: Mapping[str, Any], event: Event) -> Mapping[str, Any]:
+    def _calls(self, entry_id: str | None) -> Sequence[str] | None:
+        """Return the ids of the calls up to an entry; None where not all of them are known."""
+        found: list[str] = []
+        while entry_id is not None:
+            if entry_id not in self._asked:
+                return None
+            entry_id, calls = self._asked[entry_id]
+            found[:0] = calls
+        return found
+
+    def _meta(self, meta: Json, event: Event) -> Json:
         """Return the meta of an entry; an entry that it names, and that is not here, stays."""
         ids = {key: self.ids.get(meta[key], meta[key]) for key in _REFERENCES if key in meta}
         marked = {"may_have_run": OLDER} if isinstance(event, Replied) else {}
@@ -200,11 +265,7 @@ def written_id(parent: str | None, event: Any) -> str:
     return digest("entry", parent or "", event)
 
 
-def saved_version(part: Mapping[str, Any]) -> int:
+def saved_version(part: Json) -> int:
     """Return the version of what a notebook's output holds: before version 2 it said none."""
     version: int = part.get("version", 1)
     return version
-
-
-def _event(event: Any, version: int) -> Event:
-    return from_json(upgraded_event(event, version))
