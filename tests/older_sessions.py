@@ -276,27 +276,31 @@ def shown(session: Session) -> Any:
     return json.loads(json.dumps(whole))
 
 
+def played(name: str, notebook: Path | None = None) -> str:
+    """Play a session in the data directory, and return its journal; save its notebook too."""
+    story = STORIES[name]
+    kernel = Kernel("/notebook.ipynb", name, story.script, story.approve)
+    story.play(kernel)
+    if notebook is not None:
+        kernel.save(notebook)
+    kernel.cells.close()
+    lines = journal_file("/notebook.ipynb", name).read_text().splitlines(keepends=True)
+    starts = [number for number, line in enumerate(lines) if '"started"' in line]
+    return "".join(lines[: starts[1] + 1] if name == "cut" else lines)
+
+
 def write(folder: Path) -> None:
     """Write all sessions to a folder: journals, notebooks, and what they show."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, story in STORIES.items():
+    for name in STORIES:
         with tempfile.TemporaryDirectory() as data:
             os.environ["JUPYTER_TOOLCALL_DATA"] = data
             key = Path(data) / "key"
             key.write_bytes(KEY)
             key.chmod(0o600)
-            kernel = Kernel("/notebook.ipynb", name, story.script, story.approve)
-            story.play(kernel)
-            if name in NOTEBOOKS:
-                kernel.save(folder / f"{name}.ipynb")
-            kernel.cells.close()
-            text = journal_file("/notebook.ipynb", name).read_text()
-            if name == "cut":
-                lines = text.splitlines(keepends=True)
-                starts = [number for number, line in enumerate(lines) if '"started"' in line]
-                text = "".join(lines[: starts[1] + 1])
             path = folder / f"{name}.jsonl"
-            path.write_text(text)
+            saved = path.with_suffix(".ipynb") if name in NOTEBOOKS else None
+            path.write_text(played(name, saved))
             told = shown(load(path, name))
             (folder / f"{name}.shown.json").write_text(json.dumps(told, indent=1) + "\n")
 
