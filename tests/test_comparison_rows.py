@@ -65,9 +65,8 @@ class Panel:
                 self.refused = reason
 
     def put(self, rows: Rows) -> None:
-        for name in rows.drop:
-            table, _, key = name.partition(":")
-            getattr(self, table, {}).pop(key, None)
+        for each in rows.drop:
+            getattr(self, each.table, {}).pop(each.id, None)
         for table in ("calls", "objects", "comparisons", "differences"):
             getattr(self, table).update({row.id: row for row in getattr(rows, table)})
         self.heads.update({"current" if b.current else b.id: b.id for b in rows.branches})
@@ -169,7 +168,8 @@ def mirrored(row: ComparisonRow) -> ComparisonRow:
         swap(p, changes=tuple(map(swap, p.changes)), objects=tuple(map(swap, p.objects)))
         for p in row.pairs
     )
-    return replace(row, pairs=pairs, text=row.text and swap(row.text))
+    whole: ComparisonRow = swap(row, pairs=pairs, text=row.text and swap(row.text))
+    return whole
 
 
 @settings(max_examples=40, deadline=None)

@@ -93,8 +93,7 @@ class Panel:
         if data["type"] == "whole":
             self.heard = {}
         for gone in data["rows"].get("drop", ()):
-            table, _, key = gone.partition(":")
-            self.heard.get(table, {}).pop(key, None)
+            self.heard.get(gone["table"], {}).pop(gone["id"], None)
         for table, cls in GROWING.items():
             known = self.heard.setdefault(table, {})
             for row in data["rows"].get(table, ()):
@@ -102,8 +101,7 @@ class Panel:
 
     def put(self, rows: Rows) -> None:
         for gone in rows.drop:
-            table, _, key = gone.partition(":")
-            self.tables[table].pop(key, None)
+            self.tables[gone.table].pop(gone.id, None)
         for table in TABLES:
             for row in getattr(rows, table):
                 self.tables.setdefault(table, {})[row.id] = row

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +27,6 @@ from .take import Take
 
 MAGIC = "%%toolchat"
 _ROWS = TypeAdapter(Rows)
-_CELL = re.compile(r"cell (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +136,7 @@ def _notebook(path: Path) -> Iterator[Held]:
 
 
 def _held(saved: Recorded, journal: Journal, head: str, path: Path, code: Sequence[str]) -> Held:
-    number = _CELL.match(saved.where)
-    so_far = code[: int(number[1])] if number else code
+    so_far = code[: saved.cell] if saved.cell else code
     rows = _rows(saved.data.get("rows", {}), path)
     cursor = _cursor(journal, head, path, _words(rows))
     notes = {row.name: row.note for row in rows.objects if not row.branch}

@@ -52,6 +52,8 @@ class Recorded:
     where: str
     text: str
     data: Mapping[str, Any]
+    cell: int = 0
+    """The number of the cell, from 1; 0 where it is in a journal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ def _sessions(held: Sequence[Mapping[str, Any]]) -> Iterator[Recorded]:
         for data in _bundles(cell):
             saved = checked(data[MIME], upgrade)
             where = f"cell {number}: {_title(_text(cell.get('source', '')))}"
-            yield Recorded(where, _text(data.get("text/plain", "")), saved)
+            yield Recorded(where, _text(data.get("text/plain", "")), saved, number)
 
 
 def _bundles(cell: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -77,6 +77,6 @@ def gathered(saved: Sequence[Recorded], shown: str, part: str) -> Gathered:
 
 def labels(saved: Recorded) -> tuple[str, ...]:
     """Return how a session of a notebook may be called: its cell's number, and its name."""
-    number = saved.where.removeprefix("cell ").partition(":")[0]
+    number = str(saved.cell) if saved.cell else saved.where
     rows = saved.data.get("rows", {}).get("session", ())
     return (number, *(str(row["name"]) for row in rows if row.get("name")))

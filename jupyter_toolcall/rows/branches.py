@@ -129,9 +129,12 @@ class PairRow:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """Two branches, call by call. `id` is their ids: `LEFT RIGHT`; the shown one's is `current`."""
+    """Two branches, call by call."""
 
     id: str
+    left: str = ""
+    """The id of the branch on the left, `current` for the one that is shown."""
+    right: str = ""
     unasked: bool = False
     """It is the one that is shown where a person has chosen no other."""
     same: bool = False

@@ -31,8 +31,16 @@ Row = (
 
 
 @dataclass(frozen=True, slots=True)
+class Drop:
+    """A row to drop."""
+
+    table: Literal["objects", "branches", "comparisons"]
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows to put, and the ids of rows to drop, table by table."""
+    """Rows to put, table by table, and rows to drop."""
 
     session: tuple[SessionRow, ...] = ()
     calls: tuple[CallRow, ...] = ()
@@ -44,8 +52,7 @@ class Rows:
     comparisons: tuple[ComparisonRow, ...] = ()
     differences: tuple[DifferenceRow, ...] = ()
     guesses: tuple[GuessRow, ...] = ()
-    drop: tuple[str, ...] = ()
-    """`objects:ID` and the like."""
+    drop: tuple[Drop, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

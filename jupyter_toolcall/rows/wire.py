@@ -21,15 +21,15 @@ _GROWING = ("session", "calls", "objects")
 class Wire:
     """What a panel was told, so that it is told only what is new."""
 
-    _known: dict[str, Growing] = field(default_factory=dict)
-    """By what `Rows.drop` calls a row."""
+    _known: dict[tuple[str, str], Growing] = field(default_factory=dict)
+    """By table and id."""
 
     def packed(self, notice: Notice) -> Any:
         """Return a notice as JSON-ready data, and take it as told."""
         match notice:
             case Whole(rows):
                 self._known = {
-                    f"{table}:{row.id}": row for table in _GROWING for row in getattr(rows, table)
+                    (table, row.id): row for table in _GROWING for row in getattr(rows, table)
                 }
             case Delta(rows):
                 rest = packed(replace(notice, rows=replace(rows, session=(), calls=(), objects=())))
@@ -37,15 +37,15 @@ class Wire:
         return packed(notice)
 
     def _news(self, rows: Rows) -> dict[str, Any]:
-        for name in rows.drop:
-            self._known.pop(name, None)
+        for each in rows.drop:
+            self._known.pop((each.table, each.id), None)
         tables = {table: self._new_in(table, getattr(rows, table)) for table in _GROWING}
         return {table: news for table, news in tables.items() if news}
 
     def _new_in(self, table: str, rows: Iterable[Growing]) -> list[Any]:
         found = []
         for row in {row.id: row for row in rows}.values():
-            name = f"{table}:{row.id}"
+            name = (table, row.id)
             known, self._known[name] = self._known.get(name), row
             new = packed(row) if known is None else _changed(known, row)
             found += [new] if len(new) > 1 else []

@@ -68,6 +68,8 @@ def comparison_rows(
     shared = _shared(pairs, shown)
     row = ComparisonRow(
         f"{left.branch or CURRENT} {right.branch or CURRENT}",
+        left.branch or CURRENT,
+        right.branch or CURRENT,
         unasked=unasked,
         same=compared.same,
         shared=shared,

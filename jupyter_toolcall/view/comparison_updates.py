@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from ..comparing import Difference
-from ..rows.contract import ComparisonRow, DifferenceRow, Rows
+from ..rows.contract import ComparisonRow, DifferenceRow, Drop, Rows
 from .beside import CURRENT
 from .comparison_rows import comparison_rows
 from .seen import Seen
@@ -44,7 +44,7 @@ class ComparisonUpdates:
             del self._looked_at[old]
         self._at = ("", 0)
 
-    def remove(self, sides: Sides) -> tuple[str, ...]:
+    def remove(self, sides: Sides) -> tuple[Drop, ...]:
         """Keep a comparison up to date no longer; return what the panels are to drop.
 
         Who looks at it still has it no more, and asks for it again.
@@ -53,7 +53,7 @@ class ComparisonUpdates:
         if not name or name in self._looked_at.values():
             return ()
         self._told.pop(name, None)
-        return (f"comparisons:{name}",)
+        return (Drop("comparisons", name),)
 
     def clear(self) -> None:
         """Keep none up to date: a panel that is new asks for what it looks at."""

@@ -9,7 +9,7 @@ from ..branches.tally import Tally
 from ..drawing.layout import Layout, without
 from ..journal.tree import Entry
 from ..loop import Cursor
-from ..rows.contract import CallRow, ObjectRow, Rows, SessionRow, ToolRow
+from ..rows.contract import CallRow, Drop, ObjectRow, Rows, SessionRow, ToolRow
 from ..state.call import CallState
 from ..state.ends import End
 from ..state.memory import Prepared
@@ -112,7 +112,7 @@ class RowsTold:
         waiting: tuple[ObjectRow, ...],
         sockets: tuple[ObjectRow, ...],
         rows: tuple[CallRow, ...],
-    ) -> tuple[str, ...]:
+    ) -> tuple[Drop, ...]:
         now = {row.id for row in waiting}
         settled = [row for row in rows if row.id in self.pending and row.id not in now]
         made = {row.object for row in rows if row.id not in now}
@@ -122,7 +122,7 @@ class RowsTold:
         gone += [key for key in self.sockets if key not in {row.id for row in sockets}]
         self.pending.difference_update(row.id for row in settled)
         self.pending |= now
-        return tuple(f"objects:{key}" for key in gone)
+        return tuple(Drop("objects", key) for key in gone)
 
     def _new_tools(self, calls: list[CallState]) -> list[str]:
         new = dict.fromkeys(call.tool for call in calls if call.tool not in self.tools)

@@ -15,7 +15,7 @@ from ..branches.tally import Tally
 from ..drawing.layout import Layout
 from ..journal.tree import Entry, Label
 from ..loop import Cursor
-from ..rows.contract import BranchRow, Rows, SessionRow
+from ..rows.contract import BranchRow, Drop, Rows, SessionRow
 from .beside import branch_rows, drawn, pales, touched_by, with_took
 from .comparison_rows import with_comparison
 from .seen import Seen
@@ -122,7 +122,7 @@ class Watch(RowsTold):
         if now == told:
             return rows
         self.branches = tuple(now if row is told else row for row in self.branches)
-        gone = () if now.id == told.id else (f"branches:{told.id}",)
+        gone = () if now.id == told.id else (Drop("branches", told.id),)
         return replace(rows, branches=(now,), drop=(*rows.drop, *gone))
 
 

@@ -13,6 +13,8 @@ const OBJECTS = { left: 'y2', right: 'p2' };
 
 const compared = (more: Partial<ComparisonRow> = {}): ComparisonRow => ({
   id: `${HEAD} current`,
+  left: HEAD,
+  right: 'current',
   unasked: true,
   shared: 1,
   pairs: [{ ...DIFFERS, objects: [OBJECTS] }, SAME],
@@ -177,7 +179,7 @@ test('the kernel is asked once, again where all was told anew or taken back, and
   it.view.update(delta(2, { comparisons: [compared({ pairs: [SAME] })] }));
   assert.equal(it.one('.tc-with [role=status]').textContent, 'The same 2 calls');
   assert.deepEqual(it.sent, [ask], 'what changes is told unasked');
-  it.view.update(delta(3, { drop: [`comparisons:${HEAD} current`] }));
+  it.view.update(delta(3, { drop: [{ table: 'comparisons', id: `${HEAD} current` }] }));
   assert.deepEqual(it.sent, [ask, ask]);
   it.view.update(whole(rows));
   assert.deepEqual(it.sent, [ask, ask, ask]);
@@ -257,7 +259,7 @@ test('hostile text of a comparison is text', async () => {
 
 test('a comparison that names what is not there, or is of the wrong shape, breaks nothing', async () => {
   const pairs = [{ left: 'nowhere', right: '__proto__' }, { left: 'x2', kind: 'odd', changes: 7, objects: [{ left: 'gone' }] }, 'x'];
-  const wrong = { id: `${HEAD} current`, unasked: true, shared: -4, pairs, text: 'x' } as unknown as ComparisonRow;
+  const wrong = { id: `${HEAD} current`, left: HEAD, right: 'current', unasked: true, shared: -4, pairs, text: 'x' } as unknown as ComparisonRow;
   const it = await open(forked({}, {}, { comparisons: [wrong] }));
   assert.match(it.one('.tc-with [role=status]').textContent, /1 call/);
 });

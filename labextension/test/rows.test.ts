@@ -27,7 +27,7 @@ function changes(seed: number, length: number): Rows[] {
     const step = 1 + (random.next().value % 7);
     switch (random.next().value % 4) {
       case 0:
-        return { drop: [`objects:p${step}`] };
+        return { drop: [{ table: 'objects', id: `p${step}` }] };
       case 1:
         return { objects: [made(`p${step}`, step, { saved: `s${random.next().value}` })] };
       case 2:
@@ -44,7 +44,7 @@ function merged(first: Rows, later: readonly Rows[]): Rows {
   const calls = new Map((first.calls ?? []).map(row => [row.id, row]));
   let session = first.session ?? [];
   for (const rows of later) {
-    for (const name of rows.drop ?? []) objects.delete(name.slice('objects:'.length));
+    for (const one of rows.drop ?? []) objects.delete(one.id);
     for (const row of rows.objects ?? []) objects.set(row.id, { ...objects.get(row.id), ...row });
     for (const row of rows.calls ?? []) calls.set(row.id, { ...calls.get(row.id), ...row });
     session = rows.session ? [{ ...session[0], ...rows.session[0] }] : session;
@@ -82,7 +82,7 @@ test('what a delta leaves out of a row that was told is as it was told; a new ro
 });
 
 test('a row that was dropped is forgotten', () => {
-  const told = { drop: ['objects:p2'], objects: [{ id: 'p2' }] };
+  const told = { drop: [{ table: 'objects' as const, id: 'p2' }], objects: [{ id: 'p2' }] };
   const after = fold(fold(EMPTY, whole(chain(2))), { type: 'delta', number: 1, rows: told });
   assert.equal(after.objects.get('p2')?.name, '');
 });

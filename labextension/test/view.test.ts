@@ -260,7 +260,7 @@ test('another branch can be checked out, and compared call by call', async () =>
         { id: 'h', name: 'old' }
       ],
       comparisons: [
-        { id: 'h current', unasked: true, shared: 1, pairs: [{ left: 'x2', right: 'call2', kind: 'differs', made: 'same' }] }
+        { id: 'h current', left: 'h', right: 'current', unasked: true, shared: 1, pairs: [{ left: 'x2', right: 'call2', kind: 'differs', made: 'same' }] }
       ]
     })
   );

@@ -51,6 +51,7 @@ export interface Contract {
   DifferenceRow?: DifferenceRow;
   Displayed?: Displayed;
   Draft?: Draft;
+  Drop?: Drop;
   Edit?: Edit;
   Export?: Export;
   Exported?: Exported;
@@ -258,10 +259,12 @@ export interface Compare {
   type: 'compare';
 }
 /**
- * Two branches, call by call. `id` is their ids: `LEFT RIGHT`; the shown one's is `current`.
+ * Two branches, call by call.
  */
 export interface ComparisonRow {
   id: string;
+  left?: string;
+  right?: string;
   unasked?: boolean;
   same?: boolean;
   shared?: number;
@@ -298,7 +301,7 @@ export interface Delta {
   type: 'delta';
 }
 /**
- * Rows to put, and the ids of rows to drop, table by table.
+ * Rows to put, table by table, and rows to drop.
  */
 export interface Rows {
   session?: SessionRow[];
@@ -311,7 +314,7 @@ export interface Rows {
   comparisons?: ComparisonRow[];
   differences?: DifferenceRow[];
   guesses?: GuessRow[];
-  drop?: string[];
+  drop?: Drop[];
 }
 /**
  * The session itself. There is one, with id `session`.
@@ -502,6 +505,13 @@ export interface GuessRow {
 export interface Mark {
   name: string;
   right: boolean;
+}
+/**
+ * A row to drop.
+ */
+export interface Drop {
+  table: 'objects' | 'branches' | 'comparisons';
+  id: string;
 }
 /**
  * An object as large as may be: what its row's preview had no room for.
@@ -777,6 +787,8 @@ export const DEFAULTS = {
     "type": "compare"
   },
   "ComparisonRow": {
+    "left": "",
+    "right": "",
     "unasked": false,
     "same": false,
     "shared": 0,

@@ -55,7 +55,7 @@ const swapped = <T extends { readonly left: unknown; readonly right: unknown }>(
 
 /** A comparison as it is seen from the other side. */
 const mirrored = (row: FullComparison): FullComparison => ({
-  ...row,
+  ...swapped(row),
   pairs: row.pairs.map(pair => ({
     ...swapped(pair),
     changes: pair.changes.map(swapped),
@@ -66,8 +66,9 @@ const mirrored = (row: FullComparison): FullComparison => ({
 
 /** How two branches differ, from whichever side it was told; null where it was not. */
 export function comparisonOf(model: Model, left: string, right: string): FullComparison | null {
-  const back = model.comparisons.get(`${right} ${left}`);
-  return model.comparisons.get(`${left} ${right}`) ?? (back ? mirrored(back) : null);
+  const all = [...model.comparisons.values()];
+  const back = all.find(row => row.left === right && row.right === left);
+  return all.find(row => row.left === left && row.right === right) ?? (back ? mirrored(back) : null);
 }
 
 function valuesOf(model: Model, left: string, right: string): FullDifference | null {

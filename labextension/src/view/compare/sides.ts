@@ -40,7 +40,7 @@ export function sides(view: Look): Sides | null {
   const picked = chosen(view);
   const unasked = [...model.comparisons.values()].find(row => row.unasked) ?? null;
   const comparison = picked ? comparisonOf(model, ...picked) : unasked;
-  const [first, second] = picked ?? unasked?.id.split(' ') ?? [];
+  const [first, second] = picked ?? [unasked?.left, unasked?.right];
   const known = inView(model);
   const left = known.find(branch => idOf(branch) === first);
   const right = known.find(branch => idOf(branch) === second);

@@ -56,12 +56,6 @@ const put = <T extends { readonly id: string }>(
     dropped
   );
 
-/** The ids that `drop` names in one table. */
-function droppedFrom(drop: readonly string[], table: string): string[] {
-  const prefix = `${table}:`;
-  return drop.filter(name => name.startsWith(prefix)).map(name => name.slice(prefix.length));
-}
-
 /** Rows that are told again as they come to more: what is left out of them is as it was told. */
 function grown(table: ReadonlyMap<string, object>, rows: unknown, dropped: readonly string[]): Loose[] {
   const known = (id: string): object | undefined => (dropped.includes(id) ? undefined : table.get(id));
@@ -69,9 +63,9 @@ function grown(table: ReadonlyMap<string, object>, rows: unknown, dropped: reado
 }
 
 function withRows(model: Model, rows: Loose): Model {
-  const drop = texts(rows.drop);
+  const drop = records(rows.drop);
   const session = records(rows.session).at(-1);
-  const gone = (table: string): string[] => droppedFrom(drop, table);
+  const gone = (table: string): string[] => drop.filter(one => one.table === table).map(one => text(one.id));
   return {
     ...model,
     calls: put(model.calls, grown(model.calls, rows.calls, gone('calls')).map(fullCall), gone('calls')),

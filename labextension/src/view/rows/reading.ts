@@ -157,6 +157,8 @@ const pair = (row: Loose): FullPair => ({
 
 export const fullComparison = (row: Loose): FullComparison => ({
   id: text(row.id),
+  left: text(row.left),
+  right: text(row.right),
   unasked: row.unasked === true,
   same: row.same === true,
   shared: typeof row.shared === 'number' ? Math.max(0, row.shared) : 0,
