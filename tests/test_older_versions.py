@@ -746,3 +746,14 @@ def test_an_older_line_that_was_changed_ends_what_is_read(
     assert changed.endswith(left)
     assert left != ""
     assert [entry.id for entry in kept] == [entry.id for entry in whole][: len(kept)]
+
+
+def test_the_lessons_are_of_todays_version() -> None:
+    held = [path.read_text() for path in (Path(__file__).parents[1] / "notebooks").glob("*.ipynb")]
+    cells = [cell for text in held for cell in json.loads(text)["cells"]]
+    outputs = [
+        output["data"] for cell in cells for output in cell.get("outputs", ()) if "data" in output
+    ]
+    parts = [data[MIME]["journal"] for data in outputs if "journal" in data.get(MIME, {})]
+    assert len(parts) > 20
+    assert {part.get("version") for part in parts} == {VERSION}
