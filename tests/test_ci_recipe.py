@@ -15,8 +15,9 @@ import nbformat
 import pytest
 
 from jupyter_toolcall.events import from_json
+from jupyter_toolcall.journal.older_versions import Upgrade
 from jupyter_toolcall.journal.tree import name
-from jupyter_toolcall.notebooks.files import check, execute
+from jupyter_toolcall.notebooks.files import checked, execute
 from jupyter_toolcall.view.saving import MIME
 
 RECIPE = (Path(__file__).parent.parent / "docs" / "ci.md").read_text(encoding="utf-8")
@@ -90,7 +91,7 @@ def other_result_with_new_digests(saved: dict[str, Any]) -> None:
     for parent, event, *_ in part["events"]:
         ids.append(name(part["parent"] if parent < 0 else ids[parent], from_json(event)))
     part["head"] = ids[-1]
-    check(saved)
+    checked(saved, Upgrade())
 
 
 def test_the_recipe_passes_on_a_notebook_that_comes_out_as_it_was_recorded(project: Path) -> None:

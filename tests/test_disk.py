@@ -27,7 +27,7 @@ from jupyter_toolcall.journal.disk import (
     open_journal,
     replace_file,
 )
-from jupyter_toolcall.journal.entries import HEADER, line
+from jupyter_toolcall.journal.entries import HEADER, VERSION, line
 from jupyter_toolcall.journal.seal import sealing
 from jupyter_toolcall.journal.tree import Journal
 
@@ -106,13 +106,12 @@ def test_what_is_damaged_in_the_middle_ends_what_is_read_and_is_never_skipped(pa
 
 
 def test_a_newer_format_is_told_as_such_and_left_as_it_is(path: Path) -> None:
-    path.write_text(line({"journal": 2}) + '\n{"what": "nobody knows"}\n')
+    path.write_text(line({"journal": VERSION + 1}) + '\n{"what": "nobody knows"}\n')
     before = path.read_bytes()
     with pytest.raises(UnreadableJournal) as error:
         opened(path)
-    assert "a newer version of jupyter-toolcall (format 2, and this one reads 1)" in str(
-        error.value
-    )
+    newer = f"a newer version of jupyter-toolcall (format {VERSION + 1}, and this one reads"
+    assert newer in str(error.value)
     assert "\n" not in str(error.value)
     assert (path.read_bytes(), sorted(os.listdir(path.parent))) == (
         before,
@@ -123,14 +122,17 @@ def test_a_newer_format_is_told_as_such_and_left_as_it_is(path: Path) -> None:
 def test_lines_from_before_formats_were_counted_are_read_and_gone_on_with(path: Path) -> None:
     journal = Journal()
     head = journal.append(None, Opened()).id
-    old = [text.rpartition(',"sum"')[0] + "}\n" for text in journal.lines()]
-    path.write_text("".join(old))
+    old = "".join(text.rpartition(',"sum"')[0] + "}\n" for text in journal.lines())
+    path.write_text(old)
     kept = opened(path)
-    assert (kept.note, len(kept.journal), kept.journal.version) == ("", 1, 0)
+    assert (len(kept.journal), kept.journal.version) == (1, 0)
+    assert "older version" in kept.note
     kept.journal.append(head, Asked("more"))
     closed(kept)
-    assert path.read_text().splitlines()[1] == HEADER
-    assert len(closed(opened(path))) == 2
+    assert path.with_name("a.v0.jsonl").read_text() == old
+    assert path.read_text().splitlines()[0] == HEADER
+    again = opened(path)
+    assert (again.note, len(closed(again))) == ("", 2)
 
 
 def test_a_journal_that_cannot_be_read_begins_no_session_unless_that_is_asked_for(

@@ -31,6 +31,7 @@ from jupyter_toolcall.events import (
     from_json,
     to_json,
 )
+from jupyter_toolcall.journal.entries import HEADER
 from jupyter_toolcall.journal.trail import Trail
 from jupyter_toolcall.journal.tree import Entry, Journal, Label, When
 
@@ -251,7 +252,7 @@ def test_what_a_branch_is_called_is_kept_beside_the_entries_and_is_part_of_no_di
     journal.label(left.id, Label("plain"))
     assert len(lines) == written + 3, "what is so already is not written again"
     assert [entry.id for entry in journal] == ids
-    for text in (journal.dumps(), "".join(f"{line}\n" for line in lines)):
+    for text in (journal.dumps(), "".join(f"{line}\n" for line in (HEADER, *lines))):
         again = Journal.loads(text)
         assert again.labels == {right.id: Label("with skin"), left.id: Label("plain")}
         assert Journal.loads(again.dumps()).dumps() == again.dumps()
@@ -277,5 +278,5 @@ def test_of_what_was_said_twice_the_last_is_what_is_read() -> None:
     first = journal.append(None, Opened()).id
     journal.append(first, Replied("x"), {"at": 1, "stale": True})
     journal.append(first, Replied("x"), {"at": 2})
-    text = "".join(f"{line}\n" for line in lines)
+    text = "".join(f"{line}\n" for line in (HEADER, *lines))
     assert [dict(entry.meta) for entry in Journal.loads(text, seal)] == [{}, {"at": 2}]

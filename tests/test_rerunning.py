@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.errors import Absent
 from jupyter_toolcall.events import Replied
+from jupyter_toolcall.journal.tree import Journal
 from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.magics.lines import carry_out, split
 from jupyter_toolcall.magics.prompting import filled, say
@@ -231,12 +231,7 @@ def test_a_journal_of_another_machine_finds_no_value_here(kernel: Begin, tmp_pat
     box = Toolbox(write, read, Letter, Post())
     ours = Session.load(tmp_path / "s.jsonl", box, Scripted(SCRIPT))
     assert ours["Letter#2"] == Letter("hi", ["me"])
-    lines = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
-    for line in lines:
-        line.pop("seal", None)
-        line.pop("sum", None)
-        line.pop("journal", None)
-    unsealed = "".join(f"{json.dumps(line, separators=(',', ':'))}\n" for line in lines if line)
+    unsealed = Journal.loads((tmp_path / "s.jsonl").read_text()).dumps()
     (tmp_path / "theirs.jsonl").write_text(unsealed)
     theirs = Session.load(tmp_path / "theirs.jsonl", box, Scripted(SCRIPT))
     assert [call.result for call in theirs.calls] == ["Letter#1", "Letter#2", 1]

@@ -154,7 +154,7 @@ def _object(cursor: Cursor, obj: Any) -> _Named | None:
     if kind_given is None:
         return None
     content = content_digest(obj)
-    known = state.contents.get(f"{kind_given}:{content}") if content else None
+    known = state.contents.get((kind_given, content)) if content else None
     if known is not None:
         return "", state.objects[known]
     name = _unused(cursor, kind_given.lower(), content)

@@ -50,7 +50,8 @@ def keep_result(cursor: Cursor, call_id: str, bound: str | None, rest: bool) -> 
     script = cursor.script.entries[cursor.script.at :]
     kept = [entry for entry in script if rest or about(entry.event) == call_id]
     if any(_has_foreign_secrets(entry) for entry in kept):
-        raise NotYourTurn(f"call {call_id} holds secrets of another computer: edit it or reject it")
+        whose = "an older version" if call.history == "older" else "another computer"
+        raise NotYourTurn(f"call {call_id} holds secrets of {whose}: edit it or reject it")
     if rest and script[0].parent == cursor.head:
         ended = {about(entry.event) for entry in script if _ends(entry)}
         # What has no result is not kept: that would let a policy, or an approval, run it.

@@ -18,6 +18,7 @@ from ..request import Assistant, Reply, Request, Results
 from ..schemes.current_tools import SAVE_AS, USE
 from ..schemes.select import SELECT
 from ..tools import Tool
+from ..tools.references import kind_in
 from .tasks import Step
 
 
@@ -95,7 +96,7 @@ def _change(rest: Sequence[Step], offered: Mapping[str, Tool], request: Request)
     tool, arguments = rest[0]
     kind = _kind(tool, offered, request)
     name = filled(arguments.get(kind, f"${kind}"), request.newest)
-    use = f"{USE}{str(name).partition('#')[0]}"
+    use = f"{USE}{kind_in(str(name))}"
     if not kind or use not in offered or name == _current(request):
         return None
     return use, {"id": name}

@@ -108,7 +108,7 @@ def _call(call: CallState, state: State, end: End | None, by: Mapping[str, str])
 
 def _object(name: str, state: State, graph: Graph) -> ObjectPart:
     made = state.objects[name]
-    first = state.contents.get(f"{made.kind}:{made.content}") if made.content else None
+    first = state.contents.get((made.kind, made.content)) if made.content else None
     return ObjectPart(
         name=name,
         type=made.kind,

@@ -17,8 +17,12 @@ from ..digest import digest, encode
 from ..errors import BrokenJournal, NewerJournal
 from ..events import Decided, Event, Finished, Replied, Started, from_json, to_json
 
-VERSION = 1
-"""The format of the lines that are written here."""
+VERSION = 2
+"""The version of the format, in journals on disk and in all that holds a journal's entries.
+
+1: lines have sums and seals. 2: what made an object is data with fields, and a seal is of the
+version too. `older_versions` says what is done with lines of an older version.
+"""
 Seal = Callable[[str], str]
 """Returns for a text what only this user's machine can return."""
 When = Literal["soon", "now", "first"]
@@ -106,15 +110,16 @@ def line(data: Mapping[str, Any], seal: Seal | None = None) -> str:
     """Return data as a line of JSON that shows any damage, and with `seal` who wrote it."""
     text = encode(data)
     if seal is not None:
-        text = f'{text[:-1]},"seal":"{seal(text)}"}}'
+        text = f'{text[:-1]},"seal":"{seal(_sealed_text(text, VERSION))}"}}'
     return f'{text[:-1]},"sum":"{_sum(text)}"}}'
 
 
 def read(text: str, version: int, seal: Seal | None) -> tuple[Mapping[str, Any], bool]:
     """Return what a line says, and whether this machine sealed it.
 
-    Raises one of BROKEN for a damaged line, NewerJournal for the first line of a newer format.
-    Before formats were counted (version 0) there were no sums.
+    `version` is that of the lines so far; before formats were counted (version 0) there were no
+    sums. Raises one of BROKEN for a damaged line, NewerJournal for the first line of a newer
+    format.
     """
     found = _SUM.fullmatch(text, max(len(text) - 18, 0))
     if found is not None:
@@ -123,16 +128,24 @@ def read(text: str, version: int, seal: Seal | None) -> tuple[Mapping[str, Any],
             raise BrokenJournal("a line does not fit its sum")
     elif version > 0:
         raise BrokenJournal("a line has no sum")
-    text, own = _unsealed(text, seal)
+    text, sealed = _unsealed(text, version, seal)
     data = json.loads(text)
     if found is None and ("sum" in data or "journal" in data):
         raise BrokenJournal("a line's sum was changed")
-    if "journal" in data and data["journal"] > VERSION:
+    if "journal" in data:
+        refuse_newer(data["journal"])
+    return data, sealed
+
+
+def refuse_newer(version: Any) -> None:
+    """Raise NewerJournal for a version that is not known here, BrokenJournal for none at all."""
+    if type(version) is not int or version < 0:
+        raise BrokenJournal("the version of the journal is no number")
+    if version > VERSION:
         raise NewerJournal(
             f"the journal was written by a newer version of jupyter-toolcall (format "
-            f"{data['journal']}, and this one reads {VERSION}); update it to read this"
+            f"{version}, and this one reads {VERSION}); update it to read this"
         )
-    return data, own
 
 
 def entry(data: Mapping[str, Any], own: bool) -> Entry:
@@ -151,12 +164,22 @@ def label(data: Mapping[str, Any]) -> Label:
     return Label(str(data.get("name", "")), bool(data.get("hidden")))
 
 
-def _unsealed(text: str, seal: Seal | None) -> tuple[str, bool]:
+def _unsealed(text: str, version: int, seal: Seal | None) -> tuple[str, bool]:
+    """Return a line without its seal, and whether that is this machine's for this version."""
     found = _SEAL.fullmatch(text, max(len(text) - 43, 0))
     if found is None:
         return text, False
     text = f"{text[: found.start()]}}}"
-    return text, seal is not None and seal(text) == found[1]
+    return text, seal is not None and seal(_sealed_text(text, version)) == found[1]
+
+
+def _sealed_text(text: str, version: int) -> str:
+    """Return what the seal of a line is of.
+
+    Since version 2 that is the version too: else a line of an older version, below a first
+    line that was changed, would be verified as one of today and allow what it says.
+    """
+    return text if version < 2 else f"{version} {text}"
 
 
 def _sum(text: str) -> str:

@@ -16,9 +16,10 @@ from ..events import Asked, Decided, Event, Finished, Replied, Started, to_json
 from ..interrupts import Hold
 from ..secrets import Secrets
 from . import entries
-from .entries import BROKEN, HEADER, Entry, Label, Seal, When, name, name_by_json
+from .entries import BROKEN, HEADER, VERSION, Entry, Label, Seal, When, name, name_by_json
 from .event_secrets import concealed
 from .folds import Fold
+from .older_versions import Upgrade
 
 __all__ = ["Entry", "Journal", "Label", "Seal", "When", "Write", "name"]
 
@@ -45,6 +46,7 @@ class Journal:
         """What is hidden in all that is added from now on; None where a file is only read."""
         self.version = 0
         """The format of the text that it was read from; 0 before formats were counted."""
+        self._upgrade = Upgrade()
 
     def write_to(self, write: Write, seal: Seal | None = None) -> None:
         """From now on give new lines to `write` too, its own entries sealed."""
@@ -173,6 +175,7 @@ class Journal:
 
         That is a reply with calls that have no result, and an approval whose call has not
         started. `why` is the value of `may_have_run` in their meta: "copied" or "damaged".
+        What is not verified is asked about anyway.
         """
         for leaf in self.leaves():
             over: set[str] = set()
@@ -306,8 +309,8 @@ class Journal:
         """Read a journal back.
 
         An entry is this machine's own where its seal is the one that `seal` returns; without
-        that none is. Raises BrokenJournal, naming the line, where a line does not fit its sum
-        or digest, or a newer version wrote it.
+        that none is, and nothing of an older version is. Raises BrokenJournal, naming the line,
+        where a line does not fit its sum or digest, or a newer version wrote it.
         """
         journal, bad = cls.salvage(text, seal)
         if bad:
@@ -338,16 +341,20 @@ class Journal:
         return journal, text[at:]
 
     def _read(self, line: str, seal: Seal | None) -> None:
-        data, own = entries.read(line, self.version, seal)
+        data, sealed = entries.read(line, self.version, seal)
+        older = self.version < VERSION
         if "journal" in data:
             self.version = data["journal"]
         elif "text" in data:
             if self.remember(data["value"]) != data["text"]:
                 raise BrokenJournal("a text does not fit its digest")
         elif "branch" in data:
-            self.label(data["branch"], entries.label(data))
+            begins = self._upgrade.id(data["branch"]) if older else data["branch"]
+            self.label(begins or "", entries.label(data))
+        elif older:
+            self._read_older(self._upgrade.entry(data, self.version, sealed), sealed)
         else:
-            self._read_entry(entries.entry(data, own))
+            self._read_entry(entries.entry(data, sealed))
 
     def _read_entry(self, entry: Entry) -> None:
         if entry.parent is not None and entry.parent not in self._entries:
@@ -358,3 +365,12 @@ class Journal:
         elif entry.own and not (known.own and known.meta == entry.meta):
             # What is said a second time is what was said last.
             self._adopt(known, entry.meta)
+
+    def _read_older(self, entry: Entry, sealed: bool) -> None:
+        """Add an entry of an older version; a seal says that it was written a second time."""
+        if entry.id not in self._entries:
+            self._add(entry, entry.when)
+        elif sealed:
+            self._fold_again(entry.id)
+            self._entries[entry.id] = entry
+            self._order.append(entry)

@@ -43,6 +43,8 @@ def reason(desk: Desk, call: CallState) -> str:
             return "You kept its recorded result, and the value is not at hand any more."
         case "damaged":
             return "It may have run: the lines of the journal behind it were damaged."
+        case "older":
+            return "It was recorded by an older version of jupyter-toolcall, and may have run."
     known = "it was recorded on another computer, or its record was changed"
     if not call.history:
         known = "it started before, and its result is not recorded here"

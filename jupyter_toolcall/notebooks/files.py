@@ -16,7 +16,8 @@ from ..content.value import well_formed
 from ..drawing.text import shown
 from ..errors import BrokenJournal, ToolcallError, Unfinished
 from ..events import from_json
-from ..journal.entries import BROKEN
+from ..journal.entries import BROKEN, VERSION, refuse_newer
+from ..journal.older_versions import Upgrade, saved_version
 from ..journal.tree import Journal
 from ..progress import bar
 from ..view.saving import MIME
@@ -135,21 +136,26 @@ def signed_by_jupyter(path: Path) -> bool:
 
 
 def recorded(path: Path) -> tuple[Recorded, ...]:
-    """Return the sessions that a file holds, each checked against its own digests."""
+    """Return the sessions that a file holds, each checked against its own digests.
+
+    What an older version wrote is converted to today's.
+    """
     with damage_refused():
         if path.suffix == ".jsonl":
             journal = Journal.loads(path.read_text(encoding="utf-8"))
             said = f"{len(journal)} entries, {len(journal.leaves())} branches"
+            said += f", of format {journal.version}" if journal.version < VERSION else ""
             return (Recorded(str(path), said, {}),)
         return tuple(_sessions(cells(path)))
 
 
 def _sessions(held: Sequence[Mapping[str, Any]]) -> Iterator[Recorded]:
+    upgrade = Upgrade()
     for number, cell in enumerate(held, 1):
         for data in _bundles(cell):
-            check(data[MIME])
+            saved = checked(data[MIME], upgrade)
             where = f"cell {number}: {_title(_text(cell.get('source', '')))}"
-            yield Recorded(where, _text(data.get("text/plain", "")), data[MIME], number)
+            yield Recorded(where, _text(data.get("text/plain", "")), saved, number)
 
 
 def _bundles(cell: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -170,18 +176,25 @@ def _text(text: Any) -> str:
     return text if isinstance(text, str) else "".join(map(str, text))
 
 
-def check(data: Mapping[str, Any]) -> None:
-    """Raise BrokenJournal where a saved session does not lead to the head that it names."""
+def checked(data: Mapping[str, Any], upgrade: Upgrade) -> Mapping[str, Any]:
+    """Return a saved session with the entries of its journal as today's version has them.
+
+    Raises BrokenJournal where they do not lead to the head that it names, NewerJournal where a
+    newer version wrote them.
+    """
     try:
         part = data["journal"]
-        ids = _ids(part)
-        head = part["head"]
-    except (KeyError, TypeError, IndexError, ValueError) as error:
+        refuse_newer(saved_version(part))
+        if saved_version(part) < VERSION:
+            return {**data, "journal": upgrade.saved_part(part)}
+        ids, head = _ids(part), part["head"]
+    except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
         raise BrokenJournal(
             f"a saved session is broken ({type(error).__name__}: {error})"
         ) from None
     if ids and head not in ids and head != part["parent"]:
         raise BrokenJournal("a saved session does not fit its own digests: it was changed")
+    return data
 
 
 def _ids(part: Mapping[str, Any]) -> list[str]:

@@ -18,6 +18,7 @@ from ..errors import BrokenJournal, ToolcallError
 from ..events import Replied, from_json
 from ..journal.disk import home, journal_file, journal_names
 from ..journal.diverging import differing
+from ..journal.entries import VERSION
 from ..journal.seal import sealing
 from ..journal.tree import Journal
 from ..models.named import IN_PLACE
@@ -84,7 +85,8 @@ def _journal(path: Path) -> Verified:
         return Verified("it holds no session")
     calls = len({call for state in states for call in state.order})
     what = f"{_many(len(journal), 'entry', 'entries')}, {_many(calls, 'call', 'calls')}"
-    return Verified(f"{what} follow one another; a journal holds no tools, so none ran")
+    older = f" (of format {journal.version})" if journal.version < VERSION else ""
+    return Verified(f"{what} follow one another{older}; a journal holds no tools, so none ran")
 
 
 # -- notebooks ------------------------------------------------------------------------------
@@ -110,7 +112,10 @@ def _notebook(path: Path, allow: bool) -> Verified:
     return Verified(said_of)
 
 
-_HINT = " ({} by hand came from another machine, or another notebook; --allow takes them)"
+_HINT = (
+    " ({} by hand came from another machine, another notebook or an older version; --allow takes "
+    "them)"
+)
 
 
 def _many(count: int, one: str, more: str) -> str:

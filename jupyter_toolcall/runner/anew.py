@@ -34,7 +34,8 @@ def _approved(script: Script, call_id: str) -> Entry | None:
 def _said(told: CallState, own: bool, journal: Journal, ready: Prepared) -> str:
     code = code_of(told, journal)
     if not own:
-        return "it was approved on another machine"
+        older = told.history == "older"
+        return f"it was approved {'in an older version' if older else 'on another machine'}"
     if code is not None and (other := changed(ready.tool, code)):
         return other
     if told.bound != ready.bound:

@@ -18,7 +18,7 @@ from ..request import Result
 from ..state.call import CallState
 from ..state.shape import State
 from ..tools import Tool, Toolbox
-from ..tools.references import NAME, kind_in, own_name_fits, walk
+from ..tools.references import NAME, own_name_fits, walk
 from .current_tools import SAVE_AS, USE, listed, own_name, save_as, use, views, with_own_names
 from .outputs import reminder, save_tools
 from .scheme import Offer, Scheme, as_text, receivers, told
@@ -39,7 +39,7 @@ class Current(Scheme):
     """`_saveAs` and `_use_TYPE` always, plain functions, and those of the current object."""
 
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
-        kinds, here, seen = kinds_there(state), _kind(current(state)), views(toolbox)
+        kinds, here, seen = kinds_there(state), _kind(current(state), state), views(toolbox)
         shown = [*functions_of("", toolbox), *(functions_of(here, toolbox) if here else ())]
         names = {tool.name for tool in shown}
         objects = {kind: listed(kind, state, toolbox) for kind in kinds}
@@ -116,8 +116,9 @@ def saved(state: State, call: CallState | None = None) -> dict[str, str]:
     return {own_name(each.arguments.get("name")): current(state, each) for each in before}
 
 
-def _kind(name: str) -> str:
-    return kind_in(name)
+def _kind(name: str, state: State) -> str:
+    """Return the type of an object, "" for none."""
+    return state.objects[name].kind if name else ""
 
 
 # -- what a call left unsaid ---------------------------------------------------------------
@@ -144,9 +145,8 @@ def _used(call: CallState, kind: str, given: dict[str, Any], state: State) -> di
         return given
     if not NAME.fullmatch(name):
         return {**given, "id": saved(state, call).get(own_name(name), name)}
-    state.resolve(name)
-    if _kind(name) != kind:
-        raise CallError(f"{name} is a {_kind(name)}; call {_go_to(name)}")
+    if (other := state.resolve(name).kind) != kind:
+        raise CallError(f"{name} is a {other}; call {_go_to(name, state)}")
     return given
 
 
@@ -160,7 +160,7 @@ def _on_current(call: CallState, tool: Tool, given: dict[str, Any], state: State
         return given
     if not here:
         raise CallError(f"{tool.name}: {_nothing_current(state)}")
-    if _kind(here) not in kinds:
+    if _kind(here, state) not in kinds:
         raise CallError(
             f"{tool.name} is a function of {' or '.join(kinds)}, and the current object is "
             f"{here}; {_reach(said, kinds, state)}"
@@ -175,8 +175,12 @@ def _on_current(call: CallState, tool: Tool, given: dict[str, Any], state: State
 
 def _reach(said: Any, kinds: tuple[str, ...], state: State) -> str:
     """Return how to get to the object that a call needs."""
-    wanted = said if said in state.objects and _kind(said) in kinds else newest_of(kinds, state)
-    return f"call {_go_to(wanted)} first" if wanted else f"there is no {' or '.join(kinds)} yet"
+    wanted = (
+        said if said in state.objects and _kind(said, state) in kinds else newest_of(kinds, state)
+    )
+    return (
+        f"call {_go_to(wanted, state)} first" if wanted else f"there is no {' or '.join(kinds)} yet"
+    )
 
 
 def _nothing_current(state: State) -> str:
@@ -184,11 +188,11 @@ def _nothing_current(state: State) -> str:
     if not names:
         return "there is no object yet; call a tool that makes one first"
     more = f"; there are: {', '.join(names)}" if len(names) > 1 else ""
-    return f"there is no current object yet; begin with {_go_to(names[0])}{more}"
+    return f"there is no current object yet; begin with {_go_to(names[0], state)}{more}"
 
 
-def _go_to(name: str) -> str:
-    return f'{USE}{_kind(name)}(id: "{name}")'
+def _go_to(name: str, state: State) -> str:
+    return f'{USE}{_kind(name, state)}(id: "{name}")'
 
 
 # -- what comes into view --------------------------------------------------------------------
@@ -198,7 +202,7 @@ def _into_view(call: CallState, state: State, toolbox: Toolbox) -> tuple[str, ..
     """Return the tools that a call's outcome brings: each comes into view once."""
     first = dict.fromkeys(made.kind for made in introduced(call, state))
     uses = [f"{USE}{kind}" for kind in first]
-    here = _kind(_after(call, state))
+    here = _kind(_after(call, state), state)
     mine = functions_of(here, toolbox) if here and _is_first(here, call, state) else ()
     return (*uses, *(tool.name for tool in mine))
 

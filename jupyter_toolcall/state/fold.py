@@ -27,6 +27,7 @@ from ..events import (
     Started,
     Usage,
 )
+from ..journal.older_versions import OLDER
 from ..journal.trail import Trail
 from ..journal.tree import Entry, Journal
 from .call import CALL_ID, CallState, Status
@@ -166,8 +167,7 @@ def _with_calls(
     state: State, reply: Replied, entry: Entry, stale: bool
 ) -> tuple[HashTrieMap[str, CallState], Trail[str]]:
     calls, order, turn = state.calls, state.order, state.turns + 1
-    kept = "kept" if "kept" in entry.meta else ""
-    history = entry.meta.get("may_have_run", kept) if entry.own else "unverified"
+    history = _history(entry)
     for index, call in enumerate(reply.calls):
         if call.id in calls:
             raise NotYourTurn(f"the call id {call.id!r} was used before")
@@ -184,6 +184,12 @@ def _with_calls(
         calls = calls.insert(call.id, known)
         order = order.add(call.id)
     return calls, order
+
+
+def _history(entry: Entry) -> str:
+    """Return why the calls of a reply may have run already (`CallState.history`)."""
+    why = entry.meta.get("may_have_run", "kept" if "kept" in entry.meta else "")
+    return str(why) if entry.own or why == OLDER else "unverified"
 
 
 def _sum(spent: Usage, more: Usage | None) -> Usage:

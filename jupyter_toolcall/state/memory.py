@@ -112,7 +112,8 @@ class Memory:
 
     def keep_instance(self, name: str, subject: Any) -> str:
         """Take in a stateful instance as it is now; return the digest of that."""
-        given = digest("instance", name, content_digest(subject))
+        # With the name as version 1 of the journal had it, so that an older session is found.
+        given = digest("instance", f"({name})", content_digest(subject))
         self.values[given] = private(subject)[0]
         self.instances[name] = given
         return given

@@ -92,8 +92,8 @@ def introduce(state: State, made: Made) -> State:
     )
 
 
-def _with_content(state: State, made: Made, name: str) -> HashTrieMap[str, str]:
-    key = f"{made.kind}:{made.content}"
+def _with_content(state: State, made: Made, name: str) -> HashTrieMap[tuple[str, str], str]:
+    key = (made.kind, made.content)
     if not made.content or key in state.contents:
         return state.contents
     return state.contents.insert(key, name)

@@ -17,6 +17,7 @@ from .missing import MissingObject, in_words
 
 _NONE: HashTrieMap[str, Any] = HashTrieMap()
 _NO_NAMES: HashTrieMap[Producer, str] = HashTrieMap()
+_NO_CONTENTS: HashTrieMap[tuple[str, str], str] = HashTrieMap()
 _UNOPENED = Opened()
 _UNUSED = Usage()
 
@@ -54,8 +55,8 @@ class State:
     names: Trail[str] = field(default_factory=Trail)
     objects: HashTrieMap[str, Made] = _NONE
     by_producer: HashTrieMap[Producer, str] = _NO_NAMES
-    contents: HashTrieMap[str, str] = _NONE
-    """For each content that an object has, by type, the first object that had it."""
+    contents: HashTrieMap[tuple[str, str], str] = _NO_CONTENTS
+    """For each type, and the digest of a content, the first object that had it."""
     counts: HashTrieMap[str, int] = _NONE
     newest: HashTrieMap[str, str] = _NONE
     succeeded: HashTrieMap[str, Trail[str]] = _NONE

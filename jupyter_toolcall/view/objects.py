@@ -48,8 +48,8 @@ def _saved(name: str, state: State) -> str:
 
 def equal_to(name: str, state: State) -> str:
     """Return the name of the oldest object with the same content, "" for none."""
-    content = state.objects[name].content
-    first = state.contents.get(f"{state.objects[name].kind}:{content}") if content else None
+    made = state.objects[name]
+    first = state.contents.get((made.kind, made.content)) if made.content else None
     return first if first is not None and first != name else ""
 
 

@@ -9,6 +9,7 @@ from ..branches.branch import is_prompt
 from ..drawing.render import svg
 from ..drawing.text import text
 from ..events import Asked, Opened, Replied, to_json
+from ..journal.entries import VERSION
 from ..journal.tree import Entry
 from ..loop import Cursor
 from ..rows.contract import Rows, Saved
@@ -32,7 +33,8 @@ def journal_part(cursor: Cursor, since: str | None) -> dict[str, Any]:
     """Return the entries that a cell added, without the ids that follow from them.
 
     `events` is a list of [index of the parent in this list, event, meta]; -1 is `parent`.
-    Where that opened the session, or changed it, `opened` is [its own parent, event].
+    Where that opened the session, or changed it, `opened` is [its own parent, event]. `version`
+    is that of the journal's format, not of the rows beside it.
     """
     entries = _behind(cursor, since)
     index = {entry.id: n for n, entry in enumerate(entries)}
@@ -42,8 +44,8 @@ def journal_part(cursor: Cursor, since: str | None) -> dict[str, Any]:
     codes = (e.meta["code"] for e in entries if "code" in e.meta)
     keys = (*(key for offered in sent for key in offered), *codes)
     texts = {key: known[key] for key in keys if key in known}
-    part = {"parent": since, "head": cursor.head, "events": events, "texts": texts}
-    return {**part, **_opened(cursor, since)}
+    part = {"version": VERSION, "parent": since, "head": cursor.head}
+    return {**part, "events": events, "texts": texts, **_opened(cursor, since)}
 
 
 def _opened(cursor: Cursor, since: str | None) -> dict[str, Any]:

@@ -52,6 +52,9 @@ class Files(Protocol):
     def sync_folder(self, path: Path) -> None:
         """Return when the names in a folder are on disk."""
 
+    def rename(self, path: Path, to: Path) -> None:
+        """Give a file another name in its folder, in place of the file that has that name."""
+
     def lock(self, path: Path) -> Callable[[], None] | None:
         """Return what lets go of the lock of a file; None where another process holds it."""
 
@@ -105,6 +108,9 @@ class LocalFiles:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+    def rename(self, path: Path, to: Path) -> None:
+        os.replace(path, to)
 
     def lock(self, path: Path) -> Callable[[], None] | None:
         """The system's lock ends with its process; without one a file names who holds it."""

@@ -2,12 +2,15 @@
 
 A kernel that can't write reads: what is on disk is history to it and allows nothing, since
 its writer may act on it. Later it may become the writer, and then it writes what it has.
+
+The file of an older version is kept beside as it was; its session goes on in a new file.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import os
 import re
 from collections.abc import Callable
@@ -19,6 +22,7 @@ from ...digest import digest
 from ...errors import ToolcallError, UnreadableJournal
 from ...events import Replied
 from ..entries import HEADER, VERSION, Entry
+from ..older_versions import OLDER
 from ..seal import key_refusal
 from ..tree import Journal, Seal
 from .files import DISK, File, Files
@@ -34,6 +38,10 @@ ELSEWHERE = (
     "when that one has closed, the next cell here writes it."
 )
 HELD_ELSEWHERE = "another kernel writes this session. Shut that kernel down and run this cell again"
+HISTORY = (
+    "An older version of jupyter-toolcall recorded this session: it is shown as history, and you "
+    "are asked before a recorded call runs again."
+)
 REGAINED = "This session is on disk again, with all that happened here."
 UNSEALED = (
     "The key that tells this machine's journals can't be read or made, so what happens here "
@@ -103,7 +111,9 @@ def _percent(char: str) -> str:
 def journal_names(notebook: str) -> tuple[str, ...]:
     """Return the names of a notebook's sessions that are on disk; "" is the unnamed one."""
     found = sorted(path.stem for path in journal_file(notebook, "").parent.glob("*.jsonl"))
-    return tuple("" if stem == UNNAMED else unquote(stem) for stem in found)
+    # The file of an older version (`a.v1.jsonl`) is no session of its own.
+    stems = (stem for stem in found if "." not in stem)
+    return tuple("" if stem == UNNAMED else unquote(stem) for stem in stems)
 
 
 def read_journal(path: Path, files: Files = DISK, seal: Seal | None = None) -> Journal:
@@ -194,8 +204,14 @@ def _taken(place: Place, known: Journal | None, release: Callable[[], object]) -
     data = place.files.read(place.path) or b""
     found, whole = _valid(data, place.seal)
     journal, lines = (found, []) if known is None else _joined(known, found, place.seal)
-    writer = Writer(_mended(place, data, whole), whole)
-    for line in [HEADER] * (found.version < VERSION) + lines:
+    older = whole > 0 and found.version < VERSION
+    if older:
+        aside = _keep_older(place, data, found.version)
+        writer, lines = _converted(place, journal), []
+    else:
+        aside = place.path.with_suffix(".torn")
+        writer = Writer(_mended(place, data, whole, aside), whole)
+    for line in [HEADER] * (whole == 0) + lines:
         writer(line, "soon")
     journal.write_to(writer, place.seal)
     if b"\n" in data[whole:]:
@@ -203,7 +219,8 @@ def _taken(place: Place, known: Journal | None, release: Callable[[], object]) -
         journal.mark_open_calls("damaged")
     doubt = _unverified(place) if any(map(_asks_unverified, found)) else ""
     notes = {
-        _damage(place, found): whole < len(data),
+        f"{HISTORY} The file as it was is kept in {aside}.": older,
+        _damage(found, aside): whole < len(data),
         REGAINED: known is not None,
         key_refusal(home()) or UNSEALED: place.seal is None,
         f"{doubt[:1].upper()}{doubt[1:]}.": bool(doubt) and place.seal is not None,
@@ -217,8 +234,50 @@ def _taken(place: Place, known: Journal | None, release: Callable[[], object]) -
     return Kept(journal, note, close, writer.late, doubt=doubt)
 
 
+def _keep_older(place: Place, data: bytes, version: int) -> Path:
+    """Keep the file of an older version as it is, under a name of its own, and return its path."""
+    for number in itertools.count(1):
+        again = f"-{number}" if number > 1 else ""
+        path = place.path.with_suffix(f".v{version}{again}.jsonl")
+        known = place.files.read(path)
+        if known is None:
+            _put_whole(place, path, data)
+        if known in (None, data):
+            break
+    return path
+
+
+def _converted(place: Place, journal: Journal) -> Writer:
+    """Put a journal of today's version in the place of the older file; return its writer."""
+    data = journal.dumps(place.seal).encode()
+    _put_whole(place, place.path, data)
+    return Writer(place.files.open(place.path), len(data))
+
+
+def _put_whole(place: Place, path: Path, data: bytes) -> None:
+    """Write a file that is there whole or not at all; the one that has its name is replaced."""
+    new = path.with_name(f".{path.name}.new")
+    file = place.files.open(new)
+    try:
+        # A kernel that was killed here before may have left a part of it.
+        file.cut(0)
+        append(file, data)
+        file.sync()
+    except OSError:
+        with contextlib.suppress(OSError):
+            file.cut(0)
+        raise
+    finally:
+        file.close()
+    place.files.rename(new, path)
+    place.files.sync_folder(path.parent)
+
+
 def _asks_unverified(entry: Entry) -> bool:
-    return not entry.own and isinstance(entry.event, Replied) and bool(entry.event.calls)
+    """Return whether a reply asks for calls, and nothing says who recorded it."""
+    by_older = entry.meta.get("may_have_run") == OLDER
+    calls = isinstance(entry.event, Replied) and bool(entry.event.calls)
+    return calls and not (entry.own or by_older)
 
 
 def _unverified(place: Place) -> str:
@@ -233,10 +292,10 @@ def _unverified(place: Place) -> str:
     )
 
 
-def _mended(place: Place, data: bytes, whole: int) -> File:
+def _mended(place: Place, data: bytes, whole: int, aside: Path) -> File:
     """Return the file, open behind what is whole in it; the rest is set aside before."""
     if whole < len(data):
-        _set_aside(place, data[whole:])
+        _set_aside(place, aside, data[whole:])
     file = place.files.open(place.path)
     try:
         place.files.sync_folder(place.path.parent)
@@ -263,10 +322,10 @@ def _joined(known: Journal, found: Journal, seal: Seal | None) -> tuple[Journal,
     return known, list(known.lines(seal, found))
 
 
-def _damage(place: Place, found: Journal) -> str:
+def _damage(found: Journal, aside: Path) -> str:
     whole = f"its first {len(found)} entries are whole, and what was behind them"
     kept = whole if len(found) else "nothing of it can be read, so it begins anew; what was there"
-    return f"The journal was damaged: {kept} is set aside in {place.path.with_suffix('.torn')}."
+    return f"The journal was damaged: {kept} is set aside in {aside}."
 
 
 def _make_folders(path: Path, files: Files) -> None:
@@ -285,15 +344,15 @@ def _close_to_others(folder: Path) -> None:
                     each.chmod(0o700)
 
 
-def _set_aside(place: Place, rest: bytes) -> None:
+def _set_aside(place: Place, aside: Path, rest: bytes) -> None:
     """Keep what is damaged: on disk before it is cut off, and behind what was kept before."""
-    aside = place.files.open(place.path.with_suffix(".torn"))
+    file = place.files.open(aside)
     try:
-        append(aside, rest.rstrip(b"\n") + b"\n")
-        aside.sync()
-        place.files.sync_folder(place.path.parent)
+        append(file, rest.rstrip(b"\n") + b"\n")
+        file.sync()
+        place.files.sync_folder(aside.parent)
     finally:
-        aside.close()
+        file.close()
 
 
 def _text(data: bytes | None) -> str:
