@@ -337,7 +337,7 @@ def test_a_file_that_is_no_journal_or_is_damaged_is_named_with_what_there_is_to_
     with pytest.raises(BrokenJournal, match=rf"journal.jsonl: line {len(whole)} .*alone loads"):
         world.load()
     world.path.write_text("".join(whole[:-1]))
-    assert world.load().calls[0].status == "approved"
+    assert world.load().calls[0].status == "proposed"
     world.path.write_text("root:x:0\n")
     with pytest.raises(BrokenJournal, match=r"journal\.jsonl: this is no journal"):
         world.load()

@@ -18,8 +18,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jupyter_toolcall.panel.driving import Drive
-from jupyter_toolcall.view.watch import standing
 
 from jupyter_toolcall import Scripted, Session, cli
 from jupyter_toolcall.digest import digest
@@ -37,8 +35,10 @@ from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.magics.prompting import say
 from jupyter_toolcall.notebooks.files import recorded
 from jupyter_toolcall.options.line import options
+from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.runner.approval import Approve
 from jupyter_toolcall.view.saving import MIME, bundle
+from jupyter_toolcall.view.view_rows import standing
 from tests.faults.disks import Watched
 from tests.faults.platter import empty
 from tests.older_sessions import KEY, NOTEBOOKS, RAN, STORIES, Jar, Shelf, box, load, played, shown
@@ -215,7 +215,9 @@ def keep_all(session: Session) -> list[str]:
     while session.pending:
         call = session.pending[0]
         asked.append(call.id)
-        rows = {row.call: row for row in Drive(session, lambda notice: None).whole().calls}
+        rows = {
+            row.call: row for row in PanelController(session, lambda notice: None).whole().calls
+        }
         row = rows[call.id]
         try:
             if row.recorded:

@@ -193,7 +193,7 @@ def _say(*acts):
     notebook._leave(drive)
 
 def _cut_off(session, call_id):
-    from jupyter_toolcall.loop.calling import start_of
+    from jupyter_toolcall.loop.turn import start_of
     cursor = session.decide(call_id).cursor
     call = cursor.state.calls[call_id]
     cursor.write(start_of(call, cursor.prepared(call, cursor.state)[0]))

@@ -131,9 +131,9 @@ def test_a_result_of_another_machine_is_shown_and_is_not_memory(tmp_path: Path) 
     again = loaded.replay().run()
     assert ([call.tool for call in again.pending], post.sent) == (["send"], [])
     again.decide(again.pending[0].id).run()
-    assert (post.sent, again.head) == (["Ann"], session.head)
+    assert post.sent == ["Ann"]
     # It is this machine's own now, so that a second replay runs nothing.
-    assert again.replay().run().head == session.head
+    assert again.replay().run().head == again.head
     assert post.sent == ["Ann"]
 
 

@@ -171,7 +171,7 @@ def _plain(row: Sequence[Any], texts: Mapping[str, Any]) -> list[Any]:
 
 def _without(data: Any) -> Any:
     match data:
-        case {"type": "decided" | "made" | "opened"}:
+        case {"type": "decided" | "started" | "made" | "opened"}:
             return {key: _without(item) for key, item in data.items() if key not in UNSAID}
         case dict():
             return {key: _without(item) for key, item in data.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ..events import Asked, Decided, Finished, Replied
+from ..events import Asked, Decided, Finished, Replied, Started
 from ..loop import Cursor
 from ..state.fold import state_at
 from ..view.exchanges import model_of
@@ -42,6 +42,9 @@ def circumstances(cursor: Cursor) -> Mapping[str, Circumstance]:
             case Decided(call_id, decision, reason=reason):
                 known, by = found[call_id], str(entry.meta.get("by", ""))
                 found[call_id] = replace(known, decision=decision, by=by, reason=reason)
+            case Started(call_id, bound=bound) if bound:
+                allowed: str = found[call_id].decision or "approve"
+                found[call_id] = replace(found[call_id], decision=allowed, by="policy")
             case Finished(call_id, by="program"):
                 found[call_id] = replace(found[call_id], by="program", handed=True)
     return found

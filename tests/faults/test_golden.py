@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jupyter_toolcall import Session
-from jupyter_toolcall.events import Decision
+from jupyter_toolcall.events import Decided, Decision, Event, Started
 from jupyter_toolcall.journal.entries import VERSION
 from jupyter_toolcall.journal.tree import Journal
 from tests.faults.keepsakes import GOLDEN, Jar, Shelf, box, text
@@ -41,8 +42,22 @@ def test_there_is_each_session_in_each_format() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_its_entries_are_those_that_would_be_written_today(path: Path) -> None:
     then, today = Journal.loads(path.read_text()), Journal.loads(text(path.stem))
-    assert [entry.id for entry in then] == [entry.id for entry in today]
+    if path.parent.name == f"v{VERSION}":
+        assert [entry.id for entry in then] == [entry.id for entry in today]
+    assert [*apart_from_policy(then)] == [*apart_from_policy(today)]
     assert not any(entry.own for entry in then)
+
+
+def apart_from_policy(journal: Journal) -> Iterator[Event]:
+    """Yield the events without approvals of the policy: before version 2 they were decisions."""
+    for entry in journal:
+        match entry.event:
+            case Decided(decision="approve") if entry.meta.get("by") == "policy":
+                pass
+            case Started() as started:
+                yield replace(started, bound="")
+            case event:
+                yield event
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
@@ -62,4 +77,6 @@ def test_a_replay_says_the_same_and_adds_nothing_but_what_is_asked_anew(path: Pa
         return
     assert told(again) == before
     # Two calls of a reply were decided on before either ran; asked anew, each runs at once.
-    assert path.stem == "decided" or len(again.journal) == count
+    # What the policy approved is part of a start, and so another entry than the person's.
+    by_policy = path.parent.name == f"v{VERSION}" and path.stem != "decided"
+    assert path.stem == "decided" or by_policy or len(again.journal) == count

@@ -38,12 +38,18 @@ class Outside:
     def on_disk(self) -> tuple[int, int]:
         """Return how many starts, and approvals, are on disk for certain."""
         proof = self.proof()
-        return len(set(_STARTED.findall(proof))), len(set(_ALLOWED.findall(proof)))
+        # An approval that is given again, after damage, is a line of the same entry.
+        unmarked = (line for line in proof.splitlines() if b'"may_have_run"' not in line)
+        approvals = [line for line in unmarked if _ALLOWED.search(line)]
+        return len(set(_STARTED.findall(proof))), len(approvals)
 
 
 _EVENT = rb'"id":"(\w+)","parent":"\w+","event":\{"type":'
 _STARTED = re.compile(_EVENT + b'"started"')
-_ALLOWED = re.compile(_EVENT + b'"decided"(?!.{0,80}"(?:reject|answer)")')
+_ALLOWED = re.compile(
+    # A person's approval is a decision; the policy's is part of the start.
+    _EVENT + b'(?:"decided"(?!.{0,80}"(?:reject|answer)")|"started".*"bound":"\\w)'
+)
 
 
 @dataclass(frozen=True)
