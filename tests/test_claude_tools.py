@@ -324,6 +324,27 @@ def test_whatever_a_model_does_the_api_takes_it_and_what_was_sent_stays(
                 assert _begins_with(after["messages"], before["messages"])
 
 
+@pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
+def test_a_turn_that_paused_before_it_said_anything_is_asked_for_again(
+    server: StandIn, strategy: Strategy
+) -> None:
+    select = says(Use("selectTools", {"tools": [f"Soup_{STEPS[0]}"]}))
+    server.turns = [select, says(stop="pause_turn"), says(), says("Done.")]
+    with a_claude(server, strategy=strategy) as model:
+        session = Session(
+            soup_kitchen(),
+            model,
+            scheme="select",
+            inputs={"soup": Soup()},
+            outputs={"made": Soup},
+            approve="all",
+        ).tell("Make soup.")
+        assert session.text == "Done."
+    assert server.refused == []
+    for before, after in pairwise(asked.body for asked in server.asked):
+        assert _begins_with(after["messages"], before["messages"])
+
+
 def _begins_with(after: list[Json], before: list[Json]) -> bool:
     """What was told last may be told more; a turn that paused may end in another way."""
     *turns, last = unmarked(before)

@@ -85,8 +85,9 @@ def _turns(
         said = _said(message, way.model)
         if place and _goes_on(history[place - 1], turns):
             turns[-1]["content"] += said
-        elif said or defined:
-            _reply(turns, said or _texts(NOTHING), defined)
+            continue
+        _reply(turns, said or (_texts(NOTHING) if defined else []), defined)
+        if said or defined:
             bindings[len(turns) - 1] = _binding(message)
             defined = []
     if not (history and _goes_on(history[-1], turns)):
@@ -118,7 +119,7 @@ def _addition(tool: Json) -> Json:
 def _goes_on(message: Message, turns: Sequence[Json]) -> bool:
     """Return whether the last turn is the model's, and goes on where this message paused."""
     match message:
-        case Assistant(raw={"paused": True}):
+        case Assistant(raw={"paused": True, "content": [_, *_]}):
             return bool(turns) and turns[-1]["role"] == "assistant"
     return False
 
