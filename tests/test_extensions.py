@@ -167,15 +167,16 @@ class Counter(NotebookExtension):
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(extensions, "_registered", {})
-    known, sources = dict(added.FLAGS), dict(added.REPLAY_SOURCES)
+    flags, sources = dict(added.FLAGS), dict(added.REPLAY_SOURCES)
     add_flag(Flag("count", "count this cell", "do not count it", "Count each cell."))
     add_replay_source(".tally", "what a tally")
     replays = {".tally": lambda folder, name: Scripted([name])}
     register(Registration("counter", Counter, ("tally",), "  tally   how many\n", replays))
     yield
-    for now, before in ((added.FLAGS, known), (added.REPLAY_SOURCES, sources)):
-        now.clear()
-        now.update(before)
+    added.FLAGS.clear()
+    added.FLAGS.update(flags)
+    added.REPLAY_SOURCES.clear()
+    added.REPLAY_SOURCES.update(sources)
 
 
 @pytest.mark.usefixtures("registered")
