@@ -17,8 +17,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from jupyter_toolcall.view.view_rows import standing
-
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.journal.disk import journal_file
 from jupyter_toolcall.magics.cells import Cells
@@ -27,6 +25,7 @@ from jupyter_toolcall.models.scripted import Item
 from jupyter_toolcall.options.line import options
 from jupyter_toolcall.tools import Changed
 from jupyter_toolcall.view.saving import bundle
+from jupyter_toolcall.view.view_rows import standing
 
 KEY = b"the key of the older sessions ok"
 """What their lines are sealed with."""

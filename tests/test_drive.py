@@ -11,7 +11,7 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.errors import Stopped
 from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.rows.contract import Exported, Notice, Refused, Shown
+from jupyter_toolcall.rows.contract import Delta, Exported, Notice, Refused, Shown
 
 
 def double(number: int) -> int:
@@ -102,6 +102,25 @@ def test_a_wish_to_go_on_wakes_a_session_that_was_stopped() -> None:
     drive = PanelController(session, lambda notice: None)
     obeyed(drive, {"type": "run"})
     assert statuses(drive) == ["succeeded", "succeeded"]
+
+
+def test_a_panel_is_not_told_that_the_session_runs_after_a_command_that_is_refused() -> None:
+    drive, heard = seated()
+
+    async def refused() -> None:
+        going = asyncio.ensure_future(drive.run())
+        await asyncio.sleep(0.01)
+        heard.clear()
+        drive.receive({"type": "rm -rf"})
+        await asyncio.sleep(0.1)
+        drive.receive({"type": "stop"})
+        await going
+
+    with pytest.raises(Stopped):
+        asyncio.run(refused())
+    assert isinstance(heard[0], Refused)
+    phases = [row.phase for each in heard if isinstance(each, Delta) for row in each.rows.session]
+    assert phases == ["waiting", "stopped"]
 
 
 def test_a_stop_while_a_call_waits_ends_the_wait_and_loses_nothing() -> None:

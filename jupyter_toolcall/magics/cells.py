@@ -13,9 +13,18 @@ from typing import Any
 
 from ..acts.outdated import changed_tools
 from ..content.value import content_digest
-from ..errors import UsageError
+from ..errors import ToolcallError, UsageError
 from ..events import Made, Opened, Producer
-from ..journal.disk import DISK, Files, Kept, home, journal_file, open_journal
+from ..journal.disk import (
+    DISK,
+    Files,
+    Kept,
+    home,
+    journal_file,
+    journal_names,
+    open_journal,
+    read_journal,
+)
 from ..journal.seal import sealing
 from ..journal.tree import Journal
 from ..loop import Cursor, Desk
@@ -23,11 +32,11 @@ from ..options.line import SET_UP, Options, merged
 from ..request import Model
 from ..runner.store import shelf
 from ..session import Session
+from ..state.fold import state_at
 from ..state.memory import Memory
 from ..state.shape import State
 from .copied import brought, mark_runs_elsewhere
 from .extensions import NotebookExtension, registrations
-from .resting import names, resting
 from .setting_up import Variables, desk_for
 
 UNKEPT = (
@@ -113,15 +122,16 @@ class Cells:
         """Return one line for as long as something of a session is not on disk."""
         return self.kept[name].late() if name in self.kept else ""
 
-    def resting(self, name: str = "") -> str:
+    def stored(self, name: str = "") -> str:
         """Say how a session stands that is on disk, and not in this kernel; else return "".
 
         Without a name, and without any session in this kernel, all of them, a line each.
         """
-        if name in self.sessions or (not name and self.last is not None):
+        here = name in self.sessions if name else self.last is not None
+        if here or not self.notebook:
             return ""
-        found = [name] if name else names(self.notebook)
-        return "\n".join(filter(None, [resting(self.notebook, n, self.files) for n in found]))
+        found = [name] if name else journal_names(self.notebook)
+        return "\n".join(filter(None, [_stored(self.notebook, n, self.files) for n in found]))
 
     def close(self) -> None:
         """Let go of all journals."""
@@ -143,8 +153,8 @@ class Cells:
         """Return a session of this kernel by name, or the last one. Raises UsageError."""
         wanted = name or self.last
         if wanted is None or wanted not in self.sessions:
-            if rests := self.resting(name):
-                raise UsageError(rests)
+            if stored := self.stored(name):
+                raise UsageError(stored)
             known = ", ".join(filter(None, self.sessions)) or "none"
             which = f" {name!r}" if name else ""
             raise UsageError(
@@ -250,6 +260,36 @@ class Cells:
         self.sessions[session.name] = session
         self.last = session.name
         return session
+
+
+def _stored(notebook: str, name: str, files: Files) -> str:
+    """Return in a line how a session stands that is on disk; "" where there is none.
+
+    Nothing is written, locked or allowed here: that takes its cell, which brings the tools.
+    """
+    journal = read_journal(journal_file(notebook, name), files)
+    if not len(journal):
+        return ""
+    named = f"session {name!r}" if name else "the session"
+    try:
+        state = state_at(journal, journal.leaves()[-1])
+    except ToolcallError as error:
+        return f"{named} is on disk, and does not fit: {error}"
+    return (
+        f"{named} is on disk: {len(state.order)} calls, {len(state.names)} objects, "
+        f"{_first_open(state)}. Its tools are not in this kernel: run its cell, and it goes on "
+        "there"
+    )
+
+
+def _first_open(state: State) -> str:
+    """Return which call is open; what its tool would do about it is not known without the tool."""
+    if not state.open:
+        return "no call open"
+    call = state.calls[state.open[0]]
+    arguments = ", ".join(f"{key}={value!r}" for key, value in call.asked.items())[:200]
+    ends = {"unknown": "cut off while it ran", "approved": "approved and not run"}
+    return f"{call.id} {call.tool}({arguments}) is {ends.get(call.status, 'not decided on')}"
 
 
 def _all_inputs(

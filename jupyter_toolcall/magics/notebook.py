@@ -1,7 +1,7 @@
 """A kernel's notebook: what runs behind `%%toolchat` and `%toolchat`.
 
-The imperative end of it all: it takes options and variables, shows the panel, drives the
-session, leaves the result in the cell and the outputs in variables.
+It takes options and variables, displays the panel, runs the session, and leaves the result in the
+cell and the outputs in variables.
 """
 
 from __future__ import annotations

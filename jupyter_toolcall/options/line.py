@@ -182,28 +182,23 @@ def options(line: str, settings: Mapping[str, Any] | None = None) -> Options:
     if found.replay and found.model:
         raise UsageError("--replay is the model that answers: leave out -m")
     return Options(
-        model=found.model,
+        **{name: getattr(found, name) for name in _AS_WRITTEN},
         tools=tuple(dict.fromkeys(found.tools)),
         inputs=_once("-i", [_input(text) for text in found.input]),
         outputs=_once("-o", [_output(text) for text in found.output]),
         session=_session(found.session),
-        fresh=found.fresh,
-        scheme=found.scheme,
-        native=found.native,
-        system=found.system,
-        approve=found.approve,
         breaks=tuple(found.breaks),
-        step=found.step,
-        wait=found.wait,
-        max_turns=found.max_turns,
-        record=found.record,
-        replay=found.replay,
-        quiet=found.quiet,
-        help=found.help,
         said=_said(reader, words),
         default_model=model,
         extra={name: getattr(found, name) for name in FLAGS},
     )
+
+
+_AS_WRITTEN = (
+    *("model", "fresh", "scheme", "native", "system", "approve", "step", "wait", "max_turns"),
+    *("record", "replay", "quiet", "help"),
+)
+"""The options whose values are what the line or a setting says."""
 
 
 def _said(reader: argparse.ArgumentParser, words: Sequence[str]) -> frozenset[str]:

@@ -155,10 +155,12 @@ class PanelController:
             self.busy = False
 
     async def _run(self, wait: bool) -> Session:
+        goes_on = False
         while True:
             await asyncio.sleep(0)
             self.apply_commands()
-            pause = self._pause() if self._paused else self._step()
+            pause = self._pause() if self._paused else self._step(publish=goes_on)
+            goes_on = False
             if pause == "done":
                 self.publish("finished", detail=self._replay_result(), passing=self._repeated())
                 return self.session
@@ -168,6 +170,7 @@ class PanelController:
                     return self.session
                 while not self.inbox:
                     await asyncio.sleep(TICK)
+                goes_on = self.apply_commands()
 
     def run_to_pause(self) -> Session:
         """Run to the first pause, where nothing can be awaited. Raises as `run` does."""
@@ -193,15 +196,18 @@ class PanelController:
             self.publish("finished") if pause == "done" else self._publish_pause(pause)
         return self.session
 
-    def _step(self) -> Pause:
-        """Take a step; return what the session needs before it can take one."""
+    def _step(self, publish: bool) -> Pause:
+        """Take a step; return what the session needs before it can take one.
+
+        With `publish` the panels are sent that it goes on, also where the step takes no time.
+        """
         with interrupts():
-            if self._advance():
+            if self._advance(publish):
                 self._paused = self.stepping
                 return ""
         return self._pause()
 
-    def _advance(self) -> bool:
+    def _advance(self, publish: bool) -> bool:
         """Take the next step, published first where it takes time; return whether there was one."""
         cursor = self.session.cursor
         if cursor.held_by is not None:
@@ -212,7 +218,7 @@ class PanelController:
             case Judge() | Perform() if cursor.script.next() is None and not self.stepping:
                 # It is published when its tool runs.
                 pass
-            case _ if self.stepping or self._published[0] in ("waiting", "ready"):
+            case _ if publish or self.stepping:
                 self.publish("running")
         desk = cursor.desk
         hooks = desk.hooks

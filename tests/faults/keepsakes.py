@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall.events import Decided, Event, Started
+from jupyter_toolcall.journal.tree import Journal
 from jupyter_toolcall.models.scripted import Item
 
 
@@ -167,6 +169,18 @@ def text(name: str) -> str:
         return "".join(lines)
     starts = [number for number, line in enumerate(lines) if '"started"' in line]
     return "".join(lines[: starts[1] + 1])
+
+
+def apart_from_policy(journal: Journal) -> Iterator[Event]:
+    """Yield the events without approvals of the policy: before version 2 they were decisions."""
+    for entry in journal:
+        match entry.event:
+            case Decided(decision="approve") if entry.meta.get("by") == "policy":
+                pass
+            case Started() as started:
+                yield replace(started, bound="")
+            case event:
+                yield event
 
 
 def write(folder: Path) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jupyter_toolcall import Session
-from jupyter_toolcall.events import Decided, Decision, Event, Started
+from jupyter_toolcall.events import Decision
 from jupyter_toolcall.journal.entries import VERSION
 from jupyter_toolcall.journal.tree import Journal
-from tests.faults.keepsakes import GOLDEN, Jar, Shelf, box, text
+from tests.faults.keepsakes import GOLDEN, Jar, Shelf, apart_from_policy, box, text
 
 FOLDER = Path(__file__).parent / "golden"
 FILES = sorted(FOLDER.glob("*/*.jsonl"))
@@ -46,18 +45,6 @@ def test_its_entries_are_those_that_would_be_written_today(path: Path) -> None:
         assert [entry.id for entry in then] == [entry.id for entry in today]
     assert [*apart_from_policy(then)] == [*apart_from_policy(today)]
     assert not any(entry.own for entry in then)
-
-
-def apart_from_policy(journal: Journal) -> Iterator[Event]:
-    """Yield the events without approvals of the policy: before version 2 they were decisions."""
-    for entry in journal:
-        match entry.event:
-            case Decided(decision="approve") if entry.meta.get("by") == "policy":
-                pass
-            case Started() as started:
-                yield replace(started, bound="")
-            case event:
-                yield event
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")

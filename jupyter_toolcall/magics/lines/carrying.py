@@ -51,8 +51,8 @@ def carry_out(
     if command == "sessions":
         _sessions(cells)
         return None
-    if command == "status" and (rests := cells.resting(name)):
-        print_text(rests)
+    if command == "status" and (stored := cells.stored(name)):
+        print_text(stored)
         return None
     if command == "models":
         chosen = settings.get("model") or default(os.environ)
@@ -85,7 +85,7 @@ def _sessions(cells: Cells) -> None:
         mark = "*" if name == cells.last else " "
         print_text(f"{mark} {name or '(unnamed)'}: {session!r}")
     if not cells.sessions:
-        print_text(cells.resting() or "no session yet; a %%toolchat cell opens one")
+        print_text(cells.stored() or "no session yet; a %%toolchat cell opens one")
 
 
 def help_text() -> str:

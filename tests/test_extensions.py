@@ -1,0 +1,203 @@
+"""What another package adds from outside: options, subcommands, commands and rows of a panel."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.loop import Cursor, SessionHooks
+from jupyter_toolcall.magics import extensions, lines
+from jupyter_toolcall.magics.cells import Cells
+from jupyter_toolcall.magics.extensions import CellRun, NotebookExtension, Registration, register
+from jupyter_toolcall.options import added
+from jupyter_toolcall.options.added import Flag, add_flag, add_replay_source
+from jupyter_toolcall.options.line import help_text, options
+from jupyter_toolcall.panel.controller import PanelController
+from jupyter_toolcall.panel.extension import PanelExtension
+from jupyter_toolcall.request import Model
+from jupyter_toolcall.rows.contract import Delta, ExtensionRow, Notice, Phase, Refused, Rows, Whole
+from jupyter_toolcall.view.saving import MIME, bundle
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Open the gate for one reply."""
+
+    type: Literal["gate"] = "gate"
+
+
+@dataclass(frozen=True, slots=True)
+class GateRow(ExtensionRow):
+    """Whether the gate is open."""
+
+    id: str = "gate"
+    opened: int = 0
+
+    def saved(self) -> GateRow | None:
+        return GateRow()
+
+    def invitation(self) -> str:
+        return "Run the cell, and open the gate."
+
+
+@dataclass
+class Gated(SessionHooks, PanelExtension):
+    """Holds each reply until the command `gate` comes."""
+
+    commands: ClassVar = {"gate": Gate}
+    held_status = "Waiting at the gate"
+    opened: set[str] = field(default_factory=set)
+    hidden: bool = True
+
+    def holds_reply(self, cursor: Cursor) -> bool:
+        return cursor.head not in self.opened and not cursor.state.open
+
+    def hides_branches(self) -> bool:
+        return self.hidden
+
+    def view_row(self, cursor: Cursor) -> GateRow:
+        return GateRow(opened=len(self.opened))
+
+    def row(self, session: Session, phase: Phase) -> GateRow:
+        return self.view_row(session.cursor)
+
+    def apply(self, session: Session, command: Any) -> bool:
+        self.opened.add(session.head)
+        return True
+
+
+def note(words: str) -> str:
+    """Write something down."""
+    return f"noted {words}"
+
+
+def gated(gate: Gated, **more: Any) -> Session:
+    model = Scripted([("note", {"words": "one"}), "Done."])
+    session = Session(Toolbox(note), model, scheme="flat", approve="all", **more)
+    session.cursor.desk.hooks = (gate,)
+    return session.ask("Write.")
+
+
+def test_a_hook_holds_each_reply_until_it_lets_go() -> None:
+    gate = Gated()
+    session = gated(gate).run()
+    assert (session.calls, session.text) == ((), "")
+    for _ in range(3):
+        gate.opened.add(session.head)
+        session.run()
+    assert session.text == "Done."
+
+
+def test_a_session_that_is_held_says_why_and_shows_the_row_of_the_hook() -> None:
+    shown = gated(Gated())._repr_mimebundle_()
+    assert shown["text/plain"].startswith("Waiting at the gate")
+    assert "open the gate" in shown["image/svg+xml"]
+    assert shown[MIME]["rows"]["extensions"] == [{"id": "gate"}]
+
+
+def test_a_hook_hides_the_other_branches() -> None:
+    model = Scripted([("note", {"words": "one"}), "Done."])
+    session = Session(Toolbox(note), model, scheme="flat", approve="all").tell("Write.")
+    fork = session.edit(session.calls[0], words="two").run()
+    controller = PanelController(fork, lambda notice: None)
+    assert len(controller.whole().branches) == 2
+    gate = Gated(opened={fork.head})
+    fork.cursor.desk.hooks = (gate,)
+    controller.publish("finished")
+    assert len(controller.whole().branches) == 1
+    gate.hidden = False
+    assert len(controller.whole().branches) == 2
+
+
+def test_a_panel_carries_out_the_commands_of_its_extensions_and_sends_their_rows() -> None:
+    sent: list[Notice] = []
+    gate = Gated()
+    controller = PanelController(gated(gate), sent.append, extensions=(gate,))
+    controller.run_to_pause()
+    assert controller.whole().session[0].says == "Waiting at the gate"
+    for _ in range(2):
+        controller.receive({"type": "gate"})
+        asyncio.run(controller.resume())
+    assert controller.session.text == "Done."
+    rows = [each.rows for each in sent if isinstance(each, (Whole, Delta))]
+    assert [row.opened for row in gate_rows(rows)][-1] == 2
+    saved = bundle(controller.session.cursor, controller.whole(), None)[MIME]
+    assert saved["rows"]["extensions"] == [{"id": "gate"}], "the row says what of it is saved"
+
+
+def gate_rows(all_rows: list[Rows]) -> list[GateRow]:
+    found = [row for rows in all_rows for row in rows.extensions]
+    return [row for row in found if isinstance(row, GateRow)]
+
+
+@pytest.mark.parametrize("message", [{"type": "gate"}, {"type": "gate", "wide": True}, "gate", 3])
+def test_a_command_of_no_extension_of_the_panel_is_refused(message: Any) -> None:
+    sent: list[Notice] = []
+    controller = PanelController(gated(Gated()), sent.append)
+    controller.inbox.append(message)
+    assert not controller.apply_commands()
+    (refusal,) = sent
+    assert isinstance(refusal, Refused)
+    assert "is no command of this panel" in refusal.reason
+
+
+# -- the magics ---------------------------------------------------------------------------------
+
+
+class Counter(NotebookExtension):
+    """Counts the cells that say `--count`."""
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells, self.counted = cells, 0
+
+    def attach(self, session: Session, run: CellRun) -> None:
+        self.counted += run.options.extra["count"]
+
+    def subcommand(
+        self, command: str, words: list[str], name: str, variables: Mapping[str, Any]
+    ) -> Any:
+        return f"{self.counted} {' '.join(words)}".strip()
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(extensions, "_registered", {})
+    flags, sources = dict(added.FLAGS), dict(added.REPLAY_SOURCES)
+    add_flag(Flag("count", "count this cell", "do not count it", "Count each cell."))
+    add_replay_source(".tally", "what a tally")
+    replays = {".tally": lambda folder, name: Scripted([name])}
+    register(Registration("counter", Counter, ("tally",), "  tally   how many\n", replays))
+    yield
+    added.FLAGS.clear()
+    added.FLAGS.update(flags)
+    added.REPLAY_SOURCES.clear()
+    added.REPLAY_SOURCES.update(sources)
+
+
+@pytest.mark.usefixtures("registered")
+def test_the_magics_have_the_options_and_subcommands_of_an_extension() -> None:
+    told = " ".join(help_text().split())
+    assert "--no-count do not count it" in told
+    assert "what a tally (.tally) replays" in told
+    assert [options(line).extra["count"] for line in ("", "--count", "--no-count")] == [
+        False,
+        True,
+        False,
+    ]
+    assert options("", {"count": True}).extra["count"], "its setting"
+    cells = Cells()
+    assert lines.carry_out(["tally", "so far"], cells, {}) == "0 so far"
+    assert "tally" in lines.subcommands()
+    assert "how many" in lines.help_text()
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_file_of_an_extension_can_be_replayed(tmp_path: Any) -> None:
+    model: Model | None = extensions.replayed_model(tmp_path, "a.tally")
+    assert isinstance(model, Scripted)
+    assert extensions.replayed_model(tmp_path, "a.jsonl") is None
