@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ from jupyter_toolcall.magics.prompting import say
 from jupyter_toolcall.options.line import options
 from jupyter_toolcall.panel.commands import apply_command, parse_command
 from jupyter_toolcall.panel.controller import PanelController
+from jupyter_toolcall.runner.approval import Answer, Verdict
+from jupyter_toolcall.tools import Tool
 from jupyter_toolcall.view.saving import bundle
 from jupyter_toolcall.view.view_rows import standing
 from tests.test_copied import saved
@@ -181,9 +183,15 @@ def cells_of(notebook: Path, files: Any = DISK) -> Cells:
     return Cells(str(notebook), files=files)
 
 
-def run(cells: Cells, *words: str, approve: str = "all", name: str = "post") -> Session:
+def run(
+    cells: Cells,
+    *words: str,
+    approve: str = "all",
+    name: str = "post",
+    script: Sequence[Any] = (*SCRIPT, *SCRIPT),
+) -> Session:
     chosen = options(f"-n {name} -m m -t send --scheme flat --approve {approve} {' '.join(words)}")
-    session = cells.session(chosen, {"send": send, "m": Scripted([*SCRIPT, *SCRIPT])})
+    session = cells.session(chosen, {"send": send, "m": Scripted([*script])})
     return cells.keep(say(session, "Send it.", chosen.fresh).run())
 
 
@@ -341,6 +349,86 @@ def test_lines_that_were_lost_may_have_held_an_effect(tmp_path: Path) -> None:
         assert [call.id for call in session.pending] == ["call_1"]
         cells.close()
     assert SENT == ["Ann", "Ben"]
+
+
+# -- an approval that a replay repeats ------------------------------------------------------------
+
+TWO = [("send", {"to": "Ann"}), ("send", {"to": "Ben"})]
+
+
+def test_an_approval_that_is_verified_again_lets_nothing_run_again(tmp_path: Path) -> None:
+    notebook, key = tmp_path / "a.ipynb", home() / "key"
+    script = [TWO, ("send", {"to": "Cid"}), "Done."]
+    cells = cells_of(notebook)
+    run(cells, script=script)
+    cells.close()
+    first = key.read_bytes()
+    empty_key()
+    # A person runs all of it again. The other order makes it another branch, without a seal.
+    cells = cells_of(notebook)
+    session = run(cells, script=script).decide("call_1_2", "approve")
+    session = session.decide("call_1_1", "approve").run()
+    assert session.decide("call_2", "approve").run().text == "Done."
+    cells.close()
+    assert sorted(SENT) == ["Ann", "Ann", "Ben", "Ben", "Cid", "Cid"]
+    key.write_bytes(first)
+    assert run(cells_of(notebook), script=script).text == "Done."
+    assert len(SENT) == 6
+
+
+def test_a_replay_runs_no_call_of_an_unverified_branch_that_ran_on_another_one(
+    tmp_path: Path,
+) -> None:
+    notebook, key, script = tmp_path / "a.ipynb", home() / "key", [TWO, "Done."]
+    key.parent.mkdir(parents=True)
+    empty_key()
+    cells = cells_of(notebook)
+    unverified = run(cells, script=script).head
+    cells.close()
+    replace_key()
+    session = run(cells_of(notebook), script=script).decide("call_1_2", "approve")
+    session.decide("call_1_1", "approve").run()
+    assert sorted(SENT) == ["Ann", "Ann", "Ben", "Ben"]
+    assert session.checkout(unverified).replay().run().text == "Done."
+    assert len(SENT) == 4
+
+
+class Today:
+    """The policy of today: it changes between two kernels."""
+
+    def __init__(self) -> None:
+        self.answer: Verdict = "ask"
+
+    def __call__(self, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+        return self.answer, ""
+
+
+def test_an_approval_that_was_used_lets_nothing_run_on_another_branch_under_a_policy() -> None:
+    policy, model = Today(), Scripted([TWO, "Done.", "Done."])
+    session = Session(Toolbox(send), model, scheme="flat", approve=policy).tell("Send it.")
+    session = session.decide("call_1_1", "approve").run().decide("call_1_2", "approve")
+    fork = session.fork()
+    session.run()
+    assert SENT == ["Ann", "Ben"]
+    policy.answer = "approve"
+    assert fork.edit("call_1_1", to="Cid").run().text == "Done."
+    assert SENT == ["Ann", "Ben", "Cid"]
+
+
+def test_a_policy_carries_no_approval_of_a_person_over_to_other_arguments() -> None:
+    policy, box = Today(), Toolbox(write, post, types=[Letter])
+    session = Session(box, Scripted([TURN[:2], "Done."]), scheme="flat", approve=policy)
+    session = session.tell("Write.").decide("call_1_1", "approve").run()
+    session.decide("call_1_2", "approve")
+    branch = session.edit("call_1_1", to="Mallory")
+    for _ in range(8):
+        # Wherever the kernel ends, the next one asks.
+        before, policy.answer = [*SENT], "ask"
+        branch.fork().run()
+        assert before == SENT
+        policy.answer = "approve"
+        branch.step()
+    assert (branch.text, SENT) == ("Done.", ["Mallory"])
 
 
 # -- copies ----------------------------------------------------------------------------------------

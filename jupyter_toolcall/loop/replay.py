@@ -21,7 +21,7 @@ from ..state.script import about, fits, same_objects, told_otherwise
 from ..state.shape import State
 from ..state.steps import step_of
 from .cursor import Cursor
-from .turn import demand_secrets, execute, execute_step, run_call, start_of
+from .turn import execute_step, run_call, start_of
 
 
 def advance(cursor: Cursor) -> Entry | None:
@@ -109,8 +109,12 @@ def _replay_approval(
     holds = _holds(cursor, said, event, ready)
     if (own or holds or verdict == "approve") and not ready.tool.for_person:
         cursor.script.at += 1
-        only_person = holds and verdict != "approve" and not (own or ready.tool.repeatable)
-        meta = said_again(said) if only_person and not cursor.fresh else said.meta
+        if not (own or holds):
+            # It stays the approval that was given, for what it was given for: the policy of
+            # today starts the call, or nothing does.
+            return _write_again(cursor, again, said, own=said.own, **said_again(said))
+        once = not (own or ready.tool.repeatable or cursor.fresh)
+        meta = said_again(said) if once else said.meta
         if again.bound != ready.bound:
             again = replace(again, bound=ready.bound)
         return cursor.as_before(_write_again(cursor, again, said, **meta), ready, own)
@@ -175,9 +179,7 @@ def _replay_start(
         ready = cursor.prepared(call, state)[0]
         at_hand = _is_at_hand(cursor, ready, _recorded_end(cursor, call.id))
         same = ready.bound == recorded
-        if same and (at_hand or cut_off or by_policy or cursor.allows(call, ready)):
-            if not (at_hand or cut_off):
-                demand_secrets(ready)
+        if same and (at_hand or cut_off):
             cursor.script.at += 1
             meta = coded(ready.tool, state, cursor.desk.journal)
             started = start_of(call, ready, by_policy)
@@ -196,7 +198,8 @@ def _replay_result(
     ready = cursor.prepared(call, state)[0]
     if _is_at_hand(cursor, ready, (said, event.outcome)):
         return _write_again(cursor, event, said)
-    return execute(cursor, ready, state)
+    # Its result is not at hand any more. Nothing runs here, since nothing has allowed it.
+    return execute_step(cursor, step_of(call), state)
 
 
 def _recorded_end(cursor: Cursor, call_id: str) -> tuple[Entry, Outcome] | None:
