@@ -58,6 +58,12 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     path = tmp_path_factory.mktemp("journal") / "s.jsonl"
     session().save(path)
     found = [json.loads(line) for line in path.read_text().splitlines()]
+    above = None
+    for line in found:
+        if "event" in line:
+            # A line that follows the one above names no parent.
+            line.setdefault("parent", above)
+            above = line["id"]
     return [{k: v for k, v in line.items() if k not in ("sum", "seal")} for line in found]
 
 

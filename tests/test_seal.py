@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall.errors import BrokenJournal
+from jupyter_toolcall.events import Asked, Opened, Replied
 from jupyter_toolcall.journal import entries
-from jupyter_toolcall.journal.disk import journal_file, open_journal
+from jupyter_toolcall.journal.disk import home, journal_file, open_journal
 from jupyter_toolcall.journal.seal import key_refusal, sealing
 from jupyter_toolcall.journal.tree import Journal
 
@@ -229,3 +231,18 @@ def test_a_journal_that_is_read_without_a_key_is_nobodys_own() -> None:
     session = Post().session(approve="all").run()
     assert all(entry.own for entry in session.journal)
     assert not any(entry.own for entry in Journal.loads(session.journal.dumps()))
+
+
+def test_a_line_without_a_parent_follows_the_line_above_and_fits_behind_no_other() -> None:
+    key, journal = sealing(home()), Journal()
+    first = journal.append(None, Opened())
+    asked = journal.append(first.id, Asked("one"))
+    journal.append(asked.id, Replied("two"))
+    other = journal.append(first.id, Asked("three"))
+    journal.append(other.id, Replied("four"))
+    lines = journal.dumps(key).splitlines(keepends=True)
+    assert ['"parent"' in line for line in lines[1:]] == [True, False, False, True, False]
+    assert [*Journal.loads("".join(lines), key)] == [*journal]
+    for moved in ([*lines[:3], lines[5]], [*lines[:2], lines[3]]):
+        with pytest.raises(BrokenJournal, match=r"line [34] of the journal"):
+            Journal.loads("".join(moved), key)

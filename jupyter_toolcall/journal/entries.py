@@ -33,6 +33,7 @@ BROKEN = (
     *(BrokenJournal,),
 )
 """What reading a damaged line may raise."""
+_NO_PARENT = re.compile(r'\{"id":"[0-9a-f]{32}"(?=,"event":)')
 _SUM = re.compile(r',"sum":"([0-9a-f]{8})"}')
 _SEAL = re.compile(r',"seal":"([0-9a-f]{32})"}')
 
@@ -55,14 +56,15 @@ class Entry:
         gone on elsewhere (in a copy, or in lines that were lost)."""
         return self.own and "may_have_run" not in self.meta
 
-    def line(self, seal: Seal | None = None, event: Any = None) -> str:
+    def line(self, seal: Seal | None = None, above: str | None = None, event: Any = None) -> str:
         """Return the entry as a line, sealed where it is this machine's own.
 
-        `event` is the event's JSON, where the caller has it already.
+        `above` is the entry of the line before: as a parent it is left out. `event` is the
+        event's JSON, where the caller has it already.
         """
         data = {"id": self.id, "parent": self.parent, "event": event or to_json(self.event)}
         data |= {"meta": dict(self.meta)} if self.meta else {}
-        return line(data, seal if self.own else None)
+        return line(data, seal if self.own else None, above)
 
     @property
     def when(self) -> When:
@@ -106,20 +108,28 @@ def text_line(known: str, value: Any) -> str:
     return line({"text": known, "value": value})
 
 
-def line(data: Mapping[str, Any], seal: Seal | None = None) -> str:
-    """Return data as a line of JSON that shows any damage, and with `seal` who wrote it."""
+def line(data: Mapping[str, Any], seal: Seal | None = None, above: str | None = None) -> str:
+    """Return data as a line of JSON that shows any damage, and with `seal` who wrote it.
+
+    `above` is the entry of the line before: as a parent it is left out.
+    """
     text = encode(data)
-    if seal is not None:
-        text = f'{text[:-1]},"seal":"{seal(_sealed_text(text, VERSION))}"}}'
+    # The seal is that of the whole line: nobody can give it another parent.
+    sealed = f',"seal":"{seal(_sealed_text(text, VERSION))}"' if seal is not None else ""
+    if above is not None and data.get("parent") == above:
+        text = text.replace(f',"parent":"{above}"', "", 1)
+    text = f"{text[:-1]}{sealed}}}"
     return f'{text[:-1]},"sum":"{_sum(text)}"}}'
 
 
-def read(text: str, version: int, seal: Seal | None) -> tuple[Mapping[str, Any], bool]:
+def read(
+    text: str, version: int, seal: Seal | None, above: str | None = None
+) -> tuple[Mapping[str, Any], bool]:
     """Return what a line says, and whether this machine sealed it.
 
     `version` is that of the lines so far; before formats were counted (version 0) there were no
-    sums. Raises one of BROKEN for a damaged line, NewerJournal for the first line of a newer
-    format.
+    sums. `above` is the entry of the line before, which is the parent where the line names none.
+    Raises one of BROKEN for a damaged line, NewerJournal for the first line of a newer format.
     """
     found = _SUM.fullmatch(text, max(len(text) - 18, 0))
     if found is not None:
@@ -128,6 +138,8 @@ def read(text: str, version: int, seal: Seal | None) -> tuple[Mapping[str, Any],
             raise BrokenJournal("a line does not fit its sum")
     elif version > 0:
         raise BrokenJournal("a line has no sum")
+    if above is not None and (bare := _NO_PARENT.match(text)) is not None:
+        text = f'{bare[0]},"parent":"{above}"{text[bare.end() :]}'
     text, sealed = _unsealed(text, version, seal)
     data = json.loads(text)
     if found is None and ("sum" in data or "journal" in data):

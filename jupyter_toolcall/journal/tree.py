@@ -38,6 +38,8 @@ class Journal:
         self._folds: dict[Callable[[Any, Entry], Any], Fold[Any]] = {}
         self._checks: list[Fold[Any]] = []
         self._write, self._seal = write, seal
+        self._above: str | None = None
+        """The entry of the line that was read, or written, last."""
         self.texts: dict[str, Any] = {}
         """Tool definitions and system texts, by digest."""
         self.labels: dict[str, Label] = {}
@@ -50,7 +52,7 @@ class Journal:
 
     def write_to(self, write: Write, seal: Seal | None = None) -> None:
         """From now on give new lines to `write` too, its own entries sealed."""
-        self._write, self._seal = write, seal
+        self._write, self._seal, self._above = write, seal, None
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -153,8 +155,7 @@ class Journal:
 
     def _replace(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
         entry = Entry(known.id, known.parent, known.event, meta)
-        if self._write is not None:
-            self._write(entry.line(self._seal), entry.when)
+        self._write_entry(entry, entry.when)
         self._entries[known.id] = entry
         self._order.append(entry)
         return entry
@@ -162,8 +163,12 @@ class Journal:
     def _take(self, entry: Entry, when: When, data: Any) -> None:
         for fold in self._checks:
             fold.at(entry.id)
+        self._write_entry(entry, when, data)
+
+    def _write_entry(self, entry: Entry, when: When, data: Any = None) -> None:
         if self._write is not None:
-            self._write(entry.line(self._seal, data), when)
+            self._write(entry.line(self._seal, self._above, data), when)
+            self._above = entry.id
 
     def _forget(self, entry_id: str) -> None:
         del self._entries[entry_id]
@@ -280,11 +285,11 @@ class Journal:
             for key, value in self.texts.items()
             if key not in known.texts
         )
-        yield from (
-            entry.line(seal)
-            for entry in self
-            if entry.id not in known or (entry.own and entry != known[entry.id])
-        )
+        above: str | None = None
+        for entry in self:
+            if entry.id not in known or (entry.own and entry != known[entry.id]):
+                yield entry.line(seal, above)
+                above = entry.id
         yield from (
             label.line(begins)
             for begins, label in self.labels.items()
@@ -341,7 +346,7 @@ class Journal:
         return journal, text[at:]
 
     def _read(self, line: str, seal: Seal | None) -> None:
-        data, sealed = entries.read(line, self.version, seal)
+        data, sealed = entries.read(line, self.version, seal, self._above)
         older = self.version < VERSION
         if "journal" in data:
             self.version = data["journal"]
@@ -355,6 +360,7 @@ class Journal:
             self._read_older(self._upgrade.entry(data, self.version, sealed), sealed)
         else:
             self._read_entry(entries.entry(data, sealed))
+            self._above = data["id"]
 
     def _read_entry(self, entry: Entry) -> None:
         if entry.parent is not None and entry.parent not in self._entries:

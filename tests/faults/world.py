@@ -44,7 +44,7 @@ class Outside:
         return len(set(_STARTED.findall(proof))), len(approvals)
 
 
-_EVENT = rb'"id":"(\w+)","parent":"\w+","event":\{"type":'
+_EVENT = rb'"id":"(\w+)",(?:"parent":"\w+",)?"event":\{"type":'
 _STARTED = re.compile(_EVENT + b'"started"')
 _ALLOWED = re.compile(
     # A person's approval is a decision; the policy's is part of the start.
