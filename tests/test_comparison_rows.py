@@ -146,6 +146,7 @@ def test_agreement_the_rows_of_any_two_branches_say_what_diff_says(seed: int, at
 
 @settings(max_examples=40, deadline=None)
 @given(seeds)
+@example(3078)
 def test_mirror_swapped_sides_are_mirrored_rows(seed: int) -> None:
     drive, panel = driven(wild_branches(seed)[-1])
     others = [*panel.heads]

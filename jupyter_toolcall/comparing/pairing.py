@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -163,7 +163,7 @@ def _changes(
         found = _argument(name, left.arguments, right.arguments, beside)
         if not isinstance(found, Same):
             yield Change("argument", name, found)
-    if _with_names([*left.objects], beside) != [*right.objects]:
+    if not _are_beside(left.objects, right.objects, beside):
         returned = [", ".join(each.objects) or None for each in (left, right)]
         yield Change("result", "", Others(*returned))
     for what in ASPECTS:
@@ -173,6 +173,20 @@ def _changes(
         found = difference(getattr(left, what), getattr(right, what))
         if not isinstance(found, Same):
             yield Change(what, "", found)
+
+
+def _are_beside(left: Sequence[str], right: Sequence[str], beside: Mapping[str, str]) -> bool:
+    """Return whether the objects of two calls stand beside each other.
+
+    Two that have the same name by chance do not, where one of them stands beside another one.
+    """
+
+    def is_beside(one: str, other: str) -> bool:
+        if one in beside:
+            return beside[one] == other
+        return one == other and other not in beside.values()
+
+    return len(left) == len(right) and all(map(is_beside, left, right))
 
 
 def _argument(
