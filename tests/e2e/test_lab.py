@@ -221,6 +221,8 @@ def test_shortcuts_act_on_what_is_in_view_and_never_while_typing(page: Page, lab
         expect(page.locator(".lm-CommandPalette-item").filter(has_text=name)).to_be_visible()
     page.keyboard.press("Escape")
     run_command(page, "settingeditor:open", query="Tool calls")
+    # A search that comes before the page of settings stands is lost.
+    expect(page.get_by_role("heading", name="Tool Calls")).to_be_visible()
     run_command(page, "settingeditor:open", query="shortcuts")
     found = page.locator(".jp-Shortcuts-Row", has_text="Approve the Waiting Call")
     expect(found.first).to_contain_text("Y")
