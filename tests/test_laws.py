@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
-from jupyter_toolcall.acts.records import CallRecord
 from jupyter_toolcall.errors import Absent, CallError, NotYourTurn
 from jupyter_toolcall.events import DECISIONS, Decided, Finished, Interrupted, Replied, Started
 from jupyter_toolcall.journal.disk import home
@@ -26,6 +25,7 @@ from jupyter_toolcall.loop import advance
 from jupyter_toolcall.request import Assistant, Results
 from jupyter_toolcall.runner.store import Store
 from jupyter_toolcall.schemes import SCHEMES
+from jupyter_toolcall.state.call import CallRecord
 from jupyter_toolcall.state.fold import state_at
 from jupyter_toolcall.tools import Changed
 
