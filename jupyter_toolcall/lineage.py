@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .printable import printable
-from .state.call import CallState
+from .state.call import CallRecord
 from .state.shape import State
 
 
@@ -70,7 +70,7 @@ def lineage(state: State) -> Graph:
     )
 
 
-def _edges(call: CallState, state: State) -> Iterable[Edge]:
+def _edges(call: CallRecord, state: State) -> Iterable[Edge]:
     # What a call gave back came of the call that made it.
     for target in map(state.name_of, call.produced):
         for argument, producer in call.uses.items():

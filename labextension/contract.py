@@ -26,6 +26,11 @@ from jupyter_toolcall.teaching.rows import TeachingCommand, TeachingRow  # noqa:
 TARGET = HERE / "src" / "generated" / "contract.ts"
 EXTENSION_ROWS = {"TeachingRow": TeachingRow}
 """The rows that stand for `ExtensionRow`."""
+FULL = """\
+/** A row with all of its fields, and so the rows in it: what was left out has its default. */
+export type Full<Row> =
+  Row extends object ? { readonly [Key in keyof Row]-?: Full<Row[Key]> } : Row;
+"""
 HEAD = "// Generated from jupyter_toolcall/rows/contract.py by `npm run contract`. Do not edit.\n"
 
 
@@ -117,10 +122,18 @@ def defaults(definitions: dict[str, Any]) -> str:
     return f"export const VERSION = {rows.VERSION};\n\nexport const DEFAULTS = {body} as const;\n"
 
 
+def full(definitions: dict[str, Any]) -> str:
+    """The rows as the panel keeps them, each under the name of its row: `CallRow` is `FullCall`."""
+    names = sorted(name for name in definitions if name.endswith("Row"))
+    names.remove("ExtensionRow")  # It is the name of others.
+    lines = (f"export type Full{name.removesuffix('Row')} = Full<{name}>;\n" for name in names)
+    return f"{FULL}{''.join(lines)}"
+
+
 def contract() -> str:
     """The whole text of `contract.ts`."""
     definitions = old_style(schema()["$defs"])
-    return f"{HEAD}\n{types(definitions)}\n{defaults(definitions)}"
+    return f"{HEAD}\n{types(definitions)}\n{full(definitions)}\n{defaults(definitions)}"
 
 
 def main(arguments: list[str]) -> int:

@@ -122,7 +122,7 @@ def _whole(api: StandIn, model: Claude, turn: Turn) -> Came:
 
 def _came_to(kitchen: Kitchen) -> Came:
     """Return what ran, what each call came to, and what was said last."""
-    calls = [(call.tool, call.status) for call in kitchen.session.calls]
+    calls: list[tuple[str, str]] = [(call.tool, call.status) for call in kitchen.session.calls]
     return kitchen.ran, calls, str(kitchen.session)
 
 

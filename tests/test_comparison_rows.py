@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from jupyter_toolcall import Scripted, Session
 from jupyter_toolcall.comparing import Comparison
 from jupyter_toolcall.comparing.differences import Same
-from jupyter_toolcall.comparing.facts import CallPair, ComparedCall
+from jupyter_toolcall.comparing.facts import CallPair
 from jupyter_toolcall.errors import CallError
 from jupyter_toolcall.models import Reply, Request
 from jupyter_toolcall.panel.controller import PanelController
@@ -34,6 +34,7 @@ from jupyter_toolcall.rows.contract import (
     Whole,
 )
 from jupyter_toolcall.rows.wire import packed
+from jupyter_toolcall.state.call import CallRecord
 from jupyter_toolcall.view.comparison_rows import MOST
 from jupyter_toolcall.view.comparison_updates import REST, ComparisonUpdates
 from tests.wild import Clay, wild_box, wild_branch, wild_branches, wild_session
@@ -101,7 +102,7 @@ def _fact(pair: CallPair) -> Any:
     return calls, kind, changes, [] if pair.shared else made
 
 
-def _call(call: ComparedCall) -> Any:
+def _call(call: CallRecord) -> Any:
     return call.step, call.tool, call.status, dict(call.arguments)
 
 

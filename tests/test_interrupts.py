@@ -23,6 +23,7 @@ from jupyter_toolcall.magics import lines
 from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.request import Reply, Request
 from jupyter_toolcall.runner.store import SETTING
+from jupyter_toolcall.state.call import CallRecord
 from jupyter_toolcall.state.fold import state_at
 
 
@@ -355,6 +356,7 @@ def test_values_come_back_by_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     session.save(world.path)
     loaded = world.load()
     assert (loaded.head, loaded.state) == (session.head, session.state)
+    assert all(map(CallRecord.same_facts, loaded.state.each(), session.state.each()))
     with pytest.raises(Absent, match=r"call_1 made.*session.replay\(\).run\(\)"):
         loaded["Potato#2"]
     again = loaded.replay().run()

@@ -13,11 +13,12 @@ from typing import Any
 
 from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.comparing import Comparison
-from jupyter_toolcall.comparing.facts import CallPair, ComparedCall
+from jupyter_toolcall.comparing.facts import CallPair
 from jupyter_toolcall.comparing.telling import is_object
 from jupyter_toolcall.errors import CallError
 from jupyter_toolcall.events import Call
 from jupyter_toolcall.models import Reply, Request
+from jupyter_toolcall.state.call import CallRecord
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ def _row(pair: CallPair) -> dict[str, Any]:
     }
 
 
-def _side(call: ComparedCall | None, other: ComparedCall | None, pair: CallPair, side: str) -> Any:
+def _side(call: CallRecord | None, other: CallRecord | None, pair: CallPair, side: str) -> Any:
     if call is None:
         return None
     changed = {(change.what, change.name) for change in pair.changes}

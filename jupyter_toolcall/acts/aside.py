@@ -22,9 +22,9 @@ from ..state.steps import AskModel
 from ..tools.kinds import kind_of
 from ..tools.references import NAME, kind_in
 from .by_hand import all_answered
+from .object_values import outputs
 from .opening import SCALAR_TYPES
 from .places import waiting
-from .records import outputs
 
 RESULT = "result"
 """The name of what is asked for."""

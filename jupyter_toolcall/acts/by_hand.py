@@ -15,17 +15,16 @@ from ..loop import Cursor
 from ..loop.turn import request_reply, run_now
 from ..request import Reply
 from ..runner.running import as_changed, in_words
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..tools import Changed
 from ..tools.references import references
 from .deciding import answer
-from .records import CallRecord, record
 
 
 def tool_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
     """Return the calls of the last reply that have no result yet, in call order."""
     state = cursor.state
-    return tuple(record(state.calls[each], state, cursor.running) for each in state.open)
+    return tuple(cursor.as_it_stands(state.calls[call_id]) for call_id in state.open)
 
 
 def call_tool(cursor: Cursor, call_id: str) -> CallRecord:
@@ -45,10 +44,10 @@ def call_tool(cursor: Cursor, call_id: str) -> CallRecord:
             f"session.tool_call_result({call_id!r}, ...) answers it"
         )
     _run(cursor, call)
-    return _record(cursor, call_id)
+    return cursor.state.calls[call_id]
 
 
-def _run(cursor: Cursor, call: CallState) -> None:
+def _run(cursor: Cursor, call: CallRecord) -> None:
     said: dict[str, Any] = {"at": cursor.desk.clock(), "by": "program"}
     ended: Outcome | None = None
     try:
@@ -84,10 +83,10 @@ def tool_call_result(cursor: Cursor, call_id: str, result: Any) -> CallRecord:
     event = Finished(call.id, _outcome(cursor, call, result), "program", _named(cursor, call))
     cursor.write(event, at=cursor.desk.clock(), by="program")
     cursor.overtake(call.id)
-    return _record(cursor, call_id)
+    return cursor.state.calls[call_id]
 
 
-def _outcome(cursor: Cursor, call: CallState, result: Any) -> Outcome:
+def _outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
     match result:
         case BaseException():
             return Failed(in_words(result))
@@ -96,7 +95,7 @@ def _outcome(cursor: Cursor, call: CallState, result: Any) -> Outcome:
     return answer(cursor, call, result)
 
 
-def _named(cursor: Cursor, call: CallState) -> Uses:
+def _named(cursor: Cursor, call: CallRecord) -> Uses:
     """Return what produced the objects that a call names, by argument."""
     tool, state = cursor.find(call.tool), cursor.state
     if tool is None:
@@ -110,7 +109,7 @@ def _named(cursor: Cursor, call: CallState) -> Uses:
     return {argument: made.producer for argument, made in found if made is not None}
 
 
-def _unanswered(cursor: Cursor, call_id: str) -> CallState:
+def _unanswered(cursor: Cursor, call_id: str) -> CallRecord:
     state = cursor.state
     if call_id in state.open and call_id != cursor.running:
         return state.calls[call_id]
@@ -118,10 +117,6 @@ def _unanswered(cursor: Cursor, call_id: str) -> CallState:
     status = "running" if call_id == cursor.running else known.status if known else ""
     said = f"call {call_id} is {status} already" if status else f"there is no call {call_id!r}"
     raise NotYourTurn(f"{said}; without a result: {', '.join(state.open) or 'none'}")
-
-
-def _record(cursor: Cursor, call_id: str) -> CallRecord:
-    return record(cursor.state.calls[call_id], cursor.state)
 
 
 def all_answered(cursor: Cursor) -> None:

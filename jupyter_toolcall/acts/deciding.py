@@ -13,7 +13,7 @@ from ..errors import Absent, CallError, NotYourTurn, UsageError
 from ..events import DECISIONS, Data, Decided, Decision, Made, Many, Missing, Outcome
 from ..loop import Cursor
 from ..secrets import Keys, MissingSecret, marker_keys
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.fold import decided_on
 from ..state.missing import at_path, with_names
 from ..state.shape import State
@@ -63,7 +63,7 @@ def known_word(verdict: str) -> None:
         )
 
 
-def _waiting(cursor: Cursor, call_id: str, state: State) -> CallState:
+def _waiting(cursor: Cursor, call_id: str, state: State) -> CallRecord:
     call = state.call(call_id)
     if call.id == cursor.running:
         raise NotYourTurn(f"call {call_id} is running")
@@ -75,7 +75,7 @@ def _waiting(cursor: Cursor, call_id: str, state: State) -> CallState:
     return call
 
 
-def approval_digest(cursor: Cursor, call: CallState, state: State) -> str:
+def approval_digest(cursor: Cursor, call: CallRecord, state: State) -> str:
     """Return the digest of exactly what an open call would run; "" where it cannot run now."""
     try:
         return cursor.prepared(call, state)[0].bound
@@ -85,7 +85,7 @@ def approval_digest(cursor: Cursor, call: CallState, state: State) -> str:
 
 def event_of(
     cursor: Cursor,
-    call: CallState,
+    call: CallRecord,
     verdict: Decision,
     arguments: Mapping[str, Any] | None,
     result: Any,
@@ -106,7 +106,7 @@ def event_of(
     return Decided(call.id, verdict, reason=reason)
 
 
-def edit_of(cursor: Cursor, call: CallState, arguments: Mapping[str, Any], reason: str) -> Decided:
+def edit_of(cursor: Cursor, call: CallRecord, arguments: Mapping[str, Any], reason: str) -> Decided:
     """Return the decision that a call runs with a person's arguments, all of them.
 
     An argument that is missing, and was left as it was shown, still is. Raises CallError for
@@ -120,7 +120,7 @@ def edit_of(cursor: Cursor, call: CallState, arguments: Mapping[str, Any], reaso
 
 
 def _marked(
-    cursor: Cursor, call: CallState, arguments: Mapping[str, Any]
+    cursor: Cursor, call: CallRecord, arguments: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], Keys]:
     """Return a person's arguments as they are kept: with markers in place of secrets.
 
@@ -141,7 +141,7 @@ def _marked(
     return marked, kept
 
 
-def answered(cursor: Cursor, call: CallState, result: Any, reason: str) -> Decided:
+def answered(cursor: Cursor, call: CallRecord, result: Any, reason: str) -> Decided:
     """Return a person's answer to a call; a request to a person is kept as it was put."""
     tool, outcome = cursor.find(call.tool), answer(cursor, call, result)
     put = cursor.as_it_runs(call) if tool is not None and tool.for_person else call.asked
@@ -149,7 +149,7 @@ def answered(cursor: Cursor, call: CallState, result: Any, reason: str) -> Decid
     return Decided(call.id, "answer", "", arguments, outcome, reason)
 
 
-def answer(cursor: Cursor, call: CallState, result: Any) -> Outcome:
+def answer(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
     """Return a person's result as an outcome: objects, named or given, or plain data.
 
     Raises UsageError for a call of the scheme's own, CallError for an object that is not
@@ -167,7 +167,7 @@ def answer(cursor: Cursor, call: CallState, result: Any) -> Outcome:
     return _object(cursor, call, result, 0) or Data(plain_data(result))
 
 
-def _object(cursor: Cursor, call: CallState, result: Any, index: int) -> Made | None:
+def _object(cursor: Cursor, call: CallRecord, result: Any, index: int) -> Made | None:
     """Return the object that a result names or is; None for what is plain data."""
     memory = cursor.desk.memory
     if isinstance(result, str):

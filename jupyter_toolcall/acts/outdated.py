@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ..events import Made, Producer, Started
 from ..loop import Desk
 from ..runner.coded import changed, code_of
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.shape import State
 
 
@@ -77,7 +77,7 @@ def _objects(objects: Iterable[Made], state: State, why: Reasons) -> Iterator[Ou
 def outdated(
     desk: Desk,
     state: State,
-    calls: Iterable[CallState] | None = None,
+    calls: Iterable[CallRecord] | None = None,
     known: Reasons | None = None,
 ) -> Reasons:
     """Return why calls, objects and instances of a branch are outdated.
@@ -115,7 +115,7 @@ def _of_inputs(desk: Desk, state: State) -> Reasons:
     return found
 
 
-def _why(call: CallState, desk: Desk, state: State, known: Reasons) -> str:
+def _why(call: CallRecord, desk: Desk, state: State, known: Reasons) -> str:
     """Return why a call is outdated, "" where it is not: by its tool, or by what it ran on."""
     if call.started is None:
         return ""
@@ -125,7 +125,7 @@ def _why(call: CallState, desk: Desk, state: State, known: Reasons) -> str:
     return next(_by_what_it_ran_on(call.started, state, known), "")
 
 
-def _by_tool(call: CallState, desk: Desk) -> str:
+def _by_tool(call: CallRecord, desk: Desk) -> str:
     code, tool = code_of(call, desk.journal), desk.toolbox.get(call.tool)
     if code is None:
         return ""

@@ -10,7 +10,7 @@ from ..errors import Absent, CallError, NotYourTurn, UsageError
 from ..events import Decided, Finished, Replied
 from ..journal.tree import Entry
 from ..loop import Cursor, recovery
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.fold import decided_on
 from ..state.memory import Prepared
 from ..state.script import Script, about
@@ -112,7 +112,7 @@ def decide_first(again: Cursor, event: Decided) -> Cursor:
     return again
 
 
-def waiting(cursor: Cursor) -> tuple[CallState, ...]:
+def waiting(cursor: Cursor) -> tuple[CallRecord, ...]:
     """Return the calls that wait for a person, in call order."""
     state = cursor.state
     return tuple(
@@ -122,7 +122,12 @@ def waiting(cursor: Cursor) -> tuple[CallState, ...]:
     )
 
 
-def _waits(cursor: Cursor, call: CallState, state: State) -> bool:
+def pending(cursor: Cursor) -> tuple[CallRecord, ...]:
+    """Return the calls that wait for a person as they would run, the one to decide first."""
+    return tuple(replace(call, runs_with=cursor.as_it_runs(call)) for call in waiting(cursor))
+
+
+def _waits(cursor: Cursor, call: CallRecord, state: State) -> bool:
     if call.id == cursor.running:
         return False
     if call.status == "unknown":
@@ -141,7 +146,7 @@ def _waits(cursor: Cursor, call: CallState, state: State) -> bool:
     return not own and _asks(cursor, call, ready)
 
 
-def _asks(cursor: Cursor, call: CallState, ready: Prepared) -> bool:
+def _asks(cursor: Cursor, call: CallRecord, ready: Prepared) -> bool:
     verdict = cursor.verdict(call, ready)[0]
     return verdict == "ask" or (verdict == "approve" and ready.tool.for_person)
 

@@ -14,14 +14,14 @@ from ..errors import Absent, CallError, NotYourTurn
 from ..events import Decided, Finished, Replied
 from ..journal.tree import Entry
 from ..loop import Cursor
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.fold import state_at
 from ..state.memory import Prepared
 from ..state.script import about
 from .deciding import approval_digest
 
 
-def recorded_result(cursor: Cursor, call: CallState, ready: Prepared) -> Entry | None:
+def recorded_result(cursor: Cursor, call: CallRecord, ready: Prepared) -> Entry | None:
     """Return the recorded end of exactly this call, as it would run now; None without one."""
     end = cursor.script.end_of(call.id)
     if end is None or not cursor.may_have_run(call, ready):

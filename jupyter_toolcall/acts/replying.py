@@ -14,7 +14,6 @@ from ..loop.turn import record_reply
 from ..models.person import Person
 from ..request import Assistant, Message, Reply, Results, User, call_id
 from ..rows.contract import Phase, Told, Written, YourTurn
-from ..state.call import CallState
 from ..state.steps import AskModel
 from ..tools.arguments import readable
 from .places import waiting
@@ -91,7 +90,7 @@ def check(cursor: Cursor, tool: str, arguments: Mapping[str, Any]) -> None:
     """Raise CallError where a call of this turn could not run; nothing is recorded."""
     state = cursor.state
     call = Call("written", tool, readable(arguments))
-    cursor.prepared(CallState(call, "", len(state.order) + 1, state.turns + 1), state)
+    cursor.prepared(state.next_call(call), state)
 
 
 # -- what the person is shown -----------------------------------------------------------

@@ -5,12 +5,14 @@ Frozen facts alone. `reading` makes them of branches, `telling` and `page` show 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from ..branches.tally import Tally
 from ..models.prices import Cost
+from ..state.call import CallRecord
+from ..state.ends import End
 from .differences import Difference, Same, mirrored
 
 What = Literal["tool", "argument", "status", "result", "error", "prints", "reason"]
@@ -28,30 +30,6 @@ class Side:
     @property
     def cost(self) -> Cost | None:
         return self.took.cost
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedCall:
-    """A call of one side, as it stands there."""
-
-    id: str
-    step: int
-    turn: int
-    tool: str
-    arguments: Mapping[str, Any]
-    """As they ran."""
-    status: str
-    result: Any = None
-    error: str = ""
-    prints: str = ""
-    reason: str = ""
-    objects: tuple[str, ...] = ()
-    """The names of what it came to."""
-    memory: bool = False
-    edited: bool = False
-    ms: float = 0
-    tokens: int = 0
-    """Those of the request that it was asked for in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +63,14 @@ class ObjectPair:
 class CallPair:
     """A call on either side, None where there is none."""
 
-    left: ComparedCall | None
-    right: ComparedCall | None
+    left: CallRecord | None
+    right: CallRecord | None
     shared: bool = False
     """It is one and the same call of both."""
     changes: tuple[Change, ...] = ()
     objects: tuple[ObjectPair, ...] = ()
+    ends: tuple[End | None, End | None] = (None, None)
+    """How each came to its outcome; None where it has none."""
 
     @property
     def same(self) -> bool:
@@ -104,10 +84,22 @@ class CallPair:
         return call.tool if call else ""
 
     @property
+    def step(self) -> int:
+        """The step of the call on the right, else of the one on the left."""
+        call = self.right or self.left
+        return call.step if call else 0
+
+    @property
+    def from_memory(self) -> bool:
+        """Whether the result of the call on the right came from memory."""
+        end = self.ends[1]
+        return end is not None and end.memory
+
+    @property
     def mirrored(self) -> CallPair:
         changes = tuple(Change(e.what, e.name, mirrored(e.difference)) for e in self.changes)
         objects = tuple(pair.mirrored for pair in self.objects)
-        return CallPair(self.right, self.left, self.shared, changes, objects)
+        return CallPair(self.right, self.left, self.shared, changes, objects, self.ends[::-1])
 
 
 @dataclass(frozen=True, slots=True)

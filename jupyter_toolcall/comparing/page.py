@@ -11,8 +11,9 @@ from html import escape
 from itertools import groupby
 
 from ..drawing.text import shown
+from ..state.call import CallRecord
 from .differences import Difference, Images, Line, Numbers, Others, Picture, Same, Tables, Texts
-from .facts import CallPair, Compared, ComparedCall, ObjectPair
+from .facts import CallPair, Compared, ObjectPair
 from .saying import in_a_line, parts
 from .telling import CALLS, arguments, headline, kind_of, object_name, same_line, steps, took
 
@@ -98,7 +99,7 @@ def _pair(pair: CallPair) -> Iterator[str]:
             yield from _object(made)
 
 
-def _call(call: ComparedCall | None, pair: CallPair, mark: str) -> str:
+def _call(call: CallRecord | None, pair: CallPair, mark: str) -> str:
     """A call with the arguments marked that differ."""
     if call is None:
         return _quiet("not called")

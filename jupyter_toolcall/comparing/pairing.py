@@ -11,14 +11,15 @@ from ..errors import Absent
 from ..events import Made
 from ..loop import Cursor, Desk
 from ..secrets import Hide
-from ..state.call import SAVE, CallState
+from ..state.call import SAVE, CallRecord
+from ..state.ends import End
 from ..state.memory import Memory
 from ..state.shape import State
 from .comparison import Comparison
 from .differences import Difference, Others, Same, Unknown
-from .facts import CallPair, Change, ComparedCall, ObjectPair, What
+from .facts import CallPair, Change, ObjectPair, What
 from .matching import Pair, pairs
-from .reading import Branch, branch, compared_call, inputs_of, is_shared, signatures
+from .reading import Branch, aspect, branch, inputs_of, signatures
 from .values import difference, shown
 
 ASPECTS: tuple[What, ...] = ("status", "result", "error", "prints", "reason")
@@ -62,13 +63,13 @@ def compare(
     )
 
 
-def aligned(a: State, b: State) -> Iterator[Pair[CallState]]:
+def aligned(a: State, b: State) -> Iterator[Pair[CallRecord]]:
     """Yield the calls of two branches as they stand beside each other, in order."""
     known: dict[tuple[Any, ...], int] = {}
     signed = {**signatures(known, a), **signatures(known, b)}
     left, right = [*a.each()], [*b.each()]
     same = 0
-    while same < min(len(left), len(right)) and is_shared(left[same], right[same]):
+    while same < min(len(left), len(right)) and left[same].same_facts(right[same]):
         same += 1
     yield from zip(left[:same], right[:same], strict=True)
     yield from pairs(
@@ -94,17 +95,21 @@ def _inputs(sides: Sides) -> Iterator[ObjectPair]:
         yield _object_pair(left.get(producer), right.get(producer), sides)
 
 
-def _call_pair(left: CallState | None, right: CallState | None, sides: Sides) -> CallPair:
-    one = compared_call(left, sides.a) if left else None
-    other = compared_call(right, sides.b) if right else None
-    shared = left is not None and right is not None and is_shared(left, right)
+def _call_pair(left: CallRecord | None, right: CallRecord | None, sides: Sides) -> CallPair:
+    shared = left is not None and right is not None and left.same_facts(right)
     objects = tuple(_objects(left, right, sides))
-    if one is None or other is None or shared:
-        return CallPair(one, other, shared, (), objects)
-    return CallPair(one, other, False, tuple(_changes(one, other, sides.beside)), objects)
+    one = sides.a.ends.get(left.id) if left is not None else None
+    other = sides.b.ends.get(right.id) if right is not None else None
+    ends = one, other
+    if left is None or right is None or shared:
+        return CallPair(left, right, shared, (), objects, ends)
+    changes = tuple(_changes(left, right, ends, sides.beside))
+    return CallPair(left, right, False, changes, objects, ends)
 
 
-def _objects(left: CallState | None, right: CallState | None, sides: Sides) -> Iterator[ObjectPair]:
+def _objects(
+    left: CallRecord | None, right: CallRecord | None, sides: Sides
+) -> Iterator[ObjectPair]:
     """What a call only returned is told where it was made; what was saved, once more."""
     mine, theirs = _made(left, sides.a.state), _made(right, sides.b.state)
     for one, other in pairs(mine, theirs, ()):
@@ -114,7 +119,7 @@ def _objects(left: CallState | None, right: CallState | None, sides: Sides) -> I
         yield found
 
 
-def _made(call: CallState | None, of: State) -> list[Made]:
+def _made(call: CallRecord | None, of: State) -> list[Made]:
     if call is not None and call.tool == SAVE and call.status == "succeeded":
         named = (of.objects.get(str(value)) for value in call.arguments.values())
         return [made for made in named if made is not None]
@@ -153,7 +158,10 @@ def _values(left: Made | None, right: Made | None, a: Memory, b: Memory) -> Diff
 
 
 def _changes(
-    left: ComparedCall, right: ComparedCall, beside: Mapping[str, str]
+    left: CallRecord,
+    right: CallRecord,
+    ends: tuple[End | None, End | None],
+    beside: Mapping[str, str],
 ) -> Iterator[Change]:
     if left.tool != right.tool:
         yield Change("tool", "", Others(left.tool, right.tool))
@@ -168,9 +176,9 @@ def _changes(
         yield Change("result", "", Others(*returned))
     for what in ASPECTS:
         # A call whose result came from memory did not run, so it printed nothing.
-        if what == "prints" and (left.memory or right.memory):
+        if what == "prints" and any(end is not None and end.memory for end in ends):
             continue
-        found = difference(getattr(left, what), getattr(right, what))
+        found = difference(aspect(what, left, ends[0]), aspect(what, right, ends[1]))
         if not isinstance(found, Same):
             yield Change(what, "", found)
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ..branches.branch import shared_with_older
 from ..branches.tally import Replies
-from ..events import Data, Failed, Interrupted, Made, Producer, Replied, Uses
+from ..events import Interrupted, Made, Producer, Uses
 from ..loop import Cursor
-from ..state.call import CallState, objects_of
+from ..state.call import CallRecord
 from ..state.ends import End, Ends
 from ..state.shape import State
-from .facts import ComparedCall, Side
+from .facts import Side, What
 
 INTERRUPTED = "It was interrupted while it ran; what it had done is not known."
 
@@ -26,8 +26,6 @@ class Branch:
     side: Side
     state: State
     ends: Mapping[str, End]
-    tokens: Mapping[int, int] = field(default_factory=dict)
-    """Of each request that was sent on this branch, by its turn."""
 
 
 def branch(cursor: Cursor, name: str) -> Branch:
@@ -38,52 +36,28 @@ def branch(cursor: Cursor, name: str) -> Branch:
     ends = Ends(journal).of(path, shared)
     replies = Replies(journal, str(getattr(cursor.desk.model, "name", "")))
     took = replies.took(path, ends, shared)
-    side = Side(name, cursor.head, len(state.order), took)
-    turns = (entry for entry in path if isinstance(entry.event, Replied))
-    tokens = {
-        turn: replies.request(entry).tokens
-        for turn, entry in enumerate(turns, 1)
-        if entry.id not in shared and replies.is_first(entry)
-    }
-    return Branch(cursor, side, state, ends, tokens)
+    return Branch(cursor, Side(name, cursor.head, len(state.order), took), state, ends)
 
 
-def compared_call(call: CallState, of: Branch) -> ComparedCall:
-    """Return a call as it stands on its branch."""
-    end = of.ends.get(call.id)
-    meta = end.meta if end else {}
-    made = tuple(map(of.state.name_of, objects_of(call.outcome)))
-    first = of.state.calls[of.state.order[call.step - 2]] if call.step > 1 else None
-    asked = 0 if first is not None and first.turn == call.turn else of.tokens.get(call.turn, 0)
-    return ComparedCall(
-        id=call.id,
-        step=call.step,
-        turn=call.turn,
-        tool=call.tool,
-        arguments=dict(call.arguments),
-        status=call.status,
-        result=call.outcome.data if isinstance(call.outcome, Data) else None,
-        error=_error(call),
-        prints=str(meta.get("prints", "")),
-        reason=call.decided.reason if call.decided else "",
-        objects=made,
-        memory=end is not None and end.memory,
-        edited=call.edited,
-        ms=meta.get("ms", 0),
-        tokens=asked,
-    )
+def aspect(what: What, call: CallRecord, end: End | None) -> Any:
+    """Return what two calls are compared by; None for arguments, which have names."""
+    match what:
+        case "tool":
+            return call.tool
+        case "status":
+            return call.status
+        case "result":
+            return call.data
+        case "error":
+            return INTERRUPTED if isinstance(call.outcome, Interrupted) else call.error
+        case "prints":
+            return end.prints if end is not None else ""
+        case "reason":
+            return call.reason
+    return None
 
 
-def _error(call: CallState) -> str:
-    match call.outcome:
-        case Failed(message):
-            return message
-        case Interrupted():
-            return INTERRUPTED
-    return ""
-
-
-def used_by(call: CallState, state: State) -> Uses:
+def used_by(call: CallRecord, state: State) -> Uses:
     """Return what produced the objects that a call used or names, by argument."""
     if call.started is not None:
         return call.uses
@@ -112,11 +86,6 @@ def signatures(known: dict[tuple[Any, ...], int], state: State) -> dict[int, int
         read = sorted((name, numbers.get(setter)) for name, setter in setters)
         numbers[call.id] = number(call.tool, *used, "variables", *read)
     return {id(call): numbers[call.id] for call in state.each()}
-
-
-def is_shared(left: CallState, right: CallState) -> bool:
-    """Return whether a call is one and the same on both sides."""
-    return left.key == right.key and left == right
 
 
 def inputs_of(state: State) -> dict[Producer, Made]:

@@ -8,8 +8,9 @@ from itertools import groupby
 from typing import TypeGuard
 
 from ..drawing.text import shown
+from ..state.call import CallRecord
 from .differences import Difference, Line, Same, Tables, Texts
-from .facts import CallPair, Change, Compared, ComparedCall, ObjectPair, Side
+from .facts import CallPair, Change, Compared, ObjectPair, Side
 from .saying import ARROW, in_a_line, many, parts
 from .values import shown as in_words
 
@@ -67,7 +68,7 @@ def kind_of(pair: CallPair) -> str:
 
 def steps(run: Sequence[CallPair]) -> str:
     """Return the numbers of calls as they stand on the right, else on the left."""
-    numbers = [(pair.right or pair.left or ComparedCall("", 0, 0, "", {}, "")).step for pair in run]
+    numbers = [pair.step for pair in run]
     return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}–{numbers[-1]}"
 
 
@@ -77,7 +78,7 @@ def same_line(run: Sequence[CallPair]) -> str:
     names = ", ".join(tools) if len(tools) <= NAMES else many(len(tools), "call")
     if run[0].shared:
         return f"{shown(names)}: the same in both"
-    memory = all(pair.right is not None and pair.right.memory for pair in run)
+    memory = all(pair.from_memory for pair in run)
     return f"{shown(names)}: the same{', answered from memory' if memory else ''}"
 
 
@@ -110,7 +111,7 @@ def tool_line(pair: CallPair) -> str:
     return pair.tool
 
 
-def spelled(call: ComparedCall | None) -> str:
+def spelled(call: CallRecord | None) -> str:
     """Return a call as it would be written."""
     if call is None:
         return ""
@@ -118,7 +119,7 @@ def spelled(call: ComparedCall | None) -> str:
     return shown(f"{call.tool}({said})")
 
 
-def arguments(call: ComparedCall) -> Iterator[tuple[str, str]]:
+def arguments(call: CallRecord) -> Iterator[tuple[str, str]]:
     """Yield the arguments of a call as they read; an object is its name."""
     for key, value in call.arguments.items():
         yield key, value if is_object(value) else in_words(value)

@@ -17,7 +17,7 @@ from ..runner.approval import policy
 from ..schemes import Offer, Scheme, scheme_recorded
 from ..schemes.current_tools import SAVE_AS, USE
 from ..schemes.select import SELECT
-from ..state.call import SAVE, CallState
+from ..state.call import SAVE, CallRecord
 from ..state.fold import state_at
 from ..state.memory import Memory
 from ..state.shape import State
@@ -46,10 +46,10 @@ class AsTold:
     def read(self, reply: Reply, state: State, toolbox: Toolbox) -> Reply:
         return self.scheme.read(reply, state, toolbox)
 
-    def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
+    def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
         return self.scheme.complete(call, tool, state)
 
-    def render(self, call: CallState, state: State, toolbox: Toolbox) -> Result:
+    def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
         told = self.scheme.render(call, state, toolbox)
         return replace(told, content=self.words.get(call.id, told.content))
 
@@ -83,7 +83,7 @@ def is_own(name: str) -> bool:
     return name in OWN or name.startswith(USE)
 
 
-def _tool(name: str, said: Mapping[str, Any], calls: Sequence[CallState]) -> Tool:
+def _tool(name: str, said: Mapping[str, Any], calls: Sequence[CallRecord]) -> Tool:
     parameters = dict(said.get("parameters", {}))
     instances = (call.started.instance for call in calls if call.started)
     instance = next(filter(None, instances), "")

@@ -8,13 +8,13 @@ from dataclasses import asdict
 
 from ..branches.branch import branches
 from ..conversation.telling import NOTHING
-from ..events import Asked, Data, Replied
+from ..events import Asked, Failed, Replied
 from ..journal.tree import Entry
 from ..lineage import Graph, lineage
 from ..loop import Cursor
 from ..request import Assistant, Message, Results, User
 from ..rows.contract import Rows
-from ..state.call import CallState, objects_of
+from ..state.call import CallRecord
 from ..state.ends import End, Ends
 from ..state.fold import state_at
 from ..state.shape import State
@@ -78,31 +78,26 @@ def _session(cursor: Cursor, name: str, path: tuple[Entry, ...]) -> SessionPart:
     )
 
 
-def _call(call: CallState, state: State, end: End | None, by: Mapping[str, str]) -> CallPart:
+def _call(call: CallRecord, state: State, end: End | None, by: Mapping[str, str]) -> CallPart:
     used = {argument: state.by_producer.get(producer) for argument, producer in call.uses.items()}
-    match call.outcome:
-        case Data(data):
-            result = data
-        case _:
-            result = None
     return CallPart(
         id=call.id,
         step=call.step,
         turn=call.turn,
         tool=call.tool,
-        status=call.status,
+        status=call.recorded_status,
         arguments=dict(call.arguments),
         asked=dict(call.proposed),
         decision=call.decision,
         decided_by="policy" if call.started and call.started.bound else by.get(call.id, ""),
-        reason=call.decided.reason if call.decided else "",
+        reason=call.reason,
         used={argument: name for argument, name in used.items() if name},
-        objects=tuple(map(state.name_of, objects_of(call.outcome))),
-        result=result,
-        error=str(getattr(call.outcome, "message", "")),
+        objects=call.objects,
+        result=call.data,
+        error=call.outcome.message if isinstance(call.outcome, Failed) else "",
         from_memory=end is not None and end.memory,
-        prints=str(end.meta.get("prints", "")) if end else "",
-        ms=float(end.meta.get("ms", 0)) if end else 0,
+        prints=end.prints if end else "",
+        ms=float(end.ms) if end else 0,
     )
 
 

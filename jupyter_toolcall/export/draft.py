@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..events import Made, Producer
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.shape import State
 from .code import Code, Need, call, is_name
 from .script import Selection, World
@@ -59,7 +59,7 @@ class Draft:
             made += "_"
         return made
 
-    def result(self, call: CallState) -> str:
+    def result(self, call: CallRecord) -> str:
         """Return the variable of a call's plain result."""
         name = f"result_{call.step}"
         return name if name not in {*self.names.values(), *self.taken} else f"{name}_"

@@ -9,7 +9,7 @@ from ..drawing.text import shown
 from ..errors import Absent
 from ..events import Data, Failed, Made, Opened
 from ..preview import preview
-from ..state.call import CallState, objects_of
+from ..state.call import CallRecord, objects_of
 from .code import Code, Need, Unwritable
 from .draft import Draft, assigned
 from .homes import MAIN
@@ -72,7 +72,7 @@ def _unwritten(draft: Draft, to: str, said: str, error: Exception, variable: str
     return Line(assigned([to], Code("...")), (shown(note, LONG),), open=True)
 
 
-def handed(draft: Draft, call: CallState, how: str) -> Iterator[Line]:
+def handed(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
     """Yield what a call came to that does not run here: its result, as it was recorded."""
     above = (shown(f"{line_of(call)} does not run here: {how}.", LONG),)
     match call.outcome:

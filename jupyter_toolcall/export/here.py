@@ -16,7 +16,7 @@ from ..events import Made
 from ..loop import Cursor
 from ..runner.coded import changed, code_of
 from ..secrets import Keys, MissingSecret
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..tools import Tool
 from ..tools.references import references
 from .by_schema import by_schema
@@ -50,7 +50,7 @@ class Here:
     def is_tool(self, name: str) -> bool:
         return name in self.cursor.desk.toolbox
 
-    def callee(self, call: CallState, instance: Code | None) -> Callee:
+    def callee(self, call: CallRecord, instance: Code | None) -> Callee:
         tool = self._tool(call)
         if tool.for_person:
             raise Unwritable("a request to a person")
@@ -58,20 +58,20 @@ class Here:
             raise Unwritable("no Python function, but what a definition or a server does")
         return callee_of(tool, instance)
 
-    def _tool(self, call: CallState) -> Tool:
+    def _tool(self, call: CallRecord) -> Tool:
         found = self.cursor.desk.toolbox.get(call.tool)
         if found is None:
             raise Unwritable(f"a tool that is not here, {call.tool}")
         return found
 
-    def changed(self, call: CallState) -> str:
+    def changed(self, call: CallRecord) -> str:
         code = code_of(call, self.cursor.desk.journal)
         return changed(self._tool(call), code) if code is not None else ""
 
-    def receiver(self, call: CallState) -> str:
+    def receiver(self, call: CallRecord) -> str:
         return self._tool(call).receiver
 
-    def arguments(self, call: CallState, lent: Lent) -> dict[str, Code]:
+    def arguments(self, call: CallRecord, lent: Lent) -> dict[str, Code]:
         tool = self._tool(call)
         named = dict(references(tool.parameters, call.arguments))
         try:

@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import Absent
 from ..events import Made
 from ..loop import Cursor
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..tools import Tool
 from .as_told import is_own
 from .by_schema import by_schema
@@ -43,11 +43,11 @@ class OnPaper:
     def is_tool(self, name: str) -> bool:
         return not is_own(name)
 
-    def receiver(self, call: CallState) -> str:
+    def receiver(self, call: CallRecord) -> str:
         tool = self.cursor.desk.toolbox.get(call.tool)
         return tool.receiver if tool else ""
 
-    def arguments(self, call: CallState, lent: Lent) -> dict[str, Code]:
+    def arguments(self, call: CallRecord, lent: Lent) -> dict[str, Code]:
         tool, state = self.cursor.desk.toolbox.get(call.tool), self.cursor.state
         known = ((argument, state.made(producer)) for argument, producer in call.uses.items())
         objects = {argument: state.name_of(made) for argument, made in known if made is not None}
@@ -59,7 +59,7 @@ class OnPaper:
         plain = isinstance(found, ast.ClassDef) and not _is_dict(found)
         return Code(name, frozenset({Need(MAIN, name)})) if plain else None
 
-    def callee(self, call: CallState, instance: Code | None) -> Callee:
+    def callee(self, call: CallRecord, instance: Code | None) -> Callee:
         tool = self.cursor.desk.toolbox.get(call.tool)
         for callee in self._ways(call.tool, tool, instance):
             return callee
@@ -139,7 +139,7 @@ class OnPaper:
     def instance(self, name: str, given: str) -> Any:
         raise Absent("its value is not in the file")
 
-    def changed(self, call: CallState) -> str:
+    def changed(self, call: CallRecord) -> str:
         """A file does not know what its tools are made of by now."""
         return ""
 

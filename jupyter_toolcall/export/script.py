@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from ..events import Made, Producer
-from ..state.call import CallState
+from ..state.call import CallRecord
 from .callees import Callee
 from .code import Code, is_name
 from .definitions import Definitions
@@ -72,16 +72,16 @@ class World(Protocol):
     def is_tool(self, name: str) -> bool:
         """Return whether a call was one of the session's tools, and not of its scheme's own."""
 
-    def callee(self, call: CallState, instance: Code | None) -> Callee:
+    def callee(self, call: CallRecord, instance: Code | None) -> Callee:
         """Return how a call's tool is called. Raises Unwritable."""
 
-    def changed(self, call: CallState) -> str:
+    def changed(self, call: CallRecord) -> str:
         """Say what of a call's tool is another than it was when it ran, "" for nothing."""
 
-    def receiver(self, call: CallState) -> str:
+    def receiver(self, call: CallRecord) -> str:
         """Return the argument that names the object which a call is a method of, or ""."""
 
-    def arguments(self, call: CallState, lent: Lent) -> dict[str, Code]:
+    def arguments(self, call: CallRecord, lent: Lent) -> dict[str, Code]:
         """Return the arguments as they reached the function. Raises Unwritable."""
 
     def value(self, made: Made) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..events import Data, Made
-from ..state.call import CallState, objects_of
+from ..state.call import CallRecord, objects_of
 from .callees import Callee
 from .code import Code, Need, Unwritable, call, joined
 from .draft import Draft, assigned, copied
@@ -15,7 +15,7 @@ from .script import Line
 from .wording import behind, edited
 
 
-def statement(draft: Draft, ran: CallState) -> Line:
+def statement(draft: Draft, ran: CallRecord) -> Line:
     """Return the statement that a call is. Raises Unwritable, which says why there is none."""
     world, own = draft.world, ran.produced
     instance = ran.started.instance if ran.started else ""
@@ -36,7 +36,7 @@ def statement(draft: Draft, ran: CallState) -> Line:
     return Line(joined("", lines, "", "\n"), edited(ran), behind(ran, own, draft.state))
 
 
-def _targets(draft: Draft, ran: CallState, own: Collection[Made]) -> list[str]:
+def _targets(draft: Draft, ran: CallRecord, own: Collection[Made]) -> list[str]:
     match ran.outcome:
         case Data(None):
             return []
@@ -47,7 +47,7 @@ def _targets(draft: Draft, ran: CallState, own: Collection[Made]) -> list[str]:
     return [draft.variable_of(made) if made in own else "_" for made in objects_of(ran.outcome)]
 
 
-def _may_change(draft: Draft, ran: CallState, callee: Callee) -> bool:
+def _may_change(draft: Draft, ran: CallRecord, callee: Callee) -> bool:
     """Return whether the new object may be the one that a method was called on, changed."""
     name = ran.arguments.get(draft.world.receiver(ran))
     made = draft.state.objects.get(name) if isinstance(name, str) else None
@@ -76,7 +76,7 @@ def _awaited(draft: Draft, code: Code, callee: Callee) -> Code:
     return call(Code("asyncio.run", frozenset({Need("asyncio")})), [code])
 
 
-def _named(draft: Draft, ran: CallState) -> Iterator[str]:
+def _named(draft: Draft, ran: CallRecord) -> Iterator[str]:
     """Yield the objects that a call gets, as often as it gets each."""
     counted: list[str] = []
 

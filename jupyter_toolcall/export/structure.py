@@ -1,7 +1,8 @@
 """The structure of a session as JSON, which stays: `docs/session.schema.json` is its schema.
 
 A field that is added later has a default; what is here keeps its name and its meaning
-within one version. Only these dataclasses live here, and the schema that they amount to.
+within one version. Only these shapes live here, and the schema that they amount to. A call has no
+shape of its own here but the keys of its JSON: `document` writes them from its `CallRecord`.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
+from typing_extensions import TypedDict
 
 from ..events import Usage
-from ..state.call import Status
+from ..state.call import RecordedStatus
 from .marks import MARK
 
 FORMAT: Literal["jupyter-toolcall/session"] = "jupyter-toolcall/session"
@@ -47,34 +49,36 @@ class SessionPart:
     outputs: tuple[OutputPart, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CallPart:
+Text = Annotated[str, Field(default="")]
+
+
+class CallPart(TypedDict):
     """A call, as it stands; in call order."""
 
     id: str
     step: int
     turn: int
     tool: str
-    status: Status
+    status: RecordedStatus
     arguments: Mapping[str, Any]
     """As they ran, or as they were asked for."""
     asked: Mapping[str, Any]
     """As the model asked for them."""
-    decision: str = ""
+    decision: NotRequired[Text]
     """approve, edit, reject or answer; "" where nobody had to decide."""
-    decided_by: str = ""
+    decided_by: NotRequired[Text]
     """person, policy or program."""
-    reason: str = ""
-    used: Mapping[str, str] = field(default_factory=dict)
+    reason: NotRequired[Text]
+    used: NotRequired[Mapping[str, str]]
     """For each argument that names an object, that object."""
-    objects: tuple[str, ...] = ()
+    objects: NotRequired[Annotated[tuple[str, ...], Field(default=())]]
     """What it came to, where that is objects."""
-    result: Any = None
+    result: NotRequired[Annotated[Any, Field(default=None)]]
     """What it came to, where that is plain data."""
-    error: str = ""
-    from_memory: bool = False
-    prints: str = ""
-    ms: float = 0
+    error: NotRequired[Text]
+    from_memory: NotRequired[Annotated[bool, Field(default=False)]]
+    prints: NotRequired[Text]
+    ms: NotRequired[Annotated[float, Field(default=0)]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from ..content.value import cut
 from ..drawing.text import shown
 from ..events import Data, Failed, Interrupted, Made
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.shape import State
 
 SHORT = 60
@@ -17,13 +17,13 @@ LONG = 300
 _WAS = {"failed": "failed", "rejected": "was rejected", "answered": "was answered"}
 
 
-def line_of(call: CallState) -> str:
+def line_of(call: CallRecord) -> str:
     """Return a call as one line."""
     arguments = ", ".join(f"{key}={value!r:.80}" for key, value in call.arguments.items())
     return shown(cut(f"{call.step} {call.tool}({arguments})", 200))
 
 
-def undone(call: CallState) -> str:
+def undone(call: CallRecord) -> str:
     """Return why a call made nothing here."""
     match call.outcome:
         case Failed(message):
@@ -46,11 +46,11 @@ def one(kind: str) -> str:
     return f"{'an' if kind[:1] in 'AEIOUaeiou' else 'a'} {kind}"
 
 
-def edited(call: CallState) -> tuple[str, ...]:
+def edited(call: CallRecord) -> tuple[str, ...]:
     """Return what a person changed in a call, as one line; () where it runs as it was asked for."""
     if not call.edited:
         return ()
-    before, reason = call.proposed, call.decided.reason if call.decided else ""
+    before, reason = call.proposed, call.reason
     # An object that the model left out was filled in, and is no change.
     known = {k: v for k, v in call.asked.items() if k in before or k not in call.uses}
     now = {k: v for k, v in known.items() if k not in before or before[k] != v}
@@ -62,7 +62,7 @@ def edited(call: CallState) -> tuple[str, ...]:
     return (shown(f"{call.step} You changed this call: {said}{f' ({reason})' if reason else ''}"),)
 
 
-def behind(call: CallState, own: Collection[Made], state: State) -> str:
+def behind(call: CallRecord, own: Collection[Made], state: State) -> str:
     """Return what stands behind a statement: its plain result, or which object it gave back."""
     match call.outcome:
         case Data(None):

@@ -10,7 +10,7 @@ from ..errors import CallError
 from ..events import Asked, Decided, Finished, Opened, Replied
 from ..journal.tree import Entry, Journal
 from ..schemes.outputs import SCALARS
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.fold import state_at
 from ..state.shape import State
 from .code import Code, Unwritable, is_name
@@ -74,7 +74,7 @@ class Writer:
             case Finished(call_id) | Decided(call_id, "reject"):
                 yield from self._ended(draft, self._call(entry, call_id))
 
-    def _call(self, entry: Entry, call_id: str) -> CallState:
+    def _call(self, entry: Entry, call_id: str) -> CallRecord:
         return state_at(self.journal, entry.id).calls[call_id]
 
     def _handed(self, draft: Draft, entry: Entry, call_id: str, how: str) -> Iterator[Line]:
@@ -82,7 +82,7 @@ class Writer:
         if draft.wants_call(call_id) and self.world.is_tool(call.tool):
             yield from handed(draft, call, how)
 
-    def _ended(self, draft: Draft, call: CallState) -> Iterator[Line]:
+    def _ended(self, draft: Draft, call: CallRecord) -> Iterator[Line]:
         if not draft.wants_call(call.id):
             return
         if call.status != "succeeded":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..conversation.telling import NOTHING, composed
@@ -16,7 +16,7 @@ from ..runner.running import prepare
 from ..schemes import Offer
 from ..schemes.scheme import own_tool, unknown_tool
 from ..secrets import MissingSecret
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.fold import state_at
 from ..state.memory import Inputs, Prepared
 from ..state.script import Script
@@ -48,7 +48,7 @@ class Cursor:
     """The entry of the reply that the model gave here last. Its calls are new, though another
     reply that reads the same may be recorded with the results of its calls."""
     _offered: tuple[int, Offer] | None = None
-    _prepared: tuple[str, dict[str, tuple[CallState, Prepared, bool]]] = field(
+    _prepared: tuple[str, dict[str, tuple[CallRecord, Prepared, bool]]] = field(
         default_factory=lambda: ("", {})
     )
     """The calls as they were prepared at an entry."""
@@ -143,7 +143,7 @@ class Cursor:
             return tool, False
         return own_tool(name, self.offer if state is None else self.offer_in(state)), True
 
-    def prepared(self, call: CallState, state: State) -> tuple[Prepared, bool]:
+    def prepared(self, call: CallRecord, state: State) -> tuple[Prepared, bool]:
         """Return a call that can run, and whether it is the scheme's own.
 
         Raises CallError, which says what is wrong with the call.
@@ -161,7 +161,7 @@ class Cursor:
         self._prepared = entry.id, {call.id: (call, ready, own)}
         return entry
 
-    def _prepare(self, call: CallState, state: State) -> tuple[Prepared, bool]:
+    def _prepare(self, call: CallRecord, state: State) -> tuple[Prepared, bool]:
         if call.call.broken and call.decided is None:
             raise CallError(call.call.broken)
         desk, (tool, own) = self.desk, self._named(call.tool, state)
@@ -175,7 +175,7 @@ class Cursor:
         inputs: Inputs | None = None
         missing: MissingSecret | None = None
         # The scheme's own tools only write down what the model chose.
-        keys = call.secrets or (call.decided is not None and call.decided.secrets)
+        keys = call.asked_call.secrets or (call.decided is not None and call.decided.secrets)
         if not own and (keys or state.marked or desk.secrets.occur(arguments)):
             shown = desk.secrets.hide(arguments)
             try:
@@ -192,7 +192,7 @@ class Cursor:
 
     def _inputs(
         self,
-        call: CallState,
+        call: CallRecord,
         tool: Tool,
         asked: Mapping[str, Any],
         variables: Mapping[str, Any],
@@ -221,7 +221,11 @@ class Cursor:
             if name in now or name in given
         }
 
-    def as_it_runs(self, call: CallState) -> Mapping[str, Any]:
+    def as_it_stands(self, call: CallRecord) -> CallRecord:
+        """Return a call with whether its tool runs right now."""
+        return replace(call, running=True) if call.id == self.running else call
+
+    def as_it_runs(self, call: CallRecord) -> Mapping[str, Any]:
         """Return the arguments with which an open call would run; as asked where it can't."""
         try:
             return self.prepared(call, self.state)[0].arguments
@@ -230,7 +234,7 @@ class Cursor:
 
     # -- whether it may run -----------------------------------------------------------------
 
-    def verdict(self, call: CallState, ready: Prepared) -> Answer:
+    def verdict(self, call: CallRecord, ready: Prepared) -> Answer:
         """Return whether a call may run, and why.
 
         An effect that may have happened is not repeated by a policy: a person is asked.
@@ -239,15 +243,15 @@ class Cursor:
             return "ask", recovery.reason(self.desk, call)
         return self.desk.verdict(ready)
 
-    def is_new(self, call: CallState) -> bool:
+    def is_new(self, call: CallRecord) -> bool:
         """Return whether the model asked for a call here, and not in a recorded reply."""
-        return self.heard != "" and call.entry == self.heard
+        return self.heard != "" and call.asked_call.entry == self.heard
 
-    def may_have_run(self, call: CallState, ready: Prepared) -> bool:
+    def may_have_run(self, call: CallRecord, ready: Prepared) -> bool:
         """Return whether a call may have had an effect already that must not come twice."""
         return not self.is_new(call) and recovery.may_have_run(self, call, ready)
 
-    def allows(self, call: CallState, ready: Prepared) -> bool:
+    def allows(self, call: CallRecord, ready: Prepared) -> bool:
         """Return whether a person's approval lets exactly this run: it is good for one effect."""
         if not call.allows(ready.bound):
             return False

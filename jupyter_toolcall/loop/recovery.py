@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import Absent, CallError
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.memory import Prepared
 from ..state.shape import State
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .desk import Desk
 
 
-def may_have_run(cursor: Cursor, call: CallState, ready: Prepared) -> bool:
+def may_have_run(cursor: Cursor, call: CallRecord, ready: Prepared) -> bool:
     """Return whether a call of a recorded reply may have had an effect that must not come twice.
 
     A call whose result is recorded and at hand did run: nothing has to run for it.
@@ -34,7 +34,7 @@ def may_have_run(cursor: Cursor, call: CallState, ready: Prepared) -> bool:
     return bool(call.history) or unsure
 
 
-def reason(desk: Desk, call: CallState) -> str:
+def reason(desk: Desk, call: CallRecord) -> str:
     """Return in a sentence why a call may have run already."""
     match call.history:
         case "copied":
@@ -51,13 +51,13 @@ def reason(desk: Desk, call: CallState) -> str:
     return f"It may have run already: {desk.doubt or known}."
 
 
-def is_answered_by_record(cursor: Cursor, call: CallState, ready: Prepared) -> bool:
+def is_answered_by_record(cursor: Cursor, call: CallRecord, ready: Prepared) -> bool:
     """Return whether a call that a policy lets run takes its result from the journal, if it has
     one there, since the model asked for it in a recorded reply."""
     return not (cursor.fresh or ready.tool.repeatable or cursor.is_new(call))
 
 
-def can_repeat(cursor: Cursor, call: CallState, state: State) -> Prepared | None:
+def can_repeat(cursor: Cursor, call: CallRecord, state: State) -> Prepared | None:
     """Return a call with an unknown outcome where it may run again: exactly as approved."""
     tool = cursor.find(call.tool)
     if tool is None or not tool.idempotent or not call.own:

@@ -13,7 +13,7 @@ from ..events import Decided, Event, Failed, Finished, Outcome, Replied, Started
 from ..interrupts import Hold
 from ..journal.tree import Entry
 from ..runner.coded import coded
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.claims import said_again
 from ..state.fold import decided_on, state_at
 from ..state.memory import Prepared
@@ -151,7 +151,7 @@ def _put_anew(cursor: Cursor, said: Entry, told: State) -> bool:
 
 
 def _replay_start(
-    cursor: Cursor, said: Entry, event: Started, call: CallState, told: State, state: State
+    cursor: Cursor, said: Entry, event: Started, call: CallRecord, told: State, state: State
 ) -> Entry | None:
     """Start a call as it is recorded, where it is allowed for the same reason; all else runs
     again.
@@ -191,7 +191,7 @@ def _replay_start(
 
 
 def _replay_result(
-    cursor: Cursor, said: Entry, event: Finished, call: CallState, state: State
+    cursor: Cursor, said: Entry, event: Finished, call: CallRecord, state: State
 ) -> Entry | None:
     if call.status in ("proposed", "approved"):
         return run_call(cursor, call, state, from_record=not cursor.fresh)

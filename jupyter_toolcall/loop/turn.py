@@ -20,7 +20,7 @@ from ..journal.tree import Entry
 from ..request import Reply, Request
 from ..runner.coded import coded
 from ..runner.performing import Performed, milliseconds, performed
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.memory import Prepared
 from ..state.shape import State
 from ..state.steps import AskModel, Clarify, Judge, Perform, Remind, Step
@@ -121,7 +121,7 @@ def _new_definitions(cursor: Cursor, request: Request, state: State) -> Mapping[
 
 
 def run_call(
-    cursor: Cursor, call: CallState, state: State, from_record: bool = False
+    cursor: Cursor, call: CallRecord, state: State, from_record: bool = False
 ) -> Entry | None:
     """Check an open call, and run it where a person or the policy lets it.
 
@@ -151,7 +151,7 @@ def run_call(
 
 def start_call(
     cursor: Cursor,
-    call: CallState,
+    call: CallRecord,
     ready: Prepared,
     state: State,
     *,
@@ -172,7 +172,7 @@ def start_call(
     return execute(cursor, ready, state)
 
 
-def start_of(call: CallState, ready: Prepared, by_policy: bool = False) -> Started:
+def start_of(call: CallRecord, ready: Prepared, by_policy: bool = False) -> Started:
     """Return the event of a call that starts: its arguments, where they are not what was asked,
     and its approval digest, where the policy approves it."""
     arguments = None if ready.arguments == call.asked else ready.arguments

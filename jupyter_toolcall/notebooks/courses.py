@@ -19,7 +19,7 @@ from ..models.recorded.tape import Came, Course, Outcomes, Told, Turn, plain
 from ..request import Reply, User
 from ..schemes import Native, Scheme, scheme_recorded
 from ..schemes.scheme import told
-from ..state.call import CallState, objects_of
+from ..state.call import CallRecord
 from ..state.fold import state_at
 from ..state.shape import State
 from ..tools import Toolbox
@@ -110,11 +110,10 @@ def _outcomes(state: State, scheme: Scheme, guessed: bool) -> Outcomes:
     )
 
 
-def _came(call: CallState, state: State, spoken: bool) -> Came:
+def _came(call: CallRecord, state: State, spoken: bool) -> Came:
     """Return what a call came to, as far as it stands so in what a model is told."""
     said, error = told(call, state)
     said.pop("note", None)
     values = (json.dumps(value, ensure_ascii=False) for value in said.values())
-    names = map(state.name_of, objects_of(call.outcome))
-    parts = tuple(names if spoken else values)
+    parts = call.objects if spoken else tuple(values)
     return Came(call.id, error, tuple(part for part in parts if len(part) < LONGEST))

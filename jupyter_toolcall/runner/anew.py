@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..events import Decided, Started
 from ..journal.tree import Entry, Journal
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.fold import state_at
 from ..state.memory import Prepared
 from ..state.script import Script
@@ -31,7 +31,7 @@ def _approved(script: Script, call_id: str) -> Entry | None:
     return None
 
 
-def _said(told: CallState, own: bool, journal: Journal, ready: Prepared) -> str:
+def _said(told: CallRecord, own: bool, journal: Journal, ready: Prepared) -> str:
     code = code_of(told, journal)
     if not own:
         older = told.history == "older"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..journal.tree import Journal
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.shape import State
 from ..tools import Tool
 
@@ -39,7 +39,7 @@ def coded(tool: Tool, state: State, journal: Journal) -> dict[str, Any]:
     return {"code": journal.remember(text)}
 
 
-def code_of(call: CallState, journal: Journal) -> Code | None:
+def code_of(call: CallRecord, journal: Journal) -> Code | None:
     """Return what the tool of a call was made of when it ran; None where nobody has noted it."""
     match journal.texts.get(call.code):
         case {"version": str(version), "python": str(python), "parts": Mapping() as parts}:

@@ -26,7 +26,7 @@ from ..errors import Absent, CallError
 from ..events import Data, Failed, Interrupted, Made, Many, Outcome, Producer
 from ..interrupts import attempt, class_name, interruptible
 from ..secrets import MissingSecret
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.memory import Inputs, Memory, Prepared, after
 from ..state.shape import State
 from ..tools import Changed, Tool
@@ -40,7 +40,7 @@ PRINTS = 4_000
 
 def prepare(
     tool: Tool,
-    call: CallState,
+    call: CallRecord,
     arguments: Mapping[str, Any],
     state: State,
     memory: Memory,

@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import CallError
 from ..events import Data, Made
 from ..request import Result
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.shape import State
 from ..tools import Tool, Toolbox
 from ..tools.references import NAME, own_name_fits, walk
@@ -60,7 +60,7 @@ class Current(Scheme):
             listed={line: name for lines in objects.values() for line, name in lines.items()},
         )
 
-    def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
+    def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
         given = _spelled_out(call, tool, state)
         if tool.name == SAVE_AS and not current(state, call):
             raise CallError(f"{SAVE_AS}: {_nothing_current(state)}")
@@ -68,7 +68,7 @@ class Current(Scheme):
             return _used(call, tool.name.removeprefix(USE), given, state)
         return _on_current(call, tool, given, state) if tool.receiver else given
 
-    def render(self, call: CallState, state: State, toolbox: Toolbox) -> Result:
+    def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
         said, error = told(call, state)
         if not error and (isinstance(call.outcome, Made) or call.tool.startswith(USE)):
             said["current"] = said.pop("result")
@@ -80,27 +80,27 @@ class Current(Scheme):
 # -- what is current, and what has a name -------------------------------------------------
 
 
-def current(state: State, call: CallState | None = None) -> str:
+def current(state: State, call: CallRecord | None = None) -> str:
     """Return the name of the current object, "" for none; before `call`, where one is given."""
     trails = (state.succeeded.get(f"{USE}{kind}") or () for kind in state.counts)
     ends = (_last(trail, state, call) for trail in (state.returned, *trails))
     last = max(filter(None, ends), key=lambda found: found.step, default=None)
     match last:
-        case CallState(outcome=Made() as made):
-            return state.name_of(made)
-        case CallState(outcome=Data(str() as name)):
+        case CallRecord(outcome=Made(), object=name):
+            return name
+        case CallRecord(outcome=Data(str() as name)):
             return name
     return ""
 
 
-def _last(trail: Sequence[str], state: State, call: CallState | None) -> CallState | None:
+def _last(trail: Sequence[str], state: State, call: CallRecord | None) -> CallRecord | None:
     """Return the last of some calls, or the last before `call`.
 
     The trail is in order of turns; within one turn, results may come in any order.
     """
     calls = state.calls
     end = bisect_right(trail, call.turn, key=lambda i: calls[i].turn) if call else len(trail)
-    best: CallState | None = None
+    best: CallRecord | None = None
     for index in reversed(range(end)):
         found = calls[trail[index]]
         if best is not None and found.turn != best.turn:
@@ -110,7 +110,7 @@ def _last(trail: Sequence[str], state: State, call: CallState | None) -> CallSta
     return best
 
 
-def saved(state: State, call: CallState | None = None) -> dict[str, str]:
+def saved(state: State, call: CallRecord | None = None) -> dict[str, str]:
     """Return the names that the model gave (`$base`), and the objects that they stand for."""
     before = (each for each in state.of(SAVE_AS) if call is None or each.step < call.step)
     return {own_name(each.arguments.get("name")): current(state, each) for each in before}
@@ -124,7 +124,7 @@ def _kind(name: str, state: State) -> str:
 # -- what a call left unsaid ---------------------------------------------------------------
 
 
-def _spelled_out(call: CallState, tool: Tool, state: State) -> dict[str, Any]:
+def _spelled_out(call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
     """Return a call's arguments with objects in place of the names that the model gave."""
 
     def meant(place: str, name: str) -> str:
@@ -138,7 +138,7 @@ def _spelled_out(call: CallState, tool: Tool, state: State) -> dict[str, Any]:
     return given
 
 
-def _used(call: CallState, kind: str, given: dict[str, Any], state: State) -> dict[str, Any]:
+def _used(call: CallRecord, kind: str, given: dict[str, Any], state: State) -> dict[str, Any]:
     """Return the arguments of `_use_TYPE`; a name of the model's own needs no `$` there."""
     name = given.get("id")
     if not isinstance(name, str):
@@ -150,7 +150,9 @@ def _used(call: CallState, kind: str, given: dict[str, Any], state: State) -> di
     return given
 
 
-def _on_current(call: CallState, tool: Tool, given: dict[str, Any], state: State) -> dict[str, Any]:
+def _on_current(
+    call: CallRecord, tool: Tool, given: dict[str, Any], state: State
+) -> dict[str, Any]:
     """Return the arguments with the current object as the receiver.
 
     Raises CallError where the tool is no function of it, or the model means another object.
@@ -198,26 +200,26 @@ def _go_to(name: str, state: State) -> str:
 # -- what comes into view --------------------------------------------------------------------
 
 
-def _into_view(call: CallState, state: State, toolbox: Toolbox) -> tuple[str, ...]:
+def _into_view(call: CallRecord, state: State, toolbox: Toolbox) -> tuple[str, ...]:
     """Return the tools that a call's outcome brings: each comes into view once."""
     first = dict.fromkeys(made.kind for made in introduced(call, state))
     uses = [f"{USE}{kind}" for kind in first]
-    here = _kind(_after(call, state), state)
+    here = _kind(_after(call), state)
     mine = functions_of(here, toolbox) if here and _is_first(here, call, state) else ()
     return (*uses, *(tool.name for tool in mine))
 
 
-def _after(call: CallState, state: State) -> str:
+def _after(call: CallRecord) -> str:
     """Return the name of the object that a call made current, "" where it made none so."""
     match call.outcome:
-        case Made() as made:
-            return state.name_of(made)
+        case Made():
+            return call.object
         case Data(str() as name) if call.tool.startswith(USE):
             return name
     return ""
 
 
-def _is_first(kind: str, call: CallState, state: State) -> bool:
+def _is_first(kind: str, call: CallRecord, state: State) -> bool:
     """Return whether no call before this one is known to have made such an object current."""
     first = state.calls.get(state.objects[first_of(kind)].producer.call)
     # Of the objects of a list none is made current.

@@ -16,7 +16,7 @@ from ..digest import literal
 from ..errors import CallError
 from ..events import Data, Failed, Interrupted, Made, Many
 from ..request import Message, Reply, Result
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.shape import State
 from ..tools import Tool, Toolbox
 from ..tools.references import kinds_of
@@ -71,7 +71,7 @@ class Scheme(Protocol):
         """Return the reply with its calls spelled out."""
         return reply
 
-    def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
+    def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
         """Return a call's arguments with what the model left unsaid.
 
         The tool is any of the scheme's own or the toolbox's. Raises CallError for a call
@@ -79,7 +79,7 @@ class Scheme(Protocol):
         """
         return with_receiver(call, tool, state)
 
-    def render(self, call: CallState, state: State, toolbox: Toolbox) -> Result:
+    def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
         """Return what the model is told of a call's outcome."""
         return rendered(call, state)
 
@@ -88,7 +88,7 @@ class Scheme(Protocol):
         return message
 
 
-def with_receiver(call: CallState, tool: Tool, state: State) -> dict[str, Any]:
+def with_receiver(call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
     """Return a call's arguments; a receiver that was left out is the newest of its type."""
     if not tool.receiver or call.asked.get(tool.receiver) is not None:
         return dict(call.asked)
@@ -116,24 +116,24 @@ def unknown_tool(name: str, toolbox: Toolbox, offer: Offer) -> CallError:
     return CallError(f"{said[:1].lower()}{said[1:]}")
 
 
-def told(call: CallState, state: State) -> tuple[dict[str, Any], bool]:
+def told(call: CallRecord, state: State) -> tuple[dict[str, Any], bool]:
     """Return what came of a call as JSON-ready data, and whether that is an error."""
     said: dict[str, Any] = {}
     match call:
-        case CallState(decided=decided) if decided is not None and call.edited:
+        case CallRecord(decided=decided) if decided is not None and call.edited:
             said["note"] = _edited(call, decided.reason)
-        case CallState(decided=decided) if decided is not None and call.status == "answered":
+        case CallRecord(decided=decided) if decided is not None and call.status == "answered":
             said["note"] = _note("A person gave this result; the tool did not run.", decided.reason)
-    body, error = _outcome(call, state)
+    body, error = _outcome(call)
     return {**said, **body}, error
 
 
-def _outcome(call: CallState, state: State) -> tuple[dict[str, Any], bool]:
+def _outcome(call: CallRecord) -> tuple[dict[str, Any], bool]:
     match call.outcome:
-        case Made() as made:
-            return {"result": state.name_of(made)}, False
-        case Many(objects):
-            return {"objects": [*map(state.name_of, objects)]}, False
+        case Made():
+            return {"result": call.object}, False
+        case Many():
+            return {"objects": [*call.objects]}, False
         case Data(data):
             return {"result": data}, False
         case Failed(message) if call.status == "rejected":
@@ -146,7 +146,7 @@ def _outcome(call: CallState, state: State) -> tuple[dict[str, Any], bool]:
     return {"error": "This call has no result."}, True
 
 
-def _edited(call: CallState, reason: str) -> str:
+def _edited(call: CallRecord, reason: str) -> str:
     ran = ", ".join(f"{key}={literal(value)}" for key, value in call.arguments.items())
     return _note(f"A person changed this call; what ran in its place: {call.tool}({ran}).", reason)
 
@@ -163,7 +163,7 @@ def as_text(data: Mapping[str, Any]) -> str:
     return f"{text[:TOLD]}… ({len(text):,} characters in all; the rest is left out)"
 
 
-def rendered(call: CallState, state: State) -> Result:
+def rendered(call: CallRecord, state: State) -> Result:
     """Return the result as most schemes tell it."""
     body, error = told(call, state)
     return Result(call.id, as_text(body), error)

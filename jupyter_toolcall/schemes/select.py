@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import CallError
 from ..request import Result
-from ..state.call import SAVE, CallState
+from ..state.call import SAVE, CallRecord
 from ..state.shape import State
 from ..tools import Tool, Toolbox
 from ..tools.tool import Resolve
@@ -41,7 +41,7 @@ class Select(Scheme):
         known = {line: name for line, name in {**objects, **listed}.items() if name is not None}
         return Offer(own, tools, SYSTEM, rest, reminder=reminder(state), listed=known)
 
-    def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
+    def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
         # What a person wrote runs, whatever the model had selected.
         if not (call.edited or tool.name in _own(state) or _is_selected(tool.name, state)):
             raise CallError(
@@ -49,7 +49,7 @@ class Select(Scheme):
             )
         return with_receiver(call, tool, state)
 
-    def render(self, call: CallState, state: State, toolbox: Toolbox) -> Result:
+    def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
         if call.tool == SELECT and call.status == "succeeded":
             return _answer(call, state, toolbox)
         said, error = told(call, state)
@@ -72,18 +72,18 @@ def _own(state: State) -> tuple[str, ...]:
     return (SELECT, SAVE) if state.opened.outputs else (SELECT,)
 
 
-def _wanted(call: CallState) -> tuple[str, ...]:
+def _wanted(call: CallRecord) -> tuple[str, ...]:
     """A person may have edited the call, whatever its arguments were."""
     names = call.arguments.get("tools")
     named = names if isinstance(names, list) else []
     return tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
 
 
-def _named(call: CallState, toolbox: Toolbox) -> tuple[str, ...]:
+def _named(call: CallRecord, toolbox: Toolbox) -> tuple[str, ...]:
     return tuple(name for name in _wanted(call) if name in toolbox)
 
 
-def _answer(call: CallState, state: State, toolbox: Toolbox) -> Result:
+def _answer(call: CallRecord, state: State, toolbox: Toolbox) -> Result:
     """A model that got nothing at all would go on as if it had: that is told as an error."""
     known = _named(call, toolbox)
     unknown = [name for name in _wanted(call) if name not in (*toolbox.names, *_own(state))]
@@ -94,7 +94,7 @@ def _answer(call: CallState, state: State, toolbox: Toolbox) -> Result:
     return Result(call.id, text, not known, known)
 
 
-def _new(call: CallState, state: State, toolbox: Toolbox) -> list[str]:
+def _new(call: CallRecord, state: State, toolbox: Toolbox) -> list[str]:
     """The first object of a type brings its tools into reach: the model is told once."""
     firsts = dict.fromkeys(made.kind for made in introduced(call, state))
     names = (tool.name for kind in firsts for tool in functions_of(kind, toolbox))

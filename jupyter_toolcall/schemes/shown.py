@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from ..digest import literal
 from ..events import Made, Many
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.shape import State
 from ..tools import Tool, Toolbox, nearest
 from ..tools.kinds import receiver_types
@@ -93,7 +93,7 @@ def described(name: str, state: State, toolbox: Toolbox) -> str:
     return f"given by a person for {said}" if call.status == "answered" else said
 
 
-def _recipe(call: CallState, tool: Tool | None) -> str:
+def _recipe(call: CallRecord, tool: Tool | None) -> str:
     """Return a call in one line: `Potato#1.slice(shape: "STICKS")`."""
     given = dict(call.arguments)
     receiver = given.pop(tool.receiver, "") if tool is not None else ""
@@ -109,7 +109,7 @@ def _value(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-def introduced(call: CallState, state: State) -> list[Made]:
+def introduced(call: CallRecord, state: State) -> list[Made]:
     """Return the objects with which a call brought the first of a type."""
     return [made for made in call.produced if state.name_of(made) == first_of(made.kind)]
 

@@ -17,17 +17,16 @@ from ..acts import (
     by_hand,
     going,
     keeping,
+    object_values,
     outdated,
     overruling,
     places,
     recorded_results,
-    records,
     replying,
     verifying,
 )
 from ..acts.deciding import decision as decision_on
 from ..acts.opening import Described, opening
-from ..acts.records import CallRecord
 from ..branches import naming
 from ..branches.branch import branches
 from ..comparing import Comparison
@@ -39,6 +38,7 @@ from ..loop import Cursor
 from ..request import Model, Reply
 from ..runner.approval import Approve
 from ..schemes import Scheme
+from ..state.call import CallRecord
 from ..state.shape import State
 from ..tools import Toolbox
 from ..view.exchanges import Exchange, exchanges
@@ -386,12 +386,12 @@ class Session:
     @property
     def calls(self) -> tuple[CallRecord, ...]:
         """Every call in order, the scheme's own too."""
-        return records.calls(self.cursor)
+        return tuple(map(self.cursor.as_it_stands, self.state.each()))
 
     @property
     def pending(self) -> tuple[CallRecord, ...]:
         """The calls that wait for a person as they would run, the one to decide first."""
-        return records.pending(self.cursor)
+        return places.pending(self.cursor)
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -401,7 +401,7 @@ class Session:
     @property
     def outputs(self) -> Mapping[str, Any]:
         """What was saved, by name."""
-        return records.outputs(self.cursor)
+        return object_values.outputs(self.cursor)
 
     @property
     def usage(self) -> Usage:
@@ -428,18 +428,18 @@ class Session:
 
         Raises CallError for a name that there is not, Absent where the value is not here.
         """
-        return records.value(self.cursor, name)
+        return object_values.value(self.cursor, name)
 
     def deps(self, name: str, *, all: bool = False) -> tuple[str, ...]:
         """Return the objects that an object was made from, nearest first; with `all` their own too.
 
         Raises UsageError, which names the nearest, for a name that there is not.
         """
-        return self.graph.deps(records.known_object(self.state, name), all=all)
+        return self.graph.deps(object_values.known_object(self.state, name), all=all)
 
     def users(self, name: str, *, all: bool = False) -> tuple[str, ...]:
         """Return the objects that were made from an object; as `deps`, the other way."""
-        return self.graph.users(records.known_object(self.state, name), all=all)
+        return self.graph.users(object_values.known_object(self.state, name), all=all)
 
     def why(self, name: Any) -> Explanation:
         """Return why an object, an output or a call is there: in words, and as code.

@@ -1,27 +1,34 @@
-"""One call: what was asked, how far it has come, and what it used and came to."""
+"""`CallRecord`, the one shape of a call: what was asked, how far it has come, what came of it.
+
+The fold makes the records, and everything above the journal reads them: the engine, the schemes,
+comparisons, exports, the view, and the program (`session.calls`).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Literal
 
-from ..events import Call, Decided, Failed, Interrupted, Made, Many, Outcome, Started, Uses
+from ..events import Call, Data, Decided, Failed, Interrupted, Made, Many, Outcome, Started, Uses
 from ..secrets import MissingSecret
 from .missing import MissingObject, shown
 
 SAVE = "save"
 CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 """What providers take as an id; any other one is replaced by one that they take."""
-Status = Literal[
+RecordedStatus = Literal[
     "proposed", "approved", "succeeded", "failed", "rejected", "answered", "interrupted", "unknown"
 ]
+Status = RecordedStatus | Literal["running"]
+"""The journal says nothing of a call while it runs: that is known where it runs alone."""
 
 
 @dataclass(frozen=True, slots=True)
-class CallState:
-    """A call, and how far it has come."""
+class AskedCall:
+    """A call as the model asked for it. Nothing of it changes after the reply."""
 
     call: Call
     entry: str
@@ -30,15 +37,8 @@ class CallState:
     turn: int
     index: int = 0
     """Which call of that reply it is, counted from 0."""
-    decided: Decided | None = None
-    started: Started | None = None
-    outcome: Outcome | None = None
-    own: bool = True
-    """Whether this machine decided on it. Another's decision is history: it allows nothing."""
     stale: bool = False
     """Whether the model asked for it by results that read otherwise now."""
-    code: str = ""
-    """The digest of the text that says what its tool was made of when it ran."""
     history: str = ""
     """Why it may have run already, where this machine cannot tell: its reply was "copied" with
     calls that had no result, lines behind it were "damaged", an "older" version recorded it, it
@@ -47,10 +47,69 @@ class CallState:
     """The entry of the reply that asked for it; the first one where a replay repeated it."""
     secrets: tuple[str, ...] = ()
     """The keys of the markers that stand for values in the reply that asked for it."""
-    missing_proposed: tuple[MissingObject, ...] = ()
-    """Of the arguments that the model asked for."""
+    missing: tuple[MissingObject, ...] = ()
+    """What its arguments name and nothing has produced on this branch."""
+    tokens: int = 0
+    """Of the request that the reply answered. The first call of a reply counts them, and of a
+    reply that a replay repeated no call does."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CallRecord:
+    """A call, as it stands at one entry of its branch.
+
+    Programs read `id`, `tool`, `arguments`, `status`, `result`, `error` and `object`. Two records
+    are equal where these are equal, on whatever branch; `same_facts` compares all that is
+    recorded of them.
+    """
+
+    asked_call: AskedCall
+    decided: Decided | None = None
+    started: Started | None = None
+    outcome: Outcome | None = None
+    objects: tuple[str, ...] = ()
+    """The names of the objects that it came to."""
+    own: bool = True
+    """Whether this machine decided on it. Another's decision is history: it allows nothing."""
+    code: str = ""
+    """The digest of the text that says what its tool was made of when it ran."""
     missing_decided: tuple[MissingObject, ...] = ()
-    """Of the arguments of the decision."""
+    """What the arguments of the decision name and nothing has produced on this branch."""
+    running: bool = False
+    """Whether its tool runs right now."""
+    runs_with: Mapping[str, Any] | None = None
+    """The arguments with which it would run, where it waits and that was looked at."""
+
+    # -- what the model asked for ----------------------------------------------------------
+
+    @property
+    def call(self) -> Call:
+        """The call, as the recorded reply holds it."""
+        return self.asked_call.call
+
+    @property
+    def id(self) -> str:
+        return self.asked_call.call.id
+
+    @property
+    def tool(self) -> str:
+        return self.asked_call.call.tool
+
+    @property
+    def step(self) -> int:
+        return self.asked_call.step
+
+    @property
+    def turn(self) -> int:
+        return self.asked_call.turn
+
+    @property
+    def tokens(self) -> int:
+        return self.asked_call.tokens
+
+    @property
+    def history(self) -> str:
+        return self.asked_call.history
 
     @property
     def foreign(self) -> bool:
@@ -60,22 +119,38 @@ class CallState:
     @property
     def key(self) -> str:
         """What tells it apart from the calls of all branches."""
-        return f"{self.entry[:12]}.{self.index}"
-
-    @property
-    def id(self) -> str:
-        return self.call.id
-
-    @property
-    def tool(self) -> str:
-        return self.call.tool
+        return f"{self.asked_call.entry[:12]}.{self.asked_call.index}"
 
     @property
     def proposed(self) -> Mapping[str, Any]:
         """The arguments that the model asked for."""
-        if not self.missing_proposed:
-            return self.call.arguments
-        return shown(self.call.arguments, self.missing_proposed)
+        asked = self.asked_call
+        return shown(asked.call.arguments, asked.missing) if asked.missing else asked.call.arguments
+
+    # -- what was decided ------------------------------------------------------------------
+
+    @property
+    def edited(self) -> bool:
+        return self.decided is not None and self.decided.decision == "edit"
+
+    @property
+    def reason(self) -> str:
+        """Why a person, or the policy, decided so."""
+        return self.decided.reason if self.decided is not None else ""
+
+    @property
+    def bound(self) -> str:
+        """The digest of what was approved; "" where nothing was."""
+        if self.started is not None and self.started.bound:
+            return self.started.bound
+        return self.decided.bound if self.decided is not None else ""
+
+    @property
+    def decision(self) -> str:
+        """What was decided on it: a person's decision, or "approve" for the policy's."""
+        if self.decided is not None:
+            return self.decided.decision
+        return "approve" if self.bound else ""
 
     @property
     def asked(self) -> Mapping[str, Any]:
@@ -88,7 +163,7 @@ class CallState:
     def missing(self) -> tuple[MissingObject, ...]:
         """What these arguments name and nothing has produced here: it can't run with them."""
         decided = self.decided is not None and self.decided.arguments is not None
-        return self.missing_decided if decided else self.missing_proposed
+        return self.missing_decided if decided else self.asked_call.missing
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -98,7 +173,7 @@ class CallState:
         marker of theirs would get a value of this environment.
         """
         decided = self.decided if self.decided and self.decided.arguments is not None else None
-        keys = self.secrets if decided is None else decided.secrets
+        keys = self.asked_call.secrets if decided is None else decided.secrets
         if keys and (self.foreign if decided is None else not self.own):
             who = "an older version" if self.history == "older" else "another computer"
             raise MissingSecret(
@@ -114,25 +189,29 @@ class CallState:
         """
         _ = self.keys
 
-    @property
-    def arguments(self) -> Mapping[str, Any]:
-        """The arguments as they ran, or else as they were asked for."""
-        if self.started is not None and self.started.arguments is not None:
-            return self.started.arguments
-        return self.asked
+    def allows(self, approval_digest: str) -> bool:
+        """Return whether exactly this may run, as this machine decided."""
+        return self.own and self.status == "approved" and self.bound == approval_digest
 
-    @property
-    def uses(self) -> Uses:
-        """The objects that its arguments named when it ran; empty where it did not run."""
-        return self.started.uses if self.started is not None else {}
+    def approval(self, approval_digest: str) -> Decided:
+        """Return the decision that lets this call run as it stands: a person's edit stays.
 
-    @property
-    def produced(self) -> tuple[Made, ...]:
-        """The objects that it produced, without those that it only gave back."""
-        return tuple(made for made in objects_of(self.outcome) if made.producer.call == self.id)
+        Raises MissingSecret where the edit is another machine's, and holds secrets.
+        """
+        self.demand_keys()
+        if self.decided is not None and self.edited:
+            return replace(self.decided, bound=approval_digest)
+        return Decided(self.id, "approve", approval_digest)
+
+    # -- how it ran ------------------------------------------------------------------------
 
     @property
     def status(self) -> Status:
+        return "running" if self.running else self.recorded_status
+
+    @property
+    def recorded_status(self) -> RecordedStatus:
+        """The status by the journal alone."""
         decision = self.decided.decision if self.decided is not None else ""
         if decision == "reject":
             return "rejected"
@@ -150,54 +229,95 @@ class CallState:
         return "succeeded"
 
     @property
-    def edited(self) -> bool:
-        return self.decided is not None and self.decided.decision == "edit"
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments as they ran, or would run, or else as they were asked for."""
+        if self.runs_with is not None:
+            return self.runs_with
+        if self.started is not None and self.started.arguments is not None:
+            return self.started.arguments
+        return self.asked
 
     @property
-    def bound(self) -> str:
-        """The digest of what was approved; "" where nothing was."""
-        if self.started is not None and self.started.bound:
-            return self.started.bound
-        return self.decided.bound if self.decided is not None else ""
+    def uses(self) -> Uses:
+        """The objects that its arguments named when it ran; empty where it did not run."""
+        return self.started.uses if self.started is not None else {}
 
     @property
-    def decision(self) -> str:
-        """What was decided on it: a person's decision, or "approve" for the policy's."""
-        if self.decided is not None:
-            return self.decided.decision
-        return "approve" if self.bound else ""
+    def produced(self) -> tuple[Made, ...]:
+        """The objects that it produced, without those that it only gave back."""
+        return tuple(made for made in objects_of(self.outcome) if made.producer.call == self.id)
 
-    def allows(self, bound: str) -> bool:
-        """Return whether exactly this may run, by the word of this machine."""
-        return self.own and self.status == "approved" and self.bound == bound
+    @property
+    def data(self) -> Any:
+        """The plain data that it came to; None where it came to something else."""
+        return self.outcome.data if isinstance(self.outcome, Data) else None
 
-    def then(
-        self,
-        decided: Decided | None,
-        started: Started | None,
-        outcome: Outcome | None = None,
-        own: bool | None = None,
-        code: str = "",
-    ) -> CallState:
-        """Return this call as it stands after something more is known of it."""
-        own = self.own if own is None else own
-        here = self.call, self.entry, self.step, self.turn, self.index
-        before = self.stale, code or self.code
-        missing = self.missing_proposed, self.missing_decided
-        return CallState(
-            *(*here, decided, started, outcome, own, *before),
-            *(self.history, self.reply, self.secrets, *missing),
+    @property
+    def result(self) -> Any:
+        """What it came to: data, the name of an object, or a list of names; None for nothing."""
+        if isinstance(self.outcome, Data):
+            return self.outcome.data
+        return [*self.objects] if len(self.objects) > 1 else self.object or None
+
+    @property
+    def object(self) -> str:
+        """The name of the first object that it came to; "" for none."""
+        return self.objects[0] if self.objects else ""
+
+    @property
+    def error(self) -> str:
+        """Why it failed, or was rejected; "" where it did not and was not."""
+        match self.outcome:
+            case Failed(message):
+                return message
+            case Interrupted():
+                return "interrupted"
+        return ""
+
+    # -- what changes ----------------------------------------------------------------------
+
+    def with_decision(
+        self, decided: Decided, own: bool, missing: tuple[MissingObject, ...]
+    ) -> CallRecord:
+        """Return this call as it stands once somebody has decided on it."""
+        return CallRecord(self.asked_call, decided, None, None, (), own, self.code, missing)
+
+    def with_start(self, started: Started, own: bool, code: str) -> CallRecord:
+        """Return this call as it stands once its tool has started."""
+        missing = self.missing_decided
+        return CallRecord(self.asked_call, self.decided, started, None, (), own, code, missing)
+
+    def with_outcome(self, outcome: Outcome, objects: tuple[str, ...]) -> CallRecord:
+        """Return this call as it stands once it has come to its outcome."""
+        decided, started, missing = self.decided, self.started, self.missing_decided
+        return CallRecord(
+            *(self.asked_call, decided, started, outcome, objects, self.own, self.code, missing)
         )
 
-    def approval(self, bound: str) -> Decided:
-        """Return the decision that lets this call run as it stands: a person's edit stays.
+    # -- two records -----------------------------------------------------------------------
 
-        Raises MissingSecret where the edit is another machine's, and holds secrets.
-        """
-        self.demand_keys()
-        if self.decided is not None and self.edited:
-            return replace(self.decided, bound=bound)
-        return Decided(self.id, "approve", bound)
+    def same_facts(self, other: CallRecord) -> bool:
+        """Return whether all that is recorded of two calls is the same."""
+        return self is other or all(
+            getattr(self, name) == getattr(other, name) for name in _RECORDED
+        )
+
+    def __eq__(self, other: Any) -> bool:
+        if not isinstance(other, CallRecord):
+            return NotImplemented
+        return self is other or _public(self) == _public(other)
+
+    def __repr__(self) -> str:
+        fields = (f"{name}={value!r}" for name, value in zip(_PUBLIC, _public(self), strict=True))
+        return f"CallRecord({', '.join(fields)})"
+
+
+_PUBLIC = ("id", "tool", "arguments", "status", "result", "error", "object")
+_RECORDED = (
+    *("asked_call", "decided", "started", "outcome", "objects"),
+    *("own", "code", "missing_decided"),
+)
+_public = attrgetter(*_PUBLIC)
 
 
 def objects_of(outcome: Outcome | None) -> tuple[Made, ...]:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from ..events import Decided, Finished, Replied, Started
 from ..journal.tree import Entry, Journal
-from .call import CallState
+from .call import CallRecord
 from .recorded_calls import recorded_call
 
 Run = tuple[str, str, str]
@@ -34,14 +34,14 @@ class Claims:
         word = _word(self.journal, head, call_id)
         return not word or word not in self._acted_on
 
-    def run_of(self, call: CallState, bound: str) -> Literal["", "started", "finished"]:
+    def run_of(self, call: CallRecord, bound: str) -> Literal["", "started", "finished"]:
         """Return whether this call of this reply ran with this digest, on whatever branch.
 
         "finished" says that this machine recorded its result; "started" that its result is not
         known, or not verified.
         """
         self._catch_up()
-        return self._runs.get((call.reply, call.id, bound), "")
+        return self._runs.get((call.asked_call.reply, call.id, bound), "")
 
     def _catch_up(self) -> None:
         for entry in self.journal.since(self._read):

@@ -29,6 +29,22 @@ class End:
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def ms(self) -> float:
+        """How long its tool ran."""
+        ms: float = self.meta.get("ms", 0)
+        return ms
+
+    @property
+    def prints(self) -> str:
+        """What its tool printed."""
+        return str(self.meta.get("prints", ""))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person is told of its run."""
+        return tuple(self.meta.get("notes", ()))
+
+    @property
     def state(self) -> State:
         """What was known by then."""
         return state_at(self.journal, self.entry)

@@ -30,7 +30,7 @@ from ..events import (
 from ..journal.older_versions import OLDER
 from ..journal.trail import Trail
 from ..journal.tree import Entry, Journal
-from .call import CALL_ID, CallState, Status
+from .call import CALL_ID, AskedCall, CallRecord, RecordedStatus
 from .missing import MissingObject, at_path
 from .settling import introduce, settle
 from .shape import START, State
@@ -61,13 +61,13 @@ def evolve(state: State, entry: Entry) -> State:
             known = _expect(state, started.call_id, *_MAY_START[started.bound != ""])
             if code := entry.meta.get("code"):
                 state = state.but(code=state.code.insert(known.tool, code))
-            code = state.code.get(known.tool) or ""
-            own = entry.verified if started.bound else None
-            return _put(state, known.then(known.decided, started, own=own, code=code))
+            code = state.code.get(known.tool) or known.code
+            own = entry.verified if started.bound else known.own
+            return _put(state, known.with_start(started, own, code))
         case Finished(call_id, outcome, uses=uses):
             known = _expect(state, call_id, "proposed", "approved", "unknown")
             if uses:
-                known = known.then(known.decided, Started(call_id, None, uses))
+                known = known.with_start(Started(call_id, None, uses), known.own, known.code)
             keys = entry.event.secrets if entry.own else ()
             return _with_variables(settle(state, known, outcome), outcome, keys)
 
@@ -79,7 +79,7 @@ def _with_variables(state: State, outcome: Outcome, keys: tuple[str, ...]) -> St
     return state.but(marked=state.marked.update(dict.fromkeys(outcome.variables, keys)))
 
 
-_MAY_START: Mapping[bool, tuple[Status, ...]] = {
+_MAY_START: Mapping[bool, tuple[RecordedStatus, ...]] = {
     True: ("proposed", "approved", "unknown"),
     False: ("approved",),
 }
@@ -165,31 +165,35 @@ def _reply(state: State, reply: Replied, entry: Entry) -> State:
 
 def _with_calls(
     state: State, reply: Replied, entry: Entry, stale: bool
-) -> tuple[HashTrieMap[str, CallState], Trail[str]]:
+) -> tuple[HashTrieMap[str, CallRecord], Trail[str]]:
     calls, order, turn = state.calls, state.order, state.turns + 1
     history = _history(entry)
+    tokens = 0 if "of" in entry.meta else _tokens(reply.usage)
     for index, call in enumerate(reply.calls):
         if call.id in calls:
             raise NotYourTurn(f"the call id {call.id!r} was used before")
         if not CALL_ID.fullmatch(call.id):
             raise NotYourTurn(f"{call.id!r:.60} is no call id: letters, digits, _ and - alone")
-        known = CallState(
-            *(call, entry.id, len(order) + 1, turn, index),
-            stale=stale,
-            history=history,
-            reply=str(entry.meta.get("of", entry.id)),
-            secrets=reply.secrets,
-            missing_proposed=_missing(call.arguments, call.missing, state),
+        asked = AskedCall(
+            *(call, entry.id, len(order) + 1, turn, index, stale, history),
+            str(entry.meta.get("of", entry.id)),
+            reply.secrets,
+            _missing(call.arguments, call.missing, state),
+            0 if index else tokens,
         )
-        calls = calls.insert(call.id, known)
+        calls = calls.insert(call.id, CallRecord(asked))
         order = order.add(call.id)
     return calls, order
 
 
 def _history(entry: Entry) -> str:
-    """Return why the calls of a reply may have run already (`CallState.history`)."""
+    """Return why the calls of a reply may have run already (`AskedCall.history`)."""
     why = entry.meta.get("may_have_run", "kept" if "kept" in entry.meta else "")
     return str(why) if entry.own or why == OLDER else "unverified"
+
+
+def _tokens(usage: Usage | None) -> int:
+    return usage.input + usage.output if usage is not None else 0
 
 
 def _sum(spent: Usage, more: Usage | None) -> Usage:
@@ -214,11 +218,10 @@ def _decide(state: State, decided: Decided, own: bool) -> State:
     return _put(state, known)
 
 
-def decided_on(known: CallState, decided: Decided, state: State, own: bool) -> CallState:
+def decided_on(known: CallRecord, decided: Decided, state: State, own: bool) -> CallRecord:
     """Return a call as it stands with a decision."""
-    known = known.then(decided, None, own=own)
     missing = _missing(decided.arguments or {}, decided.missing, state)
-    return known if missing == known.missing_decided else replace(known, missing_decided=missing)
+    return known.with_decision(decided, own, missing)
 
 
 def _missing(
@@ -236,12 +239,12 @@ def _missing_object(arguments: Mapping[str, Any], missing: Missing, state: State
     return MissingObject(missing.path, name, missing.producer, call.step, call.status)
 
 
-def _put(state: State, known: CallState) -> State:
+def _put(state: State, known: CallRecord) -> State:
     return state.but(calls=state.calls.insert(known.id, known))
 
 
-def _expect(state: State, call_id: str, *allowed: Status) -> CallState:
+def _expect(state: State, call_id: str, *allowed: RecordedStatus) -> CallRecord:
     known = state.call(call_id)
-    if known.status not in allowed:
+    if known.recorded_status not in allowed:
         raise NotYourTurn(f"call {call_id} is {known.status}; it waits for nothing of that kind")
     return known

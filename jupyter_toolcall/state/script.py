@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ..events import Data, Decided, Event, Failed, Finished, Outcome, Started, Uses
 from ..journal.tree import Entry
-from .call import CallState, objects_of
+from .call import CallRecord
 from .shape import State
 
 
@@ -91,14 +91,14 @@ def told_otherwise(told: State, now: State) -> bool:
     if told is now:
         return False
     ids = [each for each in told.latest if each in now.calls]
-    return any(_read(told.calls[each], told) != _read(now.calls[each], now) for each in ids)
+    return any(_read(told.calls[each]) != _read(now.calls[each]) for each in ids)
 
 
-def _read(call: CallState, state: State) -> object:
+def _read(call: CallRecord) -> object:
     """Return what a model reads in a result: the names of objects, else what it says."""
     match call.outcome:
         case Data(data):
             return "data", data
         case Failed(message):
             return "failed", message
-    return [state.by_producer.get(made.producer) for made in objects_of(call.outcome)]
+    return call.objects

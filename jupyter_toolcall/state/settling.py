@@ -8,24 +8,24 @@ from rpds import HashTrieMap
 
 from ..events import UNSAID, Data, Made, Many, Outcome, Producer
 from ..journal.trail import Trail
-from .call import SAVE, CallState, objects_of
+from .call import SAVE, CallRecord, objects_of
 from .shape import State
 
 
-def settle(state: State, known: CallState, outcome: Outcome) -> State:
+def settle(state: State, known: CallRecord, outcome: Outcome) -> State:
     """Return the state in which a call came to its outcome."""
     outcome = _with_producers(known.id, outcome)
-    known = known.then(known.decided, known.started, outcome)
+    made = objects_of(outcome)
+    for each in made:
+        state = introduce(state, each)
+    known = known.with_outcome(outcome, tuple(map(state.name_of, made)))
     came = _came(state, known, outcome) if known.status in ("succeeded", "answered") else {}
-    state = state.but(
+    return state.but(
         calls=state.calls.insert(known.id, known),
         open=_without(state.open, known.id),
         settled=state.settled + 1,
         **came,
     )
-    for made in objects_of(outcome):
-        state = introduce(state, made)
-    return state
 
 
 def _without(open_calls: tuple[str, ...], call_id: str) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ def _without(open_calls: tuple[str, ...], call_id: str) -> tuple[str, ...]:
     return open_calls[:at] + open_calls[at + 1 :]
 
 
-def _came(state: State, known: CallState, outcome: Outcome) -> dict[str, Any]:
+def _came(state: State, known: CallRecord, outcome: Outcome) -> dict[str, Any]:
     """Return what a result changes beside its call."""
     before = state.succeeded.get(known.tool) or Trail()
     changes: dict[str, Any] = {
@@ -69,7 +69,7 @@ def _with_producer(made: Made, call_id: str, index: int) -> Made:
     return Made(made.kind, made.digest, made.content, made.description, Producer(call_id, index))
 
 
-def _instances(state: State, known: CallState) -> HashTrieMap[str, str]:
+def _instances(state: State, known: CallRecord) -> HashTrieMap[str, str]:
     """A call that failed worked on a copy that is gone, so it leaves no trace here."""
     if known.started is None or not known.started.instance:
         return state.instances

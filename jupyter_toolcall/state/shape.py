@@ -9,10 +9,10 @@ from typing import Any
 from rpds import HashTrieMap
 
 from ..errors import CallError, NotYourTurn
-from ..events import Asked, Made, Opened, Producer, Replied, Usage
+from ..events import Asked, Call, Made, Opened, Producer, Replied, Usage
 from ..journal.trail import Trail
 from ..tools.references import kind_in
-from .call import CallState
+from .call import AskedCall, CallRecord
 from .missing import MissingObject, in_words
 
 _NONE: HashTrieMap[str, Any] = HashTrieMap()
@@ -29,7 +29,7 @@ class State:
     root: str = ""
     """The entry that it began with."""
     opened: Opened = _UNOPENED
-    calls: HashTrieMap[str, CallState] = _NONE
+    calls: HashTrieMap[str, CallRecord] = _NONE
     order: Trail[str] = field(default_factory=Trail)
     open: tuple[str, ...] = ()
     """The ids of the calls that have no outcome, in call order."""
@@ -99,18 +99,22 @@ class State:
         object.__setattr__(made, "__dict__", {**self.__dict__, **changes})
         return made
 
-    def call(self, call_id: str) -> CallState:
+    def call(self, call_id: str) -> CallRecord:
         """Return a call. Raises NotYourTurn for an id that was never asked for."""
         found = self.calls.get(call_id)
         if found is None:
             raise NotYourTurn(f"there is no call {call_id!r} in this session")
         return found
 
-    def each(self) -> Iterator[CallState]:
+    def each(self) -> Iterator[CallRecord]:
         """Return the calls in call order."""
         return (self.calls[call_id] for call_id in self.order)
 
-    def of(self, tool: str) -> Iterator[CallState]:
+    def next_call(self, call: Call) -> CallRecord:
+        """Return a call that the model does not ask for, as if its next reply did."""
+        return CallRecord(AskedCall(call, "", len(self.order) + 1, self.turns + 1))
+
+    def of(self, tool: str) -> Iterator[CallRecord]:
         """Return the calls of one tool that came to a result, in order."""
         return (self.calls[call_id] for call_id in self.succeeded.get(tool) or ())
 
@@ -144,7 +148,7 @@ class State:
             f"{in_words(call.status)}: edit that call, or fork from it and ask the model anew"
         )
 
-    def _cause(self, missing: MissingObject) -> CallState | None:
+    def _cause(self, missing: MissingObject) -> CallRecord | None:
         """Return the call that would produce an object, or the one for which that has to fail."""
         call = self.calls.get(missing.producer.call)
         while call is not None and call.missing:

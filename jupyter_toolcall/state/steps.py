@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..events import Asked, Replied
-from .call import CallState
+from .call import CallRecord
 from .shape import State
 
 
@@ -31,27 +31,27 @@ class Remind:
 class Judge:
     """A call waits for a decision."""
 
-    call: CallState
+    call: CallRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Perform:
     """A call was approved and has not run."""
 
-    call: CallState
+    call: CallRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Clarify:
     """A call started and never finished: only a person knows what came of it."""
 
-    call: CallState
+    call: CallRecord
 
 
 Step = AskPerson | AskModel | Remind | Judge | Perform | Clarify
 
 
-def step_of(call: CallState) -> Step:
+def step_of(call: CallRecord) -> Step:
     """Return what an open call waits for."""
     match call.status:
         case "approved" if call.own:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..state.call import CallState
+from ..state.call import CallRecord
 from .conditions import Called, CalledBefore, CallIs, Calls, CallWas, Given, NoCall
 from .scene import otherwise
 from .values import code, equal, shown
@@ -15,7 +15,7 @@ CAME = ("succeeded", "answered")
 Asked = Called | CalledBefore | Calls | NoCall | CallWas | CallIs
 
 
-def demand_calls(wanted: Asked, calls: Sequence[CallState]) -> None:
+def demand_calls(wanted: Asked, calls: Sequence[CallRecord]) -> None:
     """Raise Otherwise, which says what was found, where the calls are not so."""
     match wanted:
         case Called():
@@ -41,7 +41,7 @@ def demand_calls(wanted: Asked, calls: Sequence[CallState]) -> None:
             otherwise(fits, f"it is {spelled(call)}")
 
 
-def _demand_called(wanted: Called, mine: Sequence[CallState]) -> None:
+def _demand_called(wanted: Called, mine: Sequence[CallRecord]) -> None:
     came = [call for call in mine if call.status in CAME]
     fitting = [call for call in came if _has(call, wanted.given)]
     if len(fitting) in wanted.times:
@@ -55,12 +55,12 @@ def _demand_called(wanted: Called, mine: Sequence[CallState]) -> None:
     otherwise(False, f"it was {_so_often(len(fitting))}")
 
 
-def _has(call: CallState, given: Given) -> bool:
+def _has(call: CallRecord, given: Given) -> bool:
     there = call.arguments
     return all(name in there and equal(there[name], value) for name, value in given.items())
 
 
-def _is(call: CallState, came: str) -> bool:
+def _is(call: CallRecord, came: str) -> bool:
     return call.edited if came == "edited" else call.status == came
 
 
@@ -78,7 +78,7 @@ def _so_often(count: int) -> str:
     )
 
 
-def spelled(call: CallState) -> str:
+def spelled(call: CallRecord) -> str:
     """Return a call as code."""
     given = ", ".join(f"{name}={shown(value)[1:-1]}" for name, value in call.arguments.items())
     return code(f"{call.tool}({given})")

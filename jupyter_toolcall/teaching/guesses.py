@@ -17,7 +17,6 @@ from ..loop import Cursor, SessionHooks
 from ..models.person import Person
 from ..rows.contract import Written, YourTurn
 from ..session import Session
-from ..state.call import CallState
 from ..state.steps import AskModel
 from ..tools import nearest
 from ..tools.arguments import readable
@@ -184,7 +183,7 @@ def _faults(cursor: Cursor, name: str, arguments: dict[str, Any]) -> Iterator[tu
     """Yield what no call of the tool could say, by the place of it."""
     state, tool = cursor.state, cursor.find(name)
     assert tool is not None
-    call = CallState(Call("guess", name, arguments), "", len(state.order) + 1, state.turns + 1)
+    call = state.next_call(Call("guess", name, arguments))
     for place, object_name in references(tool.parameters, arguments):
         if object_name not in state.objects:
             yield place, f"there is no object {object_name}"

@@ -18,7 +18,6 @@ from ..errors import CallError
 from ..events import Call
 from ..loop import Cursor
 from ..schemes.select import SELECT
-from ..state.call import CallState
 from ..tools import Tool
 
 NO_CALL = ""
@@ -145,7 +144,7 @@ def meant(before: Cursor, name: str, arguments: Mapping[str, Any]) -> Mapping[st
 
 def _spelled_out(before: Cursor, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     state, said = before.state, dict(arguments)
-    call = CallState(Call("guess", tool.name, arguments), "", len(state.order) + 1, state.turns + 1)
+    call = state.next_call(Call("guess", tool.name, arguments))
     with contextlib.suppress(CallError):
         said = before.desk.scheme.complete(call, tool, state)
     variables = {**before.desk.toolbox.variables, **state.variables}

@@ -62,7 +62,7 @@ def _pale(
     state = state_at(cursor.desk.journal, branch.head)
     touched = touched_by(state, entries)
     replied = {entry.id for entry in entries if isinstance(entry.event, Replied)}
-    own = (each for each in touched if state.calls[each].entry not in replied)
+    own = (each for each in touched if state.calls[each].asked_call.entry not in replied)
     inherited = before.seen.forked if before else {}
     forked = {each: row for each, row in inherited.items() if each in state.calls}
     forked |= dict.fromkeys(own, branch.head[:12])

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..acts.recorded_results import recorded_result
+from ..comparing.reading import INTERRUPTED
 from ..digest import literal
 from ..drawing.layout import Layout, main_use
 from ..errors import Absent, CallError
@@ -15,7 +16,7 @@ from ..loop import Cursor
 from ..rows.contract import CallRow, ToolRow, Use
 from ..runner.anew import why_anew
 from ..schemes.select import SELECT
-from ..state.call import SAVE, CallState, objects_of
+from ..state.call import SAVE, CallRecord, objects_of
 from ..state.ends import End
 from ..state.fold import state_at
 from ..state.memory import Prepared
@@ -41,7 +42,7 @@ def uses_of(uses: Uses, seen: Seen, receiver: str, layout: Layout) -> tuple[Use,
     return tuple(Use(name, key, key == main, given) for name, key, given in found)
 
 
-def uses_in(seen: Seen, call: CallState, state: State) -> Uses:
+def uses_in(seen: Seen, call: CallRecord, state: State) -> Uses:
     """Return the objects that a call named when it ran, or names as it stands in a state."""
     if call.started is not None:
         return call.uses
@@ -50,7 +51,7 @@ def uses_in(seen: Seen, call: CallState, state: State) -> Uses:
     return ready.uses if ready is not None else _named(seen.cursor, call, state)
 
 
-def _absent(seen: Seen, call: CallState) -> str:
+def _absent(seen: Seen, call: CallRecord) -> str:
     """Return why an open call can't run in this kernel, "" where it is not for its values."""
     try:
         seen.cursor.prepared(call, seen.state)
@@ -61,14 +62,13 @@ def _absent(seen: Seen, call: CallState) -> str:
     return ""
 
 
-def call_row(seen: Seen, call: CallState, layout: Layout, end: End | None) -> CallRow:
+def call_row(seen: Seen, call: CallRecord, layout: Layout, end: End | None) -> CallRow:
     """Return the row of a call, as it stands at the end of its branch."""
     tool = seen.cursor.find(call.tool)
     waits = call.outcome is None and not seen.branch
     ready = ready_call(seen, call) if waits else None
     arguments = ready.arguments if ready else call.arguments
     uses = uses_in(seen, call, end.state if end else seen.state)
-    meta = end.meta if end else {}
     saves = call.tool == SAVE and bool(seen.state.opened.outputs)
     row = CallRow(
         id=call_key(call, seen),
@@ -80,9 +80,9 @@ def call_row(seen: Seen, call: CallState, layout: Layout, end: End | None) -> Ca
         branch=seen.branch,
         memory=end is not None and end.memory,
         edited=call.edited,
-        stale=call.stale,
+        stale=call.asked_call.stale,
         outdated=seen.outdated.calls.get(call.id, ""),
-        notes=tuple(meta.get("notes", ())),
+        notes=end.notes if end else (),
         arguments=dict(arguments),
         asked=_asked(call, arguments),
         filled=tuple(key for key in arguments if key not in call.asked),
@@ -94,14 +94,14 @@ def call_row(seen: Seen, call: CallState, layout: Layout, end: End | None) -> Ca
         else what(call, arguments, tool.receiver if tool else "", seen.cursor.desk.toolbox),
         why=_absent(seen, call) if waits and ready is None else "",
         bound=ready.bound if ready else "" if waits else call.bound,
-        reason=call.decided.reason if call.decided else "",
-        ms=meta.get("ms", 0),
-        prints=meta.get("prints", ""),
+        reason=call.reason,
+        ms=end.ms if end else 0,
+        prints=end.prints if end else "",
     )
     return _with_outcome(row, call) if ready is None else _with_question(row, seen, call, ready)
 
 
-def _named(cursor: Cursor, call: CallState, state: State) -> Uses:
+def _named(cursor: Cursor, call: CallRecord, state: State) -> Uses:
     """The objects that a call names which did not run: `save`, and what failed a check.
 
     What got its name after the call had ended is another object than the one that it meant.
@@ -114,34 +114,32 @@ def _named(cursor: Cursor, call: CallState, state: State) -> Uses:
     return {argument: made.producer for argument, made in found if made is not None}
 
 
-def _asked(call: CallState, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+def _asked(call: CallRecord, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
     """What the model asked for, where something else runs; what was filled in is no change."""
     asked = dict(call.proposed)
     kept = all(key in arguments and arguments[key] == asked[key] for key in asked)
     return asked if call.edited or not kept else None
 
 
-def _object_key(call: CallState, ready: Prepared | None, seen: Seen) -> str:
+def _object_key(call: CallRecord, ready: Prepared | None, seen: Seen) -> str:
     made = objects_of(call.outcome)
     if made:
         return key_of(made[0].producer, seen)
     return call_key(call, seen) if ready is not None and ready.tool.returns else ""
 
 
-def _with_outcome(row: CallRow, call: CallState) -> CallRow:
+def _with_outcome(row: CallRow, call: CallRecord) -> CallRow:
     match call.outcome:
         case Data(data):
             return replace(row, result=_text(data))
         case Failed(message):
             return replace(row, error=message[:LONG])
         case Interrupted():
-            return replace(
-                row, error="It was interrupted while it ran; what it had done is not known."
-            )
+            return replace(row, error=INTERRUPTED)
     return row
 
 
-def _with_question(row: CallRow, seen: Seen, call: CallState, ready: Prepared) -> CallRow:
+def _with_question(row: CallRow, seen: Seen, call: CallRecord, ready: Prepared) -> CallRow:
     if row.status == "running":
         return row
     verdict, why = seen.cursor.verdict(call, ready)
@@ -161,20 +159,20 @@ def _with_question(row: CallRow, seen: Seen, call: CallState, ready: Prepared) -
     return replace(row, why=anew or why, again=anew != "")
 
 
-def _recorded(cursor: Cursor, call: CallState, ready: Prepared) -> str:
+def _recorded(cursor: Cursor, call: CallRecord, ready: Prepared) -> str:
     """Return what a call that may have run came to as it is recorded, "" where that is not kept."""
     entry = recorded_result(cursor, call, ready)
     if entry is None:
         return ""
-    state = state_at(cursor.desk.journal, entry.id)
-    match state.calls[call.id].outcome:
+    call = state_at(cursor.desk.journal, entry.id).calls[call.id]
+    match call.outcome:
         case Data(data):
             return _text(data) or '""'
         case Failed(message):
             return message[:LONG]
         case Interrupted():
             return "interrupted"
-    return ", ".join(map(state.name_of, objects_of(state.calls[call.id].outcome)))
+    return ", ".join(call.objects)
 
 
 def _downstream(ready: Prepared, state: State) -> str:
@@ -188,7 +186,7 @@ def _downstream(ready: Prepared, state: State) -> str:
 
 
 def what(
-    call: CallState, arguments: Mapping[str, Any], receiver: str, known: Container[str]
+    call: CallRecord, arguments: Mapping[str, Any], receiver: str, known: Container[str]
 ) -> str:
     """Return a call's arguments as one line."""
     if call.tool == SELECT:

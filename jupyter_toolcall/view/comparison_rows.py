@@ -9,6 +9,7 @@ from itertools import islice
 from ..comparing import Difference, alike, compare, in_a_line, parts, values
 from ..comparing.differences import Images, Line, Numbers, Others, Same, Tables, Texts, Unknown
 from ..comparing.facts import CallPair, Change, Compared, ObjectPair
+from ..comparing.reading import aspect
 from ..digest import encode
 from ..events import Made
 from ..loop import Desk
@@ -130,7 +131,8 @@ def _object_id(name: str, seen: Seen) -> str:
 
 
 def _change_row(change: Change, pair: CallPair) -> ChangeRow:
-    both = [getattr(call, change.what, None) for call in (pair.left, pair.right)]
+    sides = zip((pair.left, pair.right), pair.ends, strict=True)
+    both = [aspect(change.what, call, end) for call, end in sides if call is not None]
     # Only the lines of texts are shown as they are numbered.
     if all(isinstance(each, str) for each in both):
         return _lines(change.what, change.difference)

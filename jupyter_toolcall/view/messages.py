@@ -13,7 +13,7 @@ from ..loop import Cursor
 from ..models.prices import cost
 from ..rows.contract import MessageRow, TurnRow
 from ..rows.messages import Role
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.fold import state_at
 from ..state.shape import State
 from .exchanges import attempts, model_of
@@ -84,7 +84,7 @@ def turn_row(cursor: Cursor, entry: Entry) -> TurnRow | None:
     )
 
 
-def _result(cursor: Cursor, call: CallState, entry: Entry, turn: int) -> MessageRow:
+def _result(cursor: Cursor, call: CallRecord, entry: Entry, turn: int) -> MessageRow:
     state = state_at(cursor.desk.journal, entry.id)
     told = cursor.desk.scheme.render(call, state, cursor.desk.toolbox)
     return _row(entry.id[:12], turn, "tool", told.content, call.step)

@@ -9,7 +9,7 @@ from ..events import Made
 from ..preview import LARGE, preview
 from ..rows.contract import ObjectRow, Preview
 from ..secrets import Hide
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.memory import Prepared
 from ..state.shape import State
 from .seen import Seen, call_key, key_of, next_name
@@ -78,7 +78,7 @@ def _preview(seen: Seen, made: Made) -> Preview:
     return known
 
 
-def pending_row(seen: Seen, call: CallState, ready: Prepared, layout: Layout) -> ObjectRow:
+def pending_row(seen: Seen, call: CallRecord, ready: Prepared, layout: Layout) -> ObjectRow:
     """Return the row of an object that a waiting call will make."""
     column, lane = layout.places.get(call.key) or (0.0, 0.0)
     return ObjectRow(

@@ -13,7 +13,7 @@ from ..acts.outdated import Reasons
 from ..errors import Absent, CallError
 from ..events import Producer
 from ..loop import Cursor
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.memory import Prepared
 from ..state.shape import State
 
@@ -33,7 +33,7 @@ class Seen:
     """Why calls and objects would come out otherwise today."""
 
 
-def call_key(call: CallState, seen: Seen) -> str:
+def call_key(call: CallRecord, seen: Seen) -> str:
     """Return the id of a call's row."""
     told = seen.forked.get(call.id)
     return call.key if told is None else f"{call.key}~{told}"
@@ -47,7 +47,7 @@ def key_of(producer: Producer, seen: Seen) -> str:
     return f"{key}.{producer.index}" if producer.index else key
 
 
-def ready_call(seen: Seen, call: CallState) -> Prepared | None:
+def ready_call(seen: Seen, call: CallRecord) -> Prepared | None:
     """Return an open call as it would run; None where it can't yet, or can't here."""
     try:
         return seen.cursor.prepared(call, seen.state)[0]

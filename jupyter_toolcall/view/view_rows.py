@@ -27,7 +27,7 @@ from ..rows.contract import (
     SessionRow,
     ToolRow,
 )
-from ..state.call import CallState
+from ..state.call import CallRecord
 from ..state.ends import End
 from ..state.memory import Prepared
 from ..state.shape import State
@@ -231,7 +231,7 @@ class ViewRows:
         objects = tuple([object_row(seen, name, self.layout) for name in names])
         return Rows(calls=rows, objects=objects)
 
-    def _call_row(self, seen: Seen, call: CallState, end: End | None) -> CallRow:
+    def _call_row(self, seen: Seen, call: CallRecord, end: End | None) -> CallRow:
         """Return the row of a call, with a place in the graph for what it made, or makes."""
         row = call_row(seen, call, self.layout, end)
         main = next((use.object for use in row.uses if use.receiver), "")
@@ -328,12 +328,12 @@ def saved_in(state: State) -> tuple[str, ...]:
     return tuple(name for name in names if name in state.objects)
 
 
-def _objects_made(call: CallState, seen: Seen) -> list[str]:
+def _objects_made(call: CallRecord, seen: Seen) -> list[str]:
     """Return the names of the objects that a call made itself."""
     return [*map(seen.state.name_of, call.produced)]
 
 
-def _keys_made(call: CallState, row: CallRow, seen: Seen) -> list[str]:
+def _keys_made(call: CallRecord, row: CallRow, seen: Seen) -> list[str]:
     """Return the ids of the rows of the objects that a call made, or will make."""
     made = [key_of(made.producer, seen) for made in call.produced]
     return made or ([row.object] if row.object and call.outcome is None else [])

@@ -14,7 +14,7 @@ from ..export.script import Selection
 from ..export.wording import one
 from ..loop import Cursor
 from ..schemes.outputs import SCALARS
-from ..state.call import SAVE, CallState, objects_of
+from ..state.call import SAVE, CallRecord
 from ..state.shape import State
 from ..tools import nearest
 from .ancestry import ancestry
@@ -64,7 +64,7 @@ def _of_object(take: Take, name: str, wanted: str) -> Explanation:
     return _explained(take, name, " ".join([*lines, what]), only, saved)
 
 
-def _of_call(take: Take, call: CallState) -> Explanation:
+def _of_call(take: Take, call: CallRecord) -> Explanation:
     what = f"{call.id}: {_said(call, take.cursor.state)}"
     only = functools.partial(ancestry, take.cursor.state, (), [call.id])
     return _explained(take, call.id, what, only, ())
@@ -118,7 +118,7 @@ def _given(state: State, only: Selection) -> Iterator[str]:
         yield f"{shown(instance)} was there at the start, with a state of its own"
 
 
-def _said(call: CallState, state: State) -> str:
+def _said(call: CallRecord, state: State) -> str:
     """Return what a call did, and to what."""
     arguments = ", ".join(f"{key}={value!r:.60}" for key, value in call.arguments.items())
     line = cut(f"{call.step} {call.tool}({arguments})", 160)
@@ -133,7 +133,7 @@ def _said(call: CallState, state: State) -> str:
             return f"{line} failed: {message}"
         case Interrupted():
             return f"{line} was interrupted"
-    names = ", ".join(map(state.name_of, objects_of(call.outcome)))
+    names = ", ".join(call.objects)
     return f"{line} {'made' if call.produced else 'gave back'} {names}"
 
 
@@ -142,7 +142,7 @@ def _asked(how: Circumstance) -> str:
     return f"; asked by {who} in turn {how.turn}"
 
 
-def _decided(call: CallState, how: Circumstance) -> str:
+def _decided(call: CallRecord, how: Circumstance) -> str:
     """Return who let a call run, or did something else in its place."""
     because = f" ({how.reason})" if how.reason else ""
     if how.handed:
@@ -161,7 +161,7 @@ def _decided(call: CallState, how: Circumstance) -> str:
     return because
 
 
-def _before(call: CallState) -> str:
+def _before(call: CallRecord) -> str:
     asked: Mapping[str, object] = call.proposed
     changed = {k: v for k, v in asked.items() if k not in call.asked or call.asked[k] != v}
     return ", ".join(f"{k}={v!r:.60}" for k, v in changed.items()) or "what the model asked for"

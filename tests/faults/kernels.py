@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from jupyter_toolcall import Session, Toolbox, tool
-from jupyter_toolcall.acts.records import CallRecord
 from jupyter_toolcall.errors import ToolcallError
 from jupyter_toolcall.events import Call, Replied
 from jupyter_toolcall.journal.disk import home, journal_file
@@ -30,6 +29,7 @@ from jupyter_toolcall.options.line import options
 from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.request import Reply, Request
 from jupyter_toolcall.rows.contract import CallRow, Notice, Refused
+from jupyter_toolcall.state.call import CallRecord
 from jupyter_toolcall.view.saving import bundle
 from jupyter_toolcall.view.view_rows import standing
 from tests.faults.permissions import Effect, Ledger

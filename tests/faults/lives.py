@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.acts.records import CallRecord
 from jupyter_toolcall.errors import NotKept, UnreadableJournal
 from jupyter_toolcall.journal.disk import Files
 from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.magics.prompting import say
 from jupyter_toolcall.options.line import options
+from jupyter_toolcall.state.call import CallRecord
 from tests.faults.world import Model, Outside, Story, nothing, toolbox
 
 Result = TypeVar("Result")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...acts import replying
-from ...acts.records import CallRecord
 from ...errors import ToolcallError
 from ...loop import Cursor
 from ...printable import LINES, print_text, printable
 from ...rows.contract import YourTurn
 from ...session import Session
+from ...state.call import CallRecord
 from ...tools import Tool
 from ...view.view_rows import standing
 from .words import arguments, split, value

@@ -12,7 +12,7 @@ from typing import Any
 from ...errors import CallError
 from ...events import Call
 from ...request import Assistant, Message, Reply, Result, Results, User, call_id
-from ...state.call import CallState
+from ...state.call import CallRecord
 from ...state.shape import State
 from ...tools import Tool, Toolbox
 from ...tools.arguments import sound
@@ -62,10 +62,10 @@ class Native:
             reply = replace(reply, calls=made, stop=stop, said=prose(reply.text, said))
         return self.scheme.read(reply, state, toolbox)
 
-    def complete(self, call: CallState, tool: Tool, state: State) -> dict[str, Any]:
+    def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
         return self.scheme.complete(call, tool, state)
 
-    def render(self, call: CallState, state: State, toolbox: Toolbox) -> Result:
+    def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
         told = self.scheme.render(call, state, toolbox)
         tool, name = toolbox.get(call.tool), call.tool.removeprefix(UNREADABLE)
         own = (name, "" if call.call.broken else name)

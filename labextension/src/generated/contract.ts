@@ -706,6 +706,25 @@ export interface Whole {
   version?: number;
 }
 
+/** A row with all of its fields, and so the rows in it: what was left out has its default. */
+export type Full<Row> =
+  Row extends object ? { readonly [Key in keyof Row]-?: Full<Row[Key]> } : Row;
+export type FullBranch = Full<BranchRow>;
+export type FullCall = Full<CallRow>;
+export type FullChange = Full<ChangeRow>;
+export type FullComparison = Full<ComparisonRow>;
+export type FullDifference = Full<DifferenceRow>;
+export type FullGuess = Full<GuessRow>;
+export type FullMessage = Full<MessageRow>;
+export type FullObjectPair = Full<ObjectPairRow>;
+export type FullObject = Full<ObjectRow>;
+export type FullPair = Full<PairRow>;
+export type FullPart = Full<PartRow>;
+export type FullSession = Full<SessionRow>;
+export type FullTeaching = Full<TeachingRow>;
+export type FullTool = Full<ToolRow>;
+export type FullTurn = Full<TurnRow>;
+
 export const VERSION = 1;
 
 export const DEFAULTS = {

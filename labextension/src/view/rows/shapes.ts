@@ -1,75 +1,45 @@
 /** The shapes of what a person may see: rows in full, and the model that they make. Only types live here. */
 import type {
-  BranchRow,
-  CallRow,
-  CellPair,
-  ChangeRow,
-  ComparisonRow,
-  DifferenceRow,
-  GuessRow,
-  LinePair,
-  Mark,
-  MessageRow,
-  ObjectPairRow,
-  ObjectRow,
-  PairRow,
-  PartRow,
+  Full,
+  FullBranch,
+  FullCall,
+  FullComparison,
+  FullDifference,
+  FullMessage,
+  FullObject,
+  FullSession,
+  FullTeaching,
+  FullTool,
+  FullTurn,
   Preview,
   Refused,
-  SessionRow,
-  Task,
-  TeachingRow,
   Told,
-  ToolRow,
-  TurnRow,
   Use,
   Written,
   YourTurn
 } from '../../generated/contract';
 
-export type FullPreview = Required<Preview>;
-export type FullUse = Required<Use>;
-export type FullObject = Omit<Required<ObjectRow>, 'preview'> & { preview: FullPreview };
-export type FullCall = Omit<Required<CallRow>, 'uses'> & { uses: readonly FullUse[] };
-export type FullTool = Required<ToolRow>;
-export type FullMessage = Required<MessageRow>;
-export type FullTurn = Required<TurnRow>;
-export type FullBranch = Required<BranchRow>;
-export type FullPart = Omit<Required<PartRow>, 'lines' | 'cells'> & {
-  readonly lines: readonly Required<LinePair>[];
-  readonly cells: readonly Required<CellPair>[];
-};
-export type FullDifference = Omit<Required<DifferenceRow>, 'parts'> & { readonly parts: readonly FullPart[] };
-export type FullChange = Required<ChangeRow>;
-export type FullPair = Omit<Required<PairRow>, 'changes' | 'objects'> & {
-  readonly changes: readonly FullChange[];
-  readonly objects: readonly Required<ObjectPairRow>[];
-};
-export type FullComparison = Omit<Required<ComparisonRow>, 'pairs' | 'text'> & {
-  readonly pairs: readonly FullPair[];
-  readonly text: FullChange | null;
-};
-export type FullTold = Required<Told>;
-export type FullWritten = Required<Written>;
-export type FullYours = Omit<Required<YourTurn>, 'told' | 'calls'> & {
-  readonly told: readonly FullTold[];
-  readonly calls: readonly FullWritten[];
-};
-export type FullGuess = Omit<Required<GuessRow>, 'guess' | 'came' | 'marks'> & {
-  /** Null where it was skipped; without a tool: no call. */
-  readonly guess: FullWritten | null;
-  readonly came: FullWritten | null;
-  readonly marks: readonly Mark[];
-};
-/** What teaching shows of a session: the turn to guess, the guesses so far, and the exercise. */
-export type FullTeaching = Omit<Required<TeachingRow>, 'turn' | 'guesses' | 'task'> & {
-  readonly turn: FullYours | null;
-  readonly guesses: readonly FullGuess[];
-  readonly task: Required<Task> | null;
-};
-export type FullSession = Omit<Required<SessionRow>, 'yours'> & {
-  readonly yours: FullYours | null;
-};
+export type {
+  FullBranch,
+  FullCall,
+  FullChange,
+  FullComparison,
+  FullDifference,
+  FullGuess,
+  FullMessage,
+  FullObject,
+  FullPair,
+  FullPart,
+  FullSession,
+  FullTeaching,
+  FullTool,
+  FullTurn
+} from '../../generated/contract';
+export type FullPreview = Full<Preview>;
+export type FullUse = Full<Use>;
+export type FullTold = Full<Told>;
+export type FullWritten = Full<Written>;
+export type FullYours = Full<YourTurn>;
 
 export interface Tables {
   readonly calls: ReadonlyMap<string, FullCall>;
