@@ -58,9 +58,22 @@ class AskedCall:
 class CallRecord:
     """A call, as it stands at one entry of its branch.
 
-    Programs read `id`, `tool`, `arguments`, `status`, `result`, `error` and `object`. Two records
-    are equal where these are equal, on whatever branch; `same_facts` compares all that is
-    recorded of them.
+    A program reads these; the engine reads the rest too.
+
+    - `id`, `tool`: what the model called. A call keeps its id when it is replayed.
+    - `arguments`: as they ran, or would run, or else as they were asked for.
+    - `status`: "proposed", "approved", "running", "succeeded", "failed", "rejected", "answered",
+      "interrupted" or "unknown" (it started, and its outcome is not recorded).
+    - `result`: plain data, the name of an object, or a list of names; None where it has none.
+    - `object`: the name of the first object of the result, "" for none.
+    - `error`: why it failed or was rejected, "" where it did not and was not.
+
+    Two records are equal where these are equal, on whatever branch. `same_facts` compares all
+    that is recorded of them.
+
+    Example:
+        >>> [(call.tool, call.result) for call in session.calls]
+        [('Potato_peel', 'Potato#2'), ('Potato_weigh', 180.0)]
     """
 
     asked_call: AskedCall

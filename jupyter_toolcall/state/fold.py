@@ -7,7 +7,7 @@ for `save` itself, which ends a run in every scheme.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -167,7 +167,7 @@ def _with_calls(
     state: State, reply: Replied, entry: Entry, stale: bool
 ) -> tuple[HashTrieMap[str, CallRecord], Trail[str]]:
     calls, order, turn = state.calls, state.order, state.turns + 1
-    history = _history(entry)
+    history, said_first = _history(entry), str(entry.meta.get("of", entry.id))
     tokens = 0 if "of" in entry.meta else _tokens(reply.usage)
     for index, call in enumerate(reply.calls):
         if call.id in calls:
@@ -175,11 +175,17 @@ def _with_calls(
         if not CALL_ID.fullmatch(call.id):
             raise NotYourTurn(f"{call.id!r:.60} is no call id: letters, digits, _ and - alone")
         asked = AskedCall(
-            *(call, entry.id, len(order) + 1, turn, index, stale, history),
-            str(entry.meta.get("of", entry.id)),
-            reply.secrets,
-            _missing(call.arguments, call.missing, state),
-            0 if index else tokens,
+            call,
+            entry.id,
+            step=len(order) + 1,
+            turn=turn,
+            index=index,
+            stale=stale,
+            history=history,
+            reply=said_first,
+            secrets=reply.secrets,
+            missing=_missing(call.arguments, call.missing, state),
+            tokens=0 if index else tokens,
         )
         calls = calls.insert(call.id, CallRecord(asked))
         order = order.add(call.id)
@@ -225,10 +231,10 @@ def decided_on(known: CallRecord, decided: Decided, state: State, own: bool) -> 
 
 
 def _missing(
-    arguments: Mapping[str, Any], missing: Iterable[Missing], state: State
+    arguments: Mapping[str, Any], missing: tuple[Missing, ...], state: State
 ) -> tuple[MissingObject, ...]:
     """Return what arguments name that nothing has produced, as the calls stand by now."""
-    return tuple(_missing_object(arguments, each, state) for each in missing)
+    return tuple(_missing_object(arguments, each, state) for each in missing) if missing else ()
 
 
 def _missing_object(arguments: Mapping[str, Any], missing: Missing, state: State) -> MissingObject:

@@ -109,8 +109,8 @@ class _Values:
 
 def _pair_row(pair: CallPair, left: Seen, right: Seen) -> PairRow:
     ids = (
-        call_key(left.state.calls[pair.left.id], left) if pair.left else "",
-        call_key(right.state.calls[pair.right.id], right) if pair.right else "",
+        call_key(pair.left, left) if pair.left else "",
+        call_key(pair.right, right) if pair.right else "",
     )
     if pair.shared:
         return PairRow(*ids, "shared")

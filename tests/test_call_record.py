@@ -1,0 +1,88 @@
+"""The one shape of a call: what a program reads of it, and when two records are the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.events import Call, Usage
+from jupyter_toolcall.kitchen import Potato, kitchen
+from jupyter_toolcall.request import Reply
+from jupyter_toolcall.state.call import CallRecord
+
+
+def double(x: int) -> int:
+    """Double a number."""
+    return 2 * x
+
+
+def doubled(approve: str = "all") -> Session:
+    model = Scripted([("double", {"x": 4}), ("double", {"x": 8}), "Done."])
+    return Session(Toolbox(double), model, scheme="flat", approve=approve).tell("Go.")
+
+
+def test_a_record_says_what_was_called_and_what_came_of_it() -> None:
+    assert repr(doubled().calls[0]) == (
+        "CallRecord(id='call_1', tool='double', arguments={'x': 4}, "
+        "status='succeeded', result=8, error='', object='')"
+    )
+
+
+def test_records_of_two_branches_are_equal_where_the_same_came_of_the_same() -> None:
+    first = doubled()
+    again = first.edit(first.calls[1], x=9).run()
+    other = doubled()
+    assert again.calls[0] == first.calls[0] == other.calls[0]
+    assert again.calls[1] != first.calls[1]
+    assert again.calls[0].same_facts(first.calls[0]), "it is one and the same call"
+    asked = first.fork(first.journal.path(first.head)[1].id).run()
+    assert asked.calls[0] == first.calls[0]
+
+
+def test_all_that_is_recorded_tells_records_apart() -> None:
+    unasked, approved = doubled(), doubled("ask")
+    while approved.pending:
+        approved.decide(approved.pending[0]).run()
+    assert approved.calls == unasked.calls
+    assert not any(map(CallRecord.same_facts, approved.calls, unasked.calls))
+
+
+def test_a_call_that_waits_is_as_it_would_run() -> None:
+    model = Scripted([("Potato_slice", {"shape": "STICKS"}), "Done."])
+    session = Session(kitchen(), model, scheme="flat", inputs={"potato": Potato()}).tell("Go.")
+    assert session.pending[0].arguments == {"Potato": "Potato#1", "shape": "STICKS"}
+    assert session.calls[0].arguments == session.pending[0].proposed == {"shape": "STICKS"}
+    assert session.calls[0].status == session.pending[0].status == "proposed"
+
+
+def test_a_call_is_running_while_its_tool_runs() -> None:
+    seen: list[CallRecord] = []
+
+    def look() -> str:
+        """Look at the calls."""
+        seen.extend((*session.calls, *session.tool_calls))
+        return "Seen."
+
+    session = Session(Toolbox(look), Scripted([("look", {}), "Done."]), scheme="flat")
+    session.tell("Go.").call_tool(session.pending[0])
+    assert [(call.status, call.recorded_status) for call in seen] == [("running", "unknown")] * 2
+    assert [call.status for call in session.calls] == ["succeeded"]
+
+
+@pytest.mark.parametrize("name", ["asked_call", "outcome"])
+def test_a_record_does_not_change(name: str) -> None:
+    with pytest.raises(AttributeError):
+        setattr(doubled().calls[0], name, None)
+
+
+def test_the_first_call_of_a_reply_counts_the_tokens_of_its_request() -> None:
+    def model(request: object) -> Reply:
+        return Reply(
+            calls=(Call("a", "double", {"x": 1}), Call("b", "double", {"x": 2})),
+            usage=Usage(100, 10),
+        )
+
+    session = Session(Toolbox(double), model, scheme="flat", approve="all", max_turns=1)
+    assert [call.tokens for call in session.tell("Go.").calls] == [110, 0]
+    assert [call.tokens for call in session.replay().run().calls] == [110, 0]
+    assert [call.tokens for call in session.edit("a", x=5).run().calls] == [110, 0]
