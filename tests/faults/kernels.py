@@ -272,7 +272,7 @@ class Kernel:
     """The effects that only this kernel knows: it could not write its journal, or has none."""
     fresh: bool = False
     """Whether a person asked here for all recorded calls to run again."""
-    _shown: tuple[Any, list[CallRow]] = (None, [])
+    _shown: tuple[Any, Any, list[CallRow]] = (None, None, [])
 
     def __repr__(self) -> str:
         writes = "writes" if self.writes else "reads"
@@ -375,11 +375,13 @@ class Kernel:
         if self.drive is None:
             return []
         waits = {call.id for call in self.session.pending}
-        at = id(self.drive), self.session.head, len(self.session.journal), self.writes, waits
-        if self._shown[0] != at:
+        at = self.session.head, len(self.session.journal), self.writes, waits
+        # Not by its id, which another one may have once this one is gone.
+        if self._shown[0] is not self.drive or self._shown[1] != at:
             rows = self.drive.whole().calls if waits else ()
-            self._shown = at, [row for row in rows if row.call in waits and not row.branch]
-        return self._shown[1]
+            shown = [row for row in rows if row.call in waits and not row.branch]
+            self._shown = self.drive, at, shown
+        return self._shown[2]
 
     def call_as_shown(self, call_id: str, bound: str) -> CallRecord | None:
         """Return a call as it would run, or ran; None where it is not shown with this digest."""
