@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from .entries import Entry
@@ -22,15 +22,18 @@ class Fold(Generic[S]):
     """
 
     def __init__(
-        self, entries: Mapping[str, Entry], evolve: Callable[[S, Entry], S], start: S
+        self, entry: Callable[[str], Entry], evolve: Callable[[S, Entry], S], start: S
     ) -> None:
-        self._entries, self._evolve, self._start = entries, evolve, start
+        self._entry, self._evolve, self._start = entry, evolve, start
         self._recent: dict[str, tuple[S, int]] = {}
         """Each with the number of entries since the last one on its path that is kept."""
         self._kept: dict[str, S] = {}
 
     def at(self, head: str | None) -> S:
-        """Return what the entries up to `head` lead to. Raises what `evolve` raises."""
+        """Return what the entries up to `head` lead to.
+
+        Raises UnknownEntry for a head that is not in the journal, and what `evolve` raises.
+        """
         if head is None:
             return self._start
         known = self._recent.get(head)
@@ -46,7 +49,7 @@ class Fold(Generic[S]):
             if (kept := self._kept.get(head)) is not None:
                 state = kept
                 break
-            ahead.append(self._entries[head])
+            ahead.append(self._entry(head))
             head = ahead[-1].parent
         for entry in reversed(ahead):
             state = self._evolve(state, entry)

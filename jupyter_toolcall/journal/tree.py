@@ -268,7 +268,7 @@ class Journal:
     def _fold(self, evolve: Callable[[S, Entry], S], start: S) -> Fold[S]:
         fold = self._folds.get(evolve)
         if fold is None:
-            fold = self._folds[evolve] = Fold(self._entries, evolve, start)
+            fold = self._folds[evolve] = Fold(self.__getitem__, evolve, start)
         return fold
 
     # -- as text ------------------------------------------------------------------------

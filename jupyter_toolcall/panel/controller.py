@@ -220,13 +220,12 @@ class PanelController:
                 pass
             case _ if publish or self.stepping:
                 self.publish("running")
-        desk = cursor.desk
-        hooks = desk.hooks
-        desk.hooks = (*hooks, PublishesExecution(self.publish))
+        desk, publishes = cursor.desk, PublishesExecution(self.publish)
+        desk.hooks = (*desk.hooks, publishes)
         try:
             return advance(cursor) is not None
         finally:
-            desk.hooks = hooks
+            desk.hooks = tuple(hook for hook in desk.hooks if hook is not publishes)
 
     def _pause(self) -> Pause:
         """Return what the session needs before its next step.

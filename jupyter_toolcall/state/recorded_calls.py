@@ -21,6 +21,9 @@ class RecordedCall:
     """The entry of the reply that asked for it; the first one where a replay repeated it."""
     bound: str = ""
     """The digest of what was approved."""
+    decision: str = ""
+    """The entry of a person's last decision, which may be good for a start; the first one where
+    a replay repeated it; "" where there is none, or the policy let it run since."""
     decided: bool = False
     started: bool = False
     stateful: bool = False
@@ -70,13 +73,14 @@ def _evolve(known: Recorded, entry: Entry) -> Recorded:
             calls = known.calls.update({each.id: call for each in asked})
             return Recorded(known.root, known.prompt, known.again, calls)
         case Decided(call_id, bound=bound):
-            return _with(known, call_id, RecordedCall(known.call(call_id).reply, bound, True))
+            decision = str(entry.meta.get("of", entry.id))
+            call = RecordedCall(known.call(call_id).reply, bound, decision, decided=True)
+            return _with(known, call_id, call)
         case Started(call_id, instance=instance, bound=bound):
-            call = known.call(call_id)
-            bound, stateful = bound or call.bound, instance != ""
-            return _with(
-                known, call_id, RecordedCall(call.reply, bound, call.decided, True, stateful)
-            )
+            call = replace(known.call(call_id), started=True, stateful=instance != "")
+            if bound:
+                call = replace(call, bound=bound, decision="")
+            return _with(known, call_id, call)
         case Finished(call_id, by="program", uses=uses) if uses:
             return _with(known, call_id, replace(known.call(call_id), started=True))
     return known
