@@ -23,7 +23,7 @@ help:
 	@echo "make demo   install, and run notebooks/00_first_call.ipynb offline"
 	@echo "make lab    open JupyterLab on the notebook that the demo made"
 	@echo "make test   the tests: Python, TypeScript, types, lint, and a real browser"
-	@echo "make test-long  the other half of the browser's"
+	@echo "make test-long  the rest: all lessons, the packages, more of the browser"
 	@echo "make bench  the benchmarks"
 	@echo "make bench-peers  other systems on the same work, each in its own environment"
 	@echo "make faults  many thousand faults: kills, lost power, full disks, damage, races"
@@ -77,12 +77,13 @@ test-ts: labextension/node_modules/.package-lock.json
 	npm --prefix labextension test
 
 test-py: $(VENV)/.dev labextension/node_modules/.package-lock.json chromium
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m "not e2e and not benchmark"
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m "not e2e and not benchmark and not long"
 	# In processes of their own: the browser's driver keeps an event loop running in them.
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "e2e and not long"
 
 .PHONY: test-long
 test-long: $(VENV)/.dev labextension/node_modules/.package-lock.json chromium
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m "long and not e2e"
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "e2e and long"
 
 .PHONY: chromium

@@ -18,9 +18,9 @@ from nbconvert import HTMLExporter
 from jupyter_toolcall.notebooks.files import Executed, execute, read, recorded
 from jupyter_toolcall.reruns.rerun import verify
 from jupyter_toolcall.teaching.proving import prove
+from tests.lessons import NAMES, executed
 
 ROOT = Path(__file__).parent.parent
-NAMES = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
 CHECKED = [name for name in NAMES if "%toolchat check" in (ROOT / "notebooks" / name).read_text()]
 """The lessons with an exercise."""
 FLEETING = {"at", "ms", "execution", "execution_count"}
@@ -41,7 +41,7 @@ class Twice:
         return read(self.path)
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module", params=executed())
 def twice(request: pytest.FixtureRequest) -> Twice:
     path = ROOT / "notebooks" / request.param
     return Twice(path, execute(path), execute(path))
@@ -137,7 +137,7 @@ def test_a_file_says_what_executing_it_says(twice: Twice) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", executed())
 def test_the_sessions_of_a_file_come_out_again_without_a_network(name: str) -> None:
     path = ROOT / "notebooks" / name
     found = verify(path)
@@ -145,7 +145,7 @@ def test_the_sessions_of_a_file_come_out_again_without_a_network(name: str) -> N
     assert len(recorded(path)) > 1
 
 
-@pytest.mark.parametrize("name", CHECKED)
+@pytest.mark.parametrize("name", executed(CHECKED))
 def test_the_exercises_of_a_file_pass_by_their_solutions_and_not_without(name: str) -> None:
     proofs = prove(ROOT / "notebooks" / name)
     assert proofs

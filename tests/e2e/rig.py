@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import nbformat
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 App = Literal["jupyterlab", "notebook"]
@@ -42,6 +43,8 @@ QUIET = {
         "checkForUpdates": False,
     }
 }
+FRONT_ENDS = ("lab", pytest.param("notebook7", marks=pytest.mark.long))
+"""The fixtures of both front ends, as parameters of a test."""
 START = 90.0
 """Seconds that a server, a page or a kernel may take on a busy machine of two cores."""
 

@@ -65,7 +65,7 @@ def tour(view: Locator) -> Iterator[str]:
     view.page.keyboard.press("Escape")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_no_state_of_a_session_has_a_grave_finding(page: Page, lab: Place, theme: str) -> None:
     open_notebook(page, lab, "axe.ipynb", [LOAD, fries_cell()])
     if theme == "dark":
@@ -76,7 +76,7 @@ def test_no_state_of_a_session_has_a_grave_finding(page: Page, lab: Place, theme
     assert {state: said for state, said in found.items() if said} == {}
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_the_rest_of_what_is_shown_has_no_grave_finding(page: Page, lab: Place, theme: str) -> None:
     open_notebook(page, lab, "more.ipynb", [OWN + BROKEN, FAILS, PERSON])
     if theme == "dark":

@@ -21,6 +21,7 @@ from tests.e2e.kitchen import (
     steps,
 )
 from tests.e2e.rig import (
+    FRONT_ENDS,
     Place,
     open_notebook,
     outputs,
@@ -104,6 +105,7 @@ TURNS = script(
 )
 
 
+@pytest.mark.long
 def test_hostile_text_is_shown_as_text_live_and_saved(page: Page, lab: Place) -> None:
     cell = "%%toolchat -m model -t lure spring tell -i trap --scheme flat\nGo into the {bad}."
     open_notebook(page, lab, "hostile.ipynb", [TRAP + TURNS, cell])
@@ -157,7 +159,7 @@ def look_around(page: Page, number: int) -> None:
     assert view.locator("script, img[src=x], svg script, [onload], [onerror]").count() == 0
 
 
-@pytest.mark.parametrize("front_end", ["lab", "notebook7"])
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
 def test_options_and_names_complete_with_tab(
     page: Page, front_end: str, request: pytest.FixtureRequest
 ) -> None:

@@ -7,6 +7,7 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
 from playwright.sync_api import Dialog, Page, expect
 
 from tests.e2e.corpus import RUN
@@ -129,6 +130,7 @@ def expect_idle_hands(page: Page, number: int) -> None:
         expect(button).to_have_count(0)
 
 
+@pytest.mark.long
 def test_what_can_be_shown_is_shown_as_unchecked_and_nothing_can_be_decided(
     page: Page, lab: Place
 ) -> None:
@@ -142,6 +144,7 @@ def test_what_can_be_shown_is_shown_as_unchecked_and_nothing_can_be_decided(
     assert wrong == []
 
 
+@pytest.mark.long
 def test_what_does_not_fit_is_shown_as_unchecked_or_refused_and_the_page_lives_on(
     page: Page, lab: Place
 ) -> None:
@@ -156,6 +159,7 @@ def test_what_does_not_fit_is_shown_as_unchecked_or_refused_and_the_page_lives_o
     assert wrong == []
 
 
+@pytest.mark.long
 def test_what_cannot_be_read_is_one_line_and_no_view(page: Page, lab: Place) -> None:
     wrong = opened(page, lab, REFUSED)
     for number in range(len(REFUSED)):

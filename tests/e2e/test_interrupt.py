@@ -15,7 +15,16 @@ from tests.e2e.kitchen import (
     press,
     script,
 )
-from tests.e2e.rig import Place, interrupt, open_notebook, outputs, run_all, screenshot, wait_idle
+from tests.e2e.rig import (
+    FRONT_ENDS,
+    Place,
+    interrupt,
+    open_notebook,
+    outputs,
+    run_all,
+    screenshot,
+    wait_idle,
+)
 
 NAP = script("model", '("nap", {"seconds": 60})', '("fill", {"grams": 5})', '"Done."')
 SLOW = """
@@ -64,7 +73,7 @@ def test_an_interrupt_while_the_cell_waits_leaves_a_panel_that_goes_on(
     expect_status(view, "Finished")
 
 
-@pytest.mark.parametrize("front_end", ["lab", "notebook7"])
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
 def test_an_interrupt_while_a_tool_runs_ends_it_within_seconds(
     page: Page, front_end: str, request: pytest.FixtureRequest
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.kitchen import LOAD, expect_status, expect_waits, fries_cell, panel, press
@@ -45,6 +46,7 @@ def toasts(page: Page) -> Locator:
     return page.locator(".Toastify__toast")
 
 
+@pytest.mark.long
 def test_a_session_large_in_a_tab_stays_live_and_comes_back_with_the_layout(
     page: Page, lab: Place
 ) -> None:

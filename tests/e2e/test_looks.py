@@ -71,6 +71,7 @@ def test_what_asks_is_in_sight_in_a_low_window_when_its_panel_begins_at_the_top(
             screenshot(page, f"low-{button}-{width}-{height}")
 
 
+@pytest.mark.long
 def test_a_thousand_objects_are_drawn_and_reopened_without_a_kernel(page: Page, lab: Place) -> None:
     cell = "%%toolchat -m model -t fill --scheme flat --approve all --max-turns 2000\nFill them."
     open_notebook(page, lab, "many.ipynb", [OWN + MANY, cell])

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.rig import (
+    FRONT_ENDS,
     Place,
     open_notebook,
     outputs,
@@ -53,7 +54,7 @@ def expect_one_output(page: Page) -> None:
     assert outputs(page, 0).locator(".jtc-saved").count() <= 1
 
 
-@pytest.fixture(params=["lab", "notebook7"])
+@pytest.fixture(params=FRONT_ENDS)
 def ran(request: pytest.FixtureRequest, page: Page) -> Callable[[], Place]:
     """Opens a notebook whose one cell has published a panel and a saved session, and is saved."""
 

@@ -26,6 +26,7 @@ from tests.e2e.kitchen import (
     steps,
 )
 from tests.e2e.rig import (
+    FRONT_ENDS,
     Place,
     open_notebook,
     outputs,
@@ -55,7 +56,7 @@ def saved_svg(place: Place, name: str, number: int) -> str:
     return "".join(found[0])
 
 
-@pytest.mark.parametrize("front_end", ["lab", "notebook7"])
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
 def test_a_page_that_is_loaded_anew_in_the_middle_goes_on_by_clicking(
     page: Page, front_end: str, request: pytest.FixtureRequest
 ) -> None:

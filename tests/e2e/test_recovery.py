@@ -97,7 +97,7 @@ def test_a_cell_that_waited_when_its_kernel_was_killed_waits_at_the_same_call(
     assert sent(lab) == ["Ann", "Bob"]
 
 
-@pytest.mark.parametrize("word", ["Run again", "Answer"])
+@pytest.mark.parametrize("word", ["Run again", pytest.param("Answer", marks=pytest.mark.long)])
 def test_a_call_that_ran_when_its_kernel_was_killed_is_asked_about_and_not_run(
     page: Page, lab: Place, word: str
 ) -> None:
@@ -151,7 +151,12 @@ ALL = CELL.replace("flat", "flat --approve all")
 
 
 @pytest.mark.parametrize(
-    "choice", ["Run again", "Keep all recorded results", "Begin a new session"]
+    "choice",
+    [
+        "Run again",
+        pytest.param("Keep all recorded results", marks=pytest.mark.long),
+        pytest.param("Begin a new session", marks=pytest.mark.long),
+    ],
 )
 def test_with_a_deleted_key_nothing_runs_again_before_a_person_chooses(
     page: Page, lab: Place, choice: str

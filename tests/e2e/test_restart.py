@@ -53,7 +53,9 @@ def steady(notebook: Any) -> str:
     return re.sub(r"\b\d+ (ms|µs|s)\b|<1 ms", "", UNSTEADY.sub("", text))
 
 
-@pytest.mark.parametrize("options", ["--approve all", "--approve ask"])
+@pytest.mark.parametrize(
+    "options", [pytest.param("--approve all", marks=pytest.mark.long), "--approve ask"]
+)
 def test_restart_and_run_all_gives_the_same_notebook_and_asks_nobody_twice(
     page: Page, lab: Place, options: str
 ) -> None:

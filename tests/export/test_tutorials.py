@@ -11,9 +11,9 @@ import nbformat
 import pytest
 
 from jupyter_toolcall.notebooks.files import execute
+from tests.lessons import executed
 
 ROOT = Path(__file__).parent.parent.parent
-NAMES = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
 NO_PYTHON = {"08_graphql.ipynb"}
 """Their objects are queries, which no script can write down."""
 TAKE_HOME = """
@@ -62,7 +62,7 @@ def taken_home(path: Path, folder: Path) -> list[Any]:
     return said
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", executed())
 def test_every_session_of_a_tutorial_makes_the_same_objects_at_home(
     name: str, tmp_path: Path
 ) -> None:

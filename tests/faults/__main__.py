@@ -27,7 +27,7 @@ FEW = ("unmarked", "decided")
 SEED = 20_260_101
 SIZES: Mapping[str, Mapping[str, Part]] = {
     "ci": {
-        "kills": lambda: kills.run(1_000, SEED),
+        "kills": lambda: kills.run(300, SEED),
         "power": lambda: power.run(1_000, SEED),
         "failing": lambda: failing.run(FEW),
         "damage": lambda: damage.run(23),

@@ -15,7 +15,7 @@ from tests.faults.tally import Tally, loads
 
 ROOT = Path(__file__).parents[2]
 LEAST = {
-    "kills": 1_000,
+    "kills": 300,
     "power": 1_000,
     "failing": 600,
     "damage": 2_000,

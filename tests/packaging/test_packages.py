@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 NODE = {"node", "nodejs", "npm", "npx", "corepack", "yarn", "yarnpkg"}
 EXTENSION = "share/jupyter/labextensions/jupyter-toolcall"
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 
 def run(command: Sequence[str | Path], env: Mapping[str, str], cwd: Path) -> str:
