@@ -22,6 +22,7 @@ from .journal.disk import home
 from .journal.seal import key_refusal
 from .notebooks import network_off
 from .notebooks.files import Recorded, execute, recorded, sources
+from .options.line import options
 from .printable import print_text, printable
 from .reruns.made_here import made_here, note_made_here
 from .reruns.rerun import executes as verify_executes
@@ -223,7 +224,7 @@ def _check(parsed: argparse.Namespace) -> int:
 
 
 def _export(parsed: argparse.Namespace) -> int:
-    held = chosen(parsed.file, parsed.session)
+    held = chosen(parsed.file, parsed.session, lambda line: options(line).tools)
     for path, where in written(held, parsed.file, parsed.output, parsed.to, parsed.force):
         _print_line(f"{path}  ({where})")
     return 0

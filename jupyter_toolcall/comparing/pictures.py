@@ -7,13 +7,14 @@ import io
 import sys
 from typing import Any
 
-from ..preview import preview
+from ..interrupts import attempt
+from ..preview.images import image as image_address
 from .differences import Difference, Images, Picture, Same
 
 KINDS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
 """How a file of images begins, and what it is."""
-LARGEST = 24_000
-"""Bytes of a file that is shown as it is."""
+LARGEST, THUMBNAIL = 24_000, 4_000
+"""Bytes of a file that is shown as it is, and of a smaller picture of another."""
 GRAIN = (96, 96)
 """Images are compared at this size."""
 
@@ -75,7 +76,7 @@ def _picture(value: Any) -> Picture:
     if isinstance(value, bytes) and len(value) <= LARGEST:
         data = base64.b64encode(value).decode()
         return Picture(width, height, f"data:image/{_kind(value)};base64,{data}")
-    return Picture(width, height, preview(opened).image if opened is not None else "")
+    return Picture(width, height, attempt(image_address, opened, {}, THUMBNAIL)[0] or "")
 
 
 def _size(value: Any) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from ..journal.tree import Journal
 from ..loop import Cursor
 from ..notebooks.files import Recorded, damage_refused, recorded, sources
 from ..notebooks.gathering import gathered, labels
-from ..options.line import options
 from ..progress import bar
 from ..rows.contract import Rows
 from ..view.messages import LIMIT
@@ -26,6 +25,8 @@ from .on_paper import OnPaper
 from .take import Take
 
 MAGIC = "%%toolchat"
+ToolNames = Callable[[str], Iterable[str]]
+"""From the line of a `%%toolchat` cell to the variables that it gives as tools."""
 _ROWS = TypeAdapter(Rows)
 
 
@@ -39,14 +40,16 @@ class Held:
     where: str
 
 
-def sessions(path: Path) -> tuple[Held, ...]:
-    """Return the sessions that a file holds: of those that go on, the last place alone.
+def sessions(path: Path, tool_names: ToolNames) -> tuple[Held, ...]:
+    """Return the sessions that a file holds; of one that several cells continue, its last head.
 
+    `tool_names` reads the line of a `%%toolchat` cell, and may raise UsageError.
     Raises ToolcallError for a file that holds none, or that was changed.
     """
     try:
         with damage_refused():
-            found = tuple(_journal(path) if path.suffix == ".jsonl" else _notebook(path))
+            suffix = path.suffix
+            found = tuple(_journal(path) if suffix == ".jsonl" else _notebook(path, tool_names))
     except BrokenJournal as error:
         raise UsageError(f"{path}: {error}") from None
     if not found:
@@ -54,9 +57,9 @@ def sessions(path: Path) -> tuple[Held, ...]:
     return found
 
 
-def chosen(path: Path, name: str) -> tuple[Held, ...]:
+def chosen(path: Path, name: str, tool_names: ToolNames) -> tuple[Held, ...]:
     """Return the sessions of a file that a name means, "" all of them. Raises UsageError."""
-    found = sessions(path)
+    found = sessions(path, tool_names)
     if not name:
         return found
     fitting = [each for each in found if name in each.names]
@@ -123,24 +126,33 @@ def _cursor(journal: Journal, head: str, path: Path, words: Mapping[str, str]) -
 # -- notebooks ------------------------------------------------------------------------------
 
 
-def _notebook(path: Path) -> Iterator[Held]:
+def _notebook(path: Path, tool_names: ToolNames) -> Iterator[Held]:
     saved = recorded(path)
     held = gathered(saved, str(path), "")
     heads = [held.names.get(each.data["journal"]["head"], "") for each in saved]
     ways = {head: {e.id for e in held.journal.path(head)} for head in heads if head}
     code = [source or "" for source in sources(path)]
+    tools = [_tools_of(source, tool_names) for source in code]
     for each, head in zip(saved, heads, strict=True):
         # What another one goes on from is a part of that.
         if head and not any(head in way and head != other for other, way in ways.items()):
-            yield _held(each, held.journal, head, path, code)
+            cells = slice(each.cell or None)
+            names = tuple(dict.fromkeys(name for cell in tools[cells] for name in cell))
+            yield _held(each, held.journal, head, path, code[cells], names)
 
 
-def _held(saved: Recorded, journal: Journal, head: str, path: Path, code: Sequence[str]) -> Held:
-    so_far = code[: saved.cell] if saved.cell else code
+def _held(
+    saved: Recorded,
+    journal: Journal,
+    head: str,
+    path: Path,
+    code: Sequence[str],
+    tools: tuple[str, ...],
+) -> Held:
     rows = _rows(saved.data.get("rows", {}), path)
     cursor = _cursor(journal, head, path, _words(rows))
     notes = {row.name: row.note for row in rows.objects if not row.branch}
-    world = OnPaper(cursor, so_far, _tools_of(so_far), notes)
+    world = OnPaper(cursor, code, tools, notes)
     names = labels(saved)
     return Held(names[0], names, Take(cursor, world, rows, exact=False), saved.where)
 
@@ -163,12 +175,9 @@ def _rows(data: Any, path: Path) -> Rows:
         ) from None
 
 
-def _tools_of(cells: Sequence[str]) -> tuple[str, ...]:
-    """Return the variables that the notebook's cells gave as tools."""
-    names: dict[str, None] = {}
-    for cell in cells:
-        first = cell.lstrip().partition("\n")[0]
-        if first.startswith(MAGIC):
-            with contextlib.suppress(UsageError):
-                names |= dict.fromkeys(options(first.removeprefix(MAGIC)).tools)
-    return tuple(names)
+def _tools_of(cell: str, tool_names: ToolNames) -> tuple[str, ...]:
+    """Return the variables that a cell gives as tools; none where its line is wrong."""
+    line = cell.lstrip().partition("\n")[0]
+    with contextlib.suppress(UsageError):
+        return tuple(tool_names(line.removeprefix(MAGIC))) if line.startswith(MAGIC) else ()
+    return ()

@@ -15,12 +15,21 @@ from jupyter_toolcall.export import FORMATS, export
 from jupyter_toolcall.export.files import Held, chosen, sessions
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.notebooks.files import execute
+from jupyter_toolcall.options.line import options
 from jupyter_toolcall.view.saving import MIME
 from tests.export.worlds import plain, run
 
 ROOT = Path(__file__).parent.parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NO_PYTHON = ("06_definitions", "08_graphql")
+
+
+def tool_names(line: str) -> tuple[str, ...]:
+    return options(line).tools
+
+
+def sessions_in(path: Path) -> tuple[Held, ...]:
+    return sessions(path, tool_names)
 
 
 def home(held: Held, folder: Path, to: str = "py") -> Path:
@@ -32,7 +41,7 @@ def home(held: Held, folder: Path, to: str = "py") -> Path:
 def test_every_session_of_a_tutorial_goes_home_from_its_file_alone(
     path: Path, tmp_path: Path
 ) -> None:
-    held = sessions(path)
+    held = sessions_in(path)
     assert held
     for each in held:
         text = home(each, tmp_path).read_text()
@@ -127,7 +136,7 @@ def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_script_of_a_file_makes_what_its_session_made(lesson: Path, tmp_path: Path) -> None:
-    [held] = sessions(lesson)
+    [held] = sessions_in(lesson)
     assert held.names == ("5", "art")
     made = run(home(held, tmp_path))
     printed = nbformat.read(lesson, as_version=4).cells[-1].outputs[0].text
@@ -151,12 +160,12 @@ def test_nothing_of_a_file_runs(tmp_path: Path, lesson: Path) -> None:
     path = tmp_path / "a.ipynb"
     nbformat.write(notebook, path)
     for to in FORMATS:
-        home(sessions(path)[-1], tmp_path, to)
+        home(sessions_in(path)[-1], tmp_path, to)
     assert not (tmp_path / "ran").exists()
 
 
 def test_what_a_file_knows_of_requests_is_what_was_sent(tmp_path: Path, lesson: Path) -> None:
-    data = json.loads(home(sessions(lesson)[0], tmp_path, "messages").read_text())
+    data = json.loads(home(sessions_in(lesson)[0], tmp_path, "messages").read_text())
     assert data["exact"] is False
     turns = data["turns"]
     assert [turn["turn"] for turn in turns] == [*range(1, 9)]
@@ -175,7 +184,7 @@ def lunch() -> Session:
 def test_a_journal_goes_home_branch_by_branch(tmp_path: Path) -> None:
     session = lunch()
     session.save(tmp_path / "lunch.jsonl")
-    one, two = sessions(tmp_path / "lunch.jsonl")
+    one, two = sessions_in(tmp_path / "lunch.jsonl")
     assert [each.names[2] for each in (one, two)] == list(session.branches)
     ours = json.loads(session.export(tmp_path / "ours.json").read_text())
     theirs = json.loads(home(two, tmp_path, "json").read_text())
@@ -191,7 +200,7 @@ def test_a_journal_goes_home_branch_by_branch(tmp_path: Path) -> None:
 def test_the_script_of_a_journal_runs_once_its_lines_are_filled_in(tmp_path: Path) -> None:
     session = lunch()
     session.save(tmp_path / "lunch.jsonl")
-    text = home(sessions(tmp_path / "lunch.jsonl")[1], tmp_path).read_text()
+    text = home(sessions_in(tmp_path / "lunch.jsonl")[1], tmp_path).read_text()
     assert "# Not found, and used: Fries, Oven, Potato." in text
     for name in ("potato", "sink", "oven", "plate"):
         text = text.replace(f"{name}_1 = ...", f"{name}_1 = kitchen.{name.capitalize()}()")
@@ -204,14 +213,14 @@ def test_a_file_that_was_changed_is_refused_in_one_line(tmp_path: Path, lesson: 
     path = tmp_path / "a.ipynb"
     path.write_text(lesson.read_text().replace('"Go on."', '"Go away."'))
     with pytest.raises(UsageError, match="does not fit"):
-        sessions(path)
+        sessions_in(path)
     notebook = nbformat.read(lesson, as_version=4)
     [saved] = [o.data[MIME] for c in notebook.cells[4:5] for o in c.outputs if "data" in o]
     saved["rows"]["objects"][0]["kind"] = 7
     notebook.cells[5].outputs = []
     nbformat.write(notebook, path)
     with pytest.raises(UsageError, match=r"rows are damaged \(objects\.0\.kind: .*string"):
-        sessions(path)
+        sessions_in(path)
 
 
 # -- the command line ---------------------------------------------------------------------------
@@ -226,7 +235,7 @@ def test_the_command_line_writes_a_file_for_each_session(
 ) -> None:
     path = tmp_path / "lesson.v1.ipynb"
     path.write_bytes((ROOT / "notebooks" / "03_current.ipynb").read_bytes())
-    cells = [each.label for each in sessions(path)]
+    cells = [each.label for each in sessions_in(path)]
     assert ran(path, "--to", "html") == 0
     names = [f"lesson.v1-{cell}.html" for cell in cells]
     assert sorted(each.name for each in tmp_path.glob("*.html")) == sorted(names)
@@ -289,5 +298,5 @@ def test_a_file_that_a_person_changed_needs_force(
 
 
 def test_a_part_that_a_name_means_is_its_last_place(lesson: Path) -> None:
-    [held] = chosen(lesson, "art")
+    [held] = chosen(lesson, "art", tool_names)
     assert len(held.take.cursor.state.prompt) == len("Go on.")
