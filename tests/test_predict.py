@@ -34,10 +34,10 @@ from jupyter_toolcall.rows.contract import (
 from jupyter_toolcall.rows.wire import Wire
 from jupyter_toolcall.teaching import guesses
 from jupyter_toolcall.teaching.guesses import Guesses
-from jupyter_toolcall.teaching.magics import Teaching
-from jupyter_toolcall.teaching.panel import TeachingPanel, guess_by_input
+from jupyter_toolcall.teaching.magic_commands import Teaching
+from jupyter_toolcall.teaching.panel_rows import GuessRow, TeachingRow
 from jupyter_toolcall.teaching.registration import register_teaching
-from jupyter_toolcall.teaching.rows import GuessRow, TeachingRow
+from jupyter_toolcall.teaching.teaching_panel import TeachingPanel, guess_by_input
 from jupyter_toolcall.view.saving import MIME, bundle
 
 BOX = Toolbox(Potato)

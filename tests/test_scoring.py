@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from jupyter_toolcall import Session, Toolbox, from_definition
 from jupyter_toolcall.events import Call
 from jupyter_toolcall.kitchen import Fries, Oven, Potato, Sink
-from jupyter_toolcall.teaching.scoring import Guess, Judged, Points, in_words, judged
+from jupyter_toolcall.teaching.guess_scores import Guess, Judged, Points, in_words, judged
 
 
 class Size(enum.Enum):

@@ -22,8 +22,8 @@ from ..tools import nearest
 from ..tools.arguments import readable
 from ..tools.references import references
 from ..tools.tool import misfits
-from .rows import GuessRow, Mark, TeachingRow
-from .scoring import NO_CALL, Guess, Judged, Points, in_words, judged
+from .guess_scores import NO_CALL, Guess, Judged, Points, in_words, judged
+from .panel_rows import GuessRow, Mark, TeachingRow
 
 NOTHING = Points()
 NOBODY = "predict is off: nobody is here to guess"

@@ -13,9 +13,9 @@ from ..panel.extension import PanelExtension
 from ..printable import print_text
 from ..rows.contract import Phase
 from ..session import Session
-from . import guesses, scoring
+from . import guess_scores, guesses
 from .guesses import Guesses, turn_to_guess
-from .rows import Check, Guess, SkipGuess, Task, TeachingCommand, TeachingRow
+from .panel_rows import Check, Guess, SkipGuess, Task, TeachingCommand, TeachingRow
 
 NONE, SKIP = "none", "skip"
 """A guess that no tool is called, and no guess at all."""
@@ -52,7 +52,7 @@ class TeachingPanel(PanelExtension):
                 self.task = self.check(session)
                 return False
             case Guess(tool, given):
-                self.guesses.take(session.cursor, scoring.Guess(tool, given))
+                self.guesses.take(session.cursor, guess_scores.Guess(tool, given))
             case SkipGuess(rest=True):
                 guesses.end(session)
             case SkipGuess():
@@ -78,9 +78,9 @@ def guess_by_input(session: Session, ask: Callable[[str], str]) -> None:
         print_text(error)
 
 
-def guess_in(words: list[str]) -> scoring.Guess | None:
+def guess_in(words: list[str]) -> guess_scores.Guess | None:
     """Return the guess that a line is, None where it skips. Raises UsageError."""
     first, *rest = words
     if not rest and first in (NONE, SKIP):
-        return scoring.Guess() if first == NONE else None
-    return scoring.Guess(first, arguments(rest) if rest else {})
+        return guess_scores.Guess() if first == NONE else None
+    return guess_scores.Guess(first, arguments(rest) if rest else {})

@@ -39,6 +39,11 @@ class Points:
     right: int = 0
     of: int = 0
 
+    @property
+    def percent(self) -> float:
+        """How much of a hundred, 0 where there was nothing to say."""
+        return self.right * 100 / max(self.of, 1)
+
     def __add__(self, more: Points) -> Points:
         return Points(self.right + more.right, self.of + more.of)
 
