@@ -170,7 +170,7 @@ class Teaching(NotebookExtension):
 
 
 def _guess(session: Session, words: list[str]) -> Session | None:
-    guessed = guesses.demand_current(session)
+    guessed = guesses.current(session)
     turn = turn_to_guess(session.cursor)
     if turn is None:
         raise UsageError("nothing is to be guessed now; %toolchat status says what waits")

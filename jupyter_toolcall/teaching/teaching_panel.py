@@ -13,7 +13,7 @@ from ..panel.extension import PanelExtension
 from ..printable import print_text
 from ..rows.contract import Phase
 from ..session import Session
-from . import guess_scores, guesses
+from . import guesses
 from .guesses import Guesses, turn_to_guess
 from .panel_rows import Check, Guess, SkipGuess, Task, TeachingCommand, TeachingRow
 
@@ -51,8 +51,8 @@ class TeachingPanel(PanelExtension):
             case Check():
                 self.task = self.check(session)
                 return False
-            case Guess(tool, given):
-                self.guesses.take(session.cursor, guess_scores.Guess(tool, given))
+            case Guess():
+                self.guesses.take(session.cursor, command)
             case SkipGuess(rest=True):
                 guesses.end(session)
             case SkipGuess():
@@ -68,7 +68,7 @@ def guess_by_input(session: Session, ask: Callable[[str], str]) -> None:
     """Ask for a guess of the model's reply on the cell's own input line; it is not recorded."""
     turn = turn_to_guess(session.cursor)
     assert turn is not None
-    known = guesses.demand_current(session)
+    known = guesses.current(session)
     print_text(turn_as_text(turn, session.cursor, known.held_status))
     words = split(ask("TOOL NAME=VALUE…, none (it answers), or skip: ").strip()) or [SKIP]
     numbers = {str(number): name for number, name in enumerate(turn.tools, 1)}
@@ -78,9 +78,9 @@ def guess_by_input(session: Session, ask: Callable[[str], str]) -> None:
         print_text(error)
 
 
-def guess_in(words: list[str]) -> guess_scores.Guess | None:
+def guess_in(words: list[str]) -> Guess | None:
     """Return the guess that a line is, None where it skips. Raises UsageError."""
     first, *rest = words
     if not rest and first in (NONE, SKIP):
-        return guess_scores.Guess() if first == NONE else None
-    return guess_scores.Guess(first, arguments(rest) if rest else {})
+        return Guess() if first == NONE else None
+    return Guess(first, arguments(rest) if rest else {})
