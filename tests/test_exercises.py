@@ -15,6 +15,7 @@ from jupyter_toolcall.errors import ModelError, UsageError
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
 from jupyter_toolcall.magics import lines
 from jupyter_toolcall.magics.cells import Cells
+from jupyter_toolcall.magics.extensions import CellRun
 from jupyter_toolcall.magics.prompting import say
 from jupyter_toolcall.models.recorded import Recording
 from jupyter_toolcall.options.line import options
@@ -24,6 +25,8 @@ from jupyter_toolcall.teaching.exercise_file import Exercise, SeededError, read_
 from jupyter_toolcall.teaching.exercise_pages import Page
 from jupyter_toolcall.teaching.guess_scores import Points
 from jupyter_toolcall.teaching.magic_commands import Teaching
+from jupyter_toolcall.teaching.panel_rows import Check as CheckCommand
+from jupyter_toolcall.teaching.panel_rows import Task
 from jupyter_toolcall.teaching.registration import register_teaching
 
 BOX = Toolbox(Potato, Oven, Fries)
@@ -559,6 +562,20 @@ def test_what_is_asked_tells_nothing_of_how_it_is_checked(kernel: Kernel) -> Non
     assert "%toolchat edit 3" in kernel.said("solution", "spot")
 
 
+def test_nothing_of_an_exercise_runs_before_somebody_checks_it(kernel: Kernel) -> None:
+    ran: list[str] = []
+    kernel.variables["touch"] = ran.append
+    text = SPOT.replace("## Checks\n", "## Checks\n- It ran: `touch('x') is None`\n")
+    (kernel.cells.folder / "exercises" / "spot.md").write_text(text)
+    kernel.said("exercise", "spot")
+    kernel.said("solution", "spot")
+    kernel.teaching.complete_subcommand("check")
+    assert exercise_of(kernel, "one", f"--replay exercises/spot.md {OPEN}") == "spot"
+    assert ran == []
+    kernel.said("check", "spot")
+    assert ran == ["x"]
+
+
 def test_the_exercise_that_was_shown_last_is_the_one_that_is_checked(kernel: Kernel) -> None:
     with pytest.raises(UsageError, match="check needs the name of an exercise"):
         kernel.said("check")
@@ -622,6 +639,23 @@ def test_what_is_checked_says_whether_a_session_is_meant(
     (kernel.cells.folder / "exercises" / "it.md").write_text(f"# It\n## Checks\n- It: `{checks}`\n")
     kernel.said("exercise", "it")
     assert (exercise_of(kernel, "one") == "it") == about
+
+
+def test_the_panel_shows_an_exercise_and_a_click_on_check_shows_how_it_stands(
+    kernel: Kernel,
+) -> None:
+    chosen = options(f"--replay exercises/spot.md {OPEN}")
+    session = kernel.run(f"--replay exercises/spot.md {OPEN}")
+    panel = kernel.teaching.attach(session, CellRun(chosen, "one", kernel.variables, panel=True))
+    assert panel is not None
+    assert panel.row(session, "finished").task == Task("Spot the error")
+    assert panel.apply(session, CheckCommand()) is False
+    hint = "Check again for a hint: there are 2."
+    assert panel.row(session, "finished").task == Task("Spot the error", f"✗ Sticks it is\n{hint}")
+    panel.apply(session.edit(session.calls[2], shape="STICKS").run(), CheckCommand())
+    task = panel.row(session, "finished").task
+    assert task is not None
+    assert (task.passed, task.says) == (True, "✓ Sticks it is\n✓ You left alone what was right")
 
 
 @pytest.mark.parametrize("name", ["cake", "../fries", "/etc/passwd", "a b"])

@@ -5,7 +5,7 @@ An expression is code of the exercise's author, and runs with the rights of the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -115,20 +115,22 @@ class CheckContext:
     session_name: str = ""
     """As the exercise names its session, "" where it is the one that ran last."""
 
-    def values(self, names: Collection[str]) -> dict[str, Any]:
+    def values(self, names: Set[str]) -> dict[str, Any]:
         """Return copies of the values that have these names."""
         own = {"score": self.score, "tool_of": tool_of, "run_tool": run_tool}
+        outputs: Mapping[str, Any] = {}
         if self.session is not None:
             own["session"] = CheckedSession(self.session)
-        saved = self.session.state.outputs if self.session is not None else {}
+            if names & self.session.state.outputs.keys():
+                outputs = self.session.outputs
         values: dict[str, Any] = {}
         for name in names:
             if name in own:
                 values[name] = own[name]
             elif name == "session":
                 continue  # never another one, which the notebook may call so
-            elif self.session is not None and name in saved:
-                values[name] = self.session.outputs[name]
+            elif name in outputs:
+                values[name] = outputs[name]
             elif isinstance(value := self.variables.get(name), Session):
                 values[name] = CheckedSession(value)
             elif name in self.variables:

@@ -199,10 +199,8 @@ def _check(item: _Item, file: str) -> Check:
             warnings.simplefilter("error", SyntaxWarning)
             compile(expression, file, "eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        reason = error.msg if isinstance(error, SyntaxError) else error
-        raise UsageError(
-            f"{file}, line {item.line}: {expression!r:.100} is no Python expression ({reason})"
-        ) from None
+        problem = f"{expression!r:.100} is no Python expression ({getattr(error, 'msg', error)})"
+        raise UsageError(f"{file}, line {item.line}: {problem}") from None
     return Check(sentence, expression, tuple(item.nested))
 
 
