@@ -8,8 +8,7 @@ It attaches from outside, by `SessionHooks`, `PanelExtension` and `NotebookExten
 * panel_rows        what the panel shows of it, and its commands (the contract with TypeScript)
 * guesses           holds each reply until it is guessed
 * guess_scores      a guess of the next call, and what of it was right (pure)
-* exercise_file     an exercise, read from its Markdown (pure)
-* exercise_folder   the exercises beside a notebook
+* exercise_file     the exercises beside a notebook, read from their Markdown
 * exercise_checks   evaluates what an exercise checks, on copies
 * time_limit        the time limit of a check
 * seeded_errors     a recording in which calls are wrong on purpose

@@ -17,14 +17,13 @@ from ..session import Session
 from ..state.call import CallRecord
 from ..tools import Tool, Toolbox, nearest
 from .exercise_file import Check, Exercise
-from .guess_scores import Points
+from .guess_scores import NO_POINTS, Points
 from .time_limit import OutOfTime, with_time_limit
 
 LIMIT = 5.0
 """Seconds that one check may take."""
 LONGEST = 120
 """Characters of an error that the learner sees."""
-NOTHING = Points()
 
 
 class CheckedSession:
@@ -110,7 +109,7 @@ class CheckContext:
     session: Session | None = None
     variables: Mapping[str, Any] = field(default_factory=dict)
     """The variables of the notebook."""
-    score: Points = NOTHING
+    score: Points = NO_POINTS
     """Of the guesses of the session's last cell."""
     session_name: str = ""
     """As the exercise names its session, "" where it is the one that ran last."""

@@ -1,4 +1,4 @@
-"""Reads an exercise from its Markdown. Nothing of the file runs here.
+"""Exercises: the Markdown files `exercises/NAME.md` beside a notebook. Reading one runs nothing.
 
 # Fries in sticks
 
@@ -28,14 +28,19 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
+from ..tools import nearest
 
+FOLDER = "exercises"
+SUFFIX = ".md"
 SECTIONS = {"session": "session", "checks": "checks", "hints": "hints", "solution": "solution"}
 SECTIONS |= {"check": "checks", "hint": "hints", "solutions": "solution"}
 """The headings that have a meaning; the learner reads all other text."""
 
+_NAME = re.compile(r"[\w-]{1,64}")
 _FENCED = re.compile(r"^(```|~~~)[^\n`]*\n(.*?)^\1\s*$", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
 _ITEM = re.compile(r"(\s*)(?:[-*+]|\d+[.)])\s+(.*)$")
@@ -106,8 +111,38 @@ class _Item:
     nested: list[str] = field(default_factory=list)
 
 
-_Lines = Sequence[tuple[int, str]]
-"""Lines with their numbers."""
+def exercise_names(folder: Path) -> list[str]:
+    """Return the names of the exercises beside a notebook in this folder."""
+    return sorted(path.stem for path in (folder / FOLDER).glob(f"*{SUFFIX}"))
+
+
+def relative_path(name: str) -> str:
+    """Return the file of an exercise, relative to the notebook's folder."""
+    return f"{FOLDER}/{name}{SUFFIX}"
+
+
+def name_of(path: str) -> str:
+    """Return the name of the exercise that has this relative path, "" for any other path."""
+    file = Path(path)
+    return file.stem if file.suffix == SUFFIX and file.parent == Path(FOLDER) else ""
+
+
+def exercise_named(folder: Path, name: str) -> Exercise:
+    """Return an exercise. Raises UsageError for a name or a file that is wrong."""
+    if _NAME.fullmatch(name) and (folder / relative_path(name)).is_file():
+        return load_exercise(folder / relative_path(name), relative_path(name))
+    known = exercise_names(folder)
+    listed = f"there are {', '.join(known)}" if known else f"there is no {relative_path('NAME')}"
+    raise UsageError(f"no exercise {name!r:.80} here; {listed}.{nearest(name, known)}")
+
+
+def load_exercise(path: Path, file: str) -> Exercise:
+    """Return the exercise in a file, which messages call `file`. Raises UsageError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} cannot be read ({type(error).__name__})") from None
+    return read_exercise(text, file)
 
 
 def read_exercise(text: str, file: str) -> Exercise:
@@ -163,7 +198,7 @@ def _sections(text: str) -> tuple[str, dict[str, list[tuple[int, str]]]]:
     return title, sections
 
 
-def _items(lines: _Lines, file: str) -> list[_Item]:
+def _items(lines: Sequence[tuple[int, str]], file: str) -> list[_Item]:
     """Return the items of a list; a line without a mark continues the item above it."""
     items: list[_Item] = []
     for number, text in lines:

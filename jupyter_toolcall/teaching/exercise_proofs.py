@@ -13,8 +13,7 @@ from pathlib import Path
 
 from ..errors import ToolcallError
 from ..notebooks.files import Executed, execute, sources
-from .exercise_file import Exercise
-from .exercise_folder import exercise_named
+from .exercise_file import Exercise, exercise_named
 from .exercise_pages import MIME
 
 _LINE = re.compile(r"^%toolchat (check|exercise)(?: +([\w-]+))?[ \t]*$", re.MULTILINE)

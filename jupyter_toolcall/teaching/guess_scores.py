@@ -41,6 +41,9 @@ class Points:
         return f"{self.right} of {self.of} point{'' if self.of == 1 else 's'}"
 
 
+NO_POINTS = Points()
+
+
 @dataclass(frozen=True, slots=True)
 class ScoredGuess:
     """A guess beside the call that it is compared with, None where the model made none."""

@@ -22,10 +22,9 @@ from ..tools import nearest
 from ..tools.arguments import readable
 from ..tools.references import references
 from ..tools.tool import misfits
-from .guess_scores import Points, score_guess
+from .guess_scores import NO_POINTS, Points, score_guess
 from .panel_rows import Guess, GuessRow, TeachingRow
 
-NOTHING = Points()
 NOBODY = "predict is off: nobody is here to guess"
 PLAYS = "predict is off: you are the model yourself"
 
@@ -38,9 +37,9 @@ class Guesses(SessionHooks):
 
     root: str = ""
     """The entry that the session began with."""
-    earlier: Points = NOTHING
+    earlier: Points = NO_POINTS
     """The points of the session's cells before."""
-    points: Points = NOTHING
+    points: Points = NO_POINTS
     rows: list[GuessRow] = field(default_factory=list)
     _passed: set[str] = field(default_factory=set)
     """The entries after which a reply was guessed, skipped, or seen before this cell."""
@@ -117,7 +116,7 @@ def begin(session: Session, before: Guesses | None = None) -> Guesses:
     cursor = session.cursor
     path = cursor.desk.journal.path(cursor.head)
     seen = {entry.parent or "" for entry in path if isinstance(entry.event, Replied)}
-    root, earlier = path[0].id, NOTHING
+    root, earlier = path[0].id, NO_POINTS
     if before is not None and before.root == root:
         earlier = before.earlier + before.points
     made = Guesses(root, earlier, _passed=seen)

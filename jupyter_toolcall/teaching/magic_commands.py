@@ -15,9 +15,10 @@ from ..magics.lines import turn_as_text
 from ..printable import print_text
 from ..session import Session
 from . import guesses
-from .exercise_checks import NOTHING, CheckContext, Verdict, check_exercise, is_about
-from .exercise_folder import exercise_named, exercise_names, name_of, relative_path
+from .exercise_checks import CheckContext, Verdict, check_exercise, is_about
+from .exercise_file import exercise_named, exercise_names, name_of, relative_path
 from .exercise_pages import Page, solution_page, task_page, verdict_page, verdict_task
+from .guess_scores import NO_POINTS
 from .guesses import Guesses, turn_to_guess
 from .panel_rows import Task
 from .teaching_panel import SKIP, TeachingPanel, guess_in
@@ -105,7 +106,7 @@ class Teaching(NotebookExtension):
         elif session is None:
             session = self.cells.sessions.get(exercise.session or self.cells.last or "")
         guessed = self.guesses.get(session.name) if session is not None else None
-        score = guessed.points if guessed is not None else NOTHING
+        score = guessed.points if guessed is not None else NO_POINTS
         context = CheckContext(session, variables, score, exercise.session)
         verdict = check_exercise(exercise, context)
         return verdict, self._next_hint(verdict, name)

@@ -13,8 +13,7 @@ from ..models.recorded.replaying import speak
 from ..models.recorded.tape import Course
 from ..request import Model, Reply, Request
 from ..tools import nearest
-from .exercise_file import SeededError
-from .exercise_folder import load_exercise
+from .exercise_file import SeededError, load_exercise
 
 
 def recording(folder: Path, name: str) -> Model:
