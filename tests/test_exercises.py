@@ -664,7 +664,7 @@ def test_only_what_is_in_the_folder_is_an_exercise(kernel: Kernel, name: str) ->
         kernel.said("check", name)
 
 
-def test_the_error_is_planted_where_the_teacher_says_and_found_by_an_edit(kernel: Kernel) -> None:
+def test_the_error_is_seeded_where_the_teacher_says_and_found_by_an_edit(kernel: Kernel) -> None:
     session = kernel.run(f"--replay exercises/spot.md {OPEN}")
     assert session.calls[2].arguments["shape"] == "SLICES"
     assert session.outputs["fries"].food == "fries: slices"
@@ -696,7 +696,7 @@ def test_an_edit_too_many_is_seen(kernel: Kernel) -> None:
     assert kernel.said("check", "spot").endswith("Hint 1 of 3: One edit is enough.")
 
 
-def test_another_call_can_be_planted_and_a_replay_says_it_again(kernel: Kernel) -> None:
+def test_another_call_can_be_seeded_and_a_replay_says_it_again(kernel: Kernel) -> None:
     other = SPOT.replace('In call 3, `shape="SLICES"`', "In call 2, `Potato_rinse(sink='Sink#1')`")
     (kernel.cells.folder / "exercises" / "spot.md").write_text(other)
     session = kernel.run(f"--replay exercises/spot.md {OPEN}")
@@ -716,7 +716,7 @@ def test_an_exercise_that_replays_can_be_begun_anew(kernel: Kernel) -> None:
         assert len(begun.calls) == 6
 
 
-def test_a_planted_recording_still_says_where_the_lesson_differs_from_it(kernel: Kernel) -> None:
+def test_a_recording_with_an_error_still_says_where_the_lesson_differs(kernel: Kernel) -> None:
     with pytest.raises(ModelError, match=r"turn 1 differs from fries\.jsonl in the prompt"):
         kernel.run(f"--replay exercises/spot.md {OPEN}", "Chips, please.")
 

@@ -117,12 +117,17 @@ def test_nothing_interrupts_what_runs_after_a_function_that_ends_at_its_limit() 
         while time.monotonic() < moment:
             pass
 
-    for _ in range(50):
-        moment = time.monotonic() + 0.005
-        with contextlib.suppress(OutOfTime):
-            with_time_limit(0.005, partial(ends_at, moment))
-        sum(range(10_000))
-        in_thread(lambda: sum(range(10_000)))
+    def again_and_again() -> None:
+        for _ in range(50):
+            moment = time.monotonic() + 0.005
+            with contextlib.suppress(OutOfTime):
+                with_time_limit(0.005, partial(ends_at, moment))
+            sum(range(10_000))
+
+    threads = threading.active_count()
+    again_and_again()
+    assert in_thread(again_and_again) is None
+    assert threading.active_count() == threads
 
 
 def test_an_interrupt_of_a_person_is_one() -> None:

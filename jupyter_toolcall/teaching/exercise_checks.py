@@ -27,7 +27,7 @@ LONGEST = 120
 
 
 class CheckedSession:
-    """What an expression can read of a session; it can change nothing of it."""
+    """What an expression can read of a session: it has nothing that changes the session."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

@@ -130,16 +130,16 @@ def name_of(path: str) -> str:
 def exercise_named(folder: Path, name: str) -> Exercise:
     """Return an exercise. Raises UsageError for a name or a file that is wrong."""
     if _NAME.fullmatch(name) and (folder / relative_path(name)).is_file():
-        return load_exercise(folder / relative_path(name), relative_path(name))
+        return load_exercise(folder, relative_path(name))
     known = exercise_names(folder)
     listed = f"there are {', '.join(known)}" if known else f"there is no {relative_path('NAME')}"
     raise UsageError(f"no exercise {name!r:.80} here; {listed}.{nearest(name, known)}")
 
 
-def load_exercise(path: Path, file: str) -> Exercise:
-    """Return the exercise in a file, which messages call `file`. Raises UsageError."""
+def load_exercise(folder: Path, file: str) -> Exercise:
+    """Return the exercise in a file, relative to a folder. Raises UsageError."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = (folder / file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file} cannot be read ({type(error).__name__})") from None
     return read_exercise(text, file)

@@ -23,7 +23,7 @@ def recording(folder: Path, name: str) -> Model:
     its name does not tell what is wrong. Raises UsageError where there is no exercise, no
     recording, or no such call in it.
     """
-    file, exercise = folder / name, load_exercise(folder / name, name)
+    file, exercise = folder / name, load_exercise(folder, name)
     if not exercise.replays:
         raise UsageError(f"{name} replays nothing; its section ## Session can say: Replays `FILE`")
     path = file.parent / exercise.replays

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-AGAIN = 0.1
-"""Seconds between two interrupts."""
+AGAIN = 0.5
+"""Seconds between two interrupts: enough for the code that ends a call to end it in between."""
 
 
 class OutOfTime(Exception):
@@ -30,52 +30,64 @@ def with_time_limit(seconds: float, function: Callable[[], T]) -> T:
     Raises OutOfTime where it takes longer, KeyboardInterrupt where a person interrupts it, and
     what the function raises.
     """
-    late, ended = threading.Event(), threading.Event()
-    thread = threading.get_ident()
-    in_main = threading.current_thread() is threading.main_thread()
-
-    def watch() -> None:
-        wait = seconds
-        while not ended.wait(wait):
-            late.set()
-            _interrupt(thread, in_main)
-            wait = AGAIN
-
-    def on_signal(number: int, frame: object) -> None:
-        if not (late.is_set() and ended.is_set()):
-            raise KeyboardInterrupt
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    before = signal.signal(signal.SIGINT, on_signal) if in_main else None
+    watcher = _Watcher(seconds)
     try:
-        watcher.start()
         try:
-            result = function()
+            watcher.begin()
+            try:
+                result = function()
+            finally:
+                watcher.ended.set()
         finally:
-            ended.set()
+            watcher.end()
     except BaseException:
         # Whatever the function made of an interrupt: it was late.
-        if not late.is_set():
+        if not watcher.late.is_set():
             raise
-    finally:
-        ended.set()  # Once more: an interrupt may have come right before the line above.
-        watcher.join()
-        if in_main:
-            signal.signal(signal.SIGINT, before)
-        else:
-            _raise_in(thread, None)
-    if late.is_set():
+    if watcher.late.is_set():
         raise OutOfTime
     return result
 
 
-def _interrupt(thread: int, in_main: bool) -> None:
-    if not in_main:
-        _raise_in(thread, KeyboardInterrupt)
-    elif hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(thread, signal.SIGINT)
-    else:
-        _thread.interrupt_main()
+class _Watcher(threading.Thread):
+    """Interrupts the thread that made it when the time is over."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(daemon=True)
+        self.seconds = seconds
+        self.late, self.ended = threading.Event(), threading.Event()
+        self.watched, self.watched_id = threading.current_thread(), threading.get_ident()
+        self.in_main = self.watched is threading.main_thread()
+
+    def begin(self) -> None:
+        if self.in_main:
+            self.before = signal.signal(signal.SIGINT, self._on_signal)
+        self.start()
+
+    def end(self) -> None:
+        self.ended.set()  # Once more: an interrupt may have come right behind the function's end.
+        self.join()
+        if self.in_main:
+            signal.signal(signal.SIGINT, self.before)
+        else:
+            _raise_in(self.watched_id, None)
+
+    def run(self) -> None:
+        wait = self.seconds
+        while not self.ended.wait(wait) and self.watched.is_alive():
+            self.late.set()
+            wait = AGAIN
+            if not self.in_main:
+                _raise_in(self.watched_id, KeyboardInterrupt)
+            elif hasattr(signal, "pthread_kill"):
+                signal.pthread_kill(self.watched_id, signal.SIGINT)
+            else:
+                _thread.interrupt_main()
+
+    def _on_signal(self, number: int, frame: object) -> None:
+        # One that the watcher sent right before the end came too late.
+        if not (self.late.is_set() and self.ended.is_set()):
+            raise KeyboardInterrupt
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
