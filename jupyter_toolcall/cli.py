@@ -27,7 +27,7 @@ from .printable import print_text, printable
 from .reruns.made_here import made_here, note_made_here
 from .reruns.rerun import executes as verify_executes
 from .reruns.rerun import verify
-from .teaching.proving import prove, solutions
+from .teaching.exercise_proofs import exercise_code, prove
 
 RIGHTS = "it executes the notebook's code with your rights"
 
@@ -137,7 +137,7 @@ def _command(
 def _may_execute(command: str, paths: Sequence[Path], trusted: bool, adds: bool = False) -> bool:
     """Say that a command executes notebooks, and return whether it may.
 
-    `adds` says that the solutions of a notebook's exercises run in it, too.
+    `adds` says that the solutions and the checks of its exercises run in it, too.
     """
     if not paths:
         return True
@@ -145,7 +145,11 @@ def _may_execute(command: str, paths: Sequence[Path], trusted: bool, adds: bool 
         sources(path)  # raises ToolcallError for what is no notebook
     what = "code and solutions" if adds else "code"
     said = f"{command} executes the {what} of {_listed(paths)} with your rights"
-    others = [path for path in paths if not trusted and not made_here(path, solutions(path) * adds)]
+    others = [
+        path
+        for path in paths
+        if not trusted and not made_here(path, exercise_code(path) if adds else ())
+    ]
     if not others:
         _say(f"{said}.")
         return True
@@ -172,7 +176,7 @@ def _run(parsed: argparse.Namespace) -> int:
     executed = execute(parsed.notebook)
     target.parent.mkdir(parents=True, exist_ok=True)
     executed.write(target)
-    note_made_here(target, solutions(target))
+    note_made_here(target, exercise_code(target))
     for session in executed.sessions:
         _print(session)
     print_text(f"\nThe executed notebook: {target}\nTo open it: jupyter lab {target}")

@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
 from jupyter_toolcall.rows import contract as rows  # noqa: E402
-from jupyter_toolcall.teaching.rows import TeachingCommand, TeachingRow  # noqa: E402
+from jupyter_toolcall.teaching.panel_rows import TeachingCommand, TeachingRow  # noqa: E402
 
 TARGET = HERE / "src" / "generated" / "contract.ts"
 EXTENSION_ROWS = {"TeachingRow": TeachingRow}

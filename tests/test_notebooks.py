@@ -17,7 +17,7 @@ from nbconvert import HTMLExporter
 
 from jupyter_toolcall.notebooks.files import Executed, execute, read, recorded
 from jupyter_toolcall.reruns.rerun import verify
-from jupyter_toolcall.teaching.proving import prove
+from jupyter_toolcall.teaching.exercise_proofs import prove
 from tests.lessons import NAMES, executed
 
 ROOT = Path(__file__).parent.parent

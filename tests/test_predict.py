@@ -34,10 +34,10 @@ from jupyter_toolcall.rows.contract import (
 from jupyter_toolcall.rows.wire import Wire
 from jupyter_toolcall.teaching import guesses
 from jupyter_toolcall.teaching.guesses import Guesses
-from jupyter_toolcall.teaching.magics import Teaching
-from jupyter_toolcall.teaching.panel import TeachingPanel, guess_by_input
+from jupyter_toolcall.teaching.magic_commands import Teaching
+from jupyter_toolcall.teaching.panel_rows import GuessRow, TeachingRow
 from jupyter_toolcall.teaching.registration import register_teaching
-from jupyter_toolcall.teaching.rows import GuessRow, TeachingRow
+from jupyter_toolcall.teaching.teaching_panel import TeachingPanel
 from jupyter_toolcall.view.saving import MIME, bundle
 
 BOX = Toolbox(Potato)
@@ -404,13 +404,13 @@ def test_on_an_input_line_a_guess_is_a_tool_by_name_or_number(
 ) -> None:
     seat = seated()
     session = seat.drive.session
-    guess_by_input(session, typed("Potato_bake"))
+    TeachingPanel().ask_by_input(session, typed("Potato_bake"))
     assert "none of the tools" in capsys.readouterr().out
     number = BOX.names.index("Potato_rinse") + 1
-    guess_by_input(session, typed(f"{number} sink=Sink#1"))
+    TeachingPanel().ask_by_input(session, typed(f"{number} sink=Sink#1"))
     seat.drive.run_to_pause()
     assert seat.rows[0].says == "Right, all of it."
-    guess_by_input(session, typed(""))
+    TeachingPanel().ask_by_input(session, typed(""))
     seat.drive.run_to_pause()
     assert seat.rows[1].guess is None
 

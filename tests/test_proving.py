@@ -12,7 +12,7 @@ from jupyter_toolcall import Scripted, Session, Toolbox, cli
 from jupyter_toolcall.errors import ToolcallError
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.models.recorded import Recording
-from jupyter_toolcall.teaching.proving import Proof, prove
+from jupyter_toolcall.teaching.exercise_proofs import Proof, prove
 
 LOAD = """%load_ext jupyter_toolcall
 from jupyter_toolcall.kitchen import Potato, Sink
@@ -24,8 +24,8 @@ SPOT = """# Spot the error
 - Replays `tape.jsonl`
 - In call 2, `shape="SLICES"`
 ## Checks
-- Sticks it is: call 2 has `shape="STICKS"`
-- The rest is as it was: only call 2 was edited
+- Sticks it is: `session.calls[1].arguments["shape"] == "STICKS"`
+- The rest is as it was: `[call.step for call in session.calls if call.edited] == [2]`
 ## Solution
 ```
 %toolchat edit 2 shape=STICKS
@@ -33,9 +33,9 @@ SPOT = """# Spot the error
 """
 PLAY = """# You are the model
 ## Checks
-- `Potato_slice` was called with `shape="SLICES"`
-- no call failed
-- at most 2 calls
+- There are slices: `session.called("Potato_slice", shape="SLICES")`
+- No call failed: `all(call.status != "failed" for call in session.calls)`
+- Two calls are enough: `len(session.calls) <= 2`
 ## Solution
 ```
 %toolchat call Potato_peel
@@ -47,9 +47,9 @@ Then:
 """
 WRITE = """# A tool of yours
 ## Checks
-- `weigh` is a read-only tool
-- `weigh(potato=potato)` gives `180`
-- `weigh` was called
+- It changes nothing: `tool_of(weigh).read_only`
+- It weighs: `weigh(potato) == 180`
+- It was called: `session.called("weigh")`
 ## Solution
 ```python
 from jupyter_toolcall import Scripted, tool
@@ -65,7 +65,7 @@ PREDICT = """# Predict
 ## Session
 - Replays `tape.jsonl`
 ## Checks
-- at least 4 points were guessed
+- Four points: `score.right >= 4`
 ## Solution
 ```
 %toolchat guess Potato_peel
@@ -135,7 +135,7 @@ def test_a_solution_that_does_not_pass_and_a_check_that_checks_nothing_are_named
 ) -> None:
     folder = tmp_path / "lesson"
     shutil.copytree(lesson, folder)
-    nothing = "# None\n## Checks\n- exactly 0 calls\n## Solution\n```\n1 + 1\n```\n"
+    nothing = "# None\n## Checks\n- No calls: `not session.calls`\n## Solution\n```\n1 + 1\n```\n"
     (folder / "exercises" / "none.md").write_text(nothing)
     path = notebook(folder, LOAD, *CELLS["spot"])
     (folder / "exercises" / "spot.md").write_text(SPOT.replace("=STICKS", "=SLICES"))

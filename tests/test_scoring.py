@@ -15,7 +15,8 @@ from pydantic import BaseModel, Field
 from jupyter_toolcall import Session, Toolbox, from_definition
 from jupyter_toolcall.events import Call
 from jupyter_toolcall.kitchen import Fries, Oven, Potato, Sink
-from jupyter_toolcall.teaching.scoring import Guess, Judged, Points, in_words, judged
+from jupyter_toolcall.teaching.guess_scores import Points, ScoredGuess, score_guess
+from jupyter_toolcall.teaching.panel_rows import Guess
 
 
 class Size(enum.Enum):
@@ -86,8 +87,8 @@ CALLS = st.one_of(
 GUESSES = st.one_of(CALLS.map(lambda call: Guess(call.tool, call.arguments)), st.just(Guess()))
 
 
-def beside(guess: Guess, *calls: Call) -> Judged:
-    return judged(HERE, guess, calls)
+def beside(guess: Guess, *calls: Call) -> ScoredGuess:
+    return score_guess(HERE, guess, calls)
 
 
 # -- laws -----------------------------------------------------------------------------------
@@ -198,13 +199,16 @@ def test_what_is_said_too_much_is_a_point_lost_unless_it_is_the_default() -> Non
 def test_an_equal_object_is_another_object() -> None:
     same = Session(Toolbox(Jar), scheme="flat", inputs={"a": Jar(1), "b": Jar(1)}).ask("Go.").cursor
     call = Call("c", "Jar_pour", {"into": "Jar#1"})
-    assert judged(same, Guess("Jar_pour", {"into": "Jar#2"}), [call]).points == Points(2, 3)
+    assert score_guess(same, Guess("Jar_pour", {"into": "Jar#2"}), [call]).points == Points(2, 3)
 
 
 def test_the_names_that_are_selected_have_no_order() -> None:
     here = Session(BOX, inputs={"one": Jar()}).ask("Go.").cursor
     call = Call("c", "selectTools", {"tools": ["mix", "idle"]})
-    assert judged(here, Guess("selectTools", {"tools": ["idle", "mix"]}), [call]).points.right == 2
+    assert (
+        score_guess(here, Guess("selectTools", {"tools": ["idle", "mix"]}), [call]).points.right
+        == 2
+    )
 
 
 def test_in_the_scheme_current_a_name_of_ones_own_stands_for_its_object() -> None:
@@ -218,7 +222,7 @@ def test_in_the_scheme_current_a_name_of_ones_own_stands_for_its_object() -> Non
     ).run()
     session.reply("", ("_use_Potato", {"id": "Potato#1"})).run()
     call = Call("c", "Potato_rinse", {"sink": "$basin"})
-    one = judged(session.cursor, Guess("Potato_rinse", {"sink": "Sink#1"}), [call])
+    one = score_guess(session.cursor, Guess("Potato_rinse", {"sink": "Sink#1"}), [call])
     assert one.points == Points(3, 3)
 
 
@@ -233,7 +237,7 @@ def test_a_definition_fills_in_for_both_alike() -> None:
     book = from_definition({"tool": {"function": function}, "defaults": {"nights": "@default 2"}})
     here = Session(Toolbox(book), scheme="flat").ask("A room.").cursor
     call = Call("c", "book", {"city": "Bronx"})
-    assert judged(here, Guess("book", {"city": "Bronx", "nights": 2}), [call]).points.of == 2
+    assert score_guess(here, Guess("book", {"city": "Bronx", "nights": 2}), [call]).points.of == 2
 
 
 # -- words ---------------------------------------------------------------------------------------
@@ -259,7 +263,7 @@ def test_a_definition_fills_in_for_both_alike() -> None:
     ],
 )
 def test_the_words_are_short_and_kind(guess: Guess, calls: list[Call], said: str) -> None:
-    assert in_words(beside(guess, *calls)) == said
+    assert beside(guess, *calls).sentence == said
 
 
 def test_points_add_up() -> None:

@@ -9,7 +9,7 @@ from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.models import Scripted
 from jupyter_toolcall.panel.controller import PanelController
 from jupyter_toolcall.teaching import guesses
-from jupyter_toolcall.teaching.panel import TeachingPanel
+from jupyter_toolcall.teaching.teaching_panel import TeachingPanel
 from jupyter_toolcall.view.saving import MIME, bundle
 
 

@@ -1,24 +1,17 @@
-"""Teaching: guesses and their score, exercises in Markdown, and what has to hold of a session.
+"""Teaching: guesses and their score, and exercises in Markdown that are checked.
 
 It attaches from outside, by `SessionHooks`, `PanelExtension` and `NotebookExtension`:
 
-* registration what `%load_ext` registers: options, subcommands, files for `--replay`
-* magics       the subcommands, and what a cell with `--predict` or an exercise begins with
-* panel        what it adds to the panel of a cell
-* rows         what the panel shows of it, and its commands (the contract with TypeScript)
-* guesses      holds each reply until it is guessed
-
-and stands on
-
-* scoring      a guess of the next call, and what of it was right (pure)
-* conditions   what may have to hold at the end, a closed set (pure)
-* sentences    how each of these is written, and read (pure)
-* reading      an exercise, read from its Markdown (pure)
-* belonging    whether an exercise is about a session (pure)
-* scene        what an exercise is held against
-* checking     whether what it asks for is so: of calls, of values, of a learner's tool (trying)
-* planting     a recording in which calls were made wrong on purpose
-* lessons      the exercises of a notebook's folder, and the hints that were given
-* showing      an exercise, and how it stands, as Markdown and as text
-* proving      whether the exercises of a notebook pass by their own solutions
+* registration      what `%load_ext` registers: options, subcommands, files for `--replay`
+* magic_commands    the subcommands, and what a cell with `--predict` or an exercise begins with
+* teaching_panel    what it adds to the panel of a cell
+* panel_rows        what the panel shows of it, and its commands (the contract with TypeScript)
+* guesses           holds each reply until it is guessed
+* guess_scores      a guess of the next call, and what of it was right (pure)
+* exercise_file     the exercises beside a notebook, read from their Markdown
+* exercise_checks   evaluates what an exercise checks, on copies
+* time_limit        the time limit of a check
+* seeded_errors     a recording in which calls are wrong on purpose
+* exercise_pages    an exercise, and how it stands, as Markdown and as text
+* exercise_proofs   whether the exercises of a notebook pass by their own solutions
 """

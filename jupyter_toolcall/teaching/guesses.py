@@ -6,7 +6,7 @@ long as the kernel lives.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,10 +22,9 @@ from ..tools import nearest
 from ..tools.arguments import readable
 from ..tools.references import references
 from ..tools.tool import misfits
-from .rows import GuessRow, Mark, TeachingRow
-from .scoring import NO_CALL, Guess, Judged, Points, in_words, judged
+from .guess_scores import NO_POINTS, Points, score_guess
+from .panel_rows import Guess, GuessRow, TeachingRow
 
-NOTHING = Points()
 NOBODY = "predict is off: nobody is here to guess"
 PLAYS = "predict is off: you are the model yourself"
 
@@ -38,50 +37,48 @@ class Guesses(SessionHooks):
 
     root: str = ""
     """The entry that the session began with."""
-    earlier: Points = NOTHING
-    """What was guessed in the session's cells before."""
-    points: Points = NOTHING
+    earlier: Points = NO_POINTS
+    """The points of the session's cells before."""
+    points: Points = NO_POINTS
     rows: list[GuessRow] = field(default_factory=list)
     _passed: set[str] = field(default_factory=set)
-    """The places behind which a reply was guessed, skipped, or seen before this cell."""
+    """The entries after which a reply was guessed, skipped, or seen before this cell."""
     _open: tuple[str, Guess | None] | None = None
-    """A place, and the guess of what follows it; None for no guess."""
+    """An entry, and the guess of the reply after it; None for no guess."""
 
     def hides_branches(self) -> bool:
         """Return True: other branches may contain the replies that are still to be guessed."""
         return True
 
-    def view_row(self, place: Cursor) -> TeachingRow | None:
+    def view_row(self, cursor: Cursor) -> TeachingRow | None:
         """Return the turn that is to be guessed."""
-        turn = turn_to_guess(place)
+        turn = turn_to_guess(cursor)
         return TeachingRow(turn=turn) if turn is not None else None
 
-    def holds_reply(self, place: Cursor) -> bool:
+    def holds_reply(self, cursor: Cursor) -> bool:
         """Return whether the next reply is one to be guessed."""
-        state = place.state
-        if state.open or state.aside is not None or place.head in self._passed or place.spent:
+        state = cursor.state
+        if state.open or state.aside is not None or cursor.head in self._passed or cursor.spent:
             return False
-        said = place.script.next()
-        if said is not None:
-            return isinstance(said.event, Replied) and said.parent not in self._passed
-        asked = place.desk.model is not None and not _plays(place)
-        return asked and isinstance(place.due, AskModel)
+        replayed = cursor.script.next()
+        if replayed is not None:
+            return isinstance(replayed.event, Replied) and replayed.parent not in self._passed
+        has_model = cursor.desk.model is not None and not _plays(cursor)
+        return has_model and isinstance(cursor.due, AskModel)
 
     def take(self, cursor: Cursor, guess: Guess | None) -> None:
         """Take the guess of the next reply, None for none.
 
-        Raises NotYourTurn where nothing is to be guessed, UsageError and CallError for what
-        could not be said here.
+        Raises NotYourTurn where nothing is to be guessed, UsageError and CallError for a call
+        that could not be made.
         """
         if not isinstance(cursor.held_by, Guesses):
             raise NotYourTurn("nothing is to be guessed now")
-        if guess is not None:
-            guess = _possible(cursor, guess)
-        self._open = cursor.head, guess
+        self._open = cursor.head, None if guess is None else _possible(cursor, guess)
         self._passed.add(cursor.head)
 
     def settle(self, cursor: Cursor) -> None:
-        """Look whether the reply that was guessed has come, and set it beside the guess."""
+        """Compare the guess with its reply, where that has come."""
         if self._open is None:
             return
         head, guess = self._open
@@ -95,19 +92,19 @@ class Guesses(SessionHooks):
 
     @property
     def score(self) -> str:
-        """What was guessed so far, "" for nothing."""
+        """The points so far in words, "" for none."""
         whole = self.earlier + self.points
         if not whole.of:
             return ""
         return f"{self.points}" + (f", {whole} in this session" if self.earlier.of else "")
 
 
-def turn_to_guess(place: Cursor) -> YourTurn | None:
+def turn_to_guess(cursor: Cursor) -> YourTurn | None:
     """Return the turn whose reply is to be guessed; None where none is.
 
-    It is made of what the model is sent, and so holds nothing of what it says.
+    It is made of the request, and so holds nothing of the reply.
     """
-    return replying.turn_of(place) if isinstance(place.held_by, Guesses) else None
+    return replying.turn_of(cursor) if isinstance(cursor.held_by, Guesses) else None
 
 
 def begin(session: Session, before: Guesses | None = None) -> Guesses:
@@ -119,7 +116,7 @@ def begin(session: Session, before: Guesses | None = None) -> Guesses:
     cursor = session.cursor
     path = cursor.desk.journal.path(cursor.head)
     seen = {entry.parent or "" for entry in path if isinstance(entry.event, Replied)}
-    root, earlier = path[0].id, NOTHING
+    root, earlier = path[0].id, NO_POINTS
     if before is not None and before.root == root:
         earlier = before.earlier + before.points
     made = Guesses(root, earlier, _passed=seen)
@@ -133,21 +130,15 @@ def end(session: Session) -> None:
     desk.hooks = tuple(hook for hook in desk.hooks if not isinstance(hook, Guesses))
 
 
-def current(session: Session) -> Guesses | None:
-    """Return the guesses that hold a session's replies, None where none do."""
-    hooks = session.cursor.desk.hooks
-    return next((hook for hook in hooks if isinstance(hook, Guesses)), None)
-
-
-def demand_current(session: Session) -> Guesses:
-    """Return the guesses of a session. Raises UsageError where nothing is guessed."""
-    guesses = current(session)
-    if guesses is None:
-        raise UsageError(
-            "nothing is to be guessed here; a cell that begins with %%toolchat --predict asks "
-            "for a guess before each reply"
-        )
-    return guesses
+def current(session: Session) -> Guesses:
+    """Return the guesses that hold a session's replies. Raises UsageError where none do."""
+    for hook in session.cursor.desk.hooks:
+        if isinstance(hook, Guesses):
+            return hook
+    raise UsageError(
+        "nothing is to be guessed here; a cell that begins with %%toolchat --predict asks "
+        "for a guess before each reply"
+    )
 
 
 def why_not(session: Session, somebody: bool) -> str:
@@ -155,16 +146,19 @@ def why_not(session: Session, somebody: bool) -> str:
     return PLAYS if _plays(session.cursor) else "" if somebody else NOBODY
 
 
-def _plays(place: Cursor) -> bool:
-    return isinstance(place.desk.model, Person)
+def _plays(cursor: Cursor) -> bool:
+    return isinstance(cursor.desk.model, Person)
 
 
 # -- a guess that can be made -------------------------------------------------------------
 
 
 def _possible(cursor: Cursor, guess: Guess) -> Guess:
-    """Return a guess of a call that could be made; what it leaves out is no fault."""
-    if guess.tool == NO_CALL:
+    """Return a guess of a call that could be made; it may leave out arguments.
+
+    Raises UsageError and CallError for any other.
+    """
+    if not guess.tool:
         return Guess()
     offered = [tool.name for tool in (*cursor.offer.own, *cursor.offer.tools)]
     if guess.tool not in offered:
@@ -173,78 +167,73 @@ def _possible(cursor: Cursor, guess: Guess) -> Guess:
             f"{nearest(guess.tool, offered)}"
         )
     arguments = readable(guess.arguments)
-    wrong = dict(_faults(cursor, guess.tool, arguments))
-    if wrong:
-        raise misfits(guess.tool, wrong)
+    if problems := _problems(cursor, guess.tool, arguments):
+        raise misfits(guess.tool, problems)
     return Guess(guess.tool, arguments)
 
 
-def _faults(cursor: Cursor, name: str, arguments: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what no call of the tool could say, by the place of it."""
+def _problems(cursor: Cursor, name: str, arguments: dict[str, Any]) -> dict[str, str]:
+    """Return what no call of the tool could have, by its path in the arguments."""
     state, tool = cursor.state, cursor.find(name)
     assert tool is not None
-    call = state.next_call(Call("guess", name, arguments))
-    for place, object_name in references(tool.parameters, arguments):
-        if object_name not in state.objects:
-            yield place, f"there is no object {object_name}"
+    problems = {
+        path: f"there is no object {object_name}"
+        for path, object_name in references(tool.parameters, arguments)
+        if object_name not in state.objects
+    }
     try:
-        cursor.prepared(call, state)
+        cursor.prepared(state.next_call(Call("guess", name, arguments)), state)
     except CallError as error:
-        mine = (each for each in error.fields.items() if each[0].partition(".")[0] in arguments)
-        yield from mine
+        for path, problem in error.fields.items():
+            if path.partition(".")[0] in arguments:
+                problems[path] = problem
     except Absent:
         pass
+    return problems
 
 
-# -- what came ------------------------------------------------------------------------------
+# -- guesses beside the calls ---------------------------------------------------------------
 
 
 def _row(cursor: Cursor, head: str, guess: Guess | None, calls: tuple[Call, ...]) -> GuessRow:
-    """Return a guess beside what came, as it is shown."""
+    """Return a guess, None for a skipped one, beside the calls of the reply after an entry."""
     before = Cursor(cursor.desk, head)
-    one = judged(before, guess or Guess(), calls)
-    came = one.call
+    scored = score_guess(before, guess or Guess(), calls)
+    call = scored.call
     row = GuessRow(
         id=head[:12],
         turn=before.state.turns + 1,
-        says=_skipped(one) if guess is None else in_words(one),
-        came=None if came is None else Written(came.tool, dict(came.arguments)),
-        step=cursor.state.calls[came.id].step if came is not None else 0,
+        says=f"Skipped: it {'answered' if call is None else f'called {call.tool}'}.",
+        came=None if call is None else Written(call.tool, dict(call.arguments)),
+        step=0 if call is None else cursor.state.calls[call.id].step,
         calls=len(calls),
     )
-    return row if guess is None else _with_marks(row, one)
-
-
-def _with_marks(row: GuessRow, one: Judged) -> GuessRow:
+    if guess is None:
+        return row
     return replace(
         row,
-        guess=Written(one.guess.tool, dict(one.guess.arguments)),
-        marks=tuple(Mark(mark.name, mark.right) for mark in one.marks),
-        tool=one.tool,
-        right=one.points.right,
-        of=one.points.of,
+        says=scored.sentence,
+        guess=Written(guess.tool, dict(guess.arguments)),
+        marks=scored.marks,
+        tool=scored.tool,
+        right=scored.points.right,
+        of=scored.points.of,
     )
-
-
-def _skipped(one: Judged) -> str:
-    return f"Skipped: it {'answered' if one.call is None else f'called {one.call.tool}'}."
 
 
 def as_text(rows: Iterable[GuessRow], score: str) -> str:
-    """Return guesses beside what came as text, for those who have no panel."""
-    lines = [line for row in rows for line in _lines(row)]
+    """Return guesses beside the calls as text, for those who have no panel."""
+    lines = []
+    for row in rows:
+        lines.append(f"turn {row.turn}: {row.says}")
+        if row.guess is not None:
+            lines.append(f"  you    {_as_code(row.guess)}")
+        lines.append(f"  model  {_as_code(row.came)}")
     return "\n".join([*lines, *([f"Score: {score}"] if score else [])])
 
 
-def _lines(row: GuessRow) -> Iterator[str]:
-    yield f"turn {row.turn}: {row.says}"
-    if row.guess is not None:
-        yield f"  you    {_spelled(row.guess)}"
-    yield f"  model  {_spelled(row.came)}"
-
-
-def _spelled(written: Written | None) -> str:
-    if written is None or written.tool == NO_CALL:
+def _as_code(call: Written | None) -> str:
+    if call is None or not call.tool:
         return "no call: it answers"
-    given = ", ".join(f"{name}={value!r}" for name, value in written.arguments.items())
-    return f"{written.tool}({given})"[:300]
+    arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+    return f"{call.tool}({arguments})"[:300]

@@ -23,7 +23,7 @@ EXERCISE = ".md"
 HELP = """\
   guess TOOL NAME=VALUE      what the model does next (--predict); guess none: it answers
   guess skip [rest]          go on without a guess, or without any more
-  exercise NAME              what exercises/NAME.md asks for; --forms: what can be checked
+  exercise NAME              what exercises/NAME.md asks for
   check [NAME]               whether it is so, or what is in the way, and then a hint
   solution [NAME]            how it is done
 """
@@ -39,18 +39,16 @@ def register_teaching() -> None:
             _create,
             subcommands=("guess", "exercise", "check", "solution"),
             help=HELP,
-            replays={EXERCISE: _replayed},
+            replays={EXERCISE: _recording},
         )
     )
 
 
 def _create(cells: Cells) -> NotebookExtension:
-    extension: NotebookExtension = import_module(".magics", __package__).Teaching(cells)
+    extension: NotebookExtension = import_module(".magic_commands", __package__).Teaching(cells)
     return extension
 
 
-def _replayed(folder: Path, name: str) -> Model:
-    lessons = import_module(".lessons", __package__)
-    planting = import_module(".planting", __package__)
-    model: Model = planting.recording(lessons.read(folder / name, name), folder / name, name)
+def _recording(folder: Path, name: str) -> Model:
+    model: Model = import_module(".seeded_errors", __package__).recording(folder, name)
     return model

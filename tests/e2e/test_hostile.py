@@ -35,7 +35,7 @@ from jupyter_toolcall.rows.contract import (
     Whole,
 )
 from jupyter_toolcall.rows.wire import packed
-from jupyter_toolcall.teaching.rows import TeachingRow
+from jupyter_toolcall.teaching.panel_rows import TeachingRow
 from tests.e2e.corpus import CORPUS, HOST
 from tests.e2e.kitchen import open_tab, panel
 from tests.e2e.rig import (

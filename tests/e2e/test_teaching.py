@@ -55,9 +55,9 @@ The potato should end in **sticks**. One call of this session is wrong: find it,
 - In call 3, `shape="SLICES"`
 
 ## Checks
-- The potato ends in sticks: `Potato#4.cut` is `"STICKS"`
+- The potato ends in sticks: `session["Potato#4"].cut == "STICKS"`
   - What does each call ask for? Look at the arguments.
-- Nothing else was changed: only call 3 was edited
+- Nothing else was changed: `[call.step for call in session.calls if call.edited] == [3]`
 
 ## Hints
 1. `Potato_slice` takes a `shape`.

@@ -13,9 +13,9 @@ from ..panel.extension import PanelExtension
 from ..printable import print_text
 from ..rows.contract import Phase
 from ..session import Session
-from . import guesses, scoring
+from . import guesses
 from .guesses import Guesses, turn_to_guess
-from .rows import Check, Guess, SkipGuess, Task, TeachingCommand, TeachingRow
+from .panel_rows import Check, Guess, SkipGuess, Task, TeachingCommand, TeachingRow
 
 NONE, SKIP = "none", "skip"
 """A guess that no tool is called, and no guess at all."""
@@ -51,8 +51,8 @@ class TeachingPanel(PanelExtension):
             case Check():
                 self.task = self.check(session)
                 return False
-            case Guess(tool, given):
-                self.guesses.take(session.cursor, scoring.Guess(tool, given))
+            case Guess():
+                self.guesses.take(session.cursor, command)
             case SkipGuess(rest=True):
                 guesses.end(session)
             case SkipGuess():
@@ -60,27 +60,21 @@ class TeachingPanel(PanelExtension):
         return True
 
     def ask_by_input(self, session: Session, ask: Callable[[str], str]) -> None:
-        """Ask for a guess of the model's reply on the cell's own input line."""
-        guess_by_input(session, ask)
+        """Ask for a guess of the next reply on the cell's input line; it is not recorded."""
+        turn, current = turn_to_guess(session.cursor), guesses.current(session)
+        assert turn is not None
+        print_text(turn_as_text(turn, session.cursor, current.held_status))
+        words = split(ask("TOOL NAME=VALUE…, none (it answers), or skip: ").strip()) or [SKIP]
+        numbers = {str(number): name for number, name in enumerate(turn.tools, 1)}
+        try:
+            current.take(session.cursor, guess_in([numbers.get(words[0], words[0]), *words[1:]]))
+        except ToolcallError as error:
+            print_text(error)
 
 
-def guess_by_input(session: Session, ask: Callable[[str], str]) -> None:
-    """Ask for a guess of the model's reply on the cell's own input line; it is not recorded."""
-    turn = turn_to_guess(session.cursor)
-    assert turn is not None
-    known = guesses.demand_current(session)
-    print_text(turn_as_text(turn, session.cursor, known.held_status))
-    words = split(ask("TOOL NAME=VALUE…, none (it answers), or skip: ").strip()) or [SKIP]
-    numbers = {str(number): name for number, name in enumerate(turn.tools, 1)}
-    try:
-        known.take(session.cursor, guess_in([numbers.get(words[0], words[0]), *words[1:]]))
-    except ToolcallError as error:
-        print_text(error)
-
-
-def guess_in(words: list[str]) -> scoring.Guess | None:
-    """Return the guess that a line is, None where it skips. Raises UsageError."""
+def guess_in(words: list[str]) -> Guess | None:
+    """Return the guess in the words of a line, None where it skips. Raises UsageError."""
     first, *rest = words
     if not rest and first in (NONE, SKIP):
-        return scoring.Guess() if first == NONE else None
-    return scoring.Guess(first, arguments(rest) if rest else {})
+        return Guess() if first == NONE else None
+    return Guess(first, arguments(rest) if rest else {})

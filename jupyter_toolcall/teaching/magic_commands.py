@@ -1,0 +1,189 @@
+"""What teaching adds to the magics: `--predict`, and the subcommands for guesses and exercises."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import UsageError
+from ..magics.cells import Cells
+from ..magics.extensions import CellRun, NotebookExtension
+from ..magics.lines import turn_as_text
+from ..printable import print_text
+from ..session import Session
+from . import guesses
+from .exercise_checks import CheckContext, Verdict, check_exercise, is_about
+from .exercise_file import exercise_named, exercise_names, name_of, relative_path
+from .exercise_pages import Page, solution_page, task_page, verdict_page, verdict_task
+from .guess_scores import NO_POINTS
+from .guesses import Guesses, turn_to_guess
+from .panel_rows import Task
+from .teaching_panel import SKIP, TeachingPanel, guess_in
+
+
+@dataclass
+class Teaching(NotebookExtension):
+    """The guesses and the exercises of a kernel's notebook."""
+
+    cells: Cells
+    guesses: dict[str, Guesses] = field(default_factory=dict)
+    """The guesses of the last cell of each session with `--predict`."""
+    shown: str = ""
+    """The exercise that was shown last."""
+    own_cells: dict[str, str] = field(default_factory=dict)
+    """The cell of each exercise: the first one that ran and that the exercise is about."""
+    failed: set[tuple[str, str]] = field(default_factory=set)
+    """The checks that did not hold, by exercise and expression."""
+    hints: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How many hints were shown to each of these; under "" those of the exercise as a whole."""
+
+    # -- a cell -------------------------------------------------------------------------------
+
+    def attach(self, session: Session, run: CellRun) -> TeachingPanel | None:
+        """Hold the replies of a cell that says `--predict`, and show the exercise it is for."""
+        guessing = run.options.extra["predict"] or session.cursor.desk.hooks
+        if not guessing and not run.options.replay and not self.shown:
+            return None
+        name = self.exercise_of(run.options.replay, session, run.cell)
+        cell_guesses = self._begin_guesses(session, run)
+        if cell_guesses is None and not name:
+            return None
+
+        def check(session: Session) -> Task | None:
+            return verdict_task(*self.check(name, run.variables, session)) if name else None
+
+        task = None
+        # A check says what is wrong with a file that cannot be read.
+        with contextlib.suppress(UsageError):
+            task = Task(exercise_named(self.cells.folder, name).title) if name else None
+        return TeachingPanel(cell_guesses or Guesses(), task, check)
+
+    def _begin_guesses(self, session: Session, run: CellRun) -> Guesses | None:
+        """Return the guesses of a cell in which each reply is guessed, None of any other."""
+        guesses.end(session)
+        if not run.options.extra["predict"]:
+            return None
+        # In a cell that does not wait, a person guesses with `%toolchat guess`.
+        somebody = run.panel or (not run.options.wait and "predict" in run.options.said)
+        if why_not := guesses.why_not(session, somebody):
+            print_text(f"toolchat: {why_not}")
+            return None
+        self.guesses[session.name] = guesses.begin(session, self.guesses.get(session.name))
+        return self.guesses[session.name]
+
+    def exercise_of(self, replay: str, session: Session, cell: str) -> str:
+        """Return the name of the exercise that a cell is for, "" where it is for none.
+
+        It is the one that the cell replays; or the one that was shown last, where that is
+        about the cell's session, and names it or had no other cell so far.
+        """
+        if name_of(replay) or not self.shown:
+            return name_of(replay)
+        with contextlib.suppress(UsageError):
+            exercise = exercise_named(self.cells.folder, self.shown)
+            if is_about(exercise, session.name, session.state.opened.outputs) and (
+                exercise.session or self.own_cells.setdefault(self.shown, cell) == cell
+            ):
+                return self.shown
+        return ""
+
+    # -- an exercise ----------------------------------------------------------------------------
+
+    def check(
+        self, name: str, variables: Mapping[str, Any], session: Session | None = None
+    ) -> tuple[Verdict, str]:
+        """Return how an exercise stands, and the next hint ("" for none).
+
+        It is checked on the session that it names, else on `session`, else on the last one.
+        """
+        exercise = exercise_named(self.cells.folder, name)
+        variable = variables.get(exercise.session)
+        if isinstance(variable, Session):
+            session = variable
+        elif session is None:
+            session = self.cells.sessions.get(exercise.session or self.cells.last or "")
+        guessed = self.guesses.get(session.name) if session is not None else None
+        score = guessed.points if guessed is not None else NO_POINTS
+        context = CheckContext(session, variables, score, exercise.session)
+        verdict = check_exercise(exercise, context)
+        return verdict, self._next_hint(verdict, name)
+
+    def _next_hint(self, verdict: Verdict, name: str) -> str:
+        """Return the next hint: those of the check that fails, then those of the exercise.
+
+        The first time that a check fails there is none, so that the learner gets to think.
+        """
+        check, exercise = verdict.fails, verdict.exercise
+        if check is None:
+            return ""
+        own, shared = (name, check.expression), (name, "")
+        left = [*check.hints[self.hints[own] :], *exercise.hints[self.hints[shared] :]]
+        of = len(check.hints) + len(exercise.hints)
+        if not left:
+            solution = (
+                f" `%toolchat solution {name}` shows a solution." if exercise.solution else ""
+            )
+            return f"There are no {'more ' if of else ''}hints.{solution}"
+        if own not in self.failed:
+            self.failed.add(own)
+            there = "there is one" if len(left) == 1 else f"there are {len(left)}"
+            return f"Check again for a hint: {there}."
+        self.hints[own if self.hints[own] < len(check.hints) else shared] += 1
+        return f"Hint {of - len(left) + 1} of {of}: {left[0]}"
+
+    # -- lines ----------------------------------------------------------------------------------
+
+    def subcommand(
+        self, command: str, words: list[str], name: str, variables: Mapping[str, Any]
+    ) -> Session | Page | None:
+        """Carry out `guess`, `exercise`, `check` or `solution`."""
+        if command == "guess":
+            return _guess(self.cells.today(self.cells.current(name), variables), words)
+        if command == "exercise" and not words:
+            known = ", ".join(exercise_names(self.cells.folder)) or "none"
+            raise UsageError(f"exercise needs the name of one; beside this notebook: {known}")
+        exercise = words[0] if words else self.shown
+        if not exercise:
+            raise UsageError(f"{command} needs the name of an exercise: %toolchat {command} fries")
+        if command == "check":
+            return verdict_page(*self.check(exercise, variables), exercise)
+        read = exercise_named(self.cells.folder, exercise)
+        if command == "solution":
+            return solution_page(read)
+        self.shown = exercise
+        return task_page(read, exercise)
+
+    def complete_subcommand(self, command: str) -> list[str]:
+        """Return the names of the exercises, or the tools that may be guessed."""
+        if command != "guess":
+            return exercise_names(self.cells.folder)
+        session = self.cells.sessions.get(self.cells.last or "")
+        offer = session.cursor.offer if session is not None else None
+        tools = [tool.name for tool in (*offer.own, *offer.tools)] if offer else []
+        return [*tools, "none", "skip"]
+
+    def replay_files(self) -> list[str]:
+        """Return the exercises that `--replay` can name."""
+        return [relative_path(name) for name in exercise_names(self.cells.folder)]
+
+
+def _guess(session: Session, words: list[str]) -> Session | None:
+    guessed = guesses.current(session)
+    turn = turn_to_guess(session.cursor)
+    if turn is None:
+        raise UsageError("nothing is to be guessed now; %toolchat status says what waits")
+    if not words:
+        print_text(turn_as_text(turn, session.cursor, guessed.held_status))
+        return None
+    if words == [SKIP, "rest"]:
+        guesses.end(session)
+        return session.run()
+    guessed.take(session.cursor, guess_in(words))
+    session.run()
+    before = len(guessed.rows)
+    guessed.settle(session.cursor)
+    print_text(guesses.as_text(guessed.rows[before:], guessed.score))
+    return session

@@ -1,0 +1,133 @@
+"""`docs/teaching.md`: its exercises, cells and checks run as they stand there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Session, Toolbox, tool
+from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
+from jupyter_toolcall.magics import lines
+from jupyter_toolcall.magics.cells import Cells
+from jupyter_toolcall.magics.prompting import filled
+from jupyter_toolcall.options.line import options
+from jupyter_toolcall.teaching.exercise_checks import CheckContext, CheckedSession, check_exercise
+from jupyter_toolcall.teaching.exercise_file import Check, Exercise, SeededError, read_exercise
+from jupyter_toolcall.teaching.guess_scores import Points
+from jupyter_toolcall.teaching.registration import register_teaching
+
+PAGE = (Path(__file__).parent.parent / "docs" / "teaching.md").read_text()
+FRIES, SPOT = re.findall(r"^```markdown\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+RECORD, PREDICT, WITH_ERROR = re.findall(r"^```\n%%toolchat (.*)\n(.*)\n```$", PAGE, re.MULTILINE)
+
+
+@tool(read_only=True)
+def weigh(potato: Potato) -> float:
+    """Weigh a potato.
+
+    Args:
+        potato: What to weigh.
+    """
+    return 180.0
+
+
+def double(number: int) -> int:
+    """Double a number."""
+    return 2 * number
+
+
+def section(title: str) -> str:
+    return PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def last_column(title: str) -> list[str]:
+    """The expressions in the table of a section."""
+    return re.findall(r"\| `([^`]+)` \|$", section(title), re.MULTILINE)
+
+
+class Teacher:
+    """A teacher who does in a notebook what the page says."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "exercises").mkdir()
+        for name, text in (("fries", FRIES), ("spot", SPOT)):
+            (folder / "exercises" / f"{name}.md").write_text(text)
+        register_teaching()
+        self.cells = Cells(str(folder / "a.ipynb"))
+        self.variables: dict[str, Any] = {
+            **{"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()},
+            **{each.__name__: each for each in (Potato, Oven, Fries, Plate)},
+            **{"weigh": weigh, "double": double},
+        }
+
+    def run(self, cell: tuple[str, str]) -> Session:
+        session = self.cells.session(options(cell[0].replace("--predict ", "")), self.variables)
+        return self.cells.keep(session.ask(filled(cell[1], session, self.variables)).run())
+
+    def check(self, name: str) -> str:
+        return str(lines.carry_out(["check", name], self.cells, {}, self.variables))
+
+
+@pytest.fixture
+def teacher(tmp_path: Path) -> Teacher:
+    return Teacher(tmp_path)
+
+
+def test_the_exercises_can_be_read() -> None:
+    fries, spot = (read_exercise(text, "docs/teaching.md") for text in (FRIES, SPOT))
+    assert len(FRIES.splitlines()) == 10
+    assert [len(fries.checks), len(fries.hints), fries.cells] == [1, 1, ()]
+    assert (spot.seeded_errors, spot.cells) == (
+        (SeededError(4, {"shape": "SLICES"}),),
+        ("%toolchat edit 4 shape=STICKS",),
+    )
+
+
+def test_who_follows_the_page_has_a_recording_and_an_error_to_find(teacher: Teacher) -> None:
+    for cell in (RECORD, PREDICT):
+        assert teacher.run(cell).outputs["fries"].food == "fries: sticks"
+        assert teacher.check("fries").startswith("Passed")
+    session = teacher.run(WITH_ERROR)
+    assert teacher.check("spot").startswith("Not done yet")
+    teacher.cells.keep(session.edit(session.calls[3], shape="STICKS").run())
+    assert teacher.check("spot").startswith("Passed")
+
+
+def test_every_expression_on_the_page_holds_for_the_session_on_the_page(teacher: Teacher) -> None:
+    session = teacher.run(RECORD)
+    sessions = session, session.edit(session.calls[3], shape="SLICES").run()
+    inline = re.findall(r"`([^`|]+ == [^`|]+)`", section("What can be checked"))
+    expressions = [*last_column("What can be checked"), *last_column("Six kinds"), *inline]
+    assert len(expressions) > 18
+    for expression in expressions:
+        exercise = Exercise("It", checks=(Check("It holds", expression),))
+        contexts = [CheckContext(each, teacher.variables, Points(5, 8)) for each in sessions]
+        verdicts = [check_exercise(exercise, each) for each in contexts]
+        assert any(each.passed for each in verdicts), (expression, verdicts[0].problem)
+
+
+def test_every_name_that_an_expression_can_use_is_on_the_page() -> None:
+    table = section("What can be checked")
+    members = [name for name in vars(CheckedSession) if not name.startswith("_")]
+    assert len(members) == 8
+    for name in (*(f"session.{member}" for member in members), "score", "tool_of", "run_tool"):
+        assert f"`{name}" in table
+
+
+def test_the_model_that_is_written_down_on_the_page_does_what_it_says() -> None:
+    (code,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    session = Session(
+        Toolbox(Potato, Oven, Fries),
+        names["cook"],
+        inputs={"potato": Potato(rinsed=True)},
+        outputs={"raw": Potato},
+        scheme="flat",
+        approve="all",
+    ).tell("Cut it.")
+    assert [call.tool for call in session.calls] == ["Potato_peel", "Potato_slice", "save"]
+    assert session.outputs["raw"].peeled

@@ -1,0 +1,135 @@
+"""The time limit of a check: it ends what never ends, in any thread, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import signal
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall.interrupts import attempt
+from jupyter_toolcall.teaching.time_limit import OutOfTime, with_time_limit
+
+
+def loop() -> None:
+    while True:
+        pass
+
+
+def endless_generator() -> bool:
+    return all(True for _ in itertools.count())
+
+
+def stubborn() -> None:
+    """Catch what ends it, three times."""
+    for _ in range(3):
+        with contextlib.suppress(BaseException):
+            loop()
+
+
+def hides_it() -> int:
+    try:
+        loop()
+    except BaseException:
+        return 1
+    return 2
+
+
+def turns_it_into_another_error() -> None:
+    try:
+        loop()
+    except BaseException as error:
+        raise ValueError from error
+
+
+def in_code_that_holds_interrupts() -> Any:
+    return attempt(loop)
+
+
+ENDLESS = [
+    loop,
+    endless_generator,
+    stubborn,
+    hides_it,
+    turns_it_into_another_error,
+    in_code_that_holds_interrupts,
+]
+
+
+def in_thread(function: Callable[[], object]) -> BaseException | None:
+    """Run a function in another thread; return what it raised."""
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            function()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive()
+    return raised[0] if raised else None
+
+
+@pytest.mark.parametrize("function", ENDLESS)
+def test_what_never_ends_is_ended(function: Callable[[], object]) -> None:
+    threads, handler = threading.active_count(), signal.getsignal(signal.SIGINT)
+    with pytest.raises(OutOfTime):
+        with_time_limit(0.1, function)
+    assert threading.active_count() == threads
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+@pytest.mark.parametrize("function", ENDLESS)
+def test_what_never_ends_is_ended_in_another_thread(function: Callable[[], object]) -> None:
+    threads = threading.active_count()
+    assert isinstance(in_thread(lambda: with_time_limit(0.1, function)), OutOfTime)
+    assert threading.active_count() == threads
+
+
+def test_waiting_is_ended_in_the_main_thread() -> None:
+    begun = time.monotonic()
+    with pytest.raises(OutOfTime):
+        with_time_limit(0.1, lambda: time.sleep(60))
+    assert time.monotonic() - begun < 30
+
+
+def test_what_ends_in_time_returns_and_raises_as_it_does_without() -> None:
+    threads, handler = threading.active_count(), signal.getsignal(signal.SIGINT)
+    assert with_time_limit(60, lambda: 1 + 1) == 2
+    assert in_thread(lambda: with_time_limit(60, lambda: 1 + 1)) is None
+    with pytest.raises(ZeroDivisionError):
+        with_time_limit(60, lambda: 1 / 0)
+    assert threading.active_count() == threads
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_nothing_interrupts_what_runs_after_a_function_that_ends_at_its_limit() -> None:
+    def ends_at(moment: float) -> None:
+        while time.monotonic() < moment:
+            pass
+
+    def again_and_again() -> None:
+        for _ in range(50):
+            moment = time.monotonic() + 0.005
+            with contextlib.suppress(OutOfTime):
+                with_time_limit(0.005, partial(ends_at, moment))
+            sum(range(10_000))
+
+    threads = threading.active_count()
+    again_and_again()
+    assert in_thread(again_and_again) is None
+    assert threading.active_count() == threads
+
+
+def test_an_interrupt_of_a_person_is_one() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        with_time_limit(60, lambda: signal.raise_signal(signal.SIGINT))
