@@ -15,7 +15,7 @@ from ...content.value import well_formed
 from ...events import Call
 from ...request import Assistant, Message, Request, Results, User
 from ...tools import Tool
-from . import grammar
+from .grammar import turn_grammar
 
 Json = dict[str, Any]
 
@@ -51,12 +51,10 @@ def body(request: Request, settings: Settings) -> Json:
 
     The seed is the number of the turn: the same request is answered alike.
     """
-    made = grammar.turn(request, settings.calls, settings.force)
-    said = _chat(request) if settings.template else _plain(request)
-    bound = {"grammar": made.text} if made.text else {}
-    loose = {"loose": list(made.loose)} if made.loose else {}
-    told: Json = well_formed({**said, **bound, **loose})
-    return told | {
+    turns = _chat(request) if settings.template else _plain(request)
+    grammar = turn_grammar(request, settings.calls, settings.force)
+    sent: Json = well_formed({**turns, **({"grammar": grammar} if grammar else {})})
+    return sent | {
         "max_tokens": settings.max_tokens,
         "temperature": settings.temperature,
         "seed": request.turn,
