@@ -11,7 +11,7 @@ from ..digest import digest
 from ..errors import UsageError
 from ..events import Call
 from ..models.recorded import Recorded
-from ..models.recorded.replaying import speak
+from ..models.recorded.recorded_model import speak
 from ..models.recorded.tape import Course
 from ..request import Model, Reply, Request
 from ..tools import nearest

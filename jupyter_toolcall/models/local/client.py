@@ -57,7 +57,7 @@ class Local:
     ) -> None:
         self.path = os.fspath(path)
         self.name = f"local:{Path(self.path).name}" if self.path else "local"
-        self.on_text = on_text or _unheard
+        self.on_text = on_text or (lambda text: None)
         self.threads = threads
         self.context = context
         self.max_tokens = max_tokens
@@ -122,7 +122,3 @@ def _memory() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
         return 0
-
-
-def _unheard(text: str) -> None:
-    """Take a piece of text, and do nothing with it."""

@@ -1,17 +1,19 @@
 """What a recording is: one line of JSON a turn, with what was new to the model and its reply.
 
-Pure: from a request and a reply to a line, and from lines to the course that they tell.
+From a request and a reply to a line, from lines to the course that they tell; and the file.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from ...digest import encode
-from ...errors import UsageError
+from ...errors import ModelError, UsageError
 from ...events import Call, Usage
 from ...request import Assistant, Message, Reply, Request, Result, Results, User
 from ...rows.wire import packed
@@ -164,7 +166,7 @@ def written(data: Json) -> bytes:
 # -- lines as a course --------------------------------------------------------------------
 
 
-def read(data: bytes, where: str) -> tuple[Course, int]:
+def read_course(data: bytes, where: str) -> tuple[Course, int]:
     """Return the course that the whole lines tell, and how many bytes they are.
 
     What is torn can only be the end. Raises UsageError, which names the line, where
@@ -242,3 +244,93 @@ def reply_of(data: Json) -> Reply:
     made = {"calls": _calls(data.get("calls", ()))}
     usage = {"usage": Usage(**data["usage"])} if data.get("usage") else {}
     return Reply(**{**known, **made, **usage})
+
+
+# -- the file --------------------------------------------------------------------------------
+
+NOTEBOOK = ".ipynb"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a file holds: its course, how many bytes tell it, and how many there are."""
+
+    course: Course
+    whole: int = 0
+    size: int = 0
+
+
+def new_tape(folder: Path, name: str) -> Path:
+    """Return the path of a new recording; folders within `folder` are made for it.
+
+    Raises UsageError where it cannot be there.
+    """
+    path = folder / Path(name).expanduser()
+    if path.suffix == NOTEBOOK:
+        raise UsageError(f"--record {name} is a notebook; name a file of its own, as tape.jsonl")
+    if not path.parent.is_dir():
+        if not path.parent.resolve().is_relative_to(folder.resolve()):
+            raise UsageError(f"--record {name}: there is no folder {path.parent}; make it first")
+        path.parent.mkdir(parents=True)
+    return path
+
+
+def open_tape(path: Path, name: str) -> tuple[Kept, str]:
+    """Return what a file to be written holds, and what is to be said of it; it is there now.
+
+    A torn last line is cut. Raises UsageError for a file that is no recording, or that
+    cannot be written.
+    """
+    try:
+        with path.open("ab"):
+            kept = read_tape(path, name)
+            if kept.whole < kept.size:
+                os.truncate(path, kept.whole)
+                return Kept(kept.course, kept.whole, kept.whole), torn_line(kept, name)
+    except OSError as error:
+        raise UsageError(f"{name} cannot be written ({error.strerror})") from None
+    return kept, ""
+
+
+def read_tape(path: Path, name: str) -> Kept:
+    """Return what a file holds. Raises UsageError for what is no recording, and OSError."""
+    data = path.read_bytes()
+    course, whole = read_course(data, name)
+    return Kept(course, whole, len(data))
+
+
+def torn_line(kept: Kept, name: str) -> str:
+    """Return what is to be said of a recording whose last line is torn, "" for a whole one."""
+    if kept.whole == kept.size:
+        return ""
+    count = len(kept.course.turns)
+    turns = f"{count} turn before it is" if count == 1 else f"{count} turns before it are"
+    return f"the last line of {name} is torn and is left out; {turns} whole"
+
+
+def append_line(path: Path, kept: Kept, line: bytes) -> int:
+    """Put a line at the end of a file and on the disk; return how many bytes there are now.
+
+    Raises OSError, and then nothing of the line is there; ModelError where another
+    process has written to the file.
+    """
+    with path.open("ab", buffering=0) as file:
+        before = os.fstat(file.fileno()).st_size
+        if before != kept.size:
+            raise ModelError(f"{path.name} was changed by another program while the model answered")
+        whole = line if _ended(path, before) else b"\n" + line
+        try:
+            rest = memoryview(whole)
+            while rest:
+                rest = rest[file.write(rest) :]
+            os.fsync(file.fileno())
+        except OSError:
+            os.ftruncate(file.fileno(), before)
+            raise
+    return before + len(whole)
+
+
+def _ended(path: Path, size: int) -> bool:
+    with path.open("rb") as file:
+        file.seek(max(0, size - 1))
+        return file.read() in (b"", b"\n")
