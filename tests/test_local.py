@@ -20,8 +20,8 @@ from jupyter_toolcall.events import Call, Usage
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
 from jupyter_toolcall.models.local import Local
 from jupyter_toolcall.models.local.gguf import Weights, weights
-from jupyter_toolcall.models.local.prompt import Settings, body
-from jupyter_toolcall.models.local.reading import End, Piece, reply
+from jupyter_toolcall.models.local.wire import End, Piece, Settings, reply
+from jupyter_toolcall.models.local.wire import turn_body as body
 from jupyter_toolcall.models.named import is_name, model_named
 from jupyter_toolcall.request import Assistant, Reply, Request, Result, Results, User
 from jupyter_toolcall.tools import Tool

@@ -21,7 +21,7 @@ from jupyter_toolcall.errors import CallError
 from jupyter_toolcall.events import Call
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
 from jupyter_toolcall.models.local.grammar import LINE, LINES, turn_grammar
-from jupyter_toolcall.models.local.reading import End, reply
+from jupyter_toolcall.models.local.wire import End, reply
 from jupyter_toolcall.models.strict import read
 from jupyter_toolcall.request import Request
 from jupyter_toolcall.tools import Tool

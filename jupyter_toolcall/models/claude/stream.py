@@ -38,13 +38,8 @@ _PIECES = {
     ("tool_use", "input_json_delta"): "partial_json",
 }
 _KNOWN = {
-    "message_start",
-    "content_block_start",
-    "content_block_delta",
-    "content_block_stop",
-    "message_delta",
-    "message_stop",
-    "error",
+    *("message_start", "message_delta", "message_stop", "error"),
+    *("content_block_start", "content_block_delta", "content_block_stop"),
 }
 _PASSING = ("api_error", "overloaded_error", "rate_limit_error", "timeout_error")
 _USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
@@ -124,11 +119,16 @@ class _Draft:
         stop = STOPS[self.stop]
         sent = [block for block in self.content if sendable(block)]
         content = sent if stop == "tools" else kept(sent, stop)
-        calls = tuple(self._call(block) for block in content if block["type"] == "tool_use")
+        calls = tuple(
+            Call(block["id"], block["name"], block["input"], self.broken.get(block["id"], ""))
+            for block in content
+            if block["type"] == "tool_use"
+        )
         if len({call.id for call in calls}) < len(calls):
             raise garbled("two calls with one id")
         text = "".join(block["text"] for block in content if block["type"] == "text")
-        ending = self._told(stop)
+        lost = [block["name"] for block in self.content if block["type"] == "tool_use"]
+        ending = ending_text(stop, lost, self.category, self.refusal)
         more: Json = {"bound": bound} if bound else {}
         more |= {"paused": True} if stop == "paused" else {}
         return Reply(
@@ -140,10 +140,6 @@ class _Draft:
             thought="\n\n".join(b["thinking"] for b in content if b["type"] == "thinking"),
             said="\n\n".join(part for part in (text, ending) if part) if ending else None,
         )
-
-    def _told(self, stop: str) -> str:
-        lost = [block["name"] for block in self.content if block["type"] == "tool_use"]
-        return told(stop, lost, self.category, self.refusal)
 
     def _current(self, event: Mapping[str, Any]) -> bool:
         return self.open and event.get("index") == len(self.content) - 1
@@ -173,15 +169,12 @@ class _Draft:
         piece = delta.get(place)
         if not isinstance(piece, str):
             raise garbled("a part that does not fit its block")
-        self._keep(place, piece)
-        if place == "text" and piece:
-            self.on_text(well_formed(piece))
-
-    def _keep(self, place: str, piece: str) -> None:
         # Of arguments that are too long, a piece too much is enough to know.
         if place != "partial_json" or self.length <= LONGEST:
             self.pieces.setdefault(place, []).append(piece)
             self.length += len(piece)
+        if place == "text" and piece:
+            self.on_text(well_formed(piece))
 
     def _close(self) -> None:
         block = self.content[-1]
@@ -209,10 +202,6 @@ class _Draft:
                 self.refusal = well_formed(str(why.get("explanation") or ""))
                 self.category = one_line(well_formed(str(why.get("category") or "")))
 
-    def _call(self, block: Json) -> Call:
-        broken = self.broken.get(block["id"], "")
-        return Call(block["id"], block["name"], block["input"], broken)
-
     def _count(self, usage: Any) -> None:
         # The counts of a later event are totals, and stand for those before.
         for key in _USAGE:
@@ -238,7 +227,7 @@ def _broken_off(event: Mapping[str, Any]) -> ModelError:
 # -- how a reply ended -----------------------------------------------------------------------
 
 
-def told(stop: str, lost: Sequence[str], category: str, refusal: str) -> str:
+def ending_text(stop: str, lost: Sequence[str], category: str, refusal: str) -> str:
     """Return what a person has to know of how a reply ended, "" for nothing.
 
     `lost` are the calls that were asked for, and do not run where it stopped otherwise.

@@ -109,13 +109,11 @@ def _reply(turns: list[Json], said: list[Json], defined: Sequence[Json]) -> None
     if turns and turns[-1]["role"] == "assistant":
         turns.append({"role": "user", "content": _texts(GO_ON)})
     if defined:
-        turns.append({"role": "system", "content": [_addition(tool) for tool in defined]})
+        definitions = [{"type": "tool_definition", "definition": tool} for tool in defined]
+        content = [{"type": "tool_addition", "tool": tool} for tool in definitions]
+        turns.append({"role": "system", "content": content})
     if said:
         turns.append({"role": "assistant", "content": said})
-
-
-def _addition(tool: Json) -> Json:
-    return {"type": "tool_addition", "tool": {"type": "tool_definition", "definition": tool}}
 
 
 def _goes_on(message: Message, turns: Sequence[Json]) -> bool:
@@ -214,20 +212,15 @@ def _marked(body: Json) -> Json:
     """
     turns = body.get("messages", [])
     asked = [place for place, turn in enumerate(turns) if turn["role"] == "user"][-2:]
-    marked = [_ending(turn) if place in asked else turn for place, turn in enumerate(turns)]
-    return {**body, **_stable(body), "messages": marked}
-
-
-def _stable(body: Mapping[str, Any]) -> Json:
-    marked = {"system": _last_marked(body["system"])} if "system" in body else {}
-    shown = [tool for tool in body.get("tools", ()) if "defer_loading" not in tool]
-    if shown:
+    marked = {**body, "messages": list(turns)}
+    for place in asked:
+        content = _last_marked(turns[place]["content"])
+        marked["messages"][place] = {**turns[place], "content": content}
+    if "system" in body:
+        marked["system"] = _last_marked(body["system"])
+    if shown := [tool for tool in body.get("tools", ()) if "defer_loading" not in tool]:
         marked["tools"] = [*_last_marked(shown), *body["tools"][len(shown) :]]
     return marked
-
-
-def _ending(turn: Json) -> Json:
-    return {**turn, "content": _last_marked(turn["content"])}
 
 
 def _last_marked(blocks: Sequence[Json]) -> list[Json]:

@@ -203,9 +203,13 @@ class _Draft:
         )
 
     def _add(self, delta: Mapping[str, Any]) -> None:
-        more = _content(delta.get("content"))
+        content = delta.get("content")
+        # Some send a list of parts.
+        more = _text(content) or "".join(_text(part.get("text")) for part in _dicts(content))
         refusal = _text(delta.get("refusal"))
-        pieces = [*_dicts(delta.get("tool_calls")), *_old_call(delta)]
+        # Before there were several calls in a reply, there was this one.
+        old = _dicts([delta.get("function_call")])
+        pieces = [*_dicts(delta.get("tool_calls")), *({"function": call} for call in old)]
         if self.stop and (more or refusal or pieces):
             raise garbled("more of it behind its end")
         for name in THOUGHTS:
@@ -228,17 +232,6 @@ def _stop(stop: str, calls: bool) -> str:
         case "tools" if not calls:
             return "end"
     return stop
-
-
-def _content(content: object) -> str:
-    """Return the text of a content, which some send as a list of parts."""
-    return _text(content) or "".join(_text(part.get("text")) for part in _dicts(content))
-
-
-def _old_call(delta: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a piece of the one call that a reply had before there were several."""
-    old = delta.get("function_call")
-    return [{"function": old}] if isinstance(old, dict) else []
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:

@@ -20,8 +20,7 @@ from ...errors import ModelError, UsageError
 from ...request import Model, Reply, Request
 from . import tape
 from .difference import Difference, difference, told_otherwise
-from .redaction import redacting
-from .tape import Course, Turn
+from .tape import Course, Turn, redacting
 
 HEARD = ("on_text", "on_wait")
 ELSEWHERE = "Record this course in another file (--record FILE), or delete that one for a new one."
@@ -179,7 +178,9 @@ class Recording:
         if turn is not None:
             return self._again(course, turn, request)
         if request.turn and course.turns:
-            self._goes_on(course, request)
+            before = request.messages[: len(course.told)]
+            if found := told_otherwise(course.told, before, redacting(os.environ)):
+                raise ModelError(self._other(request, found))
         reply = self._asked(request)
         if isinstance(reply, Reply):
             self._write(course, request, reply)
@@ -196,20 +197,12 @@ class Recording:
         return self._kept.course
 
     def _again(self, course: Course, turn: Turn, request: Request) -> Reply:
-        found = difference(course, turn, request, redacting(os.environ))
-        if found is not None:
+        if found := difference(course, turn, request, redacting(os.environ)):
             raise ModelError(self._other(request, found))
         if turn.model != self._name:
             said = f"turn {turn.number} was said by {turn.model}, and not by {self._name}"
             raise ModelError(f"{self.file} holds another course: {said}.\n{ELSEWHERE}")
         return speak(turn.reply, vars(self).get("on_text"))
-
-    def _goes_on(self, course: Course, request: Request) -> None:
-        """Raise ModelError where a course does not go on from what is recorded."""
-        before = request.messages[: len(course.told)]
-        found = told_otherwise(course.told, before, redacting(os.environ))
-        if found is not None:
-            raise ModelError(self._other(request, found))
 
     def _other(self, request: Request, found: Difference) -> str:
         turn = request.turn + 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from ...errors import ModelError, UsageError
 from ...events import Call, Usage
 from ...request import Assistant, Message, Reply, Request, Result, Results, User
 from ...rows.wire import packed
+from ...secrets import HIDDEN, LEAST, Hide, hiding
 from ...tools import Tool
 from ...tools.arguments import sound
 
@@ -226,12 +228,9 @@ def message_of(data: Json, before: Turn | None = None) -> Message:
         case {"assistant": str(text)}:
             return Assistant(text, _calls(data.get("calls", ())))
         case {"results": list(results)}:
-            return Results(tuple(map(_result, results)), data.get("news", ""))
+            read = (Result(**{**r, "selected": tuple(r.get("selected", ()))}) for r in results)
+            return Results(tuple(read), data.get("news", ""))
     raise ValueError(f"{str(data)[:40]} is no message")
-
-
-def _result(data: Json) -> Result:
-    return Result(**{**data, "selected": tuple(data.get("selected", ()))})
 
 
 def _calls(data: Sequence[Json]) -> tuple[Call, ...]:
@@ -334,3 +333,44 @@ def _ended(path: Path, size: int) -> bool:
     with path.open("rb") as file:
         file.seek(max(0, size - 1))
         return file.read() in (b"", b"\n")
+
+
+# -- what never reaches a recording: secrets of the environment, and what looks like a key ---------
+
+_NAME = r"(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]{0,40}(?:key|token)|(?:x-)?api[-_]?key"
+_HEADER = re.compile(_NAME, re.IGNORECASE)
+_TOKEN = r"(?=[^\s\"'\\,;]*\d)[A-Za-z0-9._~+/=-]"
+_SPELLED = re.compile(
+    rf"((?:{_NAME})\\*[\"']?\s*[:=]\s*\\*[\"']?(?:(?:bearer|basic|token)\s+)?){_TOKEN}{{16,}}"
+    rf"|(\b(?:bearer|basic)\s+){_TOKEN}{{12,}}"
+    r"|\b(?:sk|pk|ghp|gho|xox[a-z])[-_][A-Za-z0-9_-]{16,}",
+    re.IGNORECASE,
+)
+
+
+def redacting(environment: Mapping[str, str]) -> Hide:
+    """Return what takes secrets, and what looks like a key, out of JSON-ready data."""
+    secrets = hiding(environment)
+
+    def text(said: str) -> str:
+        return _SPELLED.sub(_hidden, str(secrets(said)))
+
+    def hide(data: Any) -> Any:
+        match data:
+            case str():
+                return text(data)
+            case Mapping():
+                return {text(str(key)): hide_value(str(key), item) for key, item in data.items()}
+            case list() | tuple():
+                return [hide(item) for item in data]
+        return data
+
+    def hide_value(name: str, item: Any) -> Any:
+        secret = isinstance(item, str) and len(item) >= LEAST and _HEADER.fullmatch(name)
+        return HIDDEN if secret else hide(item)
+
+    return hide
+
+
+def _hidden(found: re.Match[str]) -> str:
+    return f"{found[1] or found[2] or ''}{HIDDEN}"
