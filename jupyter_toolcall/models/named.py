@@ -126,14 +126,6 @@ def _pattern(provider: str) -> str:
     return f"{provider}:{place}" if place else provider
 
 
-def listed(environment: Mapping[str, str]) -> Iterator[Listed]:
-    """Yield the models by name, each provider's in a row; a key is never looked at."""
-    for name, provider in PROVIDERS.items():
-        lacks = provider.lacks(environment)
-        for model in names(name) or (_pattern(name),):
-            yield Listed(model, lacks, provider.what)
-
-
 def names(provider: str) -> tuple[str, ...]:
     """Return the names of a provider's models that are worth naming."""
     known = PROVIDERS[provider]
@@ -202,21 +194,25 @@ PROVIDERS: Mapping[str, Provider] = {
 }
 
 
+# -- the list of models -------------------------------------------------------------------------
+
 MOST = 12
 """So many recordings of a folder are listed, the newest first."""
 _LINE = b'{"turn": '
 
 
 def models(environment: Mapping[str, str], folder: Path) -> Iterator[Listed]:
-    """Yield the models by name, and the recordings of a folder where others are."""
-    found = recordings(folder)
-    for model in listed(environment):
-        if model.name.startswith("recorded:") and found:
-            yield from (Listed(f"recorded:{name}", "", model.what) for name in found)
-        elif model.name.startswith("recorded:"):
-            yield Listed(model.name, "there is none in this folder", model.what)
-        else:
-            yield model
+    """Yield the models of each provider by name, and the recordings in a folder.
+
+    A key is never looked at.
+    """
+    for provider, known in PROVIDERS.items():
+        lacks, models = known.lacks(environment), names(provider)
+        if provider == "recorded":
+            models = tuple(f"recorded:{name}" for name in recordings(folder))
+            lacks = "" if models else "there is none in this folder"
+        for model in models or (_pattern(provider),):
+            yield Listed(model, lacks, known.what)
 
 
 def table(rows: Iterator[Listed], chosen: str) -> str:

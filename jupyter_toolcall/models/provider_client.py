@@ -114,8 +114,7 @@ def model_errors(
     except (httpx2.InvalidURL, ValueError, OSError) as error:
         told = f"{where} could not be asked, or understood ({cause(error)}); {AGAIN}"
         problem = ModelError(told)
-    # Raised here, so that no trace of the request, and its key, hangs on it.
-    raise problem
+    raise problem from None
 
 
 def redacted(error: ModelError, secrets: Iterable[object]) -> ModelError:
