@@ -213,6 +213,17 @@ def test_optional_arguments_come_in_every_combination() -> None:
 
 
 @pytest.mark.parametrize(
+    ("least", "most"), [(0, 0), (1, 7), (9, 11), (-3, 3), (-120, -98), (95, 104), (-1, 0)]
+)
+def test_the_model_can_write_any_whole_number_between_the_bounds_and_no_other(
+    least: int, most: int
+) -> None:
+    schema = {"type": "integer", "minimum": least, "maximum": most}
+    written = {call.arguments["n"] for call in calls(asking(schema), 300)}
+    assert written == set(range(least, most + 1))
+
+
+@pytest.mark.parametrize(
     "schema",
     [
         {"type": "string", "pattern": "(?=a)b"},
