@@ -20,8 +20,8 @@ from jupyter_toolcall.events import Call, Usage
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
 from jupyter_toolcall.models.local import Local
 from jupyter_toolcall.models.local.gguf import Weights, weights
-from jupyter_toolcall.models.local.prompt import Settings, body
-from jupyter_toolcall.models.local.reading import End, Piece, reply
+from jupyter_toolcall.models.local.wire import End, Piece, Settings, reply
+from jupyter_toolcall.models.local.wire import turn_body as body
 from jupyter_toolcall.models.named import is_name, model_named
 from jupyter_toolcall.request import Assistant, Reply, Request, Result, Results, User
 from jupyter_toolcall.tools import Tool
@@ -67,14 +67,13 @@ def test_without_a_template_the_turns_are_written_out_and_the_model_carries_on()
     assert "grammar" not in made
 
 
-def test_the_tools_are_told_and_bound_by_a_grammar_and_what_is_loose_is_named() -> None:
+def test_the_tools_are_told_and_bound_by_a_grammar() -> None:
     tool = Tool("mix", "Mix all.", {"type": "object", "title": "T", "properties": {"x": {}}})
     made = body(Request("", (tool,), (User("Go."),), turn=3), PLAIN)
     told = '{"type":"object","properties":{"x":{}}}'
     line = f'{{"tool":"mix","description":"Mix all.","parameters":{told}}}'
     assert f"\n{line}\n" in made["prompt"]
-    assert made["grammar"].startswith("root ::= ")
-    assert made["loose"] == ["mix.x: any JSON"]
+    assert made["grammar"].startswith("%llguidance {}\nstart: ")
     assert made["seed"] == 3
 
 
@@ -333,6 +332,7 @@ def test_without_the_runtime_what_to_install_is_said(tmp_path: Path) -> None:
         ("bad", r"^bad\.gguf could not be loaded or run: unknown architecture$"),
         ("killed", r"^killed\.gguf: its process was ended by signal 9; .*too little memory"),
         ("refuses", r"^the model could not be asked: failed to parse grammar$"),
+        ("unbound", r"^the model could not be asked: at 2\(8\): no such rule$"),
         ("cut", "cut off before its end"),
     ],
 )

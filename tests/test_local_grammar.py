@@ -1,9 +1,8 @@
-"""The grammar of a local model's turn: whatever it makes is a valid call, or plain text."""
+"""The grammar of a local model's turn: whatever it allows is a valid call, or plain text."""
 
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -21,23 +20,38 @@ from jupyter_toolcall import Toolbox
 from jupyter_toolcall.errors import CallError
 from jupyter_toolcall.events import Call
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
-from jupyter_toolcall.models.local import grammar
-from jupyter_toolcall.models.local.reading import End, reply
+from jupyter_toolcall.models.local.grammar import LINE, LINES, turn_grammar
+from jupyter_toolcall.models.local.wire import End, reply
 from jupyter_toolcall.models.strict import read
 from jupyter_toolcall.request import Request
 from jupyter_toolcall.tools import Tool
 
-from .standin import gbnf
+from .standin.sampler import samples
 
 KITCHEN = Toolbox(Potato, Oven, Fries, types=(Sink, Plate))
 NEWEST = {"Potato": "Potato#12", "Sink": "Sink#1", "Oven": "Oven#1"}
 VALUES = {"Potato": Potato(), "Sink": Sink(), "Oven": Oven(), "Plate": Plate(), "Fries": Fries("")}
 
 
+def offered(request: Request) -> dict[str, Any]:
+    """Return the tools that the grammar of a request allows, each with its argument schema."""
+    found = {}
+    for line in turn_grammar(request).split("\n"):
+        rule, _, schema = line.partition(" %json ")
+        if schema:
+            begin = json.loads(rule.partition(": ")[2])
+            name = json.loads(begin + "{}}")["tool"]
+            found[name] = json.JSONDecoder().raw_decode(schema)[0]
+    return found
+
+
+def allows(request: Request, tool: str, arguments: Any) -> bool:
+    return jsonschema_rs.validator_for(offered(request)[tool]).is_valid(arguments)
+
+
 def turns(request: Request, count: int = 40, force: bool = False) -> list[str]:
-    """Return turns that a request's grammar makes, by chance, the same each time."""
-    made = gbnf.grammar(grammar.turn(request, force=force).text)
-    return [made.sample(random.Random(seed)) for seed in range(count)]
+    """Return turns that a request's grammar allows, at random, the same each time."""
+    return samples(turn_grammar(request, force=force), range(count))
 
 
 def calls(request: Request, count: int = 40) -> list[Call]:
@@ -65,7 +79,6 @@ def resolve(newest: Mapping[str, str]) -> Any:
 def checked(box: Sequence[Tool] | Toolbox, newest: Mapping[str, str], count: int = 40) -> set[str]:
     """Check that each call of a turn passes the check of its tool; return the tools called."""
     request = Request("", tuple(box), (), newest=newest)
-    assert grammar.turn(request).loose == ()
     tools = {tool.name: tool for tool in box}
     made = calls(request, count)
     for call in made:
@@ -84,29 +97,50 @@ def test_a_call_names_objects_that_are_there_and_passes_its_tools_check() -> Non
 
 
 def test_a_tool_that_no_object_fits_is_not_called() -> None:
-    assert checked(KITCHEN, NEWEST) == {
-        "Potato_rinse",
-        "Potato_peel",
-        "Potato_slice",
-        "Oven_bake",
-    }
+    def callable_with(newest: Mapping[str, str]) -> set[str]:
+        return set(offered(Request("", tuple(KITCHEN), (), newest=newest)))
+
+    assert callable_with(NEWEST) == {"Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake"}
+    assert checked(KITCHEN, NEWEST) == callable_with(NEWEST)
     assert checked(KITCHEN, {"Potato": "Potato#1"}) == {"Potato_peel", "Potato_slice"}
 
 
-def test_every_object_of_a_type_can_be_named_and_none_else() -> None:
-    request = Request("", (KITCHEN["Potato_peel"],), (), newest={"Potato": "Potato#12"})
-    named = {call.arguments.get("Potato") for call in calls(request, 400)}
-    assert named == {None, *(f"Potato#{number}" for number in range(1, 13))}
+@pytest.mark.parametrize("newest", [1, 7, 10, 12, 99, 100, 205, 1_000])
+def test_every_object_of_a_type_can_be_named_and_no_other(newest: int) -> None:
+    request = Request("", (KITCHEN["Potato_peel"],), (), newest={"Potato": f"Potato#{newest}"})
+    names = [f"Potato#{number}" for number in range(newest + 110)]
+    allowed = [name for name in names if allows(request, "Potato_peel", {"Potato": name})]
+    assert allowed == names[1 : newest + 1]
+    assert not allows(request, "Potato_peel", {"Potato": "Potato#01"})
+    assert not allows(request, "Potato_peel", {"Potato": "Oven#1"})
+
+
+def test_an_argument_that_no_object_fits_is_left_out() -> None:
+    def serve(potato: Potato, plate: Plate | None = None, sinks: list[Sink] = []) -> str:  # noqa: B006
+        return "done"
+
+    (tool,) = Toolbox(serve, types=(Potato, Plate, Sink))
+    request = Request("", (tool,), (), newest={"Potato": "Potato#1"})
+    assert allows(request, "serve", {"potato": "Potato#1", "plate": None, "sinks": []})
+    assert not allows(request, "serve", {"potato": "Potato#1", "plate": "Plate#1"})
+    assert not allows(request, "serve", {"potato": "Potato#1", "sinks": ["Sink#1"]})
 
 
 def test_where_nothing_can_be_called_there_is_text_even_by_force() -> None:
     request = Request("", tuple(KITCHEN), ())
+    assert turn_grammar(request, force=True) == turn_grammar(request)
     for text in turns(request, force=True):
         assert not reply([text, End("stop")], 0, True, len).calls
 
 
+def test_by_force_a_turn_begins_with_a_call() -> None:
+    request = Request("", tuple(KITCHEN), (), newest=NEWEST)
+    assert all(text.startswith('{"tool":') for text in turns(request, force=True))
+    assert not all(text.startswith('{"tool":') for text in turns(request))
+
+
 def test_a_model_whose_tools_are_spoken_is_bound_by_nothing() -> None:
-    assert grammar.turn(Request("The tools are told here.", (), ())).text == ""
+    assert turn_grammar(Request("The tools are told here.", (), ())) == ""
 
 
 class Cut(Enum):
@@ -181,34 +215,52 @@ def test_optional_arguments_come_in_every_combination() -> None:
 @pytest.mark.parametrize(
     ("least", "most"), [(0, 0), (1, 7), (9, 11), (-3, 3), (-120, -98), (95, 104), (-1, 0)]
 )
-def test_the_model_can_say_any_whole_number_between_the_bounds_and_no_other(
+def test_the_model_can_write_any_whole_number_between_the_bounds_and_no_other(
     least: int, most: int
 ) -> None:
     schema = {"type": "integer", "minimum": least, "maximum": most}
-    said = {call.arguments["n"] for call in calls(asking(schema), 500)}
-    assert said == set(range(least, most + 1))
+    written = {call.arguments["n"] for call in calls(asking(schema), 300)}
+    assert written == set(range(least, most + 1))
 
 
 @pytest.mark.parametrize(
-    ("schema", "said"),
+    "schema",
     [
-        ({"type": "string", "pattern": "(?=a)b"}, "the pattern (?=a)b is not held to"),
-        ({"type": "string", "pattern": r"^\bword$"}, r"the pattern ^\bword$ is not held to"),
-        ({"type": "string", "format": "duration"}, "the format duration is not held to"),
-        ({"type": "array", "items": {"type": "integer"}, "uniqueItems": True}, "uniqueItems"),
-        ({"type": "number", "minimum": 0.2, "maximum": 0.3}, "the bounds are not held to"),
-        ({"type": "object", "additionalProperties": {"type": "integer"}}, "any keys"),
-        ({}, "any JSON"),
-        ({"$ref": "#/$defs/Gone"}, "#/$defs/Gone is not to be found"),
-        ({"type": "integer", "multipleOf": 5}, "multipleOf is not held to"),
+        {"type": "string", "pattern": "(?=a)b"},
+        {"type": "string", "pattern": r"^\bword$"},
+        {"type": "string", "pattern": r"(a)\1"},
+        {"type": "string", "pattern": "["},
+        {"type": "string", "format": "binary"},
+        {"type": "array", "items": {"type": "integer"}, "uniqueItems": True},
+        {"type": "number", "minimum": 0.2, "maximum": 0.3},
+        {"type": "object", "additionalProperties": {"type": "integer"}},
+        {"type": "object", "properties": {"a": {"type": "null"}}, "dependentRequired": {"a": []}},
+        {"type": "float"},
+        {"not": {"type": "string"}, "type": "integer"},
+        {"$ref": "#/$defs/Gone"},
+        {"oneOf": [{"type": "integer"}, {"type": "number", "maximum": 3}]},
+        {"type": "integer", "multipleOf": 5},
     ],
 )
-def test_what_no_grammar_says_is_json_all_the_same_and_told(schema: Any, said: str) -> None:
-    request = asking(schema)
-    assert said in "; ".join(grammar.turn(request).loose)
-    for text in turns(request, force=True):
+def test_what_no_grammar_can_ask_for_is_json_all_the_same(schema: Any) -> None:
+    for text in turns(asking(schema), force=True):
         for line in text.split("\n"):
-            json.loads(line)
+            assert "n" in json.loads(line)["arguments"]
+
+
+@pytest.mark.parametrize("schema", [False, {"enum": []}, {"type": "array", "minItems": 1}])
+def test_a_tool_whose_schema_nothing_fits_is_not_called(schema: Any) -> None:
+    impossible = {**schema, "items": False} if isinstance(schema, dict) else schema
+    assert not offered(asking(impossible))
+
+
+def test_a_text_or_list_without_a_bound_of_its_own_ends_all_the_same() -> None:
+    request = asking({"type": "array", "items": {"type": "string"}})
+    assert allows(request, "take", {"n": ["a" * 200] * 8})
+    assert not allows(request, "take", {"n": ["a" * 201]})
+    assert not allows(request, "take", {"n": ["a"] * 9})
+    assert allows(asking({"type": "string", "minLength": 900}), "take", {"n": "a" * 900})
+    assert allows(asking({"type": "array", "minItems": 11}), "take", {"n": [1] * 11})
 
 
 def asking(schema: Any) -> Request:
@@ -230,7 +282,7 @@ SCALARS = st.sampled_from(
         {"type": "number", "maximum": -3},
         {"type": "boolean"},
         {"type": ["null", "integer"]},
-        {"type": "string", "pattern": '^(a|b[^"c]){1,3}\\.[\\w-]?"$'},
+        {"type": "string", "pattern": '^(a|b[^c]){1,3}\\.[\\w-]?"$'},
         {"type": "string", "format": "date-time"},
     ]
 )
@@ -266,12 +318,9 @@ SCHEMAS = st.recursive(SCALARS, nested, max_leaves=8)
 @settings(max_examples=150, deadline=None)
 @given(SCHEMAS, st.integers(0, 1_000_000))
 def test_whatever_is_made_from_a_schema_is_strict_json_that_fits_it(schema: Any, seed: int) -> None:
-    made = grammar.turn(asking(schema), force=True)
-    assert made.loose == ()
     fits = jsonschema_rs.validator_for(schema)
-    read_as = gbnf.grammar(made.text)
-    for more in range(5):
-        for line in read_as.sample(random.Random(seed + more)).split("\n"):
+    for turn in samples(turn_grammar(asking(schema), force=True), range(seed, seed + 2)):
+        for line in turn.split("\n"):
             found = read(line)
             assert found["tool"] == "take"
             assert fits.is_valid(found["arguments"]["n"]), (found, schema)
@@ -298,12 +347,13 @@ def tree(root: Any) -> Request:
     return Request("", (Tool("plant", "", parameters),), ())
 
 
-def test_what_is_defined_by_itself_comes_to_an_end() -> None:
-    found = calls(tree(TREE), 60)
-    assert max(len(json.dumps(call.arguments)) for call in found) < 20_000
-    assert any(call.arguments["tree"]["left"] for call in found)
+def test_a_definition_that_needs_itself_is_not_called_and_one_that_may_hold_itself_is() -> None:
+    leaf = {"leaf": 1, "left": None}
+    assert allows(tree(TREE), "plant", {"tree": {"leaf": 1, "left": leaf, "more": [leaf, leaf]}})
+    assert not allows(tree(TREE), "plant", {"tree": {"leaf": 1}})
+    assert {call.tool for call in calls(tree(TREE), 20)} == {"plant"}
     endless = {"type": "object", "properties": {"in": {"$ref": "#/$defs/Tree"}}, "required": ["in"]}
-    assert "plant" not in grammar.turn(tree(endless)).text
+    assert not offered(tree(endless))
 
 
 def test_definitions_of_one_name_in_two_tools_stay_apart() -> None:
@@ -326,7 +376,7 @@ def test_a_turn_of_text_has_no_line_that_looks_like_a_call_and_no_run_of_white_s
         assert reply([text, End("stop")], 0, True, len).text == text.strip()
         assert "  " not in text
         assert "\n\n" not in text
-        assert len(text) <= grammar.LINES * (2 * grammar.LINE + 2)
+        assert len(text) <= LINES * (2 * LINE + 2)
 
 
 def test_select_tools_names_tools_that_can_be_called_and_are_not_yet_there() -> None:
@@ -334,12 +384,12 @@ def test_select_tools_names_tools_that_can_be_called_and_are_not_yet_there() -> 
     request = Request("", (chooser,), (), deferred=tuple(KITCHEN), newest=NEWEST)
     named = {name for call in calls(request, 60) for name in call.arguments["tools"]}
     assert named == {"Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake"}
-    assert grammar.turn(Request("", (chooser,), ())).text.startswith("root ::= text\n")
+    assert not offered(Request("", (chooser,), ()))
 
 
 def test_the_same_request_has_the_same_grammar_whatever_the_hash_seed() -> None:
     request = Request("", tuple(KITCHEN), (), newest=NEWEST)
-    assert grammar.turn(request) == grammar.turn(request)
+    assert turn_grammar(request) == turn_grammar(request)
 
 
 def test_a_check_that_asks_for_more_than_its_schema_still_says_so() -> None:

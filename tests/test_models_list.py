@@ -14,8 +14,7 @@ from jupyter_toolcall.magics.cells import Cells
 from jupyter_toolcall.magics.lines import carry_out, help_text, subcommands
 from jupyter_toolcall.magics.setting_up import speaker
 from jupyter_toolcall.models import Recording
-from jupyter_toolcall.models.listing import completions, models, table
-from jupyter_toolcall.models.named import MIDDLE, PROVIDERS, default
+from jupyter_toolcall.models.named import MIDDLE, PROVIDERS, completions, default, models, table
 from jupyter_toolcall.options.line import options
 
 KEY = "sk-ant-canary-0123456789"
@@ -80,7 +79,7 @@ def test_the_subcommand_prints_a_line_for_each_and_marks_the_one_that_answers(
 def test_listing_imports_nothing_heavy(tmp_path: Path) -> None:
     code = (
         "import sys, pathlib\n"
-        "from jupyter_toolcall.models.listing import models, table\n"
+        "from jupyter_toolcall.models.named import models, table\n"
         "print(table(models({'ANTHROPIC_API_KEY': 'x'}, pathlib.Path('.')), ''))\n"
         "print([m for m in ('anthropic', 'openai', 'xllamacpp', 'nbformat') if m in sys.modules])"
     )

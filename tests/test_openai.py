@@ -14,7 +14,7 @@ from jupyter_toolcall.errors import ModelError
 from jupyter_toolcall.events import Call, Usage
 from jupyter_toolcall.models.named import model_named
 from jupyter_toolcall.models.openai import OpenAI
-from jupyter_toolcall.models.openai.server import found
+from jupyter_toolcall.models.openai.client import server_for
 from jupyter_toolcall.request import (
     Assistant,
     Attempt,
@@ -452,7 +452,7 @@ def test_the_model_has_a_name_and_asks_for_nothing_before_its_first_call() -> No
 def test_a_server_is_found_and_gets_the_key_that_is_meant_for_it(
     base_url: str | None, key: str | None, environment: dict[str, str], url: str, sent: str
 ) -> None:
-    server = found(base_url, key, environment)
+    server = server_for(base_url, key, environment)
     assert (server.url, server.key) == (url, sent)
     assert "key" not in repr(server)
 

@@ -34,7 +34,7 @@ def _fragment(line: str) -> str:
 
 def _first_line(line: str) -> Iterable[str]:
     """Option names, or the values of the option before the cursor."""
-    from ..models.listing import completions, recordings
+    from ..models.named import completions, recordings
     from ..options.line import parser
     from .lines import subcommands
     from .notebook import here

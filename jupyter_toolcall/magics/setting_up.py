@@ -16,7 +16,8 @@ from ..journal.tree import Journal
 from ..loop import Desk
 from ..models.named import default, is_name, model_named
 from ..models.person import Person
-from ..models.recorded import Recorded, Recording, StandIn, file
+from ..models.recorded import Recorded, Recording, StandIn
+from ..models.recorded.tape import new_tape
 from ..options.line import Options
 from ..request import Model
 from ..schemes import SCHEMES, Scheme, is_scheme, scheme_named
@@ -108,7 +109,7 @@ def speaker(chosen: Options, variables: Variables, folder: Path) -> Model | None
             "--record keeps what a model replies by itself; what a person replies is kept in the "
             "notebook, and --replay NOTEBOOK says it again"
         )
-    return Recording(found, file.place(folder, chosen.record), name=chosen.record)
+    return Recording(found, new_tape(folder, chosen.record), name=chosen.record)
 
 
 def model(name: str, variables: Variables, folder: Path) -> Model | None:

@@ -1,4 +1,4 @@
-"""Models by name: `provider:name`, and what each provider takes, as data.
+"""Models by name: `provider:name`, what each provider takes, as data, and a table of them.
 
 What a provider needs is imported when it is asked for; to list them imports nothing.
 """
@@ -28,7 +28,8 @@ CHOSEN = "JUPYTER_TOOLCALL_MODEL"
 class Provider:
     """Where models come from, and what it takes to use one here."""
 
-    make: Callable[[str], Model]
+    make: str | Callable[[str], Model]
+    """`module.Class` here, called with the model's name if it has one; or what makes the model."""
     what: str
     """What its models are, in a few words."""
     names: Callable[[], tuple[str, ...]] = tuple
@@ -84,16 +85,21 @@ def model_named(model: Model | str | None) -> Model | None:
     notebook = os.environ.get(IN_PLACE, "")
     if model is None or callable(model):
         live = bool(notebook) and hasattr(model, "body")
-        return _standing_in(model, notebook) if live and model is not None else model
+        return _imported("recorded.StandIn", model, notebook) if live else model
     provider, name = _parted(str(model))
     if notebook and PROVIDERS[provider].live:
-        return _standing_in(str(model), notebook)
-    return PROVIDERS[provider].make(name)
+        return _imported("recorded.StandIn", str(model), notebook)
+    make = PROVIDERS[provider].make
+    if callable(make):
+        return make(name)
+    return _imported(make, *([name] if PROVIDERS[provider].place else []))
 
 
-def _standing_in(model: Model | str, notebook: str) -> Model:
-    made: Model = import_module(".recorded", __package__).StandIn(model, notebook)
-    return made
+def _imported(path: str, *arguments: object) -> Model:
+    """Return a model of the class at `module.Class`, imported now."""
+    module, _, name = path.partition(".")
+    model: Model = getattr(import_module(f".{module}", __package__), name)(*arguments)
+    return model
 
 
 def is_name(text: str) -> bool:
@@ -120,14 +126,6 @@ def _pattern(provider: str) -> str:
     return f"{provider}:{place}" if place else provider
 
 
-def listed(environment: Mapping[str, str]) -> Iterator[Listed]:
-    """Yield the models by name, each provider's in a row; a key is never looked at."""
-    for name, provider in PROVIDERS.items():
-        lacks = provider.lacks(environment)
-        for model in names(name) or (_pattern(name),):
-            yield Listed(model, lacks, provider.what)
-
-
 def names(provider: str) -> tuple[str, ...]:
     """Return the names of a provider's models that are worth naming."""
     known = PROVIDERS[provider]
@@ -141,31 +139,6 @@ def default(environment: Mapping[str, str]) -> str:
     if environment.get(IN_PLACE) or not PROVIDERS["anthropic"].lacks(environment):
         return MIDDLE
     return LAST if LAST in PROVIDERS else ""
-
-
-def _claude(name: str) -> Model:
-    made: Model = import_module(".claude", __package__).Claude(name)
-    return made
-
-
-def _openai(name: str) -> Model:
-    made: Model = import_module(".openai", __package__).OpenAI(name)
-    return made
-
-
-def _person(name: str) -> Model:
-    made: Model = import_module(".person", __package__).Person()
-    return made
-
-
-def _recorded(name: str) -> Model:
-    made: Model = import_module(".recorded", __package__).Recorded(name)
-    return made
-
-
-def _local(path: str) -> Model:
-    made: Model = import_module(".local", __package__).Local(path)
-    return made
 
 
 def _scripted(name: str) -> Model:
@@ -191,23 +164,23 @@ LAST = "person"
 _CLAUDES = ("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5")
 PROVIDERS: Mapping[str, Provider] = {
     "anthropic": Provider(
-        _claude,
+        "claude.Claude",
         "Claude, by Anthropic's API",
         lambda: _CLAUDES,
         keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
     ),
     "openai": Provider(
-        _openai,
+        "openai.OpenAI",
         "OpenAI's API, or any server that speaks its chat completions",
         keys=("OPENAI_API_KEY", "OPENAI_BASE_URL"),
         module="openai",
         extra="openai",
     ),
     "recorded": Provider(
-        _recorded, "what --record kept, or a notebook's own sessions", place="FILE"
+        "recorded.Recorded", "what --record kept, or a notebook's own sessions", place="FILE"
     ),
     "local": Provider(
-        _local,
+        "local.Local",
         "a GGUF file of yours, run on this machine",
         place="PATH",
         file="JUPYTER_TOOLCALL_GGUF",
@@ -217,5 +190,64 @@ PROVIDERS: Mapping[str, Provider] = {
     "scripted": Provider(
         _scripted, "a script: offline, the same each time", lambda: tuple(_scripts())
     ),
-    LAST: Provider(_person, "you play the model: each turn waits for your reply", place=""),
+    LAST: Provider("person.Person", "you play the model: each turn waits for your reply", place=""),
 }
+
+
+# -- the list of models -------------------------------------------------------------------------
+
+MOST = 12
+"""So many recordings of a folder are listed, the newest first."""
+_LINE = b'{"turn": '
+
+
+def models(environment: Mapping[str, str], folder: Path) -> Iterator[Listed]:
+    """Yield the models of each provider by name, and the recordings in a folder.
+
+    A key is never looked at.
+    """
+    for provider, known in PROVIDERS.items():
+        lacks, models = known.lacks(environment), names(provider)
+        if provider == "recorded":
+            models = tuple(f"recorded:{name}" for name in recordings(folder))
+            lacks = "" if models else "there is none in this folder"
+        for model in models or (_pattern(provider),):
+            yield Listed(model, lacks, known.what)
+
+
+def table(rows: Iterator[Listed], chosen: str) -> str:
+    """Return models as a table, a line each; `chosen` answers where nobody says who."""
+    lines = [
+        (
+            f"{'*' if row.name == chosen else ' '} {row.name}",
+            f"no: {row.lacks}" if row.lacks else "yes",
+            row.what,
+        )
+        for row in rows
+    ]
+    wide = [max(len(line[column]) for line in lines) for column in (0, 1)]
+    head = ("  model", "usable here", "what it is")
+    return "\n".join(
+        f"{name:{wide[0]}}  {usable:{wide[1]}}  {what}" for name, usable, what in (head, *lines)
+    )
+
+
+def completions(folder: Path) -> list[str]:
+    """Return what may be completed behind `-m`."""
+    known = [name for provider in PROVIDERS for name in names(provider)]
+    open_ended = [f"{name}:" for name, provider in PROVIDERS.items() if provider.place]
+    return [*known, *(f"recorded:{name}" for name in recordings(folder)), *open_ended]
+
+
+def recordings(folder: Path) -> list[str]:
+    """Return the names of the recordings in a folder, the newest first."""
+    files = sorted(folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, reverse=True)
+    return [path.name for path in files[:MOST] if _is_recording(path)]
+
+
+def _is_recording(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_LINE)) == _LINE
+    except OSError:
+        return False

@@ -68,7 +68,8 @@ def persistent(
         wait = patience.wait(len(tried) + 1, after)
         # Raised here, so that nothing of the failed request hangs on it.
         if wait is None:
-            raise ModelError(f"{said} (asked {_times(len(tried) + 1)})")
+            times = f"{len(tried) + 1} times" if tried else "once"
+            raise ModelError(f"{said} (asked {times})")
         tried = (*tried, Attempt(said, round(wait, 3)))
         on_wait(f"{said}; asked again in {wait:.3g} s ({len(tried) + 1} of {patience.tries})")
         patience.sleep(wait)
@@ -111,7 +112,3 @@ def _seconds(text: str | None) -> float | None:
     except ValueError:
         return None
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..digest import digest
 from ..errors import UsageError
 from ..models.recorded import Recorded
-from ..models.recorded.replaying import speak
+from ..models.recorded.recorded_model import speak
 from ..models.recorded.tape import Course
 from ..request import Model, Reply, Request
 from ..tools import nearest

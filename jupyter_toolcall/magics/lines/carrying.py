@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import UsageError
-from ...models.listing import models, table
-from ...models.named import default
+from ...models.named import default, models, table
 from ...printable import print_text
 from ...runner.store import megabytes, shelf
 from ...tools import nearest

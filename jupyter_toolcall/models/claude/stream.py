@@ -7,7 +7,7 @@ cut off for a finished one, and mends broken arguments by guessing; this one doe
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,14 +16,21 @@ from ...errors import ModelError
 from ...events import Call, Usage
 from ...request import Reply
 from ...tools.arguments import LONGEST
+from ..provider_client import AGAIN, garbled, one_line
 from ..retrying import Passing
 from ..strict import arguments
-from .ending import STOPS, kept, sendable, told
 
 Json = dict[str, Any]
 
-AGAIN = "nothing of it ran, and running again goes on from here"
-
+STOPS = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "tool_use": "tools",
+    "max_tokens": "length",
+    "refusal": "refused",
+    "pause_turn": "paused",
+    "model_context_window_exceeded": "context",
+}
 _PIECES = {
     ("text", "text_delta"): "text",
     ("thinking", "thinking_delta"): "thinking",
@@ -31,27 +38,11 @@ _PIECES = {
     ("tool_use", "input_json_delta"): "partial_json",
 }
 _KNOWN = {
-    "message_start",
-    "content_block_start",
-    "content_block_delta",
-    "content_block_stop",
-    "message_delta",
-    "message_stop",
-    "error",
+    *("message_start", "message_delta", "message_stop", "error"),
+    *("content_block_start", "content_block_delta", "content_block_stop"),
 }
 _PASSING = ("api_error", "overloaded_error", "rate_limit_error", "timeout_error")
 _USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
-
-
-def decode(data: str) -> Json:
-    """Return one event of the stream. Raises ModelError where it is none."""
-    try:
-        event = json.loads(data, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        event = None
-    if not isinstance(event, dict):
-        raise _garbled("a part that is not a JSON object")
-    return event
 
 
 def reply(
@@ -119,7 +110,7 @@ class _Draft:
             case {"type": "message_stop"} if self.stop and not self.open:
                 pass
             case {"type": str(kind)} if kind in _KNOWN:
-                raise _garbled(f"{kind} where it does not belong")
+                raise garbled(f"{kind} where it does not belong")
 
     def finished(self, model: str, bound: str) -> Reply:
         """Return the reply, once its last event has come."""
@@ -128,11 +119,16 @@ class _Draft:
         stop = STOPS[self.stop]
         sent = [block for block in self.content if sendable(block)]
         content = sent if stop == "tools" else kept(sent, stop)
-        calls = tuple(self._call(block) for block in content if block["type"] == "tool_use")
+        calls = tuple(
+            Call(block["id"], block["name"], block["input"], self.broken.get(block["id"], ""))
+            for block in content
+            if block["type"] == "tool_use"
+        )
         if len({call.id for call in calls}) < len(calls):
-            raise _garbled("two calls with one id")
+            raise garbled("two calls with one id")
         text = "".join(block["text"] for block in content if block["type"] == "text")
-        ending = self._told(stop)
+        lost = [block["name"] for block in self.content if block["type"] == "tool_use"]
+        ending = ending_text(stop, lost, self.category, self.refusal)
         more: Json = {"bound": bound} if bound else {}
         more |= {"paused": True} if stop == "paused" else {}
         return Reply(
@@ -144,10 +140,6 @@ class _Draft:
             thought="\n\n".join(b["thinking"] for b in content if b["type"] == "thinking"),
             said="\n\n".join(part for part in (text, ending) if part) if ending else None,
         )
-
-    def _told(self, stop: str) -> str:
-        lost = [block["name"] for block in self.content if block["type"] == "tool_use"]
-        return told(stop, lost, self.category, self.refusal)
 
     def _current(self, event: Mapping[str, Any]) -> bool:
         return self.open and event.get("index") == len(self.content) - 1
@@ -161,7 +153,7 @@ class _Draft:
             case {"type": str(kind)} if kind not in ("tool_use", "text", "thinking"):
                 pass
             case _:
-                raise _garbled("a block that lacks what its type needs")
+                raise garbled("a block that lacks what its type needs")
         self.content.append(dict(block))
         self.open = True
         self.pieces = {}
@@ -176,16 +168,13 @@ class _Draft:
         place = _PIECES.get((block["type"], str(delta.get("type"))), "")
         piece = delta.get(place)
         if not isinstance(piece, str):
-            raise _garbled("a part that does not fit its block")
-        self._keep(place, piece)
-        if place == "text" and piece:
-            self.on_text(well_formed(piece))
-
-    def _keep(self, place: str, piece: str) -> None:
+            raise garbled("a part that does not fit its block")
         # Of arguments that are too long, a piece too much is enough to know.
         if place != "partial_json" or self.length <= LONGEST:
             self.pieces.setdefault(place, []).append(piece)
             self.length += len(piece)
+        if place == "text" and piece:
+            self.on_text(well_formed(piece))
 
     def _close(self) -> None:
         block = self.content[-1]
@@ -213,10 +202,6 @@ class _Draft:
                 self.refusal = well_formed(str(why.get("explanation") or ""))
                 self.category = one_line(well_formed(str(why.get("category") or "")))
 
-    def _call(self, block: Json) -> Call:
-        broken = self.broken.get(block["id"], "")
-        return Call(block["id"], block["name"], block["input"], broken)
-
     def _count(self, usage: Any) -> None:
         # The counts of a later event are totals, and stand for those before.
         for key in _USAGE:
@@ -230,15 +215,6 @@ class _Draft:
         return Usage(input=whole, output=said, cached=cached, written=written)
 
 
-def one_line(text: str) -> str:
-    """Return the words of another program as the part of one line."""
-    return " ".join(text.split())[:300]
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
 def _broken_off(event: Mapping[str, Any]) -> ModelError:
     why, kind = "without saying why", ""
     match event.get("error"):
@@ -248,5 +224,47 @@ def _broken_off(event: Mapping[str, Any]) -> ModelError:
     return Passing(said) if kind in _PASSING else ModelError(said)
 
 
-def _garbled(what: str) -> ModelError:
-    return ModelError(f"the model's reply came garbled: {what}; {AGAIN}")
+# -- how a reply ended -----------------------------------------------------------------------
+
+
+def ending_text(stop: str, lost: Sequence[str], category: str, refusal: str) -> str:
+    """Return what a person has to know of how a reply ended, "" for nothing.
+
+    `lost` are the calls that were asked for, and do not run where it stopped otherwise.
+    """
+    calls = f" Its calls did not run: {', '.join(lost)}." if lost else ""
+    match stop:
+        case "refused":
+            said = f"[The model refused{f' ({category})' if category else ''}. {refusal}"
+            return f"{said.strip()}{calls}]"
+        case "length":
+            return f"[The reply was longer than it may be, and ends here.{calls}]"
+        case "context":
+            return f"[The conversation is longer than the model can read.{calls}]"
+        case "end" if lost:
+            return f"[The model stopped.{calls}]"
+    return ""
+
+
+def kept(content: Iterable[Json], stop: str) -> list[Json]:
+    """Return what can be sent back of a turn whose calls do not run.
+
+    The API takes no thinking at a turn's end, but where that is still to go on.
+    """
+    rest = [block for block in content if block["type"] != "tool_use"]
+    while stop != "paused" and rest and "thinking" in rest[-1]["type"]:
+        rest.pop()
+    return rest
+
+
+def sendable(block: Json) -> bool:
+    """Return whether a block can be sent back.
+
+    The API gives, but does not take, empty text; unsigned thinking was cut off.
+    """
+    match block["type"]:
+        case "text":
+            return bool(str(block.get("text")).strip())
+        case "thinking":
+            return bool(block.get("signature"))
+    return True

@@ -1,6 +1,6 @@
 """A model in a file: from the path that a person gives to the reply of one turn.
 
-What is generated, and how, is in the files beside; what is missing is said here.
+What is missing is said here; the grammar, the body and the process are in the files beside.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from typing import Any
 
 from ...errors import ModelError
 from ...request import Reply, Request
-from . import prompt, reading
 from .gguf import Weights, weights
 from .process import Held, generate
-from .prompt import Settings
+from .wire import Piece, Settings, reply, turn_body
 
 GGUF = "JUPYTER_TOOLCALL_GGUF"
 """The variable of the environment that names the file."""
@@ -28,7 +27,7 @@ CONTEXT = 16_384
 NO_EXTRA = "xllamacpp is missing: pip install 'jupyter-toolcall[local]'"
 NO_PATH = f"no model file is named: give -m local:PATH, or set {GGUF} to the path of a GGUF file"
 
-Generate = Callable[[dict[str, Any]], Iterable[reading.Piece]]
+Generate = Callable[[dict[str, Any]], Iterable[Piece]]
 """From the body of a turn to the pieces of text that a model writes, and an `End`."""
 
 
@@ -57,7 +56,7 @@ class Local:
     ) -> None:
         self.path = os.fspath(path)
         self.name = f"local:{Path(self.path).name}" if self.path else "local"
-        self.on_text = on_text or _unheard
+        self.on_text = on_text or (lambda text: None)
         self.threads = threads
         self.context = context
         self.max_tokens = max_tokens
@@ -75,14 +74,14 @@ class Local:
         settings = Settings(
             self._known().template, self.max_tokens, self.temperature, self.calls, self.force
         )
-        return prompt.body(request, settings)
+        return turn_body(request, settings)
 
     def __call__(self, request: Request) -> Reply:
         """Return the model's reply. Raises ModelError where there is no whole one."""
         with closing(self._pieces(self.body(request))) as pieces:
-            return reading.reply(pieces, request.turn, bool(request.tools), self.on_text)
+            return reply(pieces, request.turn, bool(request.tools), self.on_text)
 
-    def _pieces(self, body: dict[str, Any]) -> Generator[reading.Piece, None, None]:
+    def _pieces(self, body: dict[str, Any]) -> Generator[Piece, None, None]:
         if self._generate is not None:
             yield from self._generate(body)
             return
@@ -122,7 +121,3 @@ def _memory() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
         return 0
-
-
-def _unheard(text: str) -> None:
-    """Take a piece of text, and do nothing with it."""

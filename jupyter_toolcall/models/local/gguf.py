@@ -36,37 +36,32 @@ def weights(path: Path) -> Weights:
         with path.open("rb") as file:
             if file.read(4) != b"GGUF":
                 raise ModelError(f"{path.name} is no GGUF file; give the path of one")
-            said = _said(file)
+            version, _, entries = _unpacked(file, "<IQQ")
+            if version not in (2, 3) or entries > MOST:
+                raise ValueError("no head that is known")
+            head = {_text(file): _value(file) for _ in range(entries)}
     except OSError as error:
         raise ModelError(f"{path.name} cannot be read: {error.strerror or error}") from None
     except (struct.error, ValueError, UnicodeDecodeError):
         raise ModelError(
             f"{path.name} is broken, or was not downloaded to its end; get it again"
         ) from None
-    context = said.get(f"{said.get('general.architecture')}.context_length")
-    template = said.get("tokenizer.chat_template")
+    context = head.get(f"{head.get('general.architecture')}.context_length")
+    template = head.get("tokenizer.chat_template")
     return Weights(context if isinstance(context, int) else 0, bool(template))
 
 
-def _said(file: BinaryIO) -> dict[str, Any]:
-    version, _, entries = _unpacked(file, "<IQQ")
-    if version not in (2, 3) or entries > MOST:
-        raise ValueError("no head that is known")
-    return dict(_entry(file) for _ in range(entries))
-
-
-def _entry(file: BinaryIO) -> tuple[str, Any]:
-    key = _text(file)
-    (kind,) = _unpacked(file, "<I")
-    return key, _value(file, kind)
-
-
-def _value(file: BinaryIO, kind: int) -> Any:
+def _value(file: BinaryIO, kind: int | None = None) -> Any:
+    """Return a value, whose type comes before it if it is not given."""
+    if kind is None:
+        (kind,) = _unpacked(file, "<I")
     if kind == _TEXT:
         return _text(file)
     if kind == _LIST:
         return _list(file)
-    return _unpacked(file, f"<{_FIXED.get(kind, '')}")[0] if kind in _FIXED else _unknown(kind)
+    if kind not in _FIXED:
+        raise ValueError(f"a value of a type that is not known: {kind}")
+    return _unpacked(file, f"<{_FIXED[kind]}")[0]
 
 
 def _list(file: BinaryIO) -> None:
@@ -97,7 +92,3 @@ def _exactly(file: BinaryIO, size: int) -> bytes:
     if len(found) < size:
         raise ValueError("the file ends too soon")
     return found
-
-
-def _unknown(kind: int) -> Any:
-    raise ValueError(f"a value of a type that is not known: {kind}")

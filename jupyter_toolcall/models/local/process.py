@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from ...errors import ModelError
 from ...events import Usage
-from .reading import End, Piece
+from .wire import End, Piece
 
 Json = dict[str, Any]
 _PROGRAM = Path(__file__).with_name("runtime.py")

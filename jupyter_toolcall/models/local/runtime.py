@@ -62,6 +62,7 @@ def _generate(
     server: Any, message: dict[str, Any], out: TextIO, stopped: Callable[[], bool]
 ) -> None:
     number, body = message["number"], message["body"]
+    logged = os.fstat(2).st_size
 
     def tell(said: dict[str, Any]) -> None:
         print(json.dumps({"number": number, **said}), file=out)
@@ -69,6 +70,9 @@ def _generate(
     def heard(part: str) -> bool:
         # What is raised in here is lost, so nothing may be.
         try:
+            if refusal := _grammar_error(logged):
+                tell({"error": {"message": refusal}})
+                return True
             tell(json.loads(part))
         except Exception as error:
             tell({"error": {"message": str(error)}})
@@ -79,6 +83,17 @@ def _generate(
     more = {"stream": True, "stream_options": {"include_usage": True}, "return_progress": True}
     run(json.dumps({**body, **more, "cache_prompt": True}), heard)
     tell({"over": True})
+
+
+def _grammar_error(logged: int) -> str:
+    """Return why the grammar was refused since so many bytes of the log, "" if it was not.
+
+    llama.cpp writes this to its log alone, and would generate without the grammar.
+    """
+    if not hasattr(os, "pread"):
+        return ""
+    log = os.pread(2, os.fstat(2).st_size - logged, logged).decode(errors="replace")
+    return " ".join(log.partition("llg error: ")[2].split())
 
 
 if __name__ == "__main__":

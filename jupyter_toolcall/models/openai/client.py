@@ -1,6 +1,6 @@
 """The call to the server, and one line for whatever goes wrong with it.
 
-The only file that imports `openai` (and its transport), and only at the first call:
+The only file that imports `openai`, and only at the first call:
 the import takes seconds. The key stays inside the SDK's client.
 """
 
@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import os
 import time
-import weakref
-from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
+from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, urlsplit
 
 from ...errors import ModelError
 from ...request import Reply, Request
-from ..redirects import same_server_only
+from ..provider_client import AGAIN, http_client, model_errors, read_to_end, redacted
 from ..retrying import Passing, Patience, persistent
 from . import failures, stream, wire
-from .failures import AGAIN
-from .server import NO_KEY, Server, found
 
 if TYPE_CHECKING:
     import openai
 
+OFFICIAL = "https://api.openai.com/v1"
+NO_KEY = "none"
+"""Sent where a server of one's own asks for no key: the SDK wants one."""
+_HINT = "http://localhost:11434/v1"
 _MISSING = "this model needs the openai package: pip install 'jupyter-toolcall[openai]'"
 
 
@@ -60,8 +63,8 @@ class OpenAI:
         self.keep_thoughts = keep_thoughts
         self.usage = True
         """Whether tokens are asked for: False once the server has refused the question."""
-        self.on_text = on_text or _unheard
-        self.on_wait = on_wait or _unheard
+        self.on_text = on_text or (lambda text: None)
+        self.on_wait = on_wait or (lambda text: None)
         self.patience = patience or Patience()
         self._client = client and client.with_options(max_retries=0)
         self._place = (base_url, api_key)
@@ -83,29 +86,15 @@ class OpenAI:
             with closing(self._payloads(self.body(request))) as payloads:
                 return stream.reply(payloads, self.on_text, self.keep_thoughts)
         except ModelError as error:
-            problem = self._redacted(error)
+            key = self._client.api_key if self._client is not None else ""
+            problem = redacted(error, [key] if key != NO_KEY else [])
         # Raised here, so that no trace of the request, and its key, hangs on it.
         raise problem
 
     def _payloads(self, body: wire.Json) -> Generator[str, None, None]:
-        openai, httpx2 = _sdk()
-        try:
+        openai = _sdk()
+        with model_errors(openai, openai.OpenAIError, "the server", self._refused, self._unreached):
             yield from self._streamed(body)
-        except openai.APIStatusError as error:
-            raise self._refused(error) from None
-        except (openai.APITimeoutError, httpx2.TimeoutException) as error:
-            late = f"the server did not answer in time; {AGAIN}"
-            unmet = _cause(error) == "ConnectTimeout"
-            # A wait as long as that for an answer is not begun anew without being asked for.
-            raise (Passing(late) if unmet else ModelError(late)) from None
-        except (openai.APIConnectionError, httpx2.HTTPError) as error:
-            raise self._unreached(error) from None
-        except openai.OpenAIError as error:
-            told = failures.one_line(str(error))
-            raise ModelError(f"the server could not be asked: {told}") from None
-        except (httpx2.InvalidURL, ValueError, OSError) as error:
-            told = f"the server could not be asked, or understood ({_cause(error)}); {AGAIN}"
-            raise ModelError(told) from None
 
     def _streamed(self, body: wire.Json) -> Iterator[str]:
         completions = self._connected().chat.completions.with_streaming_response
@@ -122,27 +111,21 @@ class OpenAI:
             for payload in stream.payloads(parts):
                 came = True
                 if payload == stream.DONE:
-                    # Read to its end, the connection serves the next turn.
-                    with suppress(_sdk()[1].HTTPError):
-                        deque(parts, maxlen=0)
+                    read_to_end(parts)
                 yield payload
             if not came and "event-stream" not in kind:
                 raise ModelError(f"{self._where} answers no chat completions: check the base URL")
 
     def _connected(self) -> openai.OpenAI:
         if self._client is None:
-            openai, httpx2 = _sdk()
-            self._server = found(*self._place, os.environ)
-            hooks = {"response": [same_server_only]}
-            http_client = openai.DefaultHttpx2Client(event_hooks=hooks)
-            # The SDK closes the HTTP client that it made, and not one that it was given.
-            weakref.finalize(self, http_client.close)
+            openai = _sdk()
+            self._server = server_for(*self._place, os.environ)
             self._client = openai.OpenAI(
-                http_client=http_client,
+                http_client=http_client(self, openai.DefaultHttpx2Client),
                 base_url=self._server.url,
                 api_key=self._server.key,
                 max_retries=0,
-                timeout=httpx2.Timeout(600, connect=10),
+                timeout=openai.Timeout(600, connect=10),
             )
         return self._client
 
@@ -161,32 +144,73 @@ class OpenAI:
             error.status_code, headers, error.body, self.model, self._where, time.time()
         )
 
-    def _unreached(self, error: Exception) -> ModelError:
-        cause = _cause(error)
+    def _unreached(self, cause: str) -> ModelError:
         if cause == "ConnectError" and self._server and self._server.private:
             return ModelError(f"no server answers at {self._where}: start it; {AGAIN}")
         return Passing(f"the connection to {self._where} failed ({cause}); {AGAIN}")
 
-    def _redacted(self, error: ModelError) -> ModelError:
-        key = self._client.api_key if self._client is not None else ""
-        said = str(error)
-        said = said.replace(key, "«redacted»") if key not in ("", NO_KEY) else said
-        return Passing(said, error.after) if isinstance(error, Passing) else ModelError(said)
 
-
-def _sdk() -> tuple[Any, Any]:
+def _sdk() -> Any:
     try:
-        import httpx2
         import openai
     except ImportError:
         raise ModelError(_MISSING) from None
-    return openai, httpx2
+    return openai
 
 
-def _unheard(text: str) -> None:
-    """Take a text, and do nothing with it."""
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Its address, the key that it gets, and whether it is on this machine or network."""
+
+    url: str
+    key: str = field(repr=False)
+    private: bool = False
+
+    @property
+    def place(self) -> str:
+        """The address as it may be shown: without a user's name and password."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
 
 
-def _cause(error: BaseException) -> str:
-    # Only the kind: the words of a transport may quote what was sent.
-    return type(error.__cause__ or error).__name__
+def server_for(base_url: str | None, key: str | None, environment: Mapping[str, str]) -> Server:
+    """Return the server that is meant. Raises ModelError, which says what to set.
+
+    The environment's key is not sent to a private address that the program names: it is
+    the key of another server.
+    """
+    url = _whole(base_url or environment.get("OPENAI_BASE_URL") or OFFICIAL)
+    private = _is_private(urlsplit(url).hostname or "")
+    if key is None and not (base_url and private):
+        key = environment.get("OPENAI_API_KEY")
+    if not key and not private:
+        raise ModelError(_no_key(url))
+    return Server(url, key or NO_KEY, private)
+
+
+def _whole(url: str) -> str:
+    """Return an address with its path: the servers that people run have theirs under /v1."""
+    try:
+        parts = urlsplit(url.strip())
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        parts, known = SplitResult("", "", "", "", ""), False
+    if not known:
+        raise ModelError(f"the base URL is no address of a server; write it such as {_HINT}")
+    return parts._replace(path=parts.path.rstrip("/") or "/v1").geturl()
+
+
+def _no_key(url: str) -> str:
+    if url == OFFICIAL:
+        return (
+            "OPENAI_API_KEY is not set: set it and restart the kernel, or set OPENAI_BASE_URL "
+            f"to a server of yours, such as {_HINT}"
+        )
+    return f"OPENAI_API_KEY is not set, and {urlsplit(url).hostname} is not of this network: set it"
+
+
+def _is_private(host: str) -> bool:
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith((".localhost", ".local", ".internal"))

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...content.value import well_formed
 from ...errors import ModelError
+from ..provider_client import AGAIN, one_line
 from ..retrying import Passing, asked_wait, may_pass
 
-AGAIN = "nothing of it ran, and running again goes on from here"
 _CONTEXT = ("context_length_exceeded", "exceed_context_size_error")
 _FOR_GOOD = ("insufficient_quota", "invalid_request_error")
 
@@ -59,11 +58,6 @@ def broken_off(error: object) -> ModelError:
     return ModelError(line) if for_good else Passing(line)
 
 
-def garbled(what: str) -> ModelError:
-    """Return the error for a stream that makes no sense."""
-    return ModelError(f"the model's reply came garbled: {what}; {AGAIN}")
-
-
 def said(body: object) -> str:
     """Return the words of an error, in whichever form a server gives them."""
     match body:
@@ -78,11 +72,6 @@ def said(body: object) -> str:
         case {"detail": list(faults)}:
             return one_line("; ".join(map(_fault, faults)))
     return ""
-
-
-def one_line(text: str) -> str:
-    """Return the words of another program as the part of one line."""
-    return well_formed(" ".join(text.split())[:300])
 
 
 def _fault(fault: Any) -> str:

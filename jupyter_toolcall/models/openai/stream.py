@@ -13,11 +13,13 @@ from typing import Any
 
 from ...content.value import well_formed
 from ...errors import ModelError
-from ...events import Usage
+from ...events import Call, Usage
 from ...request import Reply
+from ...tools.arguments import LONGEST
+from ..provider_client import AGAIN, garbled, json_object
 from ..retrying import Passing
-from .calls import Calls
-from .failures import AGAIN, broken_off, garbled
+from ..strict import arguments
+from .failures import broken_off
 from .wire import THOUGHTS
 
 DONE = "[DONE]"
@@ -60,7 +62,7 @@ def reply(
             if done := payload == DONE:
                 break
             if payload:
-                draft.take(_chunk(payload))
+                draft.take(json_object(payload))
         return draft.finished(done, keep_thoughts)
     except Passing as error:
         # What a person saw begin does not begin again by itself.
@@ -68,6 +70,80 @@ def reply(
         if not draft.begun:
             raise
     raise ModelError(problem)
+
+
+@dataclass
+class Calls:
+    """The calls so far, in the order in which they began.
+
+    OpenAI numbers the calls of a reply, gives an id and a name with the first piece and nothing
+    but arguments with the others. Local servers differ: no number, or 0 for all; whole calls in
+    one piece; an id that is empty, new with each piece, or there twice; the name again with each
+    piece. So what a piece belongs to goes by all that it says.
+    """
+
+    begun: list[_Begun] = field(default_factory=list)
+    _at: dict[int | None, _Begun] = field(default_factory=dict)
+
+    def take(self, piece: Mapping[str, Any]) -> None:
+        """Take in one piece: of the call that it belongs to, or of a new one."""
+        number = piece.get("index")
+        place = number if isinstance(number, int) else None
+        call = self._at.get(place)
+        if call is None or call.is_over(piece):
+            call = _Begun()
+            self.begun.append(call)
+        # What has no number goes on with the last one, numbered or not.
+        self._at[place] = self._at[None] = call
+        call.take(piece)
+
+    def read(self) -> tuple[Call, ...]:
+        """Return the calls; one whose arguments cannot be read strictly is broken."""
+        return tuple(call.read() for call in self.begun)
+
+
+@dataclass
+class _Begun:
+    id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list)
+    length: int = 0
+
+    def is_over(self, piece: Mapping[str, Any]) -> bool:
+        """Return whether a piece that comes for this call's place begins another call.
+
+        Only a piece with a name can. It does where its id is another one, or where this
+        call has all its arguments and these are more.
+        """
+        name, given = _function(piece)
+        if not name:
+            return False
+        if self.id and _text(piece.get("id")) not in ("", self.id):
+            return True
+        return bool(given) and self._is_whole()
+
+    def take(self, piece: Mapping[str, Any]) -> None:
+        name, given = _function(piece)
+        self.id = self.id or _text(piece.get("id"))
+        if name != self.name:
+            self.name += name
+        # Of arguments that are too long, a piece too much is enough to know.
+        if self.length <= LONGEST:
+            self.pieces.append(given)
+            self.length += len(given)
+
+    def read(self) -> Call:
+        name, call_id = well_formed(self.name), well_formed(self.id)
+        try:
+            return Call(call_id, name, arguments("".join(self.pieces)))
+        except ValueError as error:
+            return Call(call_id, name, {}, str(error))
+
+    def _is_whole(self) -> bool:
+        try:
+            return isinstance(json.loads("".join(self.pieces)), dict)
+        except (ValueError, RecursionError):
+            return False
 
 
 @dataclass
@@ -127,9 +203,13 @@ class _Draft:
         )
 
     def _add(self, delta: Mapping[str, Any]) -> None:
-        more = _content(delta.get("content"))
+        content = delta.get("content")
+        # Some send a list of parts.
+        more = _text(content) or "".join(_text(part.get("text")) for part in _dicts(content))
         refusal = _text(delta.get("refusal"))
-        pieces = [*_dicts(delta.get("tool_calls")), *_old_call(delta)]
+        # Before there were several calls in a reply, there was this one.
+        old = _dicts([delta.get("function_call")])
+        pieces = [*_dicts(delta.get("tool_calls")), *({"function": call} for call in old)]
         if self.stop and (more or refusal or pieces):
             raise garbled("more of it behind its end")
         for name in THOUGHTS:
@@ -154,17 +234,6 @@ def _stop(stop: str, calls: bool) -> str:
     return stop
 
 
-def _content(content: object) -> str:
-    """Return the text of a content, which some send as a list of parts."""
-    return _text(content) or "".join(_text(part.get("text")) for part in _dicts(content))
-
-
-def _old_call(delta: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a piece of the one call that a reply had before there were several."""
-    old = delta.get("function_call")
-    return [{"function": old}] if isinstance(old, dict) else []
-
-
 def _usage(usage: Mapping[str, Any]) -> Usage:
     details = usage.get("prompt_tokens_details")
     details = details if isinstance(details, dict) else {}
@@ -180,20 +249,6 @@ def _count(value: object) -> int:
     return value if isinstance(value, int) and value > 0 else 0
 
 
-def _chunk(payload: str) -> dict[str, Any]:
-    try:
-        chunk = json.loads(payload, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        chunk = None
-    if not isinstance(chunk, dict):
-        raise garbled("a part that is not a JSON object")
-    return chunk
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
 def _decoded(line: bytes) -> str:
     try:
         return line.decode()
@@ -207,3 +262,13 @@ def _dicts(value: object) -> list[dict[str, Any]]:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _function(piece: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the name and the text of the arguments in a piece, "" for what it lacks."""
+    match piece.get("function"):
+        case dict(function):
+            given = function.get("arguments")
+            whole = json.dumps(given) if isinstance(given, dict) else _text(given)
+            return _text(function.get("name")), whole
+    return "", ""

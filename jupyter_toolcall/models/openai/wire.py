@@ -17,6 +17,7 @@ from ...digest import digest
 from ...errors import ModelError
 from ...events import Call
 from ...request import Assistant, Message, Request, Result, Results, Sent, User
+from ..provider_client import legal_name
 
 Json = dict[str, Any]
 
@@ -142,7 +143,7 @@ def _call(call: Call) -> Json:
     # Servers read the arguments of the history too.
     given = {} if call.broken else dict(call.arguments)
     text = json.dumps(given, ensure_ascii=False)
-    function = {"name": _legal_name(call.tool), "arguments": text}
+    function = {"name": legal_name(call.tool), "arguments": text}
     return {"id": _legal_id(call.id), "type": "function", "function": function}
 
 
@@ -170,8 +171,3 @@ def _text(role: str, text: str) -> list[Json]:
 def _legal_id(call_id: str) -> str:
     # Another model's ids may be longer than OpenAI takes.
     return call_id if len(call_id) <= LONGEST_ID else digest("call", call_id)[:LONGEST_ID]
-
-
-def _legal_name(name: str) -> str:
-    # A model may call what there is not, by a name that the API refuses.
-    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "_"

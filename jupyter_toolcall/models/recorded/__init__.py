@@ -1,14 +1,10 @@
-"""Recordings: what a model was told and what it said, kept in a file, and said again.
+"""Recordings: requests and replies of a model, kept in a file and replayed from it.
 
-* tape       what a recording is: turns as lines of JSON, read and written (pure)
-* redacting  what never reaches a recording: secrets, and what looks like a key (pure)
-* differing  the first difference of what a model is told and what was recorded (pure)
-* file       the file of a recording: read, made, and grown by a line
-* recording  a model that has another one answer, and writes each turn down
-* replaying  a model that says what was recorded
+* tape            what a recording is: turns as lines of JSON without secrets, and their file
+* difference      the first difference between a request and the recorded one (pure)
+* recorded_model  a model that replays a recording, and one that records another model
 """
 
-from .recording import Recording
-from .replaying import Recorded, StandIn
+from .recorded_model import Recorded, Recording, StandIn
 
 __all__ = ["Recorded", "Recording", "StandIn"]

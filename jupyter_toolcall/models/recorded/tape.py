@@ -1,20 +1,24 @@
 """What a recording is: one line of JSON a turn, with what was new to the model and its reply.
 
-Pure: from a request and a reply to a line, and from lines to the course that they tell.
+From a request and a reply to a line, from lines to the course that they tell; and the file.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from ...digest import encode
-from ...errors import UsageError
+from ...errors import ModelError, UsageError
 from ...events import Call, Usage
 from ...request import Assistant, Message, Reply, Request, Result, Results, User
 from ...rows.wire import packed
+from ...secrets import HIDDEN, LEAST, Hide, hiding
 from ...tools import Tool
 from ...tools.arguments import sound
 
@@ -164,7 +168,7 @@ def written(data: Json) -> bytes:
 # -- lines as a course --------------------------------------------------------------------
 
 
-def read(data: bytes, where: str) -> tuple[Course, int]:
+def read_course(data: bytes, where: str) -> tuple[Course, int]:
     """Return the course that the whole lines tell, and how many bytes they are.
 
     What is torn can only be the end. Raises UsageError, which names the line, where
@@ -224,12 +228,9 @@ def message_of(data: Json, before: Turn | None = None) -> Message:
         case {"assistant": str(text)}:
             return Assistant(text, _calls(data.get("calls", ())))
         case {"results": list(results)}:
-            return Results(tuple(map(_result, results)), data.get("news", ""))
+            read = (Result(**{**r, "selected": tuple(r.get("selected", ()))}) for r in results)
+            return Results(tuple(read), data.get("news", ""))
     raise ValueError(f"{str(data)[:40]} is no message")
-
-
-def _result(data: Json) -> Result:
-    return Result(**{**data, "selected": tuple(data.get("selected", ()))})
 
 
 def _calls(data: Sequence[Json]) -> tuple[Call, ...]:
@@ -242,3 +243,134 @@ def reply_of(data: Json) -> Reply:
     made = {"calls": _calls(data.get("calls", ()))}
     usage = {"usage": Usage(**data["usage"])} if data.get("usage") else {}
     return Reply(**{**known, **made, **usage})
+
+
+# -- the file --------------------------------------------------------------------------------
+
+NOTEBOOK = ".ipynb"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a file holds: its course, how many bytes tell it, and how many there are."""
+
+    course: Course
+    whole: int = 0
+    size: int = 0
+
+
+def new_tape(folder: Path, name: str) -> Path:
+    """Return the path of a new recording; folders within `folder` are made for it.
+
+    Raises UsageError where it cannot be there.
+    """
+    path = folder / Path(name).expanduser()
+    if path.suffix == NOTEBOOK:
+        raise UsageError(f"--record {name} is a notebook; name a file of its own, as tape.jsonl")
+    if not path.parent.is_dir():
+        if not path.parent.resolve().is_relative_to(folder.resolve()):
+            raise UsageError(f"--record {name}: there is no folder {path.parent}; make it first")
+        path.parent.mkdir(parents=True)
+    return path
+
+
+def open_tape(path: Path, name: str) -> tuple[Kept, str]:
+    """Return what a file to be written holds, and what is to be said of it; it is there now.
+
+    A torn last line is cut. Raises UsageError for a file that is no recording, or that
+    cannot be written.
+    """
+    try:
+        with path.open("ab"):
+            kept = read_tape(path, name)
+            if kept.whole < kept.size:
+                os.truncate(path, kept.whole)
+                return Kept(kept.course, kept.whole, kept.whole), torn_line(kept, name)
+    except OSError as error:
+        raise UsageError(f"{name} cannot be written ({error.strerror})") from None
+    return kept, ""
+
+
+def read_tape(path: Path, name: str) -> Kept:
+    """Return what a file holds. Raises UsageError for what is no recording, and OSError."""
+    data = path.read_bytes()
+    course, whole = read_course(data, name)
+    return Kept(course, whole, len(data))
+
+
+def torn_line(kept: Kept, name: str) -> str:
+    """Return what is to be said of a recording whose last line is torn, "" for a whole one."""
+    if kept.whole == kept.size:
+        return ""
+    count = len(kept.course.turns)
+    turns = f"{count} turn before it is" if count == 1 else f"{count} turns before it are"
+    return f"the last line of {name} is torn and is left out; {turns} whole"
+
+
+def append_line(path: Path, kept: Kept, line: bytes) -> int:
+    """Put a line at the end of a file and on the disk; return how many bytes there are now.
+
+    Raises OSError, and then nothing of the line is there; ModelError where another
+    process has written to the file.
+    """
+    with path.open("ab", buffering=0) as file:
+        before = os.fstat(file.fileno()).st_size
+        if before != kept.size:
+            raise ModelError(f"{path.name} was changed by another program while the model answered")
+        whole = line if _ended(path, before) else b"\n" + line
+        try:
+            rest = memoryview(whole)
+            while rest:
+                rest = rest[file.write(rest) :]
+            os.fsync(file.fileno())
+        except OSError:
+            os.ftruncate(file.fileno(), before)
+            raise
+    return before + len(whole)
+
+
+def _ended(path: Path, size: int) -> bool:
+    with path.open("rb") as file:
+        file.seek(max(0, size - 1))
+        return file.read() in (b"", b"\n")
+
+
+# -- what never reaches a recording: secrets of the environment, and what looks like a key ---------
+
+_NAME = r"(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]{0,40}(?:key|token)|(?:x-)?api[-_]?key"
+_HEADER = re.compile(_NAME, re.IGNORECASE)
+_TOKEN = r"(?=[^\s\"'\\,;]*\d)[A-Za-z0-9._~+/=-]"
+_SPELLED = re.compile(
+    rf"((?:{_NAME})\\*[\"']?\s*[:=]\s*\\*[\"']?(?:(?:bearer|basic|token)\s+)?){_TOKEN}{{16,}}"
+    rf"|(\b(?:bearer|basic)\s+){_TOKEN}{{12,}}"
+    r"|\b(?:sk|pk|ghp|gho|xox[a-z])[-_][A-Za-z0-9_-]{16,}",
+    re.IGNORECASE,
+)
+
+
+def redacting(environment: Mapping[str, str]) -> Hide:
+    """Return what takes secrets, and what looks like a key, out of JSON-ready data."""
+    secrets = hiding(environment)
+
+    def text(said: str) -> str:
+        return _SPELLED.sub(_hidden, str(secrets(said)))
+
+    def hide(data: Any) -> Any:
+        match data:
+            case str():
+                return text(data)
+            case Mapping():
+                return {text(str(key)): hide_value(str(key), item) for key, item in data.items()}
+            case list() | tuple():
+                return [hide(item) for item in data]
+        return data
+
+    def hide_value(name: str, item: Any) -> Any:
+        secret = isinstance(item, str) and len(item) >= LEAST and _HEADER.fullmatch(name)
+        return HIDDEN if secret else hide(item)
+
+    return hide
+
+
+def _hidden(found: re.Match[str]) -> str:
+    return f"{found[1] or found[2] or ''}{HIDDEN}"

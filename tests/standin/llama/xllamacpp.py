@@ -42,6 +42,9 @@ class Server:
             heard(json.dumps({"error": error}))
         elif self.does == "refuses":
             heard(json.dumps({"error": {"type": "x", "message": "failed to\nparse grammar"}}))
+        elif self.does == "unbound":
+            print("0.32 E llg error: at 2(8): no such rule", file=sys.stderr, flush=True)
+            self.say(asked, heard, "text")
         elif self.does == "cut":
             heard(chunk({"text": "half a"}))
         elif self.does == "silent":

@@ -1,21 +1,24 @@
-"""What a model of this machine is told: a request as the body of one generation.
+"""A `Request` as the body of one generation, and the text that comes of it as a `Reply`.
 
-Pure. Where the file brings a chat template, the turns go by it; else they are written
-out in a plain form of ours, which any model can carry on.
+Pure. If the file has a chat template, the turns go by it; else they are written out in a plain
+form of ours, which any model can carry on. A reply is read whole, or not at all.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from ...content.value import well_formed
-from ...events import Call
-from ...request import Assistant, Message, Request, Results, User
+from ...errors import ModelError
+from ...events import Call, Usage
+from ...request import Assistant, Message, Reply, Request, Results, User, call_id
 from ...tools import Tool
-from . import grammar
+from .. import strict
+from .grammar import turn_grammar
 
 Json = dict[str, Any]
 
@@ -46,17 +49,15 @@ class Settings:
     """Whether a turn has to be a call, where one is valid."""
 
 
-def body(request: Request, settings: Settings) -> Json:
+def turn_body(request: Request, settings: Settings) -> Json:
     """Return the whole of what one turn is generated from.
 
     The seed is the number of the turn: the same request is answered alike.
     """
-    made = grammar.turn(request, settings.calls, settings.force)
-    said = _chat(request) if settings.template else _plain(request)
-    bound = {"grammar": made.text} if made.text else {}
-    loose = {"loose": list(made.loose)} if made.loose else {}
-    told: Json = well_formed({**said, **bound, **loose})
-    return told | {
+    turns = _chat(request) if settings.template else _plain(request)
+    grammar = turn_grammar(request, settings.calls, settings.force)
+    sent: Json = well_formed({**turns, **({"grammar": grammar} if grammar else {})})
+    return sent | {
         "max_tokens": settings.max_tokens,
         "temperature": settings.temperature,
         "seed": request.turn,
@@ -137,3 +138,67 @@ def _text(message: Message, names: dict[str, str]) -> str:
 def written(call: Call) -> str:
     """Return a call as the line that the model writes for it."""
     return compact({"tool": call.tool, "arguments": dict(call.arguments)})
+
+
+# -- the reply ---------------------------------------------------------------------------------
+
+_CALLS = re.compile(r"(?:^|\n)(?=\{)")
+UNREADABLE = "unreadable"
+"""The tool of a call that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a turn came to its end: "stop", "length" or "context"; and what it took."""
+
+    reason: str
+    usage: Usage | None = None
+
+
+Piece = str | End
+
+
+def reply(
+    pieces: Iterable[Piece], turn: int, calls: bool, on_text: Callable[[str], object]
+) -> Reply:
+    """Return the reply that the pieces make; `calls` says whether lines may be calls.
+
+    Raises ModelError where the end is missing.
+    """
+    whole, shown = "", 0
+    for piece in pieces:
+        if isinstance(piece, End):
+            return _finished(whole, piece, turn, calls)
+        whole += well_formed(piece)
+        text = said(whole, calls)
+        if len(text) > shown:
+            on_text(text[shown:])
+            shown = len(text)
+    raise ModelError("the model's reply was cut off before its end; running again asks anew")
+
+
+def said(whole: str, calls: bool) -> str:
+    """Return the text before the calls, without what may still be the line's end."""
+    found = _CALLS.search(whole) if calls else None
+    return whole[: found.start()] if found else whole.rstrip("\n")
+
+
+def _finished(whole: str, end: End, turn: int, calls: bool) -> Reply:
+    text = said(whole, calls)
+    if end.reason != "stop":
+        return Reply(text, stop=end.reason, usage=end.usage)
+    lines = [line for line in whole[len(text) :].split("\n") if line] if calls else []
+    made = tuple(_call(line, call_id(turn, place, len(lines))) for place, line in enumerate(lines))
+    return Reply(text.strip(), made, "tools" if made else "end", end.usage)
+
+
+def _call(line: str, name: str) -> Call:
+    """Return the call that a line holds. What cannot be read is told to the model, not run."""
+    try:
+        found = strict.read(line)
+    except ValueError as error:
+        return Call(name, UNREADABLE, {}, str(error))
+    match found:
+        case {"tool": str(tool), "arguments": dict(arguments)} if len(found) == 2:
+            return Call(name, tool, arguments)
+    return Call(name, UNREADABLE, {}, 'a call is {"tool":"NAME","arguments":{...}}')
