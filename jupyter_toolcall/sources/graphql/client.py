@@ -19,7 +19,8 @@ from weakref import WeakKeyDictionary
 from ...digest import encode
 from ...errors import CallError, DefinitionError
 from ...secrets import HIDDEN, LEAST
-from .. import http
+from .. import http_client as http
+from ..allowed_hosts import RequestLimits
 from .introspection import Send
 from .paths import Path, Step, known_id, needed, query, steps
 
@@ -74,7 +75,7 @@ def sender(to: Endpoint) -> Send:
     parts = urlsplit(to.url)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
     port = parts.port or {"http": 80, "https": 443}[parts.scheme]
-    door = http.Door((f"{host}:{port}",), SECONDS, SIZE, says="an endpoint at one of {}")
+    door = RequestLimits((f"{host}:{port}",), SECONDS, SIZE, allow_hint="an endpoint at one of {}")
 
     def send(text: str, variables: Mapping[str, Any]) -> Any:
         headers = _filled(to)
