@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .session import Session as Session
     from .sources.definition_tools import from_definition as from_definition
     from .sources.definition_tools import to_definition as to_definition
-    from .sources.graphql import from_graphql as from_graphql
+    from .sources.graphql_tools import from_graphql as from_graphql
     from .tools import Tool as Tool
     from .tools import Toolbox as Toolbox
     from .tools import tool as tool
@@ -29,7 +29,7 @@ _HOMES = {
     "Tool": ".tools",
     "Toolbox": ".tools",
     "from_definition": ".sources.definition_tools",
-    "from_graphql": ".sources.graphql",
+    "from_graphql": ".sources.graphql_tools",
     "to_definition": ".sources.definition_tools",
     "tool": ".tools",
     "verify": ".reruns.rerun",

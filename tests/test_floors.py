@@ -41,7 +41,7 @@ HEAVY = {
     "anywidget": "panel/widget.py",
     "docstring_parser": "tools/docs.py",
     "filelock": "journal/disk/files.py",
-    "graphql": "sources/graphql/sdl.py",
+    "graphql": "sources/graphql_sdl.py",
     "graphviz": "view/tidy.py",
     "mistune": "preview/markup.py",
     "nbclient": "notebooks/files.py",
