@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from ..errors import CallError, DefinitionError
@@ -29,15 +29,18 @@ _PARAMETERS = "tool.function.parameters"
 _KEYS = ("type", "tool", "endpoint", "defaults", "static_parameters", "result")
 _LATER_KEYS = ("context", "options", "response_display")
 """Keys of later versions: a null there has no meaning, and is left out."""
-_ENDPOINT = {
-    "url": (),
-    "method": ("get", "post", "put", "delete"),
-    "argument_location": ("body", "form", "path", "query"),
-    "timeout": (),
+_ENDPOINT_KEYS = ("url", "method", "argument_location", "timeout")
+_WORDS: dict[str, tuple[str, ...]] = {
+    "type": KINDS,
+    "tool.type": ("function",),
+    "endpoint.method": ("get", "post", "put", "delete"),
+    "endpoint.argument_location": ("body", "form", "path", "query"),
+    "static_parameters.type": ("string", "int", "boolean", "data_source_list"),
+    "transform.action": ACTIONS,
+    "when.operator": ("eq",),
 }
-"""The keys of an endpoint, with the words that each takes."""
+"""The words that a key takes, by the object that it is in."""
 _STATIC_TYPES = {"string": str, "int": int, "boolean": bool, "data_source_list": list}
-Word = TypeVar("Word", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ def read_definition(source: Any) -> Definition:
     Raises DefinitionError, which names the place of what is wrong.
     """
     part = _object(_renamed(_loaded(source)), _KEYS, "")
-    kind = _one_of(part.get("type", "action"), KINDS, "type")
+    kind: Kind = part.get("type", "action")
     function = _read_function(part.get("tool"))
     if kind == "endpoint" and "endpoint" not in part:
         raise DefinitionError("endpoint: is missing; type 'endpoint' needs it")
@@ -176,9 +179,14 @@ def _renamed(data: Any) -> Any:
     return {k: v for k, v in renamed.items() if not (k in _LATER_KEYS and v is None)}
 
 
-def _object(data: Any, keys: tuple[str, ...], place: str) -> dict[str, Any]:
-    """Return an object without what is null. Raises DefinitionError for another key."""
-    where = f"{place}." if place else ""
+def _object(
+    data: Any, keys: tuple[str, ...], place: str, required: tuple[str, ...] = (), of: str = ""
+) -> dict[str, Any]:
+    """Return an object without what is null; `of` is its name in `_WORDS`, if not its place.
+
+    Raises DefinitionError for another key or word, and for a required key that is missing.
+    """
+    where, of = (f"{place}." if place else ""), (f"{of or place}." if of or place else "")
     if not isinstance(data, Mapping):
         at = f"{place}: " if place else ""
         raise DefinitionError(f"{at}{data!r:.60} is no object with {', '.join(keys)}")
@@ -188,16 +196,17 @@ def _object(data: Any, keys: tuple[str, ...], place: str) -> dict[str, Any]:
                 f"{where}{key}: there is no such key; there are {', '.join(keys)}."
                 f"{nearest(str(key), keys)}"
             )
-    return {key: data[key] for key in keys if data.get(key) is not None}
-
-
-def _one_of(word: Any, words: tuple[Word, ...], place: str) -> Word:
-    if word not in words:
-        raise DefinitionError(
-            f"{place}: {word!r:.60} is not known; there is {' or '.join(words)}."
-            f"{nearest(str(word), words)}"
-        )
-    return words[words.index(word)]
+    part = {key: data[key] for key in keys if data.get(key) is not None}
+    for key in keys:
+        words = _WORDS.get(f"{of}{key}", ())
+        there = f"; there is {' or '.join(words)}" if words else ""
+        if key in required and key not in part:
+            raise DefinitionError(f"{where}{key}: is missing{there}")
+        if words and key in part and part[key] not in words:
+            word = part[key]
+            guess = nearest(str(word), words)
+            raise DefinitionError(f"{where}{key}: {word!r:.60} is not known{there}.{guess}")
+    return part
 
 
 # -- tool, endpoint, static_parameters, result --------------------------------------------
@@ -206,14 +215,9 @@ def _one_of(word: Any, words: tuple[Word, ...], place: str) -> Word:
 def _read_function(tool: Any) -> dict[str, Any]:
     if tool is None:
         raise DefinitionError('tool: is missing; write {"function": {"name": ...}}')
-    part = _object(tool, ("type", "function"), "tool")
-    _one_of(part.get("type", "function"), ("function",), "tool.type")
-    if "function" not in part:
-        raise DefinitionError("tool.function: is missing")
-    function = _object(part["function"], ("name", "description", "parameters"), "tool.function")
-    for key in ("name", "parameters"):
-        if key not in function:
-            raise DefinitionError(f"tool.function.{key}: is missing")
+    part = _object(tool, ("type", "function"), "tool", ("function",))
+    keys, required = ("name", "description", "parameters"), ("name", "parameters")
+    function = _object(part["function"], keys, "tool.function", required)
     name, description = function["name"], function.get("description", "")
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,128}", name):
         raise DefinitionError(
@@ -229,16 +233,10 @@ def _endpoint_object(data: Any) -> dict[str, Any]:
     if isinstance(data, Mapping) and "argumentLocation" in data:
         names = {"argumentLocation": "argument_location"}
         data = {names.get(key, key): value for key, value in data.items()}
-    return _object(data, tuple(_ENDPOINT), "endpoint")
+    return _object(data, _ENDPOINT_KEYS, "endpoint", _ENDPOINT_KEYS[:3])
 
 
 def _read_endpoint(part: Mapping[str, Any]) -> Endpoint:
-    for key, words in _ENDPOINT.items():
-        if key not in part and key != "timeout":
-            there = f"; there is {' or '.join(words)}" if words else ""
-            raise DefinitionError(f"endpoint.{key}: is missing{there}")
-        if words:
-            _one_of(part[key], words, f"endpoint.{key}")
     method, location, seconds = part["method"], part["argument_location"], part.get("timeout", 1)
     if method in ("get", "delete") and location in ("body", "form"):
         raise DefinitionError(
@@ -280,13 +278,14 @@ def _read_static(data: Any) -> dict[str, Any]:
     fixed = {}
     for index, each in enumerate(data):
         place = f"static_parameters.{index}"
-        part = _object(each, ("name", "required", "type", "description", "default"), place)
-        if not isinstance(part.get("name"), str) or not part["name"]:
+        keys, required = ("name", "required", "type", "description", "default"), ("name", "type")
+        part = _object(each, keys, place, required, "static_parameters")
+        if not isinstance(part["name"], str) or not part["name"]:
             raise DefinitionError(f"{place}.name: is missing")
-        kind = _one_of(part.get("type"), tuple(_STATIC_TYPES), f"{place}.type")
         if "default" in part:
-            if type(part["default"]) is not _STATIC_TYPES[kind]:
-                raise DefinitionError(f"{place}.default: {part['default']!r:.60} is no {kind}")
+            value, kind = part["default"], part["type"]
+            if type(value) is not _STATIC_TYPES[kind]:
+                raise DefinitionError(f"{place}.default: {value!r:.60} is no {kind}")
             fixed[part["name"]] = part["default"]
         elif part.get("required"):
             raise DefinitionError(f"{place}.default: is missing, and {part['name']} is required")
@@ -354,8 +353,8 @@ def _read_short_form(key: str, text: str, place: str) -> Default:
 
 
 def _read_transform(key: str, data: Any, place: str) -> Default:
-    part = _object(data, ("action", "when", "value", "format"), place)
-    action = _one_of(part.get("action", "default"), ACTIONS, f"{place}.action")
+    part = _object(data, ("action", "when", "value", "format"), place, (), "transform")
+    action: Action = part.get("action", "default")
     when = _read_condition(part["when"], f"{place}.when") if "when" in part else None
     contents = [name for name in ("value", "format") if name in part]
     if action == "remove" and contents:
@@ -370,11 +369,7 @@ def _read_transform(key: str, data: Any, place: str) -> Default:
 
 
 def _read_condition(data: Any, place: str) -> Condition:
-    part = _object(data, ("key", "value", "operator"), place)
-    for name in ("key", "value"):
-        if name not in part:
-            raise DefinitionError(f"{place}.{name}: is missing")
-    _one_of(part.get("operator", "eq"), ("eq",), f"{place}.operator")
+    part = _object(data, ("key", "value", "operator"), place, ("key", "value"), "when")
     key, value = part["key"], part["value"]
     if not isinstance(key, str) or any(not step or step[0] == "_" for step in key.split(".")):
         raise DefinitionError(f"{place}.key: {key!r:.60} is no name of a parameter or vars.NAME")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
@@ -14,6 +14,8 @@ from ..tools import nearest
 from ..tools.tool import misfits
 
 Schema = Mapping[str, Any]
+Ignored = Callable[[str, bool], bool]
+"""Whether an argument, by its name, is not checked; the flag says that a part is missing."""
 _NAMING = ("properties", "$defs", "patternProperties")
 """What makes an object a schema, where it has no type."""
 _KEYWORDS = ("anyOf", "oneOf", "allOf", "$ref", "required", "additionalProperties")
@@ -108,18 +110,6 @@ def is_open(schema: Schema) -> bool:
     )
 
 
-def without(schema: Schema, hidden: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Any]:
-    """Return a schema without some parameters, and with others not required."""
-    gone = set(hidden)
-    spared = gone | set(optional)
-    kept = dict(schema)
-    if gone & set(property_names(schema)):
-        kept["properties"] = {k: v for k, v in schema["properties"].items() if k not in gone}
-    if spared & set(schema.get("required", ())):
-        kept["required"] = [name for name in schema["required"] if name not in spared]
-    return kept
-
-
 # -- the arguments of a call --------------------------------------------------------------
 
 
@@ -129,8 +119,14 @@ class ArgumentChecker:
     `title` begins its errors; `also` are names that the schema lacks and a call may have.
     """
 
-    def __init__(self, title: str, schema: Schema, also: Iterable[str] = ()) -> None:
-        self.title, self.schema = title, schema
+    def __init__(
+        self,
+        title: str,
+        schema: Schema,
+        also: Iterable[str] = (),
+        ignored: Ignored = lambda name, missing: False,
+    ) -> None:
+        self.title, self.schema, self.ignored = title, schema, ignored
         self.known = (*property_names(schema), *also)
         self._validator = _validator(schema)
 
@@ -140,8 +136,7 @@ class ArgumentChecker:
         A value that fits as it is stays as it is.
         """
         converted = self._converted(dict(arguments))
-        errors = self._validator.iter_errors(converted)
-        fields = dict(problem for error in errors for problem in _problems(error))
+        fields = dict(filter(None, map(self._problem, self._validator.iter_errors(converted))))
         if not is_open(self.schema):
             there = ", ".join(property_names(self.schema)) or "none"
             fields |= {
@@ -153,13 +148,25 @@ class ArgumentChecker:
             raise misfits(self.title, fields)
         return converted
 
+    def _problem(self, error: ValidationError) -> tuple[str, str] | None:
+        """Return the place of an error and what is wrong there; None where it is ignored."""
+        path = [str(part) for part in error.instance_path]
+        missing = error.kind.name == "required"
+        if missing:
+            path.append(error.kind.as_dict()["property"])
+        # Names that the schema lacks are listed beside this, with the nearest that it has.
+        is_unknown = error.kind.name == "additionalProperties" and not path
+        if is_unknown or (path and self.ignored(path[0], missing)):
+            return None
+        return ".".join(path) or "arguments", "is missing" if missing else _message(error)[:200]
+
     def _converted(self, arguments: dict[str, Any]) -> dict[str, Any]:
         for _ in range(_MAX_PASSES):
             changes: dict[tuple[str | int, ...], Any] = {}
             for error in self._validator.iter_errors(arguments):
                 for path, value, types in _type_errors(error):
                     converted = _spelled(value, types)
-                    if converted is not value:
+                    if converted is not value and not self.ignored(str(path[0]), False):
                         changes.setdefault(path, converted)
             if not changes:
                 break
@@ -212,15 +219,3 @@ def _spelled(value: Any, types: list[str]) -> Any:
         case _:
             fits = False
     return parsed if fits else value
-
-
-def _problems(error: ValidationError) -> Iterator[tuple[str, str]]:
-    path = [str(part) for part in error.instance_path]
-    match error.kind.name:
-        case "required":
-            yield ".".join((*path, error.kind.as_dict()["property"])), "is missing"
-        case "additionalProperties" if not path:
-            # The checker names these itself, with the nearest name.
-            return
-        case _:
-            yield ".".join(path) or "arguments", _message(error)[:200]

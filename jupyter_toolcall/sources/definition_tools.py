@@ -25,7 +25,7 @@ from .allowed_hosts import RequestLimits
 from .definition_defaults import EMPTY, Default, apply_defaults, unset_messages
 from .definition_endpoint import Endpoint, call_endpoint
 from .definition_file import VARIABLE_OF, Definition, check_depth, read_definition, templates_in
-from .definition_schema import ArgumentChecker, is_open, property_names, without
+from .definition_schema import ArgumentChecker, Ignored, is_open, property_names
 from .definition_templates import NotSet, Scope, Template
 
 _LOCAL_PORT = re.compile(r"(?<=//)(localhost|127\.0\.0\.1|\[::1\]):\d+")
@@ -179,21 +179,10 @@ class _Filling:
 
 
 def _filling(definition: Definition) -> _Filling:
-    """Return the `fill` of a tool: nothing is required that a default may fill in."""
-    schema = {key: value for key, value in definition.parameters.items() if key != "required"}
-    inside = {_head(default.key) for default in definition.defaults if "." in default.key}
-    parts = {
-        name: {key: value for key, value in part.items() if key != "required"}
-        for name, part in schema.get("properties", {}).items()
-        if name in inside and isinstance(part, Mapping)
-    }
-    if parts:
-        schema["properties"] = {**schema["properties"], **parts}
+    """Return the `fill` of a tool: nothing is required, since a default may fill it in."""
     touched = [default.key for default in definition.defaults] + _parameters_read(definition)
     names = (*touched, *map(_head, touched), *definition.fixed)
-    return _Filling(
-        definition, functools.cache(lambda: ArgumentChecker(definition.name, schema, names))
-    )
+    return _Filling(definition, _checker(definition, names, lambda name, missing: missing))
 
 
 def _checking(definition: Definition) -> Check:
@@ -203,17 +192,25 @@ def _checking(definition: Definition) -> Check:
     """
     defaults = definition.defaults
     written = {_head(d.key) for d in defaults if "." in d.key or d.action == "override"}
-    schema = without(definition.parameters, (), {d.key for d in defaults if d.action == "remove"})
-    free = {n for n in property_names(schema) if n in written or n in definition.fixed}
-    if free:
-        schema["properties"] = {**schema["properties"], **{name: {} for name in free}}
+    free = written | set(definition.fixed)
+    removed = {d.key for d in defaults if d.action == "remove"}
     names = (*definition.argument_names, *_parameters_read(definition))
-    checker = functools.cache(lambda: ArgumentChecker(definition.name, schema, names))
+    checker = _checker(
+        definition, names, lambda name, missing: name in free or (missing and name in removed)
+    )
 
     def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
         return {"arguments": checker()(arguments)}
 
     return check
+
+
+def _checker(
+    definition: Definition, also: Iterable[str], ignored: Ignored
+) -> Callable[[], ArgumentChecker]:
+    """Return what makes a checker when it is first needed."""
+    parameters = definition.parameters
+    return functools.cache(lambda: ArgumentChecker(definition.name, parameters, also, ignored))
 
 
 def _shown_parameters(definition: Definition) -> dict[str, Any]:
@@ -227,7 +224,13 @@ def _shown_parameters(definition: Definition) -> dict[str, Any]:
     filled_in = {default.key for default in always if default.action == "default"}
     read = set(map(_head, _parameters_read(definition)))
     hidden = (settled - read) | set(definition.fixed)
-    return without(definition.parameters, hidden, settled | filled_in)
+    spared = hidden | settled | filled_in
+    shown = dict(definition.parameters)
+    if hidden & set(property_names(shown)):
+        shown["properties"] = {k: v for k, v in shown["properties"].items() if k not in hidden}
+    if spared & set(shown.get("required", ())):
+        shown["required"] = [name for name in shown["required"] if name not in spared]
+    return shown
 
 
 def _ignores_the_model(default: Default) -> bool:

@@ -7,6 +7,7 @@ fields and a session calls a few, so nothing is made for a field before it is lo
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,28 +31,24 @@ _MAX_ID_KINDS = 20
 class LazyMapping(Mapping[str, Any]):
     """A mapping that is made when it is first looked at."""
 
-    __slots__ = ("_make", "_mapping")
-
     def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
         self._make = make
-        self._mapping: dict[str, Any] | None = None
 
+    @functools.cached_property
     def _whole(self) -> dict[str, Any]:
-        if self._mapping is None:
-            self._mapping = self._make()
-        return self._mapping
+        return self._make()
 
     def __getitem__(self, key: str) -> Any:
-        return self._whole()[key]
+        return self._whole[key]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._whole())
+        return iter(self._whole)
 
     def __len__(self) -> int:
-        return len(self._whole())
+        return len(self._whole)
 
     def __repr__(self) -> str:
-        return repr(self._whole())
+        return repr(self._whole)
 
 
 def offered(arguments: Iterable[Argument]) -> tuple[Argument, ...]:

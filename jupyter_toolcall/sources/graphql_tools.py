@@ -248,9 +248,8 @@ class Function(NamedTuple):
             return self.objects_by_id(data) if len(self.makes) == 1 else data
         if self.operation == "mutation" and not by_loaders:
             return data
-        if isinstance(data, list):
-            return list(self.objects_in(data, of, step, loaders))
-        return self.object(data, of, step, loaders)
+        objects = list(self.objects_in(data, of, step))
+        return objects if isinstance(data, list) else next(iter(objects), None)
 
     def objects_by_id(self, data: Any) -> Any:
         """Return the objects of ids: a field that returns ids returns the objects."""
@@ -268,40 +267,28 @@ class Function(NamedTuple):
         step = Step(loader.field, (("id", str(object_id)),), (), loader.on, True)
         return self.api.classes[kind](None, step)
 
-    def objects_in(
-        self,
-        data: list[Any],
-        of: ObjectPath | None,
-        step: Step,
-        loaders: Mapping[str, Loader | None],
-    ) -> Iterator[ObjectPath]:
-        """Yield the objects of a list, those of lists in it too; what is null is left out."""
-        for index, each in enumerate(data):
-            inner = step._replace(item=(*step.item, index))
-            if isinstance(each, list):
-                yield from self.objects_in(each, of, inner, loaders)
-            elif (found := self.object(each, of, inner, loaders)) is not None:
-                yield found
+    def objects_in(self, data: Any, of: ObjectPath | None, step: Step) -> Iterator[ObjectPath]:
+        """Yield the objects that a response describes, those of lists in lists too.
 
-    def object(
-        self,
-        data: Any,
-        of: ObjectPath | None,
-        step: Step,
-        loaders: Mapping[str, Loader | None],
-    ) -> ObjectPath | None:
-        """Return the object that a response describes: by its id, or by its path."""
-        if data is None:
-            return None
-        kind = data.get("__typename") if isinstance(data, dict) else None
-        if not isinstance(kind, str) or kind not in loaders:
-            shown = kind if isinstance(kind, str) else f"{data!r:.60}"
-            raise CallError(f"the server gave a {shown}, which its schema does not tell of here")
-        if loaders[kind]:
-            if data.get(f"id_{kind}") is None:
+        One is found again by its id, or else by its path; what is null is left out.
+        """
+        if isinstance(data, list):
+            for index, each in enumerate(data):
+                yield from self.objects_in(each, of, step._replace(item=(*step.item, index)))
+        elif data is not None:
+            kind = data.get("__typename") if isinstance(data, dict) else None
+            if not isinstance(kind, str) or kind not in self.makes:
+                shown = kind if isinstance(kind, str) else f"{data!r:.60}"
+                raise CallError(
+                    f"the server gave a {shown}, which its schema does not tell of here"
+                )
+            if self.loaders[kind] is None:
+                on = kind if len(self.makes) > 1 else ""
+                yield self.api.classes[kind](of, step._replace(on=on))
+            elif data.get(f"id_{kind}") is None:
                 raise CallError(f"the server gave a {kind} without an id")
-            return self.object_by_id(kind, data[f"id_{kind}"])
-        return self.api.classes[kind](of, step._replace(on=kind if len(loaders) > 1 else ""))
+            else:
+                yield self.object_by_id(kind, data[f"id_{kind}"])
 
 
 def _scalars(schema: Schema, name: str) -> str:
