@@ -81,8 +81,7 @@ def parser() -> argparse.ArgumentParser:
     what = f"run notebooks anew, offline, and compare; {RIGHTS}"
     add = command("verify", _verify, what, trust=True)
     add("file", type=Path, nargs="+", help="a notebook, or a journal")
-    what = "let run what was decided by hand on another machine, too"
-    add("--allow", action="store_true", help=what)
+    add("--allow", action="store_true", help="also run what a person decided on another computer")
     what = f"whether exercises pass by their own solutions; {RIGHTS}"
     add = command("check", _check, what, trust=True)
     add("notebook", type=Path, nargs="+")
@@ -96,8 +95,7 @@ def _export_options(add: Add) -> None:
     add("file", type=Path, help="a notebook with recorded sessions, or a journal")
     add("--to", choices=list(FORMATS), help=formats)
     add("--output", type=Path, help="the file; with several sessions, its beginning")
-    which = "a session's cell or name; all without it"
-    add("--session", default="", metavar="N", help=which)
+    add("--session", default="", metavar="N", help="a session's cell or name; all without it")
     add("--force", action="store_true", help="overwrite what no export made")
 
 
@@ -108,8 +106,7 @@ def _eval_options(add: Add) -> None:
     add("--models", type=_names, default=("ideal",), metavar="NAME,…", help=which)
     add("--attempts", type=int, default=1, metavar="N")
     add("--max-turns", type=int, default=50, metavar="N")
-    what = "has to be said for real models"
-    add("--approve", default="", metavar="all|read-only", help=what)
+    add("--approve", default="", metavar="all|read-only", help="has to be said for real models")
     add("--each", action="store_true", help="a row for each task")
     add("--json", type=Path, metavar="FILE", help="where every run goes, as JSON")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import doctest
 import json
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -18,6 +19,7 @@ from pydantic import BaseModel, SecretStr
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, from_definition, to_definition
 from jupyter_toolcall.errors import DefinitionError
+from jupyter_toolcall.sources import definition_tools
 
 SET_LANGUAGE = {
     "type": "context",
@@ -1027,3 +1029,9 @@ def test_a_name_that_a_model_made_up_is_told_in_one_line_of_plain_text(name: str
         assert call.error.isprintable()
         assert "there is no such argument" in call.error
         assert len(call.error) < 500
+
+
+def test_the_examples_of_the_docstrings_run() -> None:
+    result = doctest.testmod(definition_tools)
+    assert result.attempted > 0
+    assert result.failed == 0

@@ -30,6 +30,10 @@ from ..state.steps import AskModel
 from .ideal_model import Ideal
 from .tasks import Task
 
+Schemes = Sequence[str | Scheme]
+Models = Sequence[str | Model]
+Planned = tuple[str | Scheme, str | Model, Task, int]
+"""A scheme, a model, a task, and the number of the attempt."""
 SCHEMES = ("select", "current", "flat", "native")
 """`native` is `native(flat)`: every tool stands in the text."""
 IDEAL = "ideal"
@@ -40,10 +44,8 @@ Calls (the scheme's own too), turns, requests and input tokens are those of a me
 the share of the input that a prompt cache serves. A figure after ~ is an estimate from the request
 as JSON (about 10 % off for tools in English), with a cache that forgets nothing. By reference:
 always an estimate, for models such as Claude that read a tool where it was first shown."""
-COLUMNS = (
-    *("scheme", "model", "solved", "calls", "turns", "requests", "input tokens", "cached"),
-    *("by reference", "cached"),
-)
+COLUMNS: tuple[str, ...] = ("scheme", "model", "solved", "calls", "turns", "requests")
+COLUMNS += ("input tokens", "cached", "by reference", "cached")
 _PIECE = re.compile(r"[A-Z]?[a-z]{1,10}|[A-Z]{1,3}|\d{1,3}|[^\w\s]{1,3}|[^\W\d_a-zA-Z]|\n+")
 """A word of camelCase, some capitals, three digits, up to three signs in a row."""
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=dict)
@@ -81,8 +83,8 @@ class Run:
 
 def compare(
     tasks: Sequence[Task],
-    schemes: Sequence[str | Scheme] = SCHEMES,
-    models: Sequence[str | Model] = (IDEAL,),
+    schemes: Schemes = SCHEMES,
+    models: Models = (IDEAL,),
     *,
     attempts: int = 1,
     approve: str = "",
@@ -98,22 +100,18 @@ def compare(
     combined = list(product(schemes, models, tasks, range(1, attempts + 1)))
     if not combined:
         raise UsageError("there is nothing to run: give a task, a scheme, a model, an attempt")
-
-    def runs() -> Iterator[Run]:
-        with bar(len(combined), "eval", "run") as progress:
-            for scheme, model, task, attempt in combined:
-                yield _attempt(task, scheme, model, attempt, approve or "all", max_turns)
-                progress.update()
-
-    return runs()
+    # What is wrong is said here, before the first run is asked for.
+    return _runs(combined, approve or "all", max_turns)
 
 
-def _check_models(
-    tasks: Sequence[Task],
-    schemes: Sequence[str | Scheme],
-    models: Sequence[str | Model],
-    approve: str,
-) -> None:
+def _runs(combined: Sequence[Planned], approve: str, max_turns: int) -> Iterator[Run]:
+    with bar(len(combined), "eval", "run") as progress:
+        for planned in combined:
+            yield _run(planned, approve, max_turns)
+            progress.update()
+
+
+def _check_models(tasks: Sequence[Task], schemes: Schemes, models: Models, approve: str) -> None:
     """Raise UsageError for what cannot run, and for what would run unasked."""
     for model in models:
         name = _label(model)
@@ -130,14 +128,10 @@ def _check_models(
     for model in models:
         if model != IDEAL:
             model_named(model)
-    if IDEAL not in models:
-        return
-    in_text = [name for name in names if name.startswith("native(")]
-    if any(name != "native(flat)" for name in in_text):
-        raise UsageError(
-            f"the model {IDEAL} cannot speak {in_text[0]}; give native, or other models"
-        )
-    for task in tasks:
+    for name in names if IDEAL in models else ():
+        if name.startswith("native(") and name != "native(flat)":
+            raise UsageError(f"the model {IDEAL} cannot speak {name}; give native, or other models")
+    for task in tasks if IDEAL in models else ():
         if not task.plan:
             raise UsageError(
                 f"task {task.name!r} has no plan, and the model {IDEAL} goes by it: give "
@@ -145,15 +139,9 @@ def _check_models(
             )
 
 
-def _attempt(
-    task: Task,
-    scheme: str | Scheme,
-    model: str | Model,
-    attempt: int,
-    approve: str,
-    max_turns: int,
-) -> Run:
+def _run(planned: Planned, approve: str, max_turns: int) -> Run:
     """Return one run; a failure of a model, a tool or a check is in it."""
+    scheme, model, task, attempt = planned
     asked: list[tuple[Request, Reply | None]] = []
     session: Session | None = None
 
@@ -331,10 +319,9 @@ def _figures(runs: Sequence[Run]) -> tuple[str, ...]:
     about = "~" if any(run.estimated for run in runs) else ""
     return (
         f"{sum(run.solved for run in runs)}/{len(runs)}",
-        *(
-            _mean(sum(getattr(run, name) for run in runs), len(runs))
-            for name in ("calls", "turns", "requests")
-        ),
+        _mean(sum(run.calls for run in runs), len(runs)),
+        _mean(sum(run.turns for run in runs), len(runs)),
+        _mean(sum(run.requests for run in runs), len(runs)),
         f"{about}{_mean(counted.input, len(runs), 0)}",
         f"{about}{_cached_share(counted)}",
         f"~{_mean(referred.input, len(runs), 0)}",

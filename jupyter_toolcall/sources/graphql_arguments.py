@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -236,14 +236,7 @@ def _scalar(name: str, value: Any) -> Value:
             return value
         case "Int", float() if number.is_integer():
             return int(number)
-        case "Float", int() | float() if _is_finite(number):
+        case "Float", int() | float() if abs(number) <= sys.float_info.max:
             return number
     kind = {"Int": "a whole number", "Float": "a number", "Boolean": "true or false"}
     raise _Misfit(f"must be {kind.get(name, 'a text')}, not {value!r:.60}")
-
-
-def _is_finite(number: float) -> bool:
-    try:
-        return math.isfinite(number)
-    except OverflowError:
-        return False
