@@ -32,6 +32,7 @@ from .tasks import Task
 
 Schemes = Sequence[str | Scheme]
 Models = Sequence[str | Model]
+Exchange = tuple[Request, Reply | None]
 Planned = tuple[str | Scheme, str | Model, Task, int]
 """A scheme, a model, a task, and the number of the attempt."""
 SCHEMES = ("select", "current", "flat", "native")
@@ -142,7 +143,7 @@ def _check_models(tasks: Sequence[Task], schemes: Schemes, models: Models, appro
 def _run(planned: Planned, approve: str, max_turns: int) -> Run:
     """Return one run; a failure of a model, a tool or a check is in it."""
     scheme, model, task, attempt = planned
-    asked: list[tuple[Request, Reply | None]] = []
+    asked: list[Exchange] = []
     session: Session | None = None
 
     def noting(request: Request) -> Reply | None:
@@ -170,12 +171,7 @@ def _run(planned: Planned, approve: str, max_turns: int) -> Run:
     # A model and a check are other people's functions: what they raise ends this run alone.
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-    requests = [request for request, _ in asked]
-    estimates = _estimated(as_sent(requests))
-    counted = [
-        Tokens(reply.usage.input, reply.usage.cached) if reply and reply.usage else estimate
-        for (_, reply), estimate in zip(asked, estimates, strict=True)
-    ]
+    counted, by_reference = _counted(asked)
     return Run(
         task.name,
         scheme if isinstance(scheme, str) else scheme.name,
@@ -186,9 +182,9 @@ def _run(planned: Planned, approve: str, max_turns: int) -> Run:
         calls=len(session.state.order) if session else 0,
         turns=session.state.turns if session else 0,
         requests=len(asked),
-        tokens=_sum(counted),
+        tokens=counted,
         estimated=any(reply is None or reply.usage is None for _, reply in asked),
-        by_reference=_sum(_estimated(as_sent(requests, by_reference=True))),
+        by_reference=by_reference,
     )
 
 
@@ -271,6 +267,16 @@ def _resolved(part: Any, declared: Mapping[str, wire.Json]) -> Any:
         case list():
             return [_resolved(item, declared) for item in part]
     return part
+
+
+def _counted(asked: Sequence[Exchange]) -> tuple[Tokens, Tokens]:
+    """Return the tokens as a provider counted them, or else as estimated; and by reference."""
+    requests = [request for request, _ in asked]
+    counted = [
+        Tokens(reply.usage.input, reply.usage.cached) if reply and reply.usage else estimate
+        for (_, reply), estimate in zip(asked, _estimated(as_sent(requests)), strict=True)
+    ]
+    return _sum(counted), _sum(_estimated(as_sent(requests, by_reference=True)))
 
 
 def _estimated(requests: Iterable[str]) -> list[Tokens]:

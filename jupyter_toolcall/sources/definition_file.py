@@ -120,28 +120,28 @@ def templates_in(result: Any) -> Iterator[Template]:
 
 def _loaded(source: Any) -> Any:
     """Return plain JSON data of our own, whatever it is given as."""
-    place = "the definition"
+    where = "the definition"
     is_path = isinstance(source, str) and not source.lstrip().startswith("{")
     if isinstance(source, Path) or is_path:
         path = Path(source).expanduser()
         if path.suffix != ".json":
             raise DefinitionError(f"{str(source)!r:.80} is neither a JSON object nor a .json file")
-        place = f"{str(path)!r:.120}"
+        where = f"{str(path)!r:.120}"
         try:
             source = path.read_text(encoding="utf-8")
         except (OSError, UnicodeError) as error:
-            raise DefinitionError(f"{place} cannot be read: {error}") from None
+            raise DefinitionError(f"{where} cannot be read: {error}") from None
     try:
         text = source if isinstance(source, str) else json.dumps(source, allow_nan=False)
         data = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
     except RecursionError:
-        raise DefinitionError(_too_deep(place)) from None
+        raise DefinitionError(_too_deep(where)) from None
     except (TypeError, ValueError) as error:
-        raise DefinitionError(f"{place} is no JSON: {error}") from None
-    return check_depth(data, place)
+        raise DefinitionError(f"{where} is no JSON: {error}") from None
+    return check_depth(data, where)
 
 
-def check_depth(data: Any, place: str) -> Any:
+def check_depth(data: Any, where: str) -> Any:
     """Return JSON data. Raises DefinitionError where it is nested too deep."""
     level: list[Any] = [[data]]
     for _ in range(DEEPEST + 1):
@@ -149,11 +149,11 @@ def check_depth(data: Any, place: str) -> Any:
         level = [x for each in inner for x in each if isinstance(x, (dict, list))]
         if not level:
             return data
-    raise DefinitionError(_too_deep(place))
+    raise DefinitionError(_too_deep(where))
 
 
-def _too_deep(place: str) -> str:
-    return f"{place}: is nested deeper than {DEEPEST} levels"
+def _too_deep(where: str) -> str:
+    return f"{where}: is nested deeper than {DEEPEST} levels"
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -180,20 +180,20 @@ def _renamed(data: Any) -> Any:
 
 
 def _object(
-    data: Any, keys: tuple[str, ...], place: str, required: tuple[str, ...] = (), of: str = ""
+    data: Any, keys: tuple[str, ...], where: str, required: tuple[str, ...] = (), of: str = ""
 ) -> dict[str, Any]:
-    """Return an object without what is null; `of` is its name in `_WORDS`, if not its place.
+    """Return an object without what is null; `of` is its name in `_WORDS`, if not `where`.
 
     Raises DefinitionError for another key or word, and for a required key that is missing.
     """
-    where, of = (f"{place}." if place else ""), (f"{of or place}." if of or place else "")
+    prefix, of = (f"{where}." if where else ""), (f"{of or where}." if of or where else "")
     if not isinstance(data, Mapping):
-        at = f"{place}: " if place else ""
+        at = f"{where}: " if where else ""
         raise DefinitionError(f"{at}{data!r:.60} is no object with {', '.join(keys)}")
     for key in data:
         if key not in keys:
             raise DefinitionError(
-                f"{where}{key}: there is no such key; there are {', '.join(keys)}."
+                f"{prefix}{key}: there is no such key; there are {', '.join(keys)}."
                 f"{nearest(str(key), keys)}"
             )
     part = {key: data[key] for key in keys if data.get(key) is not None}
@@ -201,11 +201,11 @@ def _object(
         words = _WORDS.get(f"{of}{key}", ())
         there = f"; there is {' or '.join(words)}" if words else ""
         if key in required and key not in part:
-            raise DefinitionError(f"{where}{key}: is missing{there}")
+            raise DefinitionError(f"{prefix}{key}: is missing{there}")
         if words and key in part and part[key] not in words:
             word = part[key]
             guess = nearest(str(word), words)
-            raise DefinitionError(f"{where}{key}: {word!r:.60} is not known{there}.{guess}")
+            raise DefinitionError(f"{prefix}{key}: {word!r:.60} is not known{there}.{guess}")
     return part
 
 
@@ -250,14 +250,14 @@ def _read_endpoint(part: Mapping[str, Any]) -> Endpoint:
 
 
 def _check_url(url: Any, location: str) -> None:
-    place = f"endpoint.url: {url!r:.80}"
+    where = f"endpoint.url: {url!r:.80}"
     try:
         parts = urlsplit(url if isinstance(url, str) else "")
         has_port = parts.port != 0
     except ValueError:
-        raise DefinitionError(f"{place} is no URL") from None
+        raise DefinitionError(f"{where} is no URL") from None
     if parts.scheme not in ("http", "https") or not parts.hostname or not has_port:
-        raise DefinitionError(f"{place} is no URL such as https://api.example.org/x")
+        raise DefinitionError(f"{where} is no URL such as https://api.example.org/x")
     if "@" in parts.netloc:
         raise DefinitionError(
             "endpoint.url: holds a password; definitions are shown, so leave it out"
@@ -269,7 +269,7 @@ def _check_url(url: Any, location: str) -> None:
         )
     outside = url.replace(parts.path, "", 1) if parts.path else url
     if SLOT.search(outside) or re.search(r"[{}]", SLOT.sub("", url)):
-        raise DefinitionError(f"{place}: braces stand in the path alone, as {{name}}")
+        raise DefinitionError(f"{where}: braces stand in the path alone, as {{name}}")
 
 
 def _read_static(data: Any) -> dict[str, Any]:
@@ -277,18 +277,18 @@ def _read_static(data: Any) -> dict[str, Any]:
         raise DefinitionError(f"static_parameters: {data!r:.60} is no list")
     fixed = {}
     for index, each in enumerate(data):
-        place = f"static_parameters.{index}"
+        where = f"static_parameters.{index}"
         keys, required = ("name", "required", "type", "description", "default"), ("name", "type")
-        part = _object(each, keys, place, required, "static_parameters")
+        part = _object(each, keys, where, required, "static_parameters")
         if not isinstance(part["name"], str) or not part["name"]:
-            raise DefinitionError(f"{place}.name: is missing")
+            raise DefinitionError(f"{where}.name: is missing")
         if "default" in part:
             value, kind = part["default"], part["type"]
             if type(value) is not _STATIC_TYPES[kind]:
-                raise DefinitionError(f"{place}.default: {value!r:.60} is no {kind}")
+                raise DefinitionError(f"{where}.default: {value!r:.60} is no {kind}")
             fixed[part["name"]] = part["default"]
         elif part.get("required"):
-            raise DefinitionError(f"{place}.default: is missing, and {part['name']} is required")
+            raise DefinitionError(f"{where}.default: is missing, and {part['name']} is required")
     return fixed
 
 
@@ -323,58 +323,58 @@ def _read_defaults(data: Any) -> tuple[Default, ...]:
 
 
 def _read_default(key: str, value: Any) -> Default:
-    place = f"defaults.{key}"
+    where = f"defaults.{key}"
     if not all(key.split(".")):
-        raise DefinitionError(f"{place}: {key!r} is no name of a parameter, nor a path such as a.b")
+        raise DefinitionError(f"{where}: {key!r} is no name of a parameter, nor a path such as a.b")
     match value:
         case str() if value.startswith("@"):
-            return _read_short_form(key, value, place)
+            return _read_short_form(key, value, where)
         case str():
-            text = parse_text(value, place)
+            text = parse_text(value, where)
             return Default(key, template=text) if text.references else Default(key, value=value)
         case {"transform": transform} if len(value) == 1:
-            return _read_transform(key, transform, f"{place}.transform")
+            return _read_transform(key, transform, f"{where}.transform")
     return Default(key, value=value)
 
 
-def _read_short_form(key: str, text: str, place: str) -> Default:
+def _read_short_form(key: str, text: str, where: str) -> Default:
     """Return the default that `@remove`, `@override TEXT` or `@default TEXT` is."""
     word, _, content = text[1:].partition(" ")
     if word == "remove" and not content.strip():
         return Default(key, "remove")
     for action in ACTIONS:
         if word == action != "remove" and content:
-            return Default(key, action, parse_format(content, place))
+            return Default(key, action, parse_format(content, where))
     raise DefinitionError(
-        f"{place}: {text!r:.60} is no short form; there are @remove, @override TEXT and "
+        f"{where}: {text!r:.60} is no short form; there are @remove, @override TEXT and "
         f"@default TEXT.{nearest(word, ACTIONS)} A text that begins with @: "
         f'{{"transform": {{"value": "@..."}}}}'
     )
 
 
-def _read_transform(key: str, data: Any, place: str) -> Default:
-    part = _object(data, ("action", "when", "value", "format"), place, (), "transform")
+def _read_transform(key: str, data: Any, where: str) -> Default:
+    part = _object(data, ("action", "when", "value", "format"), where, (), "transform")
     action: Action = part.get("action", "default")
-    when = _read_condition(part["when"], f"{place}.when") if "when" in part else None
+    when = _read_condition(part["when"], f"{where}.when") if "when" in part else None
     contents = [name for name in ("value", "format") if name in part]
     if action == "remove" and contents:
-        raise DefinitionError(f"{place}.{contents[0]}: what is removed takes no value or format")
+        raise DefinitionError(f"{where}.{contents[0]}: what is removed takes no value or format")
     if action != "remove" and len(contents) != 1:
-        raise DefinitionError(f"{place}: give either value or format, and not both")
+        raise DefinitionError(f"{where}: give either value or format, and not both")
     if "format" not in part:
         return Default(key, action, value=part.get("value"), when=when)
     if not isinstance(part["format"], str):
-        raise DefinitionError(f"{place}.format: {part['format']!r:.60} is no text")
-    return Default(key, action, parse_format(part["format"], f"{place}.format"), when=when)
+        raise DefinitionError(f"{where}.format: {part['format']!r:.60} is no text")
+    return Default(key, action, parse_format(part["format"], f"{where}.format"), when=when)
 
 
-def _read_condition(data: Any, place: str) -> Condition:
-    part = _object(data, ("key", "value", "operator"), place, ("key", "value"), "when")
+def _read_condition(data: Any, where: str) -> Condition:
+    part = _object(data, ("key", "value", "operator"), where, ("key", "value"), "when")
     key, value = part["key"], part["value"]
     if not isinstance(key, str) or any(not step or step[0] == "_" for step in key.split(".")):
-        raise DefinitionError(f"{place}.key: {key!r:.60} is no name of a parameter or vars.NAME")
+        raise DefinitionError(f"{where}.key: {key!r:.60} is no name of a parameter or vars.NAME")
     if not isinstance(value, (str, int, float)):
-        raise DefinitionError(f"{place}.value: {value!r:.60} is no text to compare with")
+        raise DefinitionError(f"{where}.value: {value!r:.60} is no text to compare with")
     if key.startswith("vars."):
         return Condition(Reference("vars", key.removeprefix("vars.")), value)
     return Condition(Reference("params", key.removeprefix("params.")), value)
@@ -405,31 +405,31 @@ def _check_names(definition: Definition) -> None:
 
 
 def _check_default(default: Default, definition: Definition) -> None:
-    parameters, place = definition.parameters, f"defaults.{default.key}"
+    parameters, where = definition.parameters, f"defaults.{default.key}"
     names = property_names(parameters)
     head, dot, _ = default.key.partition(".")
     if dot and default.key not in names and _has_no_parts(parameters, head):
-        raise DefinitionError(f"{place}: {head} is no object, so it has no parts")
+        raise DefinitionError(f"{where}: {head} is no object, so it has no parts")
     is_unknown = head not in names and not is_open(parameters)
     if default.action == "remove" and is_unknown and (guess := nearest(head, names)):
-        raise DefinitionError(f"{place}: there is no parameter {head!r} to remove.{guess}")
+        raise DefinitionError(f"{where}: there is no parameter {head!r} to remove.{guess}")
     if default.template is None and default.action == "default" and default.key in names:
         try:
-            ArgumentChecker(place, {**parameters, "required": []})({default.key: default.value})
+            ArgumentChecker(where, {**parameters, "required": []})({default.key: default.value})
         except CallError as error:
-            raise DefinitionError(f"{place}: {next(iter(error.fields.values()))}") from None
+            raise DefinitionError(f"{where}: {next(iter(error.fields.values()))}") from None
 
 
-def _check_reference(reference: Reference, definition: Definition, place: str) -> None:
+def _check_reference(reference: Reference, definition: Definition, where: str) -> None:
     names = definition.argument_names
     is_known = reference.space == "vars" or reference.name in names
     if is_known or is_open(definition.parameters):
         return
     head, dot, _ = reference.name.partition(".")
     if dot and _has_no_parts(definition.parameters, head):
-        raise DefinitionError(f"{place}: {reference}: {head} is no object, so it has no parts")
+        raise DefinitionError(f"{where}: {reference}: {head} is no object, so it has no parts")
     if head not in names and (guess := nearest(head, names)):
-        raise DefinitionError(f"{place}: there is no parameter {head!r:.60}.{guess}")
+        raise DefinitionError(f"{where}: there is no parameter {head!r:.60}.{guess}")
 
 
 def _has_no_parts(parameters: Mapping[str, Any], name: str) -> bool:

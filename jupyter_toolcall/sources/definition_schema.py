@@ -23,24 +23,24 @@ _MAX_PASSES = 8
 """Levels of lists and objects that are read from JSON texts inside JSON texts."""
 
 
-def read_schema(parameters: Any, place: str) -> dict[str, Any]:
+def read_schema(parameters: Any, where: str) -> dict[str, Any]:
     """Return the schema that `parameters` are: a bare map of properties is wrapped into one.
 
     Raises DefinitionError, naming the place in it.
     """
     if not isinstance(parameters, Mapping):
-        raise DefinitionError(f"{place}: {parameters!r:.60} is no JSON Schema, such as {{}}")
+        raise DefinitionError(f"{where}: {parameters!r:.60} is no JSON Schema, such as {{}}")
     schema, is_bare = dict(parameters), not _is_schema(parameters)
     if is_bare:
         schema = {"type": "object", "properties": schema, "required": []}
     elif schema.get("type", "object") != "object" and isinstance(schema["type"], str):
-        raise DefinitionError(f"{place}.type: {schema['type']!r:.60}; arguments are an object")
+        raise DefinitionError(f"{where}.type: {schema['type']!r:.60}; arguments are an object")
     try:
         _validator(schema)
     except ValidationError as error:
         path, message = _mistake(error, schema)
-        where = ".".join((place, *(path[1:] if is_bare and path[:1] == ["properties"] else path)))
-        raise DefinitionError(f"{where}: {' '.join(message.split())[:200]}") from None
+        at = ".".join((where, *(path[1:] if is_bare and path[:1] == ["properties"] else path)))
+        raise DefinitionError(f"{at}: {' '.join(message.split())[:200]}") from None
     return schema
 
 

@@ -97,7 +97,7 @@ def lookup(data: Any, name: str) -> Any:
 # -- parsing ------------------------------------------------------------------------------
 
 
-def parse_text(text: str, place: str) -> Template:
+def parse_text(text: str, where: str) -> Template:
     """Return a text in which only whole references count; any other brace is a brace.
 
     Raises DefinitionError for a name that begins with an underscore.
@@ -106,7 +106,7 @@ def parse_text(text: str, place: str) -> Template:
     end = 0
     for braces in _BRACES.finditer(text):
         if _HIDDEN.fullmatch(braces[1]):
-            raise _no_name(place, braces[0])
+            raise _no_name(where, braces[0])
         if name := _NAME.fullmatch(braces[1]):
             parts += [text[end : braces.start()], _reference(name)]
             end = braces.end()
@@ -114,21 +114,21 @@ def parse_text(text: str, place: str) -> Template:
     return Template(kept, typed=len(kept) == 1 and isinstance(kept[0], Reference))
 
 
-def parse_format(text: str, place: str) -> Template:
+def parse_format(text: str, where: str) -> Template:
     """Return a text in Python's format, always to become a text; `{{` is a brace.
 
     Raises DefinitionError for braces that do not match, and for what is no plain name.
     """
     try:
-        return Template(tuple(_format_parts(text, place)))
+        return Template(tuple(_format_parts(text, where)))
     except ValueError as error:
         raise DefinitionError(
-            f"{place}: {text!r:.80}: {str(error)[:1].lower()}{str(error)[1:]}; "
+            f"{where}: {text!r:.80}: {str(error)[:1].lower()}{str(error)[1:]}; "
             "write {{ or }} for a brace itself"
         ) from None
 
 
-def _format_parts(text: str, place: str) -> Iterator[str | Reference]:
+def _format_parts(text: str, where: str) -> Iterator[str | Reference]:
     for literal, field, spec, conversion in string.Formatter().parse(text):
         if literal:
             yield literal
@@ -136,14 +136,14 @@ def _format_parts(text: str, place: str) -> Iterator[str | Reference]:
             continue
         name = _NAME.fullmatch(field)
         if name is None or conversion not in (None, "s", "r", "a"):
-            raise _no_name(place, f"{{{field}{f'!{conversion}' if conversion else ''}}}")
+            raise _no_name(where, f"{{{field}{f'!{conversion}' if conversion else ''}}}")
         numbers = re.findall(r"\d+", spec or "")
         # A number of more than nine digits may be more than Python converts, zeros included.
         if re.search(r"[{}]", spec or "") or any(
             len(digits) > 9 or int(digits) > MAX_WIDTH for digits in numbers
         ):
             raise DefinitionError(
-                f"{place}: the format {spec!r:.40} is too wide, or has names in it; write "
+                f"{where}: the format {spec!r:.40} is too wide, or has names in it; write "
                 f"numbers up to {MAX_WIDTH:,}"
             )
         yield _reference(name, conversion or "", spec or "")
@@ -154,8 +154,8 @@ def _reference(name: re.Match[str], conversion: str = "", spec: str = "") -> Ref
     return Reference(space, name[2] or name[4], conversion, spec)
 
 
-def _no_name(place: str, text: str) -> DefinitionError:
+def _no_name(where: str, text: str) -> DefinitionError:
     return DefinitionError(
-        f"{place}: {text:.60} is no name; write {{name}} or {{params.name}} for a parameter, "
+        f"{where}: {text:.60} is no name; write {{name}} or {{params.name}} for a parameter, "
         "{vars.name} for a variable, without attributes, indexes or a leading underscore"
     )

@@ -409,10 +409,10 @@ def _read_variables(variables: Any) -> dict[str, Any]:
     return named
 
 
-def _plain_value(value: Any, place: str) -> Any:
+def _plain_value(value: Any, where: str) -> Any:
     """Return a variable as JSON data. Raises DefinitionError for a secret, too."""
     secret = DefinitionError(
-        f"{place}: this is a secret, and a call's arguments are shown and saved; "
+        f"{where}: this is a secret, and a call's arguments are shown and saved; "
         "let the server that is called know it, or write a function that holds it"
     )
 
@@ -422,14 +422,14 @@ def _plain_value(value: Any, place: str) -> Any:
     try:
         plain = json.loads(json.dumps(value, allow_nan=False, default=refuse))
     except RecursionError:
-        raise DefinitionError(f"{place}: is nested deeper than 64 levels") from None
+        raise DefinitionError(f"{where}: is nested deeper than 64 levels") from None
     except (TypeError, ValueError):
         raise DefinitionError(
-            f"{place}: {value!r:.60} is no JSON; give text, numbers, lists"
+            f"{where}: {value!r:.60} is no JSON; give text, numbers, lists"
         ) from None
     if hiding(os.environ)(plain) != plain:
         raise secret
-    return check_depth(plain, place)
+    return check_depth(plain, where)
 
 
 def _read_hosts(hosts: Any) -> tuple[str, ...]:

@@ -142,7 +142,7 @@ class ArgumentReader:
         self.errors: dict[str, str] = {}
 
     def pairs(
-        self, arguments: tuple[Argument, ...], given: Mapping[str, Any], place: str = ""
+        self, arguments: tuple[Argument, ...], given: Mapping[str, Any], where: str = ""
     ) -> Pairs:
         """Return arguments as they stand in a query, in the schema's order.
 
@@ -156,26 +156,26 @@ class ArgumentReader:
                 if value is None and each.required:
                     raise _Misfit(f"is missing; its type is {each.type.name}")
                 if each.name in given and not (value is None and nothing):
-                    at = f"{place}{each.name}"
+                    at = f"{where}{each.name}"
                     pairs.append((each.name, self.value(each.type, each.expected, value, at)))
             except _Misfit as misfit:
-                self.errors.setdefault(f"{place}{each.name}", str(misfit))
+                self.errors.setdefault(f"{where}{each.name}", str(misfit))
         names = [each.name for each in arguments]
         there = f"there {'is' if len(names) == 1 else 'are'} {', '.join(names) or 'none'}"
         for name in given:
             if name not in names:
                 message = f"there is no such argument; {there}.{nearest(name, names)}".rstrip(".")
-                self.errors[f"{place}{name}"] = message
+                self.errors[f"{where}{name}"] = message
         return tuple(pairs)
 
-    def value(self, ref: Ref, expected: str, value: Any, place: str) -> Value:
+    def value(self, ref: Ref, expected: str, value: Any, where: str) -> Value:
         """Return one value as it stands in a query. Raises _Misfit."""
         if value is None:
             if ref.required:
                 raise _Misfit("must not be null")
             return None
         if ref.item is not None:
-            return self.items(ref.item, expected, value, place)
+            return self.items(ref.item, expected, value, where)
         if kinds := self.schema.kinds_of_id(ref.name, expected):
             return self.object(kinds, value)
         known = self.schema.types[ref.name]
@@ -185,22 +185,22 @@ class ArgumentReader:
             case "INPUT_OBJECT":
                 if not isinstance(value, dict):
                     raise _Misfit(f"must be an object with fields, not {value!r:.60}")
-                return InputFields(self.pairs(known.inputs, value, f"{place}."))
+                return InputFields(self.pairs(known.inputs, value, f"{where}."))
         if ref.name == "ID" and isinstance(value, str) and NAME.fullmatch(value):
             kinds = _kinds_with_ids(self.schema)
             return self.object(kinds, value) if kind_in(value) in kinds else value
         return _scalar(ref.name, value) if ref.name in BUILT_IN else json_value(value, str(ref))
 
-    def items(self, item: Ref, expected: str, value: Any, place: str) -> Value:
+    def items(self, item: Ref, expected: str, value: Any, where: str) -> Value:
         """Return a list as it stands in a query. Raises _Misfit."""
         if not isinstance(value, list):
             raise _Misfit(f"must be a list, not {value!r:.60}")
         items = []
         for index, each in enumerate(value):
             try:
-                items.append(self.value(item, expected, each, f"{place}.{index}"))
+                items.append(self.value(item, expected, each, f"{where}.{index}"))
             except _Misfit as misfit:
-                self.errors.setdefault(f"{place}.{index}", str(misfit))
+                self.errors.setdefault(f"{where}.{index}", str(misfit))
         return tuple(items)
 
     def object(self, kinds: tuple[str, ...], value: Any) -> Value:

@@ -130,14 +130,14 @@ def check_schema(schema: Schema) -> Schema:
     with braces in it would be a query of the server's choice.
     """
     types = schema.types
-    for place, name, type_name in _declarations(schema):
+    for where, name, type_name in _declarations(schema):
         if not (isinstance(name, str) and name.isascii() and name.isidentifier()):
-            where = ".".join(place) or "types"
-            raise DefinitionError(f"{where}: {name!r:.60} is no name; letters, digits and _ alone")
+            at = ".".join(where) or "types"
+            raise DefinitionError(f"{at}: {name!r:.60} is no name; letters, digits and _ alone")
         if type_name not in types:
-            where = ".".join((*place, name))
+            at = ".".join((*where, name))
             guess = nearest(str(type_name), types)
-            raise DefinitionError(f"{where}: there is no type {type_name!r:.60}.{guess}")
+            raise DefinitionError(f"{at}: there is no type {type_name!r:.60}.{guess}")
     if schema.query not in types:
         raise DefinitionError("the schema has no Query type, so there is nothing to call")
     for root in filter(None, (schema.query, schema.mutation, schema.subscription)):
@@ -154,14 +154,14 @@ def _declarations(schema: Schema) -> Iterator[tuple[tuple[str, ...], object, str
     for name in schema.types:
         yield (), name, name
     for each in schema.types.values():
-        place = (each.name,)
+        where = (each.name,)
         for value in each.values:
-            yield place, value, each.name
+            yield where, value, each.name
         for other in each.possible:
             yield (), each.name, other
         for argument in each.inputs:
-            yield place, argument.name, argument.type.name
+            yield where, argument.name, argument.type.name
         for of in each.fields.values():
-            yield place, of.name, of.type.name
+            yield where, of.name, of.type.name
             for argument in of.arguments:
                 yield (each.name, of.name), argument.name, argument.type.name
