@@ -61,8 +61,8 @@ def _print_line(text: str, file: TextIO | None = None) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    made = argparse.ArgumentParser("jupyter toolcall", description=__doc__.partition("\n")[0])
-    commands = made.add_subparsers(required=True, metavar="COMMAND")
+    root = argparse.ArgumentParser("jupyter toolcall", description=__doc__.partition("\n")[0])
+    commands = root.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, act: Act, what: str, trust: bool = False) -> Add:
         added = commands.add_parser(name, help=what, description=what)
@@ -87,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
     add("notebook", type=Path, nargs="+")
     _export_options(command("export", _export, "take recorded sessions home"))
     _eval_options(command("eval", _eval, "run tasks in several schemes and models"))
-    return made
+    return root
 
 
 def _export_options(add: Add) -> None:
@@ -125,19 +125,19 @@ def _may_execute(command: str, paths: Sequence[Path], trusted: bool, adds: bool 
     for path in paths:
         sources(path)  # raises ToolcallError for what is no notebook
     what = "code and solutions" if adds else "code"
-    said = f"{command} executes the {what} of {_listed(paths)} with your rights"
+    notice = f"{command} executes the {what} of {_listed(paths)} with your rights"
     others = [path for path in paths if not trusted and not made_here(path, solutions(path) * adds)]
     if not others:
-        _say(f"{said}.")
+        _say(f"{notice}.")
         return True
     which = "it" if len(paths) == 1 else _listed(others)
     was = f"{which} {'was' if len(others) == 1 else 'were'} not made on this computer"
     if refusal := key_refusal(home()):
         _say(refusal)
     if not sys.stdin.isatty():
-        _say(f"{said}, and {was}. Nothing was executed: read the code, then add --trust.")
+        _say(f"{notice}, and {was}. Nothing was executed: read the code, then add --trust.")
         return False
-    _say(f"{said}, and {was}. Execute it? [y/N]")
+    _say(f"{notice}, and {was}. Execute it? [y/N]")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
@@ -163,10 +163,10 @@ def _run(parsed: argparse.Namespace) -> int:
 def _show(parsed: argparse.Namespace) -> int:
     for path in parsed.file:
         try:
-            found = recorded(path)
+            sessions = recorded(path)
         except BrokenJournal as error:
             raise BrokenJournal(f"{path}: {error}") from None
-        for session in found:
+        for session in sessions:
             _print(session)
     return 0
 
@@ -184,9 +184,9 @@ def _verify(parsed: argparse.Namespace) -> int:
         _say(f"the network is off in Python's own sockets alone; other programs reach it: {why}.")
     failed = 0
     for path in parsed.file:
-        found = verify(path, parsed.allow)
-        failed += not found
-        _print_line(f"{'same   ' if found else 'differs'}  {path}: {found}")
+        result = verify(path, parsed.allow)
+        failed += not result
+        _print_line(f"{'same   ' if result else 'differs'}  {path}: {result}")
         sys.stdout.flush()
     return 1 if failed else 0
 

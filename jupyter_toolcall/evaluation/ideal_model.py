@@ -61,9 +61,9 @@ def _next_step(plan: Sequence[Step], request: Request, calls: Sequence[Call]) ->
     offered = {tool.name: tool for tool in request.tools}
     for step in (_selection(plan, offered, request), _use(plan[0], offered, request)):
         if step is not None:
-            made = (step[0], filled(step[1], request.newest))
+            prepared = (step[0], filled(step[1], request.newest))
             # A preparation that did not help is not tried again.
-            if not calls or (calls[-1].tool, dict(calls[-1].arguments)) != made:
+            if not calls or (calls[-1].tool, dict(calls[-1].arguments)) != prepared:
                 return step
     tool, arguments = plan[0]
     if SAVE_AS not in offered or tool not in offered:

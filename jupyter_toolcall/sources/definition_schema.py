@@ -33,14 +33,14 @@ def read_schema(parameters: Any, where: str) -> dict[str, Any]:
     schema, is_bare = dict(parameters), not _is_schema(parameters)
     if is_bare:
         schema = {"type": "object", "properties": schema, "required": []}
-    elif schema.get("type", "object") != "object" and isinstance(schema["type"], str):
-        raise DefinitionError(f"{where}.type: {schema['type']!r:.60}; arguments are an object")
     try:
         _validator(schema)
     except ValidationError as error:
         path, message = _mistake(error, schema)
         at = ".".join((where, *(path[1:] if is_bare and path[:1] == ["properties"] else path)))
         raise DefinitionError(f"{at}: {' '.join(message.split())[:200]}") from None
+    if schema.get("type", "object") != "object":
+        raise DefinitionError(f"{where}.type: {schema['type']!r:.60}; arguments are an object")
     return schema
 
 

@@ -66,20 +66,23 @@ def parameters(
 
     `receiver` is the argument that names the object of type `kind`, "" for a root field.
     """
-    made = _object_schema(schema, arguments)
+    result = _object_schema(schema, arguments)
     if receiver:
         doc = f"The {kind} to work on. If left out: the newest {kind}."
         named = {"type": "string", "pattern": pattern((kind,)), "description": doc}
-        made["properties"] = {receiver: named, **made["properties"]}
+        result["properties"] = {receiver: named, **result["properties"]}
     inputs: dict[str, Any] = {}
     ahead = [each.type.name for each in arguments]
     while ahead:
-        known = schema.types[ahead.pop()]
-        if known.kind == "INPUT_OBJECT" and known.name not in inputs:
-            described = {"description": known.doc} if known.doc else {}
-            inputs[known.name] = {**described, **_object_schema(schema, offered(known.inputs))}
-            ahead += [each.type.name for each in known.inputs]
-    return {**made, "$defs": inputs} if inputs else made
+        named_type = schema.types[ahead.pop()]
+        if named_type.kind == "INPUT_OBJECT" and named_type.name not in inputs:
+            described = {"description": named_type.doc} if named_type.doc else {}
+            inputs[named_type.name] = {
+                **described,
+                **_object_schema(schema, offered(named_type.inputs)),
+            }
+            ahead += [each.type.name for each in named_type.inputs]
+    return {**result, "$defs": inputs} if inputs else result
 
 
 def _object_schema(schema: Schema, arguments: tuple[Argument, ...]) -> dict[str, Any]:
@@ -92,15 +95,15 @@ def _object_schema(schema: Schema, arguments: tuple[Argument, ...]) -> dict[str,
 
 
 def _property(schema: Schema, argument: Argument) -> dict[str, Any]:
-    made = _type_schema(schema, argument.type, argument.expected)
+    result = _type_schema(schema, argument.type, argument.expected)
     kinds = schema.kinds_of_id(argument.type.name, argument.expected)
     if doc := argument.doc or (f"A {' or '.join(kinds[:4])}, by name." if kinds else ""):
-        made["description"] = doc
+        result["description"] = doc
     if argument.default is not None:
         # A default that cannot be read is the server's all the same; it is not shown.
         with contextlib.suppress(ValueError):
-            made["default"] = read_literal(argument.default)
-    return made
+            result["default"] = read_literal(argument.default)
+    return result
 
 
 def _type_schema(schema: Schema, ref: Ref, expected: str) -> dict[str, Any]:
@@ -108,10 +111,10 @@ def _type_schema(schema: Schema, ref: Ref, expected: str) -> dict[str, Any]:
         return {"type": "array", "items": _type_schema(schema, ref.item, expected)}
     if kinds := schema.kinds_of_id(ref.name, expected):
         return {"type": "string", "pattern": pattern(kinds)}
-    known = schema.types[ref.name]
-    match known.kind:
+    named_type = schema.types[ref.name]
+    match named_type.kind:
         case "ENUM":
-            return {"type": "string", "enum": list(known.values)}
+            return {"type": "string", "enum": list(named_type.values)}
         case "INPUT_OBJECT":
             return {"$ref": f"#/$defs/{ref.name}"}
     if ref.name == "ID":
@@ -178,14 +181,14 @@ class ArgumentReader:
             return self.items(ref.item, expected, value, where)
         if kinds := self.schema.kinds_of_id(ref.name, expected):
             return self.object(kinds, value)
-        known = self.schema.types[ref.name]
-        match known.kind:
+        named_type = self.schema.types[ref.name]
+        match named_type.kind:
             case "ENUM":
-                return _enum_value(known.values, value)
+                return _enum_value(named_type.values, value)
             case "INPUT_OBJECT":
                 if not isinstance(value, dict):
                     raise _Misfit(f"must be an object with fields, not {value!r:.60}")
-                return InputFields(self.pairs(known.inputs, value, f"{where}."))
+                return InputFields(self.pairs(named_type.inputs, value, f"{where}."))
         if ref.name == "ID" and isinstance(value, str) and NAME.fullmatch(value):
             kinds = _kinds_with_ids(self.schema)
             return self.object(kinds, value) if kind_in(value) in kinds else value

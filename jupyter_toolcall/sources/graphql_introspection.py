@@ -33,11 +33,13 @@ def ask_introspection(send: Send) -> Mapping[str, Any]:
     """Return a server's introspection result, with the directives where it lists them."""
     result: Mapping[str, Any] = send(_query(""), {})
     fields = (result.get("__type") or {}).get("fields") or ()
-    known = [each["name"] for each in fields]
+    names = [each["name"] for each in fields]
     for name in _DIRECTIVES:
-        if name in known:
-            more: Mapping[str, Any] = send(_query(f"{name} {{ name args {{ name value }} }}"), {})
-            return more
+        if name in names:
+            with_directives: Mapping[str, Any] = send(
+                _query(f"{name} {{ name args {{ name value }} }}"), {}
+            )
+            return with_directives
     return result
 
 

@@ -100,11 +100,11 @@ class ObjectPath:
 
 def steps(path: ObjectPath | None) -> list[Step]:
     """Return the steps that lead to an object, the first one first."""
-    found = []
+    path_steps = []
     while path is not None:
-        found.append(path.step)
+        path_steps.append(path.step)
         path = path.before
-    return found[::-1]
+    return path_steps[::-1]
 
 
 def objects_in(value: Value) -> Iterator[ObjectPath]:

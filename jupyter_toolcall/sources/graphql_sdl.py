@@ -122,9 +122,9 @@ def _doc(node: Any) -> str:
 
 def _directives(node: Any) -> tuple[bool, str]:
     """Return whether it is deprecated, and what `@expectedType` says."""
-    found = {each.name.value: each.arguments or () for each in node.directives or ()}
-    expected = [getattr(each.value, "value", "") for each in found.get("expectedType", ())]
-    return "deprecated" in found, str(expected[0]) if expected else ""
+    arguments = {each.name.value: each.arguments or () for each in node.directives or ()}
+    expected = [getattr(each.value, "value", "") for each in arguments.get("expectedType", ())]
+    return "deprecated" in arguments, str(expected[0]) if expected else ""
 
 
 def _ref(node: Any) -> Ref:
