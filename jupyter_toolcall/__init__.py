@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from .models.scripted import Scripted as Scripted
     from .reruns.rerun import verify as verify
     from .session import Session as Session
-    from .sources.definitions import from_definition as from_definition
-    from .sources.definitions import to_definition as to_definition
-    from .sources.graphql import from_graphql as from_graphql
+    from .sources.definition_tools import from_definition as from_definition
+    from .sources.definition_tools import to_definition as to_definition
+    from .sources.graphql_tools import from_graphql as from_graphql
     from .tools import Tool as Tool
     from .tools import Toolbox as Toolbox
     from .tools import tool as tool
@@ -28,9 +28,9 @@ _HOMES = {
     "Session": ".session",
     "Tool": ".tools",
     "Toolbox": ".tools",
-    "from_definition": ".sources.definitions",
-    "from_graphql": ".sources.graphql",
-    "to_definition": ".sources.definitions",
+    "from_definition": ".sources.definition_tools",
+    "from_graphql": ".sources.graphql_tools",
+    "to_definition": ".sources.definition_tools",
     "tool": ".tools",
     "verify": ".reruns.rerun",
 }

@@ -29,6 +29,8 @@ from .reruns.rerun import executes as verify_executes
 from .reruns.rerun import verify
 from .teaching.exercise_proofs import exercise_code, prove
 
+Act = Callable[[argparse.Namespace], int]
+Add = Callable[..., argparse.Action]
 RIGHTS = "it executes the notebook's code with your rights"
 
 
@@ -60,78 +62,58 @@ def _print_line(text: str, file: TextIO | None = None) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    made = argparse.ArgumentParser("jupyter toolcall", description=__doc__.partition("\n")[0])
-    commands = made.add_subparsers(required=True, metavar="COMMAND")
+    root = argparse.ArgumentParser("jupyter toolcall", description=__doc__.partition("\n")[0])
+    commands = root.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, act: Act, what: str, trust: bool = False) -> Add:
+        added = commands.add_parser(name, help=what, description=what)
+        added.set_defaults(act=act)
+        if trust:
+            what = "do not ask about notebooks that were not made on this computer"
+            added.add_argument("--trust", action="store_true", help=what)
+        return added.add_argument
+
     what = f"execute a notebook and print the chains of objects; {RIGHTS}"
-    run = _command(commands, "run", _run, what)
-    run.add_argument("notebook", type=Path)
-    _trust_option(run)
-    run.add_argument("--output", type=Path, help="where the executed notebook goes")
-    show = _command(commands, "show", _show, "print the sessions that a notebook or journal holds")
-    show.add_argument("file", type=Path, nargs="+")
+    add = command("run", _run, what, trust=True)
+    add("notebook", type=Path)
+    add("--output", type=Path, help="where the executed notebook goes")
+    add = command("show", _show, "print the sessions that a notebook or journal holds")
+    add("file", type=Path, nargs="+")
     what = f"run notebooks anew, offline, and compare; {RIGHTS}"
-    check = _command(commands, "verify", _verify, what)
-    _trust_option(check)
-    check.add_argument("file", type=Path, nargs="+", help="a notebook, or a journal")
-    said = "let run what was decided by hand on another machine, too"
-    check.add_argument("--allow", action="store_true", help=said)
+    add = command("verify", _verify, what, trust=True)
+    add("file", type=Path, nargs="+", help="a notebook, or a journal")
+    add("--allow", action="store_true", help="also run what a person decided on another computer")
     what = f"whether exercises pass by their own solutions; {RIGHTS}"
-    prove_ = _command(commands, "check", _check, what)
-    _trust_option(prove_)
-    prove_.add_argument("notebook", type=Path, nargs="+")
-    _export_options(_command(commands, "export", _export, "take recorded sessions home"))
-    _eval_options(_command(commands, "eval", _eval, "run tasks in several schemes and models"))
-    return made
+    add = command("check", _check, what, trust=True)
+    add("notebook", type=Path, nargs="+")
+    _export_options(command("export", _export, "take recorded sessions home"))
+    _eval_options(command("eval", _eval, "run tasks in several schemes and models"))
+    return root
 
 
-def _trust_option(made: argparse.ArgumentParser) -> None:
-    said = "do not ask about notebooks that were not made on this computer"
-    made.add_argument("--trust", action="store_true", help=said)
-
-
-def _export_options(made: argparse.ArgumentParser) -> None:
+def _export_options(add: Add) -> None:
     formats = "; ".join(f"{each.name}: {each.what}" for each in FORMATS.values())
-    made.add_argument("file", type=Path, help="a notebook with recorded sessions, or a journal")
-    made.add_argument("--to", choices=list(FORMATS), help=formats)
-    made.add_argument("--output", type=Path, help="the file; with several sessions, its beginning")
-    made.add_argument(
-        "--session", default="", metavar="N", help="a session's cell or name; all without it"
-    )
-    made.add_argument("--force", action="store_true", help="overwrite what no export made")
+    add("file", type=Path, help="a notebook with recorded sessions, or a journal")
+    add("--to", choices=list(FORMATS), help=formats)
+    add("--output", type=Path, help="the file; with several sessions, its beginning")
+    add("--session", default="", metavar="N", help="a session's cell or name; all without it")
+    add("--force", action="store_true", help="overwrite what no export made")
 
 
-def _eval_options(made: argparse.ArgumentParser) -> None:
-    made.add_argument("tasks", type=Path, metavar="TASKS", help="a Python file with TASKS")
-    made.add_argument("--schemes", type=_names, default=SCHEMES, metavar="NAME,…")
-    made.add_argument(
-        "--models",
-        type=_names,
-        default=("ideal",),
-        metavar="NAME,…",
-        help="ideal (follows each task's plan, offline), or models such as anthropic:MODEL",
-    )
-    made.add_argument("--attempts", type=int, default=1, metavar="N")
-    made.add_argument("--max-turns", type=int, default=50, metavar="N")
-    made.add_argument(
-        "--approve", default="", metavar="all|read-only", help="has to be said for real models"
-    )
-    made.add_argument("--each", action="store_true", help="a row for each task")
-    made.add_argument("--json", type=Path, metavar="FILE", help="where every run goes, as JSON")
+def _eval_options(add: Add) -> None:
+    add("tasks", type=Path, metavar="TASKS", help="a Python file with TASKS")
+    add("--schemes", type=_names, default=SCHEMES, metavar="NAME,…")
+    which = "ideal (follows each task's plan, offline), or models such as anthropic:MODEL"
+    add("--models", type=_names, default=("ideal",), metavar="NAME,…", help=which)
+    add("--attempts", type=int, default=1, metavar="N")
+    add("--max-turns", type=int, default=50, metavar="N")
+    add("--approve", default="", metavar="all|read-only", help="has to be said for real models")
+    add("--each", action="store_true", help="a row for each task")
+    add("--json", type=Path, metavar="FILE", help="where every run goes, as JSON")
 
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-
-
-Act = Callable[[argparse.Namespace], int]
-
-
-def _command(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, act: Act, said: str
-) -> argparse.ArgumentParser:
-    made = commands.add_parser(name, help=said, description=said)
-    made.set_defaults(act=act)
-    return made
 
 
 def _may_execute(command: str, paths: Sequence[Path], trusted: bool, adds: bool = False) -> bool:
@@ -144,23 +126,23 @@ def _may_execute(command: str, paths: Sequence[Path], trusted: bool, adds: bool 
     for path in paths:
         sources(path)  # raises ToolcallError for what is no notebook
     what = "code and solutions" if adds else "code"
-    said = f"{command} executes the {what} of {_listed(paths)} with your rights"
+    notice = f"{command} executes the {what} of {_listed(paths)} with your rights"
     others = [
         path
         for path in paths
         if not trusted and not made_here(path, exercise_code(path) if adds else ())
     ]
     if not others:
-        _say(f"{said}.")
+        _say(f"{notice}.")
         return True
     which = "it" if len(paths) == 1 else _listed(others)
     was = f"{which} {'was' if len(others) == 1 else 'were'} not made on this computer"
     if refusal := key_refusal(home()):
         _say(refusal)
     if not sys.stdin.isatty():
-        _say(f"{said}, and {was}. Nothing was executed: read the code, then add --trust.")
+        _say(f"{notice}, and {was}. Nothing was executed: read the code, then add --trust.")
         return False
-    _say(f"{said}, and {was}. Execute it? [y/N]")
+    _say(f"{notice}, and {was}. Execute it? [y/N]")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
@@ -186,10 +168,10 @@ def _run(parsed: argparse.Namespace) -> int:
 def _show(parsed: argparse.Namespace) -> int:
     for path in parsed.file:
         try:
-            found = recorded(path)
+            sessions = recorded(path)
         except BrokenJournal as error:
             raise BrokenJournal(f"{path}: {error}") from None
-        for session in found:
+        for session in sessions:
             _print(session)
     return 0
 
@@ -207,9 +189,9 @@ def _verify(parsed: argparse.Namespace) -> int:
         _say(f"the network is off in Python's own sockets alone; other programs reach it: {why}.")
     failed = 0
     for path in parsed.file:
-        found = verify(path, parsed.allow)
-        failed += not found
-        _print_line(f"{'same   ' if found else 'differs'}  {path}: {found}")
+        result = verify(path, parsed.allow)
+        failed += not result
+        _print_line(f"{'same   ' if result else 'differs'}  {path}: {result}")
         sys.stdout.flush()
     return 1 if failed else 0
 
@@ -238,14 +220,9 @@ def _eval(parsed: argparse.Namespace) -> int:
     """What is done by the time of an interrupt is shown all the same."""
     runs = []
     try:
-        for run in compare(
-            tasks_in(parsed.tasks),
-            parsed.schemes,
-            parsed.models,
-            attempts=parsed.attempts,
-            approve=parsed.approve,
-            max_turns=parsed.max_turns,
-        ):
+        tasks = tasks_in(parsed.tasks)
+        options = {name: getattr(parsed, name) for name in ("attempts", "approve", "max_turns")}
+        for run in compare(tasks, parsed.schemes, parsed.models, **options):
             runs.append(run)
     except KeyboardInterrupt:
         _say("stopped; what follows is what was done by then")

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from jupyter_toolcall import Session, Tool, Toolbox, cli
 from jupyter_toolcall.errors import UsageError
 from jupyter_toolcall.evaluation import SCHEMES, Ideal, Run, Task, compare, table, tasks_in
-from jupyter_toolcall.evaluation.counting import as_sent, served, tokens
-from jupyter_toolcall.evaluation.running import Tokens
+from jupyter_toolcall.evaluation.comparison import Tokens, as_sent, served, tokens
 from jupyter_toolcall.events import Call, Usage
 from jupyter_toolcall.kitchen import Potato
 from jupyter_toolcall.request import Reply, Request

@@ -41,7 +41,7 @@ HEAVY = {
     "anywidget": "panel/widget.py",
     "docstring_parser": "tools/docs.py",
     "filelock": "journal/disk/files.py",
-    "graphql": "sources/graphql/sdl.py",
+    "graphql": "sources/graphql_sdl.py",
     "graphviz": "view/tidy.py",
     "mistune": "preview/markup.py",
     "nbclient": "notebooks/files.py",
@@ -188,7 +188,7 @@ def test_what_is_heavy_is_imported_by_one_file(heavy: str, home: str) -> None:
 
 def test_the_network_has_one_door_beside_the_sdks_that_bring_its_client() -> None:
     homes = [name for name, path in modules() if "httpx2" in set(imported(path))]
-    assert homes == ["models/provider_client.py", "sources/http.py"]
+    assert homes == ["models/provider_client.py", "sources/http_client.py"]
 
 
 @pytest.mark.parametrize("heavy", ["IPython", "ipykernel", "ipywidgets"])

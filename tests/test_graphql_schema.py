@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import subprocess
 import sys
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, from_graphql
 from jupyter_toolcall.errors import DefinitionError
-from jupyter_toolcall.sources.graphql.literals import read
+from jupyter_toolcall.sources import graphql_tools
+from jupyter_toolcall.sources.graphql_introspection import read_literal as read
 from tests.standin.graphql_server import BAKERY, bakery, serving
 
 TINY = "type Query { pot: Pot! } type Pot { size: Int! }"
@@ -277,3 +279,9 @@ def test_a_default_that_cannot_be_read_is_left_out(default: Any) -> None:
     _of(data, "Query")["fields"][0]["args"][0]["defaultValue"] = default
     assert from_graphql(data)["a"].parameters["properties"]["x"] == {"type": "integer"}
     assert from_graphql(data)["a"].parameters["required"] == []
+
+
+def test_the_examples_of_the_docstrings_run() -> None:
+    result = doctest.testmod(graphql_tools)
+    assert result.attempted > 0
+    assert result.failed == 0

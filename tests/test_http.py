@@ -1,4 +1,4 @@
-"""The one door to the network: what goes through it, what does not, and what is said then."""
+"""The one limits to the network: what goes through it, what does not, and what is said then."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall.errors import CallError, DefinitionError
-from jupyter_toolcall.sources.http import Door, Response, send
+from jupyter_toolcall.sources.allowed_hosts import RequestLimits
+from jupyter_toolcall.sources.http_client import Response, send
 
 from .standin.web import Answer, Asked, Web
 
@@ -45,9 +46,9 @@ def resolving(monkeypatch: pytest.MonkeyPatch) -> Resolving:
     return names
 
 
-def refusal(door: Door, url: str, method: str = "GET", **more: Any) -> str:
+def refusal(limits: RequestLimits, url: str, method: str = "GET", **more: Any) -> str:
     with pytest.raises(CallError) as caught:
-        send(door, method, url, **more)
+        send(limits, method, url, **more)
     said = str(caught.value)
     assert "\n" not in said
     return said
@@ -59,8 +60,8 @@ def refusal(door: Door, url: str, method: str = "GET", **more: Any) -> str:
 def test_an_answer_has_its_status_its_headers_and_its_body() -> None:
     kind = {"Content-Type": "text/plain; charset=latin-1"}
     with Web(lambda asked: Answer(b"caf\xe9", 418, kind)) as web:
-        answer = send(Door((web.host,)), "GET", f"{web.url}/tea?x=1")
-    assert (answer.status, answer.body, answer.kind) == (418, b"caf\xe9", "text/plain")
+        answer = send(RequestLimits((web.host,)), "GET", f"{web.url}/tea?x=1")
+    assert (answer.status, answer.body, answer.media_type) == (418, b"caf\xe9", "text/plain")
     assert answer.text == "café"
     assert web.asked[0].path == "/tea?x=1"
 
@@ -72,13 +73,15 @@ def test_text_of_an_unknown_encoding_is_read_as_far_as_it_goes() -> None:
 
 def test_without_a_named_host_nothing_is_allowed_and_the_error_says_what_to_write() -> None:
     with Web() as web:
-        said = refusal(Door(), web.url)
+        said = refusal(RequestLimits(), web.url)
     assert f'from_definition(..., allow_hosts=("{web.host}",))' in said
     assert not web.asked
 
 
 def test_the_error_keeps_the_hosts_that_are_named_already() -> None:
-    said = refusal(Door(("a.example",), says="Session(..., hosts={})"), "https://b.example/x")
+    said = refusal(
+        RequestLimits(("a.example",), allow_hint="Session(..., hosts={})"), "https://b.example/x"
+    )
     assert said == (
         'b.example is not allowed; Session(..., hosts=("a.example", "b.example")) allows it'
     )
@@ -88,8 +91,8 @@ def test_the_error_keeps_the_hosts_that_are_named_already() -> None:
 def test_a_host_is_named_with_its_port_or_with_any(named: str) -> None:
     with Web() as web:
         host = "localhost" if "local" in named.lower() else "127.0.0.1"
-        door = Door((named.format(port=web.port),))
-        assert send(door, "GET", f"http://{host}:{web.port}").body == b"hello"
+        limits = RequestLimits((named.format(port=web.port),))
+        assert send(limits, "GET", f"http://{host}:{web.port}").body == b"hello"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +110,7 @@ def test_a_host_is_named_with_its_port_or_with_any(named: str) -> None:
 )
 def test_another_host_or_port_is_not_the_one_that_was_named(url: str) -> None:
     with Web() as web:
-        assert "is not allowed" in refusal(Door((web.host,)), url.format(port=web.port))
+        assert "is not allowed" in refusal(RequestLimits((web.host,)), url.format(port=web.port))
     assert not web.asked
 
 
@@ -125,7 +128,7 @@ def test_another_host_or_port_is_not_the_one_that_was_named(url: str) -> None:
     ],
 )
 def test_what_is_no_plain_url_of_the_web_is_refused(url: str, said: str) -> None:
-    found = refusal(Door(("127.0.0.1",)), url)
+    found = refusal(RequestLimits(("127.0.0.1",)), url)
     assert said in found
     assert "secret" not in found
 
@@ -133,7 +136,7 @@ def test_what_is_no_plain_url_of_the_web_is_refused(url: str, said: str) -> None
 @pytest.mark.parametrize("host", ["", "https://a.example", "a.example/x", "a b", "me@a.example"])
 def test_what_is_no_host_cannot_be_allowed(host: str) -> None:
     with pytest.raises(DefinitionError, match=r'is no host; give "api\.example\.org"'):
-        Door((host,))
+        RequestLimits((host,))
 
 
 PRIVATE = [
@@ -164,7 +167,7 @@ PRIVATE = [
 @pytest.mark.parametrize("address", PRIVATE)
 def test_a_public_name_leads_to_no_private_address(address: str, resolving: Resolving) -> None:
     looked_up = resolving({"api.example.org": ["93.184.216.34", address]})
-    said = refusal(Door(("api.example.org",)), "http://api.example.org/")
+    said = refusal(RequestLimits(("api.example.org",)), "http://api.example.org/")
     assert f"leads to the private address {address}, which is not allowed" in said
     assert f'allow_hosts=("api.example.org", "{address}")' in said
     assert looked_up == ["api.example.org"]
@@ -173,22 +176,22 @@ def test_a_public_name_leads_to_no_private_address(address: str, resolving: Reso
 @pytest.mark.parametrize("address", ["169.254.169.254", "224.0.0.1"])
 def test_a_name_of_the_own_network_leads_to_no_metadata(address: str, resolving: Resolving) -> None:
     resolving({"db.internal": [address]})
-    assert "is not allowed" in refusal(Door(("db.internal",)), "http://db.internal/")
+    assert "is not allowed" in refusal(RequestLimits(("db.internal",)), "http://db.internal/")
 
 
 @pytest.mark.parametrize("name", ["db", "db.internal", "printer.local", "api.test"])
 def test_naming_a_private_host_allows_it(name: str, resolving: Resolving) -> None:
     resolving({name: ["127.0.0.1"]})
     with Web() as web:
-        assert send(Door((name,)), "GET", f"http://{name}:{web.port}").body == b"hello"
+        assert send(RequestLimits((name,)), "GET", f"http://{name}:{web.port}").body == b"hello"
     assert web.asked[0].headers["host"] == f"{name}:{web.port}"
 
 
 def test_a_public_name_and_its_private_address_are_allowed_together(resolving: Resolving) -> None:
     resolving({"api.example.org": ["127.0.0.1"]})
     with Web() as web:
-        door = Door(("api.example.org", "127.0.0.1"))
-        assert send(door, "GET", f"http://api.example.org:{web.port}").body == b"hello"
+        limits = RequestLimits(("api.example.org", "127.0.0.1"))
+        assert send(limits, "GET", f"http://api.example.org:{web.port}").body == b"hello"
 
 
 def test_the_address_that_was_checked_is_the_one_that_is_connected_to(
@@ -196,14 +199,17 @@ def test_the_address_that_was_checked_is_the_one_that_is_connected_to(
 ) -> None:
     looked_up = resolving({"db.internal": ["127.0.0.1"]})
     with Web() as web:
-        send(Door(("db.internal",)), "GET", f"http://db.internal:{web.port}")
+        send(RequestLimits(("db.internal",)), "GET", f"http://db.internal:{web.port}")
     assert looked_up == ["db.internal"]
 
 
 def test_an_address_that_takes_no_connection_is_followed_by_the_next(resolving: Resolving) -> None:
     resolving({"db.internal": ["127.0.0.9", "127.0.0.1"]})
     with Web() as web:
-        assert send(Door(("db.internal",)), "GET", f"http://db.internal:{web.port}").status == 200
+        assert (
+            send(RequestLimits(("db.internal",)), "GET", f"http://db.internal:{web.port}").status
+            == 200
+        )
 
 
 def test_a_host_that_there_is_not_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,14 +217,14 @@ def test_a_host_that_there_is_not_is_named(monkeypatch: pytest.MonkeyPatch) -> N
         raise socket.gaierror(-2, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", nothing)
-    said = refusal(Door(("api.example.org",)), "https://api.example.org")
+    said = refusal(RequestLimits(("api.example.org",)), "https://api.example.org")
     assert said == "api.example.org cannot be found: no such host"
 
 
 def test_a_port_where_nobody_listens_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    said = refusal(Door(("127.0.0.1",)), f"http://127.0.0.1:{port}")
+    said = refusal(RequestLimits(("127.0.0.1",)), f"http://127.0.0.1:{port}")
     assert said.startswith(f"127.0.0.1:{port} cannot be reached")
 
 
@@ -227,12 +233,14 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, "http://127.0.0.1:1")
         monkeypatch.delenv("no_proxy", raising=False)
-        assert send(Door((web.host,)), "GET", web.url).body == b"hello"
+        assert send(RequestLimits((web.host,)), "GET", web.url).body == b"hello"
 
 
 def test_a_header_that_cannot_be_sent_is_not_quoted() -> None:
     with Web() as web:
-        said = refusal(Door((web.host,)), web.url, headers={"authorization": "sk-secret\r\nX: y"})
+        said = refusal(
+            RequestLimits((web.host,)), web.url, headers={"authorization": "sk-secret\r\nX: y"}
+        )
     assert "sk-secret" not in said
     assert not web.asked
 
@@ -259,14 +267,16 @@ def test_text_is_text_whatever_encoding_a_server_names(
 @pytest.mark.parametrize("port", ["0", "-1", "65536", "99999"])
 def test_a_redirect_to_a_port_that_there_is_not_is_refused(port: str) -> None:
     with Web(redirecting(302, f"http://localhost:{port}/")) as web:
-        said = refusal(Door(("localhost", web.host)), f"{web.url}/start")
+        said = refusal(RequestLimits(("localhost", web.host)), f"{web.url}/start")
     assert said == f"the URL of localhost has no port that there is: {port}"
 
 
 @pytest.mark.parametrize("name", ["Content-Length", "transfer-encoding", "Host", "Connection"])
 def test_headers_that_say_how_a_request_is_sent_are_not_the_callers(name: str) -> None:
     with Web(lambda asked: Answer(asked.body)) as web:
-        answer = send(Door((web.host,)), "POST", web.url, headers={name: "1"}, body=b"whole")
+        answer = send(
+            RequestLimits((web.host,)), "POST", web.url, headers={name: "1"}, body=b"whole"
+        )
     assert answer.body == b"whole"
     assert web.asked[0].headers.get(name.lower()) not in ("1",)
 
@@ -287,7 +297,7 @@ def redirecting(status: int, goes_to: str) -> Callable[[Asked], Answer]:
 def test_a_redirect_is_followed_and_brings_no_cookies(goes_to: str) -> None:
     with Web() as web:
         web.routes = redirecting(302, goes_to.format(host=web.host))
-        answer = send(Door((web.host,)), "GET", f"{web.url}/start")
+        answer = send(RequestLimits((web.host,)), "GET", f"{web.url}/start")
     assert (answer.status, answer.body) == (200, b"there")
     assert web.asked[1].path == "/there"
     assert "cookie" not in web.asked[1].headers
@@ -299,7 +309,7 @@ def test_a_redirect_is_followed_and_brings_no_cookies(goes_to: str) -> None:
 )
 def test_a_redirect_leads_to_named_hosts_alone(goes_to: str) -> None:
     with Web(redirecting(302, goes_to)) as web:
-        said = refusal(Door((web.host,)), f"{web.url}/start")
+        said = refusal(RequestLimits((web.host,)), f"{web.url}/start")
     assert said.startswith(f"{web.host} redirects to ")
     assert "which is not allowed; from_definition(" in said
     assert len(web.asked) == 1
@@ -307,12 +317,12 @@ def test_a_redirect_leads_to_named_hosts_alone(goes_to: str) -> None:
 
 def test_a_redirect_leads_to_no_file() -> None:
     with Web(redirecting(302, "file:///etc/passwd")) as web:
-        assert "begins with https://" in refusal(Door((web.host,)), f"{web.url}/start")
+        assert "begins with https://" in refusal(RequestLimits((web.host,)), f"{web.url}/start")
 
 
 def test_redirects_come_to_an_end() -> None:
     with Web(lambda asked: Answer(b"", 302, {"Location": "/again"})) as web:
-        said = refusal(Door((web.host,), redirects=3), web.url)
+        said = refusal(RequestLimits((web.host,), max_redirects=3), web.url)
     assert said == f"{web.host} redirects more than 3 times"
     assert len(web.asked) == 4
 
@@ -336,7 +346,7 @@ def test_what_is_asked_for_after_a_redirect(status: int, method: str, then: str)
     with Web(redirecting(status, "/there")) as web:
         body = b"{}" if method in ("POST", "PUT") else b""
         kind = {"content-type": "application/json"} if body else {}
-        send(Door((web.host,)), method, f"{web.url}/start", headers=kind, body=body)
+        send(RequestLimits((web.host,)), method, f"{web.url}/start", headers=kind, body=body)
     second = web.asked[1]
     assert second.method == then
     assert second.body == (body if then == method else b"")
@@ -345,7 +355,7 @@ def test_what_is_asked_for_after_a_redirect(status: int, method: str, then: str)
 
 def test_a_status_of_redirects_without_a_place_is_an_answer() -> None:
     with Web(lambda asked: Answer(b"many", 300)) as web:
-        assert send(Door((web.host,)), "GET", web.url).status == 300
+        assert send(RequestLimits((web.host,)), "GET", web.url).status == 300
 
 
 GIVEN = {"Authorization": "Bearer x", "X-Api-Key": "k", "Accept": "application/json"}
@@ -353,7 +363,7 @@ GIVEN = {"Authorization": "Bearer x", "X-Api-Key": "k", "Accept": "application/j
 
 def test_headers_stay_with_their_server() -> None:
     with Web(redirecting(307, "/there")) as web:
-        send(Door((web.host,)), "GET", f"{web.url}/start", headers=GIVEN)
+        send(RequestLimits((web.host,)), "GET", f"{web.url}/start", headers=GIVEN)
     assert web.asked[1].headers["authorization"] == "Bearer x"
 
 
@@ -361,8 +371,8 @@ def test_headers_stay_with_their_server() -> None:
 def test_another_server_gets_none_of_the_callers_headers(other: str) -> None:
     with Web() as there, Web() as web:
         web.routes = redirecting(307, f"http://{other}:{there.port}/there")
-        door = Door((web.host, f"{other}:{there.port}"))
-        send(door, "GET", f"{web.url}/start", headers=GIVEN)
+        limits = RequestLimits((web.host, f"{other}:{there.port}"))
+        send(limits, "GET", f"{web.url}/start", headers=GIVEN)
     assert web.asked[0].headers["x-api-key"] == "k"
     assert not {"authorization", "x-api-key"} & set(there.asked[0].headers)
     assert there.asked[0].headers["accept"] == "application/json"
@@ -374,13 +384,15 @@ def test_another_server_gets_none_of_the_callers_headers(other: str) -> None:
 def test_an_answer_is_cut_off_where_it_is_too_long() -> None:
     with Web() as web:
         web.routes = lambda asked: Answer(iter(lambda: b"x" * 1000, None))
-        said = refusal(Door((web.host,), size=10_000), web.url)
+        said = refusal(RequestLimits((web.host,), max_bytes=10_000), web.url)
     assert said == f"{web.host} answered more than 10,000 bytes"
 
 
 def test_an_answer_as_long_as_the_limit_is_whole() -> None:
     with Web(lambda asked: Answer(b"x" * 10_000)) as web:
-        assert len(send(Door((web.host,), size=10_000), "GET", web.url).body) == 10_000
+        assert (
+            len(send(RequestLimits((web.host,), max_bytes=10_000), "GET", web.url).body) == 10_000
+        )
 
 
 def packed(packing: str, data: bytes) -> Answer:
@@ -391,7 +403,7 @@ def packed(packing: str, data: bytes) -> Answer:
 @pytest.mark.parametrize("packing", ["gzip", "deflate"])
 def test_a_packed_answer_is_unpacked(packing: str) -> None:
     with Web(lambda asked: packed(packing, b"potato" * 100)) as web:
-        assert send(Door((web.host,)), "GET", web.url).body == b"potato" * 100
+        assert send(RequestLimits((web.host,)), "GET", web.url).body == b"potato" * 100
 
 
 @pytest.mark.parametrize("packing", ["gzip", "deflate"])
@@ -400,7 +412,7 @@ def test_a_small_answer_that_unpacks_to_a_large_one_is_too_long(packing: str) ->
     assert isinstance(bomb.body, bytes)
     assert len(bomb.body) < 30_000
     with Web(lambda asked: bomb) as web:
-        said = refusal(Door((web.host,), size=1_000_000), web.url)
+        said = refusal(RequestLimits((web.host,), max_bytes=1_000_000), web.url)
     assert said == f"{web.host} answered more than 1,000,000 bytes"
 
 
@@ -414,18 +426,18 @@ def test_a_small_answer_that_unpacks_to_a_large_one_is_too_long(packing: str) ->
 )
 def test_an_answer_that_cannot_be_unpacked_is_refused(body: bytes, packing: str, said: str) -> None:
     with Web(lambda asked: Answer(body, headers={"Content-Encoding": packing})) as web:
-        assert said in refusal(Door((web.host,)), web.url)
+        assert said in refusal(RequestLimits((web.host,)), web.url)
 
 
 def test_a_packed_answer_may_be_empty() -> None:
     with Web(lambda asked: Answer(b"", 204, {"Content-Encoding": "gzip"})) as web:
-        assert send(Door((web.host,)), "GET", web.url).body == b""
+        assert send(RequestLimits((web.host,)), "GET", web.url).body == b""
 
 
 def test_time_is_limited_in_all_not_from_byte_to_byte() -> None:
     with Web() as web:
         web.routes = lambda asked: Answer(web.until_closed())
-        said = refusal(Door((web.host,), seconds=0.3), web.url)
+        said = refusal(RequestLimits((web.host,), seconds=0.3), web.url)
     assert said == f"{web.host} gave no whole answer within 0.3 seconds"
 
 
@@ -446,7 +458,7 @@ def test_a_server_that_drips_its_headers_is_given_up() -> None:
         thread = threading.Thread(target=drip)
         thread.start()
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        said = refusal(Door(("127.0.0.1",), seconds=0.3), url)
+        said = refusal(RequestLimits(("127.0.0.1",), seconds=0.3), url)
         over.set()
         thread.join()
     assert "gave no whole answer within 0.3 seconds" in said
@@ -460,7 +472,7 @@ def test_an_interrupt_passes_while_an_answer_is_waited_for() -> None:
     with Web() as web:
         web.routes = lambda asked: Answer(body(web))
         with pytest.raises(KeyboardInterrupt):
-            send(Door((web.host,), seconds=60), "GET", web.url)
+            send(RequestLimits((web.host,), seconds=60), "GET", web.url)
     assert len(web.asked) == 1
 
 
@@ -469,7 +481,7 @@ def test_an_interrupt_passes_while_an_answer_is_waited_for() -> None:
 TLS = """
     import http.server, ssl, sys, threading
     from jupyter_toolcall.errors import CallError
-    from jupyter_toolcall.sources.http import Door, send
+    from jupyter_toolcall.sources.http_client import RequestLimits, send
 
     names = []
 
@@ -488,12 +500,12 @@ TLS = """
     server.socket = context.wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     port = server.server_port
-    door = Door(("localhost", "127.0.0.1"))
-    host = send(door, "GET", f"https://localhost:{port}/").body.decode()
+    limits = RequestLimits(("localhost", "127.0.0.1"))
+    host = send(limits, "GET", f"https://localhost:{port}/").body.decode()
     print(host == f"localhost:{port}", names)
     for url in (f"https://localhost:{port}/down", f"https://127.0.0.1:{port}/"):
         try:
-            print(send(door, "GET", url))
+            print(send(limits, "GET", url))
         except CallError as error:
             print(str(error).replace(str(port), "PORT"))
 """

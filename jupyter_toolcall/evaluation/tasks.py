@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -20,7 +19,7 @@ from ..tools.kinds import kind_name
 
 Step = tuple[str, Mapping[str, Any]]
 """A tool and its arguments, in which `"$Potato"` is the newest object of that type."""
-_SCALARS = (str, int, float, bool, "str", "int", "float", "bool")
+_SCALARS = ("str", "int", "float", "bool")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +42,7 @@ class Task:
     system: str = ""
 
     def __post_init__(self) -> None:
-        problem = _problem(self)
-        if problem:
+        if problem := _problem(self) or _problem_of_plan(self):
             raise UsageError(f"task {self.name!r:.60}: {problem}")
 
     @property
@@ -52,10 +50,11 @@ class Task:
         """The plan, and `save` of the newest objects where it does not end with a `save`."""
         if not self.plan or not self.outputs or self.plan[-1][0] == SAVE:
             return tuple(self.plan)
-        return (*self.plan, (SAVE, {name: f"${kind}" for name, kind in _kinds(self.outputs)}))
+        saved = {name: f"${kind}" for name, kind in _types(self.outputs).items()}
+        return (*self.plan, (SAVE, saved))
 
     def accepts(self, outputs: Mapping[str, Any], text: str) -> bool:
-        """Return what the check says. It may raise anything."""
+        """Return the result of the check. It may raise anything."""
         if self.check is None:
             return True
         parameters = inspect.signature(self.check).parameters
@@ -72,7 +71,7 @@ def _problem(task: Task) -> str:
         return f"its check is {task.check!r:.40}; give a function that takes the outputs"
     if task.check is None and not task.outputs:
         return "nothing tells whether it is solved; give outputs={...}, or check=..."
-    return _problem_of_plan(task)
+    return ""
 
 
 def _problem_of_plan(task: Task) -> str:
@@ -81,7 +80,7 @@ def _problem_of_plan(task: Task) -> str:
             case (str(), Mapping()):
                 continue
         return f"step {number} of its plan is {step!r:.60}; a step is (tool, {{argument: value}})"
-    scalars = [name for name, kind in _kinds(task.outputs) if kind in _SCALARS]
+    scalars = [name for name, kind in _types(task.outputs).items() if kind in _SCALARS]
     if task.plan and scalars and task.plan[-1][0] != SAVE:
         return (
             f"its plan has to end with ({SAVE!r}, {{...}}) that says {scalars[0]!r}: "
@@ -90,66 +89,55 @@ def _problem_of_plan(task: Task) -> str:
     return ""
 
 
-def _kinds(outputs: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each output with the name of its type; an output may be a pair with a text."""
-    for name, output in outputs.items():
-        kind = output[0] if isinstance(output, tuple) else output
-        yield name, kind_name(kind) if isinstance(kind, type) else str(kind)
+def _types(outputs: Mapping[str, Any]) -> dict[str, str]:
+    """Return the name of each output's type; an output may be a pair with a text."""
+    types = {n: each[0] if isinstance(each, tuple) else each for n, each in outputs.items()}
+    return {n: kind_name(t) if isinstance(t, type) else str(t) for n, t in types.items()}
 
 
 def tasks_in(path: Path) -> tuple[Task, ...]:
     """Return the tasks of a file: its `TASKS`.
 
-    Raises UsageError, which says in one line what is wrong and where.
+    Raises UsageError, in one line, with what is wrong and where.
     """
-    found = getattr(_executed(path), "TASKS", None)
-    if not isinstance(found, (list, tuple)) or not found:
+    tasks = getattr(_executed(path), "TASKS", None)
+    if not isinstance(tasks, (list, tuple)) or not tasks:
         raise UsageError(f"{path}: it has no tasks; write TASKS = [Task(...), ...]")
-    for index, task in enumerate(found):
+    for index, task in enumerate(tasks):
         if not isinstance(task, Task):
             raise UsageError(f"{path}: TASKS[{index}] is {task!r:.60}, and not a Task(...)")
-    names = [task.name for task in found]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise UsageError(f"{path}: two tasks are named {twice!r}; the table tells them by name")
-    return tuple(found)
+    names = [task.name for task in tasks]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"{path}: two tasks are named {twice[0]!r}; the table tells them by name")
+    return tuple(tasks)
 
 
 def _executed(path: Path) -> ModuleType:
-    """A dataclass of the file looks its module up by name, so the module stays."""
-    name = f"toolcall_tasks_{path.stem}"
+    name, folder = f"toolcall_tasks_{path.stem}", str(path.resolve().parent)
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path}: a file of tasks is Python, and its name ends in .py")
+    # The module stays: a dataclass of the file looks it up by its name.
     module = sys.modules[name] = module_from_spec(spec)
+    # As a script may, a file of tasks may import what is beside it.
+    sys.path.insert(0, folder)
     try:
-        with _beside(path):
-            spec.loader.exec_module(module)
-    except OSError as error:
-        if error.filename == str(path):
-            raise
-        raise UsageError(_said(path, error)) from None
+        spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise UsageError(_said(path, error)) from None
+        if isinstance(error, OSError) and error.filename == str(path):
+            raise
+        raise UsageError(_located(path, error)) from None
+    finally:
+        sys.path.remove(folder)
     return module
 
 
-@contextmanager
-def _beside(path: Path) -> Iterator[None]:
-    """A file of tasks may import what lies beside it, as a script may."""
-    folder = str(path.resolve().parent)
-    sys.path.insert(0, folder)
-    try:
-        yield
-    finally:
-        sys.path.remove(folder)
-
-
-def _said(path: Path, error: BaseException) -> str:
-    first = next(iter(str(error).splitlines()), "")
+def _located(path: Path, error: BaseException) -> str:
+    """Return an error in one line, with the line of the file that raised it."""
     if isinstance(error, SyntaxError) and error.filename == str(path):
         return f"{path}, line {error.lineno}: {error.msg}"
-    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
     where = f"{path}, line {lines[-1]}" if lines else str(path)
     name = "" if isinstance(error, ToolcallError) else f"{type(error).__name__}: "
-    return f"{where}: {name}{first}"
+    return f"{where}: {name}{next(iter(str(error).splitlines()), '')}"

@@ -79,7 +79,7 @@ def _source(value: Any) -> Any:
     """Return what a toolbox takes: a definition that a variable holds as data is read."""
     if not isinstance(value, dict) or "tool" not in value:
         return value
-    made: Tool = import_module("..sources.definitions", __package__).from_definition(value)
+    made: Tool = import_module("..sources.definition_tools", __package__).from_definition(value)
     return made
 
 

@@ -1,5 +1,5 @@
-"""Tools from elsewhere: what other worlds write a tool down as, and the way out to them.
+"""Tools from elsewhere: JSON tool definitions (`definition_*`) and GraphQL (`graphql_*`).
 
-Each kind of source is a package beside this file and gives tools that a `Toolbox` takes like any
-other. `http` is their one door to the network. Nothing here is imported before it is used.
+`http_client` is what sends their requests, to the hosts of `allowed_hosts` alone. Nothing in
+this package is imported before it is used.
 """

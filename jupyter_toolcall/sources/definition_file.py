@@ -1,0 +1,452 @@
+"""Reading a tool definition: every mistake in it is found here, and its place is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
+
+from ..errors import CallError, DefinitionError
+from ..secrets import hiding
+from ..tools import nearest
+from ..tools.arguments import DEEPEST
+from .definition_defaults import Action, Condition, Default
+from .definition_endpoint import SLOT, Endpoint
+from .definition_schema import ArgumentChecker, is_open, property_names, read_schema
+from .definition_templates import Reference, Template, parse_format, parse_text
+
+Kind = Literal["action", "endpoint", "context"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+ACTIONS: tuple[Action, ...] = get_args(Action)
+VARIABLE_OF = {"language": "language", "say": "say", "message": "say"}
+"""For each argument of a context tool the variable of the session that it sets."""
+_PARAMETERS = "tool.function.parameters"
+_KEYS = ("type", "tool", "endpoint", "defaults", "static_parameters", "result")
+_LATER_KEYS = ("context", "options", "response_display")
+"""Keys of later versions: a null there has no meaning, and is left out."""
+_ENDPOINT_KEYS = ("url", "method", "argument_location", "timeout")
+_WORDS: dict[str, tuple[str, ...]] = {
+    "type": KINDS,
+    "tool.type": ("function",),
+    "endpoint.method": ("get", "post", "put", "delete"),
+    "endpoint.argument_location": ("body", "form", "path", "query"),
+    "static_parameters.type": ("string", "int", "boolean", "data_source_list"),
+    "transform.action": ACTIONS,
+    "when.operator": ("eq",),
+}
+"""The words that a key takes, by the object that it is in."""
+_STATIC_TYPES = {"string": str, "int": int, "boolean": bool, "data_source_list": list}
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A tool definition that was read. `data` is it as JSON data, in one spelling."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    kind: Kind
+    endpoint: Endpoint | None
+    defaults: tuple[Default, ...]
+    fixed: Mapping[str, Any]
+    """`static_parameters`: arguments that always have these values."""
+    result: Any
+    data: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def argument_names(self) -> tuple[str, ...]:
+        """The arguments that may run: in the schema, fixed, or written by a default."""
+        written = (d.key.partition(".")[0] for d in self.defaults if d.action != "remove")
+        return tuple(dict.fromkeys((*property_names(self.parameters), *self.fixed, *written)))
+
+
+def read_definition(source: Any) -> Definition:
+    """Return the definition in a dict, a JSON text, or a .json file.
+
+    Raises DefinitionError, which names the place of what is wrong.
+    """
+    part = _object(_renamed(_loaded(source)), _KEYS, "")
+    kind: Kind = part.get("type", "action")
+    function = _read_function(part.get("tool"))
+    if kind == "endpoint" and "endpoint" not in part:
+        raise DefinitionError("endpoint: is missing; type 'endpoint' needs it")
+    if kind != "endpoint" and "endpoint" in part:
+        raise DefinitionError("endpoint: is only for endpoint tools")
+    if kind != "context" and "result" in part:
+        raise DefinitionError("result: is only for context tools; others return what they do")
+    endpoint = _endpoint_object(part["endpoint"]) if kind == "endpoint" else {}
+    definition = Definition(
+        name=function["name"],
+        description=function["description"],
+        parameters=function["parameters"],
+        kind=kind,
+        endpoint=_read_endpoint(endpoint) if endpoint else None,
+        defaults=_read_defaults(part.get("defaults", {})),
+        fixed=_read_static(part.get("static_parameters", [])),
+        result=_read_result(part.get("result")),
+        data={
+            "type": kind,
+            "tool": {"type": "function", "function": function},
+            **({"endpoint": endpoint} if endpoint else {}),
+            **{key: part[key] for key in ("defaults", "static_parameters") if part.get(key)},
+            **{key: part[key] for key in ("result",) if key in part},
+        },
+    )
+    _check_names(definition)
+    hide = hiding(os.environ)
+    for key, value in definition.data.items():
+        if hide(value) != value:
+            raise DefinitionError(f"{key}: holds a secret, and definitions are shown; take it out")
+    return definition
+
+
+def templates_in(result: Any) -> Iterator[Template]:
+    """Yield the texts with references of a result."""
+    match result:
+        case Template():
+            yield result
+        case dict() | list():
+            for value in result.values() if isinstance(result, dict) else result:
+                yield from templates_in(value)
+
+
+# -- JSON ---------------------------------------------------------------------------------
+
+
+def _loaded(source: Any) -> Any:
+    """Return plain JSON data of our own, whatever it is given as."""
+    where = "the definition"
+    is_path = isinstance(source, str) and not source.lstrip().startswith("{")
+    if isinstance(source, Path) or is_path:
+        path = Path(source).expanduser()
+        if path.suffix != ".json":
+            raise DefinitionError(f"{str(source)!r:.80} is neither a JSON object nor a .json file")
+        where = f"{str(path)!r:.120}"
+        try:
+            source = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeError) as error:
+            raise DefinitionError(f"{where} cannot be read: {error}") from None
+    try:
+        text = source if isinstance(source, str) else json.dumps(source, allow_nan=False)
+        data = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+    except RecursionError:
+        raise DefinitionError(_too_deep(where)) from None
+    except (TypeError, ValueError) as error:
+        raise DefinitionError(f"{where} is no JSON: {error}") from None
+    return check_depth(data, where)
+
+
+def check_depth(data: Any, where: str) -> Any:
+    """Return JSON data. Raises DefinitionError where it is nested too deep."""
+    level: list[Any] = [[data]]
+    for _ in range(DEEPEST + 1):
+        inner = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [x for each in inner for x in each if isinstance(x, (dict, list))]
+        if not level:
+            return data
+    raise DefinitionError(_too_deep(where))
+
+
+def _too_deep(where: str) -> str:
+    return f"{where}: is nested deeper than {DEEPEST} levels"
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"the key {twice[0]!r:.60} is twice")
+    return dict(pairs)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _renamed(data: Any) -> Any:
+    """Return a definition in our spelling, without what later versions leave null."""
+    if isinstance(data, list) and data:
+        raise DefinitionError(f"{data!r:.60} is a list; give its definitions one by one")
+    if not isinstance(data, dict):
+        return data
+    if "function" in data and "tool" not in data:
+        raise DefinitionError('function: belongs into tool; write {"tool": {"function": {...}}}')
+    renamed = {("static_parameters" if k == "staticParameters" else k): v for k, v in data.items()}
+    return {k: v for k, v in renamed.items() if not (k in _LATER_KEYS and v is None)}
+
+
+def _object(
+    data: Any, keys: tuple[str, ...], where: str, required: tuple[str, ...] = (), of: str = ""
+) -> dict[str, Any]:
+    """Return an object without what is null; `of` is its name in `_WORDS`, if not `where`.
+
+    Raises DefinitionError for another key or word, and for a required key that is missing.
+    """
+    prefix, of = (f"{where}." if where else ""), (f"{of or where}." if of or where else "")
+    if not isinstance(data, Mapping):
+        at = f"{where}: " if where else ""
+        raise DefinitionError(f"{at}{data!r:.60} is no object with {', '.join(keys)}")
+    for key in data:
+        if key not in keys:
+            raise DefinitionError(
+                f"{prefix}{key}: there is no such key; there are {', '.join(keys)}."
+                f"{nearest(str(key), keys)}"
+            )
+    part = {key: data[key] for key in keys if data.get(key) is not None}
+    for key in keys:
+        words = _WORDS.get(f"{of}{key}", ())
+        there = f"; there is {' or '.join(words)}" if words else ""
+        if key in required and key not in part:
+            raise DefinitionError(f"{prefix}{key}: is missing{there}")
+        if words and key in part and part[key] not in words:
+            word = part[key]
+            guess = nearest(str(word), words)
+            raise DefinitionError(f"{prefix}{key}: {word!r:.60} is not known{there}.{guess}")
+    return part
+
+
+# -- tool, endpoint, static_parameters, result --------------------------------------------
+
+
+def _read_function(tool: Any) -> dict[str, Any]:
+    if tool is None:
+        raise DefinitionError('tool: is missing; write {"function": {"name": ...}}')
+    part = _object(tool, ("type", "function"), "tool", ("function",))
+    keys, required = ("name", "description", "parameters"), ("name", "parameters")
+    function = _object(part["function"], keys, "tool.function", required)
+    name, description = function["name"], function.get("description", "")
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,128}", name):
+        raise DefinitionError(
+            f"tool.function.name: {name!r:.60} is no name: letters, digits, _ and - alone"
+        )
+    if not isinstance(description, str):
+        raise DefinitionError(f"tool.function.description: {description!r:.60} is no text")
+    parameters = read_schema(function["parameters"], _PARAMETERS)
+    return {"name": name, "description": description, "parameters": parameters}
+
+
+def _endpoint_object(data: Any) -> dict[str, Any]:
+    if isinstance(data, Mapping) and "argumentLocation" in data:
+        names = {"argumentLocation": "argument_location"}
+        data = {names.get(key, key): value for key, value in data.items()}
+    return _object(data, _ENDPOINT_KEYS, "endpoint", _ENDPOINT_KEYS[:3])
+
+
+def _read_endpoint(part: Mapping[str, Any]) -> Endpoint:
+    method, location, seconds = part["method"], part["argument_location"], part.get("timeout", 1)
+    if method in ("get", "delete") and location in ("body", "form"):
+        raise DefinitionError(
+            f"endpoint.argument_location: a {method} has no body for {location!r}; "
+            "there is query or path"
+        )
+    if type(seconds) not in (int, float) or not 0 < seconds <= 3600:
+        raise DefinitionError(f"endpoint.timeout: {seconds!r:.40}; give seconds, more than 0")
+    _check_url(part["url"], location)
+    return Endpoint(**part)
+
+
+def _check_url(url: Any, location: str) -> None:
+    where = f"endpoint.url: {url!r:.80}"
+    try:
+        parts = urlsplit(url if isinstance(url, str) else "")
+        has_port = parts.port != 0
+    except ValueError:
+        raise DefinitionError(f"{where} is no URL") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or not has_port:
+        raise DefinitionError(f"{where} is no URL such as https://api.example.org/x")
+    if "@" in parts.netloc:
+        raise DefinitionError(
+            "endpoint.url: holds a password; definitions are shown, so leave it out"
+        )
+    slots = SLOT.findall(url)
+    if slots and location != "path":
+        raise DefinitionError(
+            f"endpoint.url: {{{slots[0]}}} is filled in only with argument_location 'path'"
+        )
+    outside = url.replace(parts.path, "", 1) if parts.path else url
+    if SLOT.search(outside) or re.search(r"[{}]", SLOT.sub("", url)):
+        raise DefinitionError(f"{where}: braces stand in the path alone, as {{name}}")
+
+
+def _read_static(data: Any) -> dict[str, Any]:
+    if not isinstance(data, list):
+        raise DefinitionError(f"static_parameters: {data!r:.60} is no list")
+    fixed = {}
+    for index, each in enumerate(data):
+        where = f"static_parameters.{index}"
+        keys, required = ("name", "required", "type", "description", "default"), ("name", "type")
+        part = _object(each, keys, where, required, "static_parameters")
+        if not isinstance(part["name"], str) or not part["name"]:
+            raise DefinitionError(f"{where}.name: is missing")
+        if "default" in part:
+            value, kind = part["default"], part["type"]
+            if type(value) is not _STATIC_TYPES[kind]:
+                raise DefinitionError(f"{where}.default: {value!r:.60} is no {kind}")
+            fixed[part["name"]] = part["default"]
+        elif part.get("required"):
+            raise DefinitionError(f"{where}.default: is missing, and {part['name']} is required")
+    return fixed
+
+
+def _read_result(data: Any) -> Any:
+    match data:
+        case str():
+            return parse_text(data, "result")
+        case dict():
+            return {key: _read_result(value) for key, value in data.items()}
+        case list():
+            return [_read_result(value) for value in data]
+    return data
+
+
+# -- defaults -----------------------------------------------------------------------------
+
+
+def _read_defaults(data: Any) -> tuple[Default, ...]:
+    if not isinstance(data, Mapping):
+        raise DefinitionError(f'defaults: {data!r:.60} is no object; write {{"parameter": value}}')
+    defaults = tuple(_read_default(key, value) for key, value in data.items())
+    for default in defaults:
+        for outer in defaults:
+            is_inside = default.key.startswith(f"{outer.key}.") and outer.action != "remove"
+            is_object = isinstance(outer.value, Mapping)
+            if is_inside and not is_object and not (outer.template and outer.template.typed):
+                raise DefinitionError(
+                    f"defaults.{default.key}: {outer.key} is set to what has no parts "
+                    f"(defaults.{outer.key})"
+                )
+    return defaults
+
+
+def _read_default(key: str, value: Any) -> Default:
+    where = f"defaults.{key}"
+    if not all(key.split(".")):
+        raise DefinitionError(f"{where}: {key!r} is no name of a parameter, nor a path such as a.b")
+    match value:
+        case str() if value.startswith("@"):
+            return _read_short_form(key, value, where)
+        case str():
+            text = parse_text(value, where)
+            return Default(key, template=text) if text.references else Default(key, value=value)
+        case {"transform": transform} if len(value) == 1:
+            return _read_transform(key, transform, f"{where}.transform")
+    return Default(key, value=value)
+
+
+def _read_short_form(key: str, text: str, where: str) -> Default:
+    """Return the default that `@remove`, `@override TEXT` or `@default TEXT` is."""
+    word, _, content = text[1:].partition(" ")
+    if word == "remove" and not content.strip():
+        return Default(key, "remove")
+    for action in ACTIONS:
+        if word == action != "remove" and content:
+            return Default(key, action, parse_format(content, where))
+    raise DefinitionError(
+        f"{where}: {text!r:.60} is no short form; there are @remove, @override TEXT and "
+        f"@default TEXT.{nearest(word, ACTIONS)} A text that begins with @: "
+        f'{{"transform": {{"value": "@..."}}}}'
+    )
+
+
+def _read_transform(key: str, data: Any, where: str) -> Default:
+    part = _object(data, ("action", "when", "value", "format"), where, (), "transform")
+    action: Action = part.get("action", "default")
+    when = _read_condition(part["when"], f"{where}.when") if "when" in part else None
+    contents = [name for name in ("value", "format") if name in part]
+    if action == "remove" and contents:
+        raise DefinitionError(f"{where}.{contents[0]}: what is removed takes no value or format")
+    if action != "remove" and len(contents) != 1:
+        raise DefinitionError(f"{where}: give either value or format, and not both")
+    if "format" not in part:
+        return Default(key, action, value=part.get("value"), when=when)
+    if not isinstance(part["format"], str):
+        raise DefinitionError(f"{where}.format: {part['format']!r:.60} is no text")
+    return Default(key, action, parse_format(part["format"], f"{where}.format"), when=when)
+
+
+def _read_condition(data: Any, where: str) -> Condition:
+    part = _object(data, ("key", "value", "operator"), where, ("key", "value"), "when")
+    key, value = part["key"], part["value"]
+    if not isinstance(key, str) or any(not step or step[0] == "_" for step in key.split(".")):
+        raise DefinitionError(f"{where}.key: {key!r:.60} is no name of a parameter or vars.NAME")
+    if not isinstance(value, (str, int, float)):
+        raise DefinitionError(f"{where}.value: {value!r:.60} is no text to compare with")
+    if key.startswith("vars."):
+        return Condition(Reference("vars", key.removeprefix("vars.")), value)
+    return Condition(Reference("params", key.removeprefix("params.")), value)
+
+
+# -- names that lead nowhere --------------------------------------------------------------
+
+
+def _check_names(definition: Definition) -> None:
+    """Raise DefinitionError for names that the parts of a definition do not share."""
+    for default in definition.defaults:
+        _check_default(default, definition)
+    for default in definition.defaults:
+        for reference in default.references:
+            _check_reference(reference, definition, f"defaults.{default.key}")
+    for template in templates_in(definition.result):
+        for reference in template.references:
+            _check_reference(reference, definition, "result")
+    names = definition.argument_names
+    for slot in SLOT.findall(definition.endpoint.url) if definition.endpoint else ():
+        if slot not in names:
+            raise DefinitionError(
+                f"endpoint.url: there is no parameter {slot!r:.60} to fill in; there are: "
+                f"{', '.join(names) or 'none'}.{nearest(slot, names)}"
+            )
+    if definition.kind == "context":
+        _check_context(definition)
+
+
+def _check_default(default: Default, definition: Definition) -> None:
+    parameters, where = definition.parameters, f"defaults.{default.key}"
+    names = property_names(parameters)
+    head, dot, _ = default.key.partition(".")
+    if dot and default.key not in names and _has_no_parts(parameters, head):
+        raise DefinitionError(f"{where}: {head} is no object, so it has no parts")
+    is_unknown = head not in names and not is_open(parameters)
+    if default.action == "remove" and is_unknown and (guess := nearest(head, names)):
+        raise DefinitionError(f"{where}: there is no parameter {head!r} to remove.{guess}")
+    if default.template is None and default.action == "default" and default.key in names:
+        try:
+            ArgumentChecker(where, {**parameters, "required": []})({default.key: default.value})
+        except CallError as error:
+            raise DefinitionError(f"{where}: {next(iter(error.fields.values()))}") from None
+
+
+def _check_reference(reference: Reference, definition: Definition, where: str) -> None:
+    names = definition.argument_names
+    is_known = reference.space == "vars" or reference.name in names
+    if is_known or is_open(definition.parameters):
+        return
+    head, dot, _ = reference.name.partition(".")
+    if dot and _has_no_parts(definition.parameters, head):
+        raise DefinitionError(f"{where}: {reference}: {head} is no object, so it has no parts")
+    if head not in names and (guess := nearest(head, names)):
+        raise DefinitionError(f"{where}: there is no parameter {head!r:.60}.{guess}")
+
+
+def _has_no_parts(parameters: Mapping[str, Any], name: str) -> bool:
+    schema = parameters.get("properties", {}).get(name)
+    types = schema.get("type", ()) if isinstance(schema, Mapping) else ()
+    return bool(types) and types != "object" and "object" not in types
+
+
+def _check_context(definition: Definition) -> None:
+    """Raise DefinitionError for an argument of a context tool that nothing uses."""
+    read = [r for default in definition.defaults for r in default.references]
+    read += [r for template in templates_in(definition.result) for r in template.references]
+    used = {r.name.partition(".")[0] for r in read if r.space == "params"}
+    used |= {default.key for default in definition.defaults if default.action == "remove"}
+    for name in definition.argument_names:
+        if name not in VARIABLE_OF and name not in used:
+            raise DefinitionError(
+                f"{_PARAMETERS}.{name}: a context tool sets {', '.join(VARIABLE_OF)} (a message is "
+                f'what to say); use it in result, or take it out: {{"{name}": "@remove"}}'
+            )

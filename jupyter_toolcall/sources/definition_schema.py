@@ -1,0 +1,221 @@
+"""The JSON Schema of a definition's parameters: read once, and checked against each call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import isfinite
+from typing import Any
+
+from jsonschema_rs import Draft202012Validator, ValidationError
+
+from ..errors import DefinitionError
+from ..tools import nearest
+from ..tools.tool import misfits
+
+Schema = Mapping[str, Any]
+Ignored = Callable[[str, bool], bool]
+"""Whether an argument, by its name, is not checked; the flag says that a part is missing."""
+_NAMING = ("properties", "$defs", "patternProperties")
+"""What makes an object a schema, where it has no type."""
+_KEYWORDS = ("anyOf", "oneOf", "allOf", "$ref", "required", "additionalProperties")
+_MAX_PASSES = 8
+"""Levels of lists and objects that are read from JSON texts inside JSON texts."""
+
+
+def read_schema(parameters: Any, where: str) -> dict[str, Any]:
+    """Return the schema that `parameters` are: a bare map of properties is wrapped into one.
+
+    Raises DefinitionError, naming the place in it.
+    """
+    if not isinstance(parameters, Mapping):
+        raise DefinitionError(f"{where}: {parameters!r:.60} is no JSON Schema, such as {{}}")
+    schema, is_bare = dict(parameters), not _is_schema(parameters)
+    if is_bare:
+        schema = {"type": "object", "properties": schema, "required": []}
+    try:
+        _validator(schema)
+    except ValidationError as error:
+        path, message = _mistake(error, schema)
+        at = ".".join((where, *(path[1:] if is_bare and path[:1] == ["properties"] else path)))
+        raise DefinitionError(f"{at}: {' '.join(message.split())[:200]}") from None
+    if schema.get("type", "object") != "object":
+        raise DefinitionError(f"{where}.type: {schema['type']!r:.60}; arguments are an object")
+    return schema
+
+
+def _is_schema(parameters: Schema) -> bool:
+    """Every value of a bare map is a schema itself; those of a schema are not."""
+    if not parameters or isinstance(parameters.get("type"), (str, list)):
+        return True
+    for word in _NAMING:
+        inside = parameters.get(word)
+        if isinstance(inside, Mapping) and all(
+            isinstance(part, (Mapping, bool)) for part in inside.values()
+        ):
+            return True
+    return any(not isinstance(value, Mapping) for value in parameters.values()) and any(
+        word in parameters for word in _KEYWORDS
+    )
+
+
+def _validator(schema: Schema) -> Draft202012Validator:
+    """Return what checks values. Raises ValidationError for what is no schema."""
+    plain = json.loads(json.dumps(schema))
+    return Draft202012Validator(plain, retriever=_refuse_to_fetch)
+
+
+def _refuse_to_fetch(address: str) -> Any:
+    raise ValueError("nothing is fetched for a definition")
+
+
+def _mistake(error: ValidationError, schema: Schema) -> tuple[list[str], str]:
+    """Return the place in a schema that is wrong, and what is wrong there."""
+    for path, ref in _references(schema):
+        # The error of a reference names where it leads, and not where it stands.
+        address, _, pointer = ref.partition("#")
+        if f"'{address or pointer}'" in error.message:
+            return path, f"{ref!r:.80} leads to nothing in these parameters: {error.message}"
+    inner = [each for branch in getattr(error.kind, "context", ()) for each in branch]
+    deepest = max(inner, key=lambda each: len(each.instance_path), default=error)
+    return [str(step) for step in deepest.instance_path], _message(deepest)
+
+
+def _references(part: Any) -> Iterator[tuple[list[str], str]]:
+    items = part.items() if isinstance(part, Mapping) else enumerate(part)
+    for key, value in items:
+        if key in ("$ref", "$dynamicRef") and isinstance(value, str):
+            yield [key], value
+        elif isinstance(value, (Mapping, list)):
+            yield from (([str(key), *path], ref) for path, ref in _references(value))
+
+
+def _message(error: ValidationError) -> str:
+    """Return what is wrong, with all that would be right."""
+    if error.kind.name != "enum":
+        return str(error.message)
+    allowed = ", ".join(json.dumps(option) for option in error.kind.as_dict()["options"])
+    return f"{json.dumps(error.instance)} is not one of {allowed}"
+
+
+def property_names(schema: Schema) -> tuple[str, ...]:
+    """Return the parameters that a schema names."""
+    return tuple(schema.get("properties", {}))
+
+
+def is_open(schema: Schema) -> bool:
+    """Return whether a schema takes arguments that it does not name."""
+    return "properties" not in schema or any(
+        schema.get(key, False) is not False for key in ("additionalProperties", "patternProperties")
+    )
+
+
+# -- the arguments of a call --------------------------------------------------------------
+
+
+class ArgumentChecker:
+    """Checks arguments against one schema, after it converted what a text spells.
+
+    `title` begins its errors; `also` are names that the schema lacks and a call may have.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        schema: Schema,
+        also: Iterable[str] = (),
+        ignored: Ignored = lambda name, missing: False,
+    ) -> None:
+        self.title, self.schema, self.ignored = title, schema, ignored
+        self.known = (*property_names(schema), *also)
+        self._validator = _validator(schema)
+
+    def __call__(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments: "7" is 7 to an integer. Raises CallError.
+
+        A value that fits as it is stays as it is.
+        """
+        converted = self._converted(dict(arguments))
+        fields = dict(filter(None, map(self._problem, self._validator.iter_errors(converted))))
+        if not is_open(self.schema):
+            there = ", ".join(property_names(self.schema)) or "none"
+            fields |= {
+                key: f"there is no such argument; there are: {there}.{nearest(key, self.known)}"
+                for key in converted
+                if key not in self.known
+            }
+        if fields:
+            raise misfits(self.title, fields)
+        return converted
+
+    def _problem(self, error: ValidationError) -> tuple[str, str] | None:
+        """Return the place of an error and what is wrong there; None where it is ignored."""
+        path = [str(part) for part in error.instance_path]
+        missing = error.kind.name == "required"
+        if missing:
+            path.append(error.kind.as_dict()["property"])
+        # Names that the schema lacks are listed beside this, with the nearest that it has.
+        is_unknown = error.kind.name == "additionalProperties" and not path
+        if is_unknown or (path and self.ignored(path[0], missing)):
+            return None
+        return ".".join(path) or "arguments", "is missing" if missing else _message(error)[:200]
+
+    def _converted(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        for _ in range(_MAX_PASSES):
+            changes: dict[tuple[str | int, ...], Any] = {}
+            for error in self._validator.iter_errors(arguments):
+                for path, value, types in _type_errors(error):
+                    converted = _spelled(value, types)
+                    if converted is not value and not self.ignored(str(path[0]), False):
+                        changes.setdefault(path, converted)
+            if not changes:
+                break
+            for path, converted in changes.items():
+                arguments = _replaced(arguments, path, converted)
+        return arguments
+
+
+def _type_errors(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], Any, list[str]]]:
+    """Yield the place, the value and the types of each wrong type, in choices too."""
+    if error.kind.name == "type":
+        yield tuple(error.instance_path), error.instance, error.kind.as_dict()["types"]
+    for branch in getattr(error.kind, "context", ()):
+        for inner in branch:
+            yield from _type_errors(inner)
+
+
+def _replaced(data: Any, path: tuple[str | int, ...], value: Any) -> Any:
+    """Return a copy of lists and objects in which one value is another."""
+    if not path:
+        return value
+    copy = data.copy()
+    copy[path[0]] = _replaced(data[path[0]], path[1:], value)
+    return copy
+
+
+def _spelled(value: Any, types: list[str]) -> Any:
+    """Return what a text spells in JSON, or the text of a number, as one of the types.
+
+    The value itself where it spells none of them.
+    """
+    if type(value) in (int, float) and "string" in types:
+        return json.dumps(value)
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    try:
+        parsed = json.loads(text.lower() if text.lower() in ("true", "false") else text)
+    except (ValueError, RecursionError):
+        return value
+    match parsed:
+        case bool():
+            fits = "boolean" in types
+        case int():
+            fits = "integer" in types or "number" in types
+        case float():
+            fits = "number" in types and isfinite(parsed)
+        case list() | dict():
+            fits = ("array" if isinstance(parsed, list) else "object") in types
+        case _:
+            fits = False
+    return parsed if fits else value

@@ -1,0 +1,440 @@
+"""Tools from tool definitions, and back: `from_definition` and `to_definition`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pydantic import SecretBytes, SecretStr
+
+from ..digest import digest, encode
+from ..errors import DefinitionError
+from ..printable import print_text
+from ..secrets import hiding
+from ..tools import Changed, Tool, Toolbox
+from ..tools.arguments import readable
+from ..tools.fingerprint import Version, version_of
+from ..tools.tool import Check, Origin, Resolve
+from .allowed_hosts import RequestLimits
+from .definition_defaults import EMPTY, Default, apply_defaults, unset_messages
+from .definition_endpoint import Endpoint, call_endpoint
+from .definition_file import VARIABLE_OF, Definition, check_depth, read_definition, templates_in
+from .definition_schema import ArgumentChecker, Ignored, is_open, property_names
+from .definition_templates import NotSet, Scope, Template
+
+_LOCAL_PORT = re.compile(r"(?<=//)(localhost|127\.0\.0\.1|\[::1\]):\d+")
+
+
+def from_definition(
+    definition: Any,
+    *,
+    variables: Mapping[str, Any] | None = None,
+    allow_hosts: Iterable[str] = (),
+    action: Callable[..., Any] | Tool | None = None,
+) -> Tool:
+    """Return the tool that a tool definition describes.
+
+    The format is Syllable's `ToolDefinition` (https://docs.syllable.ai): JSON with the keys
+    `tool` (an OpenAI function: name, description, parameters), `type` (`action`, `endpoint`
+    or `context`), `endpoint`, `defaults`, `static_parameters` and `result`.
+
+    Arguments:
+        definition: a dict, JSON text, or the path of a .json file (`str` or `Path`).
+        variables: what the session's variables are at the start, by name, with or without
+            `vars.` before it. JSON data; a secret is refused, since arguments are shown.
+        allow_hosts: the hosts that an endpoint may reach, each `host` or `host:port`. Without
+            them every request is refused. A private address has to be given itself.
+        action: the function, sync or async, or the tool that carries out an action. Without
+            it the action is a request to the person, who answers or rejects it.
+
+    Returns:
+        A `Tool`; `parameters` are the model's, without arguments that are fixed or removed.
+
+    Raises:
+        DefinitionError: in one line, with the place of the mistake, such as
+            `defaults.city: there is no parameter 'cty'. Did you mean city?`.
+
+    Example:
+        >>> greet = from_definition(
+        ...     {
+        ...         "tool": {
+        ...             "function": {"name": "greet", "parameters": {"name": {"type": "string"}}}
+        ...         },
+        ...         "defaults": {"text": {"transform": {"format": "Hello, {name}!"}}},
+        ...     },
+        ...     action=lambda name, text: text,
+        ... )
+        >>> greet.fill({"name": "Ann"}, {})
+        {'name': 'Ann', 'text': 'Hello, Ann!'}
+    """
+    read = read_definition(definition)
+    hosts = _read_hosts(allow_hosts)
+    tool = _tool(read, _read_variables(variables or {}))
+    if action is not None:
+        if read.kind != "action":
+            raise DefinitionError(f"action: {read.name} is of type {read.kind}, and runs by itself")
+        return _printing_unset(read, _done_by(action, read, tool))
+    if read.endpoint is not None:
+        return _printing_unset(read, replace(tool, function=_calling(read.endpoint, hosts)))
+    if read.kind == "context":
+        function = functools.partial(_set_variables, read)
+        return _printing_unset(read, replace(tool, function=function, idempotent=True))
+    return replace(tool, for_person=True)
+
+
+def to_definition(tool: Any) -> dict[str, Any]:
+    """Return a tool as a tool definition, the format that `from_definition` reads.
+
+    Arguments:
+        tool: a `Tool`, or what a `Toolbox` makes exactly one tool of, such as a function.
+
+    Returns:
+        A dict of plain JSON data. For a tool that came from a definition it is that
+        definition, in one spelling; for any other it is one of type `action`.
+
+    Raises:
+        DefinitionError: for what is not one tool, such as a class with several methods.
+
+    Example:
+        >>> def add(a: int, b: int = 1) -> int:
+        ...     return a + b
+        >>> made = to_definition(add)
+        >>> made["type"], made["tool"]["function"]["name"]
+        ('action', 'add')
+        >>> made["tool"]["function"]["parameters"]["required"]
+        ['a']
+    """
+    if not isinstance(tool, Tool):
+        tools = list(Toolbox(tool))
+        if len(tools) != 1:
+            first = tools[0].name if tools else "name"
+            raise DefinitionError(
+                f"{len(tools)} tools are not one definition; give them one by one, such as "
+                f"to_definition(Toolbox(...)[{first!r}])"
+            )
+        tool = tools[0]
+    data: Mapping[str, Any] = {
+        "type": "action",
+        "tool": {"type": "function", "function": tool.definition()},
+    }
+    if isinstance(tool.fill, _Filling):
+        data = tool.fill.definition.data
+    copy: dict[str, Any] = json.loads(json.dumps(data, default=dict))
+    return copy
+
+
+# -- the parts of a tool ------------------------------------------------------------------
+
+
+def _tool(definition: Definition, variables: Mapping[str, Any]) -> Tool:
+    return Tool(
+        name=definition.name,
+        description=definition.description,
+        parameters=_shown_parameters(definition),
+        check=_checking(definition),
+        version=functools.cache(lambda: _version(definition)),
+        fill=_filling(definition),
+        reads=_variables_read(definition),
+        variables=variables,
+    )
+
+
+def _version(definition: Definition) -> str:
+    """A server on this machine has another port each time; that makes no other tool."""
+    data = dict(definition.data)
+    if definition.endpoint is not None:
+        url = _LOCAL_PORT.sub(r"\1", definition.endpoint.url)
+        data["endpoint"] = {**data["endpoint"], "url": url}
+    return digest("definition", data)
+
+
+@dataclass(frozen=True)
+class _Filling:
+    """A tool's `fill`: from the arguments that the model gives to those that run."""
+
+    definition: Definition
+    checker: Callable[[], ArgumentChecker] = field(repr=False, compare=False)
+
+    def __call__(
+        self, arguments: Mapping[str, Any], variables: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the arguments that run. Raises CallError for what does not fit.
+
+        The model's own arguments are checked first, but for what is missing or empty: a
+        default may fill that in.
+        """
+        defaults = self.definition.defaults
+        filled_in = {default.key for default in defaults if default.action == "default"}
+        empty = {k: v for k, v in arguments.items() if k in filled_in and v in EMPTY}
+        checked = self.checker()({k: v for k, v in arguments.items() if k not in empty})
+        params = {key: empty[key] if key in empty else checked[key] for key in arguments}
+        scope: Scope = {"params": {**params, **self.definition.fixed}, "vars": variables}
+        return readable(apply_defaults(defaults, scope))
+
+
+def _filling(definition: Definition) -> _Filling:
+    """Return the `fill` of a tool: nothing is required, since a default may fill it in."""
+    touched = [default.key for default in definition.defaults] + _parameters_read(definition)
+    names = (*touched, *map(_head, touched), *definition.fixed)
+    return _Filling(definition, _checker(definition, names, lambda name, missing: missing))
+
+
+def _checking(definition: Definition) -> Check:
+    """Return the `check` of a tool, for all that runs, a person's own arguments too.
+
+    What defaults write over, or inside, need not fit the schema that the model is shown.
+    """
+    defaults = definition.defaults
+    written = {_head(d.key) for d in defaults if "." in d.key or d.action == "override"}
+    free = written | set(definition.fixed)
+    removed = {d.key for d in defaults if d.action == "remove"}
+    names = (*definition.argument_names, *_parameters_read(definition))
+    checker = _checker(
+        definition, names, lambda name, missing: name in free or (missing and name in removed)
+    )
+
+    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+        return {"arguments": checker()(arguments)}
+
+    return check
+
+
+def _checker(
+    definition: Definition, also: Iterable[str], ignored: Ignored
+) -> Callable[[], ArgumentChecker]:
+    """Return what makes a checker when it is first needed."""
+    parameters = definition.parameters
+    return functools.cache(lambda: ArgumentChecker(definition.name, parameters, also, ignored))
+
+
+def _shown_parameters(definition: Definition) -> dict[str, Any]:
+    """Return the parameters that the model is shown.
+
+    An argument that is always removed or written over is left out, unless something else
+    reads it; what has a default is not required.
+    """
+    always = [default for default in definition.defaults if default.when is None]
+    settled = {default.key for default in always if _ignores_the_model(default)}
+    filled_in = {default.key for default in always if default.action == "default"}
+    read = set(map(_head, _parameters_read(definition)))
+    hidden = (settled - read) | set(definition.fixed)
+    spared = hidden | settled | filled_in
+    shown = dict(definition.parameters)
+    if hidden & set(property_names(shown)):
+        shown["properties"] = {k: v for k, v in shown["properties"].items() if k not in hidden}
+    if spared & set(shown.get("required", ())):
+        shown["required"] = [name for name in shown["required"] if name not in spared]
+    return shown
+
+
+def _ignores_the_model(default: Default) -> bool:
+    return default.action != "default" and all(r.space == "vars" for r in default.references)
+
+
+def _parameters_read(definition: Definition) -> list[str]:
+    return [r.name for d in definition.defaults for r in d.references if r.space == "params"]
+
+
+def _head(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _variables_read(definition: Definition) -> tuple[str, ...]:
+    """Return the variables that a definition reads.
+
+    A name with dots may be a name, or lead into a variable: both are read.
+    """
+    references = [r for default in definition.defaults for r in default.references]
+    references += [r for each in templates_in(definition.result) for r in each.references]
+    names: dict[str, None] = {}
+    for reference in references:
+        if reference.space == "vars":
+            steps = reference.name.split(".")
+            names |= dict.fromkeys(".".join(steps[: n + 1]) for n in range(len(steps)))
+    return tuple(names)
+
+
+# -- what runs ----------------------------------------------------------------------------
+
+
+def _printing_unset(definition: Definition, tool: Tool) -> Tool:
+    """Return the tool, which first prints what could not be filled in: a person sees it."""
+    function = tool.function
+
+    def run(
+        *subject: Any, arguments: Mapping[str, Any], variables: Mapping[str, Any] | None = None
+    ) -> Any:
+        scope: Scope = {"params": arguments, "vars": variables or {}}
+        for line in unset_messages(definition.defaults, scope):
+            print_text(line)
+        return function(*subject, arguments=arguments, variables=variables or {})
+
+    return replace(tool, function=run)
+
+
+def _calling(endpoint: Endpoint, hosts: tuple[str, ...]) -> Callable[..., Any]:
+    def call(arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> Any:
+        return call_endpoint(endpoint, arguments, hosts)
+
+    return call
+
+
+def _set_variables(
+    definition: Definition, arguments: Mapping[str, Any], variables: Mapping[str, Any]
+) -> Changed:
+    """Return the result of a context tool; `say` counts more than `message`."""
+    changed = {
+        VARIABLE_OF[name]: arguments[name]
+        for name in ("language", "message", "say")
+        if arguments.get(name) is not None
+    }
+    if definition.result is None:
+        return Changed({"ok": True, **changed}, changed)
+    scope: Scope = {"params": arguments, "vars": {**variables, **changed}}
+    return Changed(_filled_result(definition.result, scope), changed)
+
+
+def _filled_result(result: Any, scope: Scope) -> Any:
+    """Return a result with its texts filled in; what is not set is null, or left out."""
+    match result:
+        case Template(parts, typed):
+            values = [p if isinstance(p, str) else _value_or_none(p.value, scope) for p in parts]
+            if typed:
+                return values[0]
+            texts = (v if isinstance(v, str) else encode(v) for v in values if v is not None)
+            return "".join(texts)
+        case dict():
+            return {key: _filled_result(value, scope) for key, value in result.items()}
+        case list():
+            return [_filled_result(value, scope) for value in result]
+    return result
+
+
+def _value_or_none(value: Callable[[Scope], Any], scope: Scope) -> Any:
+    try:
+        return value(scope)
+    except NotSet:
+        return None
+
+
+def _done_by(action: Callable[..., Any] | Tool, definition: Definition, tool: Tool) -> Tool:
+    """Return a definition's tool that runs a function with what its own types take.
+
+    Raises DefinitionError where the function takes other arguments than the definition has.
+    """
+    inner = action if isinstance(action, Tool) else _function_tool(definition, action)
+
+    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+        checked = tool.check(arguments, resolve)["arguments"]
+        return {"arguments": inner.check(checked, resolve)}
+
+    def run(*subject: Any, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> Any:
+        return inner.function(*subject, **arguments)
+
+    def version() -> str:
+        return digest("action", tool.version(), inner.version())
+
+    return replace(
+        inner,
+        name=tool.name,
+        description=tool.description,
+        parameters=tool.parameters,
+        function=run,
+        check=check,
+        fill=tool.fill,
+        reads=tool.reads,
+        variables=tool.variables,
+        version=Version(version, tool.version, inner.version),
+    )
+
+
+def _function_tool(definition: Definition, action: Any) -> Tool:
+    """Return a function's tool; one without types takes the arguments as they are."""
+    if not callable(action):
+        raise DefinitionError(f"action: {action!r:.60} is no function")
+    removed = {d.key for d in definition.defaults if d.action == "remove" and d.when is None}
+    names = [name for name in definition.argument_names if name not in removed]
+    taken = list(inspect.signature(action).parameters.values())
+    _check_signature(taken, names, is_open(definition.parameters))
+    if inspect.isroutine(action) and all(each.annotation is not each.empty for each in taken):
+        typed = next(iter(Toolbox(action)))
+        takes_any = any(each.kind is each.VAR_KEYWORD for each in taken)
+        is_any = takes_any and is_open(definition.parameters)
+        if set(names) <= set(property_names(typed.parameters)) and not is_any:
+            return typed
+    version = version_of(action)
+    return Tool(name=definition.name, function=action, origin=Origin(action), version=version)
+
+
+def _check_signature(taken: list[inspect.Parameter], names: list[str], is_open: bool) -> None:
+    """Raise DefinitionError for an argument that the function, or the definition, lacks."""
+    there = [each.name for each in taken]
+    unknown = [name for name in names if name not in there]
+    if unknown and all(each.kind is not each.VAR_KEYWORD for each in taken):
+        taken_names = ", ".join(there) or "nothing"
+        raise DefinitionError(
+            f"action: the function takes no {unknown[0]!r}; it takes {taken_names}"
+        )
+    for each in taken:
+        is_named = each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
+        is_required = is_named and each.default is each.empty
+        if is_required and each.name not in names and not is_open:
+            raise DefinitionError(
+                f"action: the function needs {each.name!r}, which the definition does not have"
+            )
+
+
+# -- variables and hosts ------------------------------------------------------------------
+
+
+def _read_variables(variables: Any) -> dict[str, Any]:
+    """Return variables of the session by name, without `vars.`. Raises DefinitionError."""
+    if not isinstance(variables, Mapping):
+        raise DefinitionError(
+            f'variables: {variables!r:.60} is no object, such as {{"name": value}}'
+        )
+    named = {str(key).removeprefix("vars."): value for key, value in variables.items()}
+    if len(named) < len(variables):
+        raise DefinitionError("variables: one name is there twice, with and without vars.")
+    for name, value in named.items():
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", name):
+            raise DefinitionError(f"variables: {name!r:.60} is no name: letters, digits, _ and .")
+        named[name] = _plain_value(value, f"variables.{name}")
+    return named
+
+
+def _plain_value(value: Any, where: str) -> Any:
+    """Return a variable as JSON data. Raises DefinitionError for a secret, too."""
+    secret = DefinitionError(
+        f"{where}: this is a secret, and a call's arguments are shown and saved; "
+        "let the server that is called know it, or write a function that holds it"
+    )
+
+    def refuse(part: Any) -> Any:
+        raise secret if isinstance(part, SecretStr | SecretBytes) else TypeError
+
+    try:
+        plain = json.loads(json.dumps(value, allow_nan=False, default=refuse))
+    except RecursionError:
+        raise DefinitionError(f"{where}: is nested deeper than 64 levels") from None
+    except (TypeError, ValueError):
+        raise DefinitionError(
+            f"{where}: {value!r:.60} is no JSON; give text, numbers, lists"
+        ) from None
+    if hiding(os.environ)(plain) != plain:
+        raise secret
+    return check_depth(plain, where)
+
+
+def _read_hosts(hosts: Any) -> tuple[str, ...]:
+    """Return the hosts that are allowed, one of them or many. Raises DefinitionError."""
+    every: Any = (hosts,) if isinstance(hosts, str) else hosts
+    if not isinstance(every, Iterable) or not all(isinstance(host, str) for host in every):
+        raise DefinitionError(f'allow_hosts: {hosts!r:.60}; give ("api.example.org",)')
+    return RequestLimits(tuple(every)).hosts

@@ -1,0 +1,245 @@
+"""The arguments of a GraphQL field: their JSON Schema, and the check of a call's arguments.
+
+The check goes by the GraphQL schema itself, not by JSON Schema: a schema has hundreds of
+fields and a session calls a few, so nothing is made for a field before it is looked at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from ..errors import CallError
+from ..tools import nearest
+from ..tools.references import NAME, kind_in, pattern
+from .graphql_introspection import read_literal
+from .graphql_objects import EnumValue, InputFields, Pairs, Value, json_value
+from .graphql_schema import BUILT_IN, Argument, Ref, Schema
+
+Resolve = Callable[[str, tuple[str, ...]], Value]
+"""From an object's name, and the kinds that fit, to its value. Raises CallError."""
+_TYPES = {"String": "string", "Int": "integer", "Float": "number", "Boolean": "boolean"}
+_NUMBER = re.compile(r"\s*-?\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?\s*")
+_MAX_ID_KINDS = 20
+"""A bare `ID` takes an object's name where no more kinds than these have ids."""
+
+
+class LazyMapping(Mapping[str, Any]):
+    """A mapping that is made when it is first looked at."""
+
+    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
+        self._make = make
+
+    @functools.cached_property
+    def _whole(self) -> dict[str, Any]:
+        return self._make()
+
+    def __getitem__(self, key: str) -> Any:
+        return self._whole[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._whole)
+
+    def __len__(self) -> int:
+        return len(self._whole)
+
+    def __repr__(self) -> str:
+        return repr(self._whole)
+
+
+def offered(arguments: Iterable[Argument]) -> tuple[Argument, ...]:
+    """Return the arguments that are shown: what is deprecated only where it is required."""
+    return tuple(each for each in arguments if each.required or not each.deprecated)
+
+
+# -- the JSON Schema ------------------------------------------------------------------
+
+
+def parameters(
+    schema: Schema, arguments: tuple[Argument, ...], receiver: str, kind: str
+) -> dict[str, Any]:
+    """Return the JSON Schema of a field's arguments; input objects are `$defs` of it.
+
+    `receiver` is the argument that names the object of type `kind`, "" for a root field.
+    """
+    result = _object_schema(schema, arguments)
+    if receiver:
+        doc = f"The {kind} to work on. If left out: the newest {kind}."
+        named = {"type": "string", "pattern": pattern((kind,)), "description": doc}
+        result["properties"] = {receiver: named, **result["properties"]}
+    inputs: dict[str, Any] = {}
+    ahead = [each.type.name for each in arguments]
+    while ahead:
+        named_type = schema.types[ahead.pop()]
+        if named_type.kind == "INPUT_OBJECT" and named_type.name not in inputs:
+            described = {"description": named_type.doc} if named_type.doc else {}
+            inputs[named_type.name] = {
+                **described,
+                **_object_schema(schema, offered(named_type.inputs)),
+            }
+            ahead += [each.type.name for each in named_type.inputs]
+    return {**result, "$defs": inputs} if inputs else result
+
+
+def _object_schema(schema: Schema, arguments: tuple[Argument, ...]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {each.name: _property(schema, each) for each in arguments},
+        "required": [each.name for each in arguments if each.required],
+        "additionalProperties": False,
+    }
+
+
+def _property(schema: Schema, argument: Argument) -> dict[str, Any]:
+    result = _type_schema(schema, argument.type, argument.expected)
+    kinds = schema.kinds_of_id(argument.type.name, argument.expected)
+    if doc := argument.doc or (f"A {' or '.join(kinds[:4])}, by name." if kinds else ""):
+        result["description"] = doc
+    if argument.default is not None:
+        # A default that cannot be read is the server's all the same; it is not shown.
+        with contextlib.suppress(ValueError):
+            result["default"] = read_literal(argument.default)
+    return result
+
+
+def _type_schema(schema: Schema, ref: Ref, expected: str) -> dict[str, Any]:
+    if ref.item is not None:
+        return {"type": "array", "items": _type_schema(schema, ref.item, expected)}
+    if kinds := schema.kinds_of_id(ref.name, expected):
+        return {"type": "string", "pattern": pattern(kinds)}
+    named_type = schema.types[ref.name]
+    match named_type.kind:
+        case "ENUM":
+            return {"type": "string", "enum": list(named_type.values)}
+        case "INPUT_OBJECT":
+            return {"$ref": f"#/$defs/{ref.name}"}
+    if ref.name == "ID":
+        text, kinds = {"type": "string"}, _kinds_with_ids(schema)
+        return {"anyOf": [{**text, "pattern": pattern(kinds)}, text]} if kinds else text
+    # Of a scalar of the server's own only the server knows what JSON it takes.
+    return {"type": _TYPES[ref.name]} if ref.name in _TYPES else {"title": ref.name}
+
+
+def _kinds_with_ids(schema: Schema) -> tuple[str, ...]:
+    """Return the kinds whose objects a bare `ID` may name, () where there are too many."""
+    kinds = [each.name for each in schema.objects() if "id" in each.fields]
+    return tuple(kinds) if len(kinds) <= _MAX_ID_KINDS else ()
+
+
+# -- the check ------------------------------------------------------------------------
+
+
+class _Misfit(ValueError):
+    """A value does not fit; its text is what would."""
+
+
+class ArgumentReader:
+    """Reads the arguments of one call; `errors` are by place what does not fit."""
+
+    def __init__(self, schema: Schema, resolve: Resolve) -> None:
+        self.schema, self.resolve = schema, resolve
+        self.errors: dict[str, str] = {}
+
+    def pairs(
+        self, arguments: tuple[Argument, ...], given: Mapping[str, Any], where: str = ""
+    ) -> Pairs:
+        """Return arguments as they stand in a query, in the schema's order.
+
+        What is null is left out where something else would stand there.
+        """
+        pairs = []
+        for each in arguments:
+            value = given.get(each.name)
+            nothing = each.default is not None or each.type.required
+            try:
+                if value is None and each.required:
+                    raise _Misfit(f"is missing; its type is {each.type.name}")
+                if each.name in given and not (value is None and nothing):
+                    at = f"{where}{each.name}"
+                    pairs.append((each.name, self.value(each.type, each.expected, value, at)))
+            except _Misfit as misfit:
+                self.errors.setdefault(f"{where}{each.name}", str(misfit))
+        names = [each.name for each in arguments]
+        there = f"there {'is' if len(names) == 1 else 'are'} {', '.join(names) or 'none'}"
+        for name in given:
+            if name not in names:
+                message = f"there is no such argument; {there}.{nearest(name, names)}".rstrip(".")
+                self.errors[f"{where}{name}"] = message
+        return tuple(pairs)
+
+    def value(self, ref: Ref, expected: str, value: Any, where: str) -> Value:
+        """Return one value as it stands in a query. Raises _Misfit."""
+        if value is None:
+            if ref.required:
+                raise _Misfit("must not be null")
+            return None
+        if ref.item is not None:
+            return self.items(ref.item, expected, value, where)
+        if kinds := self.schema.kinds_of_id(ref.name, expected):
+            return self.object(kinds, value)
+        named_type = self.schema.types[ref.name]
+        match named_type.kind:
+            case "ENUM":
+                return _enum_value(named_type.values, value)
+            case "INPUT_OBJECT":
+                if not isinstance(value, dict):
+                    raise _Misfit(f"must be an object with fields, not {value!r:.60}")
+                return InputFields(self.pairs(named_type.inputs, value, f"{where}."))
+        if ref.name == "ID" and isinstance(value, str) and NAME.fullmatch(value):
+            kinds = _kinds_with_ids(self.schema)
+            return self.object(kinds, value) if kind_in(value) in kinds else value
+        return _scalar(ref.name, value) if ref.name in BUILT_IN else json_value(value, str(ref))
+
+    def items(self, item: Ref, expected: str, value: Any, where: str) -> Value:
+        """Return a list as it stands in a query. Raises _Misfit."""
+        if not isinstance(value, list):
+            raise _Misfit(f"must be a list, not {value!r:.60}")
+        items = []
+        for index, each in enumerate(value):
+            try:
+                items.append(self.value(item, expected, each, f"{where}.{index}"))
+            except _Misfit as misfit:
+                self.errors.setdefault(f"{where}.{index}", str(misfit))
+        return tuple(items)
+
+    def object(self, kinds: tuple[str, ...], value: Any) -> Value:
+        """Return the object that a name stands for. Raises _Misfit."""
+        if not isinstance(value, str) or not NAME.fullmatch(value):
+            named = " or ".join(kinds[:6])
+            raise _Misfit(f"must be the name of a {named}, such as {kinds[0]}#1, not {value!r:.60}")
+        try:
+            return self.resolve(value, kinds)
+        except CallError as error:
+            raise _Misfit(str(error)) from None
+
+
+def _enum_value(values: tuple[str, ...], value: Any) -> EnumValue:
+    if isinstance(value, str) and value in values:
+        return EnumValue(value)
+    guess = nearest(value, values) if isinstance(value, str) else ""
+    shown = ", ".join(values[:12]) + (", …" if len(values) > 12 else "")
+    raise _Misfit(f"must be one of {shown}, not {value!r:.60}.{guess}".rstrip("."))
+
+
+def _scalar(name: str, value: Any) -> Value:
+    """Return a value of a built-in scalar; a text may spell a number. Raises _Misfit."""
+    number = value
+    if name in ("Int", "Float") and isinstance(value, str) and _NUMBER.fullmatch(value):
+        number = float(value)
+    match name, number:
+        case ("String" | "ID", str()) | ("Boolean", bool()):
+            return value
+        case _, bool():
+            pass
+        case "Int" | "ID", int():
+            return value
+        case "Int", float() if number.is_integer():
+            return int(number)
+        case "Float", int() | float() if abs(number) <= sys.float_info.max:
+            return number
+    kind = {"Int": "a whole number", "Float": "a number", "Boolean": "true or false"}
+    raise _Misfit(f"must be {kind.get(name, 'a text')}, not {value!r:.60}")

@@ -1,0 +1,374 @@
+"""Tools from a GraphQL schema: `from_graphql`.
+
+Object types become kinds of objects, their fields tools (`Type_field`), and the fields of
+Query and Mutation plain tools. A field that returns one object sends nothing: its result is a
+longer path. Any other sends one request. A mutation is sent at once, and what it returned is
+never asked for again by sending it again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..digest import digest_text
+from ..errors import CallError, DefinitionError
+from ..tools import Tool, Toolbox, nearest
+from ..tools.tool import Resolve, misfits
+from .graphql_arguments import ArgumentReader, LazyMapping, offered, parameters
+from .graphql_client import Server, graphql_endpoint, send_nowhere
+from .graphql_introspection import Send, ask_introspection, read_introspection
+from .graphql_objects import ObjectPath, Pairs, Step, Value
+from .graphql_schema import LEAVES, Field, Loader, Schema, Type
+from .graphql_sdl import read_sdl
+
+
+def from_graphql(
+    source: str | Path | Mapping[str, Any],
+    *,
+    endpoint: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+) -> Toolbox:
+    """Return the tools of a GraphQL schema.
+
+    The schema is one of the GraphQL specification (https://spec.graphql.org); ids follow the
+    conventions of Dagger (`FooID`, `@expectedType`) and Relay (`node(id:)`).
+
+    Arguments:
+        source: a URL, which is asked for its schema; SDL as text; the path of a .graphql,
+            .graphqls, .gql or .json file; or an introspection result, as a dict or as JSON
+            text. SDL needs graphql-core (`pip install 'jupyter-toolcall[graphql]'`).
+        endpoint: the URL that requests go to. Without it, `source` where that is a URL; else
+            tools can be looked at and chained, and sending is an error. A name and a password
+            in the URL become a header.
+        headers: of each request. `${NAME}` in a value is the environment variable NAME,
+            filled in when a request is sent.
+        include: globs over the names of tools; all by default. A tool that is left out by
+            default (deprecated, `id`, `node`, `loadFooFromID`) is there where its full name
+            is in `include`.
+        exclude: globs over the names of tools; none by default.
+
+    Returns:
+        A `Toolbox` with a tool for each field, and a type of object for each object type.
+
+    Raises:
+        DefinitionError: in one line, with the place, for a source that cannot be read, an
+            endpoint or a header that is not one, and a glob that fits no tool.
+
+    Example:
+        >>> box = from_graphql("type Query { pot: Pot! } type Pot { size(unit: String): Int! }")
+        >>> box.names
+        ('pot', 'Pot_size')
+        >>> list(box["Pot_size"].parameters["properties"])
+        ['Pot', 'unit']
+
+        With a server (this one does not exist)::
+
+            from_graphql("https://api.example.org/graphql", headers={"X-Key": "${API_KEY}"})
+    """
+    is_url = isinstance(source, str) and source.lstrip().lower().startswith(("http://", "https://"))
+    url = endpoint if endpoint is not None else str(source).strip() if is_url else None
+    to = graphql_endpoint(url, headers or {}) if url is not None else None
+    if is_url and to is not None:
+        asked = graphql_endpoint(str(source).strip(), to.headers)
+        schema = _asked_schema(asked.send, asked.shown)
+    else:
+        schema = _read_schema(source)
+    api = Api(schema, Server(to.send if to else send_nowhere), to.shown if to else "graphql")
+    chosen = _chosen(_functions(api), _globs(include), _globs(exclude))
+    return Toolbox(*map(_tool, chosen), types=api.classes.values())
+
+
+# -- the schema -----------------------------------------------------------------------
+
+
+def _asked_schema(send: Send, address: str) -> Schema:
+    try:
+        return read_introspection(ask_introspection(send))
+    except CallError as error:
+        raise DefinitionError(f"{address} did not tell its schema: {error}") from None
+
+
+def _read_schema(source: Any) -> Schema:
+    if isinstance(source, Mapping):
+        return read_introspection(source)
+    suffixes = (".graphql", ".graphqls", ".gql", ".json")
+    is_name = isinstance(source, str) and "\n" not in source and source.endswith(suffixes)
+    if is_name or isinstance(source, Path):
+        try:
+            return _parse_schema(Path(source).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise DefinitionError(f"{source} cannot be read: {error}") from None
+        except DefinitionError as error:
+            raise DefinitionError(f"{source}: {error}") from None
+    if not isinstance(source, str) or not source.strip():
+        raise DefinitionError(
+            f"{source!r:.60} is no schema; give a URL, SDL, an introspection result, or the path "
+            "of a .graphql, .graphqls or .json file"
+        )
+    return _parse_schema(source)
+
+
+def _parse_schema(text: str) -> Schema:
+    if not text.lstrip().startswith("{"):
+        return read_sdl(text)
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise DefinitionError(f"the introspection result is no JSON: {error}") from None
+    return read_introspection(data)
+
+
+# -- the fields that can be called ----------------------------------------------------
+
+
+class Api:
+    """A schema, the class of each kind of its objects, and the server that has them."""
+
+    def __init__(self, schema: Schema, server: Server, address: str) -> None:
+        self.schema, self.server, self.address = schema, server, address
+        self.classes = {each.name: _object_class(each, address) for each in schema.objects()}
+        self.kinds = {
+            name: schema.kinds_of_id(name, "") if each.kind in LEAVES else schema.concrete(name)
+            for name, each in schema.types.items()
+        }
+        """For each type the kinds of object that it stands for, or whose id it is."""
+
+
+def _object_class(of: Type, address: str) -> type[ObjectPath]:
+    """Return the class of a kind of object; it is another one at another server."""
+    inside = {"__slots__": (), "__doc__": of.doc or None, "__module__": address}
+    return type(of.name, (ObjectPath,), inside)
+
+
+class Function(NamedTuple):
+    """A field that can be called, of an object of type `kind`, or at a root ("").
+
+    `makes` are the kinds of object that it may return. `leaf`: it is a scalar, and they are
+    the kinds whose id it is.
+    """
+
+    api: Api
+    name: str
+    field: Field
+    kind: str
+    operation: str
+    leaf: bool
+    makes: tuple[str, ...]
+
+    @property
+    def receiver(self) -> str:
+        """The argument that names the object: its type, unless another has that name."""
+        name, taken = self.kind, [each.name for each in self.field.arguments]
+        while name in taken:
+            name += "_"
+        return name
+
+    @property
+    def lazy(self) -> bool:
+        """A field that returns one object of one type needs no request.
+
+        Where that object turns out to be null, the first request for it says so.
+        """
+        is_one = len(self.makes) == 1 and not self.leaf and self.field.type.item is None
+        return is_one and self.operation == "query"
+
+    @property
+    def usual(self) -> bool:
+        """Whether it is there without being included by name."""
+        name = self.field.name
+        if self.field.deprecated or name[0] == "_":
+            return False
+        if self.kind:
+            is_id = self.leaf and (self.field.type.name == "ID" or bool(self.makes))
+            return name != "id" and not (name == "sync" and is_id)
+        loads = name == "node" or (name.startswith("load") and name.endswith("FromID"))
+        return self.operation == "mutation" or not loads
+
+    @property
+    def loaders(self) -> dict[str, Loader | None]:
+        """How the objects that it returns are found again; one object of a query by its path."""
+        by_id = self.operation == "mutation" or self.field.type.item is not None
+        return {kind: self.api.schema.loader(kind) if by_id else None for kind in self.makes}
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the JSON Schema of its arguments."""
+        arguments = offered(self.field.arguments)
+        return parameters(self.api.schema, arguments, self.receiver, self.kind)
+
+    def version(self) -> str:
+        """Return the digest of what runs: a field, as it is declared, of a server."""
+        arguments = [f"{a.name}: {a.type} = {a.default}" for a in self.field.arguments]
+        declared = f"{self.kind}.{self.field.name}: {self.field.type}"
+        return digest_text("graphql", self.api.address, self.operation, declared, *arguments)
+
+    def check(self, arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+        """Return the object and the arguments, as they stand in a query. Raises CallError."""
+        given, receiver, classes = dict(arguments), None, self.api.classes
+        if self.kind:
+            name = given.pop(self.receiver, None)
+            if name is None:
+                raise CallError(f"{self.kind}: there is no {self.kind} yet; make one first")
+            if not isinstance(name, str):
+                raise CallError(
+                    f"{self.kind}: must be the name of an object, such as {self.kind}#1"
+                )
+            receiver = resolve(name, (classes[self.kind],))
+
+        def named(name: str, kinds: tuple[str, ...]) -> Value:
+            return resolve(name, tuple(classes[kind] for kind in kinds if kind in classes))
+
+        reader = ArgumentReader(self.api.schema, named)
+        pairs = reader.pairs(offered(self.field.arguments), given)
+        if reader.errors:
+            raise misfits(self.name, reader.errors)
+        return {"of": receiver, "given": pairs}
+
+    def call(self, of: ObjectPath | None, given: Pairs) -> Any:
+        """Return the result of the field: plain data, an object, a list of them, or None."""
+        step = Step(self.field.name, given)
+        if self.lazy:
+            return self.api.classes[self.makes[0]](of, step)
+        selection, loaders = "", self.loaders
+        by_loaders = all(loaders.values())
+        if not self.leaf and self.operation == "mutation" and not by_loaders:
+            selection = f"{{ {_scalars(self.api.schema, self.field.type.name)} }}"
+        elif not self.leaf:
+            ids = [f"... on {kind} {{ id_{kind}: id }}" for kind, by in loaders.items() if by]
+            selection = f"{{ {' '.join(['__typename', *ids])} }}"
+        data = self.api.server.ask(self.operation, of, step, selection)
+        if data is None and self.field.type.required:
+            raise CallError(f"the server gave null for {self.name}, which it declares non-null")
+        if self.leaf:
+            return self.objects_by_id(data) if len(self.makes) == 1 else data
+        if self.operation == "mutation" and not by_loaders:
+            return data
+        objects = list(self.objects_in(data, of, step))
+        return objects if isinstance(data, list) else next(iter(objects), None)
+
+    def objects_by_id(self, data: Any) -> Any:
+        """Return the objects of ids: a field that returns ids returns the objects."""
+        if isinstance(data, list):
+            return [self.object_by_id(self.makes[0], each) for each in data if each is not None]
+        return None if data is None else self.object_by_id(self.makes[0], data)
+
+    def object_by_id(self, kind: str, object_id: Any) -> ObjectPath:
+        """Return the object with an id. Raises CallError where the server finds none by id."""
+        loader = self.api.schema.loader(kind)
+        if loader is None:
+            raise CallError(f"the server has no way to find a {kind} by its id")
+        if type(object_id) not in (str, int):
+            raise CallError(f"the server gave {object_id!r:.60} as the id of a {kind}")
+        step = Step(loader.field, (("id", str(object_id)),), (), loader.on, True)
+        return self.api.classes[kind](None, step)
+
+    def objects_in(self, data: Any, of: ObjectPath | None, step: Step) -> Iterator[ObjectPath]:
+        """Yield the objects that a response describes, those of lists in lists too.
+
+        One is found again by its id, or else by its path; what is null is left out.
+        """
+        if isinstance(data, list):
+            for index, each in enumerate(data):
+                yield from self.objects_in(each, of, step._replace(item=(*step.item, index)))
+        elif data is not None:
+            kind = data.get("__typename") if isinstance(data, dict) else None
+            if not isinstance(kind, str) or kind not in self.makes:
+                shown = kind if isinstance(kind, str) else f"{data!r:.60}"
+                raise CallError(
+                    f"the server gave a {shown}, which its schema does not tell of here"
+                )
+            if self.loaders[kind] is None:
+                on = kind if len(self.makes) > 1 else ""
+                yield self.api.classes[kind](of, step._replace(on=on))
+            elif data.get(f"id_{kind}") is None:
+                raise CallError(f"the server gave a {kind} without an id")
+            else:
+                yield self.object_by_id(kind, data[f"id_{kind}"])
+
+
+def _scalars(schema: Schema, name: str) -> str:
+    """Return the plain fields of what a mutation returns: they are its result."""
+    fields = schema.types[name].fields.values()
+    plain = [f for f in fields if not f.deprecated and not any(a.required for a in f.arguments)]
+    names = [f.name for f in plain if schema.types[f.type.name].kind in LEAVES]
+    return " ".join(names) or "__typename"
+
+
+def _functions(api: Api) -> Iterator[Function]:
+    """Yield all that can be called, in the schema's order, what is left out by default too."""
+    schema = api.schema
+    taken = schema.types[schema.query].fields
+    yield from _fields(api, schema.query, "", "query")
+    for each in _fields(api, schema.mutation, "", "mutation") if schema.mutation else ():
+        is_twice = each.name in taken
+        yield each._replace(name=f"{schema.mutation}_{each.name}") if is_twice else each
+    for of in schema.objects():
+        yield from _fields(api, of.name, of.name, "query")
+
+
+def _fields(api: Api, owner: str, kind: str, operation: str) -> Iterator[Function]:
+    types, prefix = api.schema.types, f"{kind}_" if kind else ""
+    for name, field in types[owner].fields.items():
+        leaf, makes = types[field.type.name].kind in LEAVES, api.kinds[field.type.name]
+        if leaf and field.expected:
+            makes = api.schema.kinds_of_id(field.type.name, field.expected)
+        if leaf or all(each in api.classes for each in makes):
+            yield Function(api, prefix + name, field, kind, operation, leaf, makes)
+
+
+def _tool(function: Function) -> Tool:
+    """Return the tool of a field; its JSON Schema and its check are made when needed."""
+    field, kind, makes = function.field, function.kind, function.makes
+    is_payload = function.operation == "mutation" and not function.leaf
+    if is_payload and not all(function.loaders.values()):
+        makes = ()
+    return Tool(
+        name=function.name,
+        description=f"{field.doc}\n\nReturns {field.type}".lstrip(),
+        parameters=LazyMapping(function.parameters),
+        function=function.call,
+        check=function.check,
+        read_only=function.lazy,
+        kind=kind,
+        receiver=function.receiver if kind else "",
+        returns=makes[0] if len(makes) == 1 and field.type.item is None else "",
+        makes=makes,
+        version=function.version,
+        group=kind,
+        about=function.api.schema.types[kind].doc if kind else "",
+    )
+
+
+# -- include and exclude --------------------------------------------------------------
+
+
+def _globs(globs: Iterable[str]) -> tuple[str, ...]:
+    return (globs,) if isinstance(globs, str) else tuple(globs)
+
+
+def _chosen(
+    functions: Iterator[Function], include: tuple[str, ...], exclude: tuple[str, ...]
+) -> list[Function]:
+    """Return the functions that globs choose. Raises DefinitionError for one that fits none."""
+    if not include and not exclude:
+        return [each for each in functions if each.usual]
+    possible = list(functions)
+    names = [each.name for each in possible]
+    for glob in (*include, *exclude):
+        if not any(fnmatchcase(name, glob) for name in names):
+            raise DefinitionError(f"no tool is named {glob!r}.{nearest(glob, names)}")
+    return [
+        each
+        for each in possible
+        if (each.name in include or (each.usual and _fits(each.name, include or ("*",))))
+        and not _fits(each.name, exclude)
+    ]
+
+
+def _fits(name: str, globs: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, glob) for glob in globs)

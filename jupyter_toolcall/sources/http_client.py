@@ -1,0 +1,269 @@
+"""The HTTP client of all tools: only allowed hosts, within limits of time and size.
+
+Where a request goes may come from a model, a definition or a server, so every address is
+checked, and the address that was checked is the one that is connected to: a name cannot
+mean something else in between. Redirects are followed by hand, each checked again. There
+are no cookies, and no proxies or passwords from the environment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import re
+import socket
+import ssl
+import zlib
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..content.value import well_formed
+from ..errors import CallError
+from ..tools.invoke import invoke
+from .allowed_hosts import RequestLimits
+
+if TYPE_CHECKING:
+    import httpx2
+
+_PORTS = {"http": 80, "https": 443}
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_SAFE_HEADERS = frozenset({"accept", "content-type"})
+"""The headers that go along to another host; any other may be a secret."""
+_CLIENT_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection"})
+"""The headers that the client sets itself."""
+_ENCODING = re.compile(
+    r"(utf-?(8|16|32)|iso-?8859|windows|cp|latin|(us-)?ascii|koi8|gb|big5|euc|shift)"
+)
+"""How names of encodings begin; Python knows others that are no encodings of texts."""
+_DEFAULTS = {"accept": "*/*", "accept-encoding": "gzip, deflate", "user-agent": "jupyter-toolcall"}
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a server answered; the names of its headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+    @property
+    def media_type(self) -> str:
+        """The media type, such as `application/json`; "" where there is none."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @property
+    def text(self) -> str:
+        """The body as text; what cannot be read in its own encoding is replaced."""
+        match = re.search(r"charset=\"?([\w.:-]+)", self.headers.get("content-type", ""))
+        encoding = match[1].lower() if match and _ENCODING.match(match[1].lower()) else "utf-8"
+        try:
+            return well_formed(self.body.decode(encoding, "replace"))
+        except (LookupError, UnicodeError):
+            return self.body.decode("utf-8", "replace")
+
+
+class _Target(NamedTuple):
+    """A URL that was read and allowed."""
+
+    url: httpx2.URL
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def address(self) -> str:
+        """The host, with the port where it is not the usual one: for messages."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+class _Request(NamedTuple):
+    method: str
+    target: _Target
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def send(
+    limits: RequestLimits,
+    method: str,
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    body: bytes = b"",
+) -> Response:
+    """Return what a server answers, whatever its status; an interrupt ends it at once.
+
+    Raises CallError, in one line, for what the limits do not allow and where no whole
+    response came.
+    """
+    target = _target(url, limits)
+    lowered = {key.lower(): value for key, value in (headers or {}).items()}
+    sent = _DEFAULTS | {k: v for k, v in lowered.items() if k not in _CLIENT_HEADERS}
+    request = _Request(method.upper(), target, sent, body)
+    response: Response = invoke(_exchange, (limits, request), {})
+    return response
+
+
+async def _exchange(limits: RequestLimits, request: _Request) -> Response:
+    import httpx2
+
+    address = request.target.address
+    try:
+        async with asyncio.timeout(limits.seconds):
+            return await _follow(limits, request)
+    except (TimeoutError, httpx2.TimeoutException):
+        raise CallError(
+            f"{address} gave no whole answer within {limits.seconds:g} seconds"
+        ) from None
+    except httpx2.ConnectError as error:
+        raise CallError(f"{address} cannot be reached: {error}"[:300]) from None
+    # The text of these errors may quote a header, and so a secret.
+    except (httpx2.HTTPError, httpx2.StreamError, UnicodeError) as error:
+        raise CallError(f"{address} gave no answer ({type(error).__name__})") from None
+
+
+async def _follow(limits: RequestLimits, request: _Request) -> Response:
+    """Return the response after all redirects."""
+    for _ in range(limits.max_redirects + 1):
+        response = await _send_once(limits, request)
+        location = response.headers.get("location")
+        if response.status not in _REDIRECTS or not location:
+            return response
+        request = _redirected(request, response.status, location, limits)
+    raise CallError(f"{request.target.address} redirects more than {limits.max_redirects} times")
+
+
+def _redirected(request: _Request, status: int, location: str, limits: RequestLimits) -> _Request:
+    """Return the next request. As in browsers, 303, and a POST's 301 and 302, become GET."""
+    method, old, headers, body = request
+    new = _target(location, limits, old)
+    if (old.scheme, new.scheme) == ("https", "http"):
+        raise CallError(f"{old.address} redirects from https to http, which is not followed")
+    if method != "HEAD" and (status == 303 or (status in (301, 302) and method == "POST")):
+        method, body = "GET", b""
+        headers = {key: value for key, value in headers.items() if key != "content-type"}
+    upgraded = (old.port, new.port) == (80, 443)
+    if old.host != new.host or not (old.port == new.port or upgraded):
+        headers = {k: v for k, v in headers.items() if k in _SAFE_HEADERS or k in _DEFAULTS}
+    return _Request(method, new, headers, body)
+
+
+async def _send_once(limits: RequestLimits, request: _Request) -> Response:
+    """Return the answer to one request, from the first checked address that takes it."""
+    import httpx2
+
+    addresses = await _addresses(limits, request.target)
+    for address in addresses:
+        try:
+            return await _send_to(address, limits, request)
+        except httpx2.ConnectError:
+            if address == addresses[-1]:
+                raise
+    raise CallError(f"{request.target.address} has no address")
+
+
+async def _send_to(address: str, limits: RequestLimits, request: _Request) -> Response:
+    import httpx2
+
+    url = request.target.url
+    sent = httpx2.Request(
+        request.method,
+        url.copy_with(host=address, username=None, password=None, fragment=None),
+        headers={**request.headers, "host": url.netloc.decode("ascii")},
+        content=request.body,
+        extensions={"sni_hostname": url.raw_host.decode("ascii").strip("[].")},
+    )
+    async with httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False) as transport:
+        response = await transport.handle_async_request(sent)
+        try:
+            body = await _body(response, limits, request.target)
+        finally:
+            await response.aclose()
+    return Response(response.status_code, dict(response.headers), body)
+
+
+@functools.cache
+def _tls() -> ssl.SSLContext:
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
+# -- what is allowed ------------------------------------------------------------------
+
+
+def _target(url: str, limits: RequestLimits, base: _Target | None = None) -> _Target:
+    """Return where a URL leads. Raises CallError where the limits do not allow it."""
+    import httpx2
+
+    try:
+        parsed = httpx2.URL(url) if base is None else base.url.join(url)
+        host = parsed.raw_host.decode("ascii").strip("[]").rstrip(".").lower()
+    except (httpx2.InvalidURL, UnicodeError, TypeError, ValueError) as error:
+        raise CallError(f"{url!r:.80} is no URL: {error}") from None
+    if parsed.scheme not in _PORTS or not host:
+        raise CallError(f"{url!r:.80} is no URL of the web; it begins with https:// and a host")
+    if parsed.userinfo:
+        raise CallError(f"the URL of {host} holds a password; requests go without one")
+    if parsed.port is not None and not 0 < parsed.port < 65_536:
+        raise CallError(f"the URL of {host:.80} has no port that there is: {parsed.port}")
+    target = _Target(parsed, parsed.scheme, host, parsed.port or _PORTS[parsed.scheme])
+    if not limits.allows(target.host, target.port):
+        by = f"{base.address} redirects to {target.address}, which" if base else target.address
+        raise CallError(f"{by} is not allowed; {limits.hint(target.address)} allows it")
+    return target
+
+
+async def _addresses(limits: RequestLimits, target: _Target) -> list[str]:
+    """Return the addresses of a host. Raises CallError unless each of them is allowed."""
+    loop = asyncio.get_running_loop()
+    try:
+        infos = await loop.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise CallError(f"{target.host} cannot be found: no such host") from None
+    addresses = list(dict.fromkeys(str(info[4][0]) for info in infos))
+    for address in addresses:
+        if not limits.allows_address(address, target.host, target.port):
+            raise CallError(
+                f"{target.address} leads to the private address {address}, which is not allowed; "
+                f"{limits.hint(address)} allows it"
+            )
+    return addresses
+
+
+# -- the body -------------------------------------------------------------------------
+
+
+async def _body(response: httpx2.Response, limits: RequestLimits, target: _Target) -> bytes:
+    """Return the whole body, unpacked. Raises CallError as soon as it is too long."""
+    body = bytearray()
+    async for part in _unpacked(response, limits, target):
+        body += part
+        if len(body) > limits.max_bytes:
+            raise CallError(f"{target.address} answered more than {limits.max_bytes:,} bytes")
+    return bytes(body)
+
+
+async def _unpacked(
+    response: httpx2.Response, limits: RequestLimits, target: _Target
+) -> AsyncIterator[bytes]:
+    """Yield the body in parts, none of them much longer than the limit."""
+    packing = response.headers.get("content-encoding", "identity").strip().lower()
+    if packing in ("identity", ""):
+        async for part in response.aiter_raw():
+            yield part
+        return
+    if packing not in ("gzip", "x-gzip", "deflate"):
+        raise CallError(f"{target.address} packed its answer as {packing!r:.40}, not as gzip")
+    unpack, is_empty = zlib.decompressobj(zlib.MAX_WBITS | 32), True
+    async for part in response.aiter_raw():
+        is_empty = is_empty and not part
+        try:
+            # A small packed part may unpack to gigabytes.
+            yield unpack.decompress(part, limits.max_bytes + 1)
+        except zlib.error:
+            raise CallError(f"{target.address} sent an answer that cannot be unpacked") from None
+    if not is_empty and (not unpack.eof or unpack.unused_data):
+        raise CallError(f"{target.address} sent an answer that is not packed as one whole")
