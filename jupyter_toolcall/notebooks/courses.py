@@ -88,7 +88,14 @@ def _turn(journal: Journal, state: State, before: State, reply: Replied) -> Turn
     return Turn(
         number=state.turns,
         reply=Reply(
-            reply.text, reply.calls, reply.stop, reply.usage, reply.raw, reply.thought, reply.said
+            reply.text,
+            reply.calls,
+            reply.stop,
+            reply.usage,
+            reply.raw,
+            reply.thought,
+            reply.said,
+            ending=reply.ending,
         ),
         heard=0,
         system=journal.texts.get(state.sent.get("") or ""),

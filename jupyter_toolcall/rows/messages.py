@@ -23,6 +23,8 @@ class MessageRow:
     """How many characters it has in the request; 0 where `text` is all of it."""
     stale: bool = False
     """It is of a reply to results that read otherwise now."""
+    tool: str = ""
+    """The name of the tool that a call's text begins with."""
 
 
 @dataclass(frozen=True, slots=True)

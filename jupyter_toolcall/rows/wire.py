@@ -34,7 +34,11 @@ class Wire:
             case Delta(rows):
                 for each in rows.drop:
                     self._known.pop((each.table, each.id), None)
-                tables = {table: self._changes(table, getattr(rows, table)) for table in _GROWING}
+                tables = {
+                    table: self._changes(table, new)
+                    for table in _GROWING
+                    if (new := getattr(rows, table))
+                }
                 others = _fields(replace(rows, session=(), calls=(), objects=(), extensions=()))
                 changes = {table: changes for table, changes in tables.items() if changes}
                 return packed({**_fields(notice), "rows": {**changes, **others}})

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..content.value import cut
-from ..conversation.replies import RUNS
 from ..digest import literal
-from ..events import Asked, Call, Decided, Finished, Replied, Usage
+from ..events import Asked, Decided, Finished, Replied, Usage
 from ..journal.tree import Entry
 from ..loop import Cursor
 from ..models.prices import cost
@@ -50,19 +49,14 @@ def _replied(cursor: Cursor, reply: Replied, short: str, state: State) -> list[M
         rows.append(_row(f"{short}.thought", turn, "assistant", f"(thinking) {reply.thought}"))
     if reply.text:
         rows.append(_row(f"{short}.text", turn, "assistant", reply.text))
-    if ending := _ending(reply):
-        rows.append(_row(f"{short}.ending", turn, "session", ending))
+    if reply.ending:
+        rows.append(_row(f"{short}.ending", turn, "session", reply.ending))
     for call in reply.calls:
         step = state.calls[call.id].step
-        rows.append(_row(f"{short}.{step}", turn, "call", _spoken(call), step))
+        arguments = ", ".join(f"{key}={literal(value)}" for key, value in call.arguments.items())
+        row = _row(f"{short}.{step}", turn, "call", f"{call.tool}({arguments})", step)
+        rows.append(replace(row, tool=call.tool))
     return rows
-
-
-def _ending(reply: Replied) -> str:
-    """Return what a person is told of a reply that stopped before its end, "" for nothing."""
-    if reply.stop in RUNS or reply.said is None:
-        return ""
-    return reply.said.removeprefix(reply.text).strip()
 
 
 def turn_row(cursor: Cursor, entry: Entry) -> TurnRow | None:
@@ -102,11 +96,6 @@ def _offered(cursor: Cursor, reply: Replied, short: str, turn: int) -> list[Mess
         size = sum(len(literal(texts.get(reply.offered[name], ""))) for name in names)
         rows.append(replace(row, size=size))
     return rows
-
-
-def _spoken(call: Call) -> str:
-    arguments = ", ".join(f"{key}={literal(value)}" for key, value in call.arguments.items())
-    return f"{call.tool}({arguments})"
 
 
 def _row(key: str, turn: int, role: Role, text: str, step: int = 0) -> MessageRow:

@@ -20,7 +20,7 @@ from ...tools.arguments import sound
 
 Json = dict[str, Any]
 _BEGINS = b'{"turn": '
-_REPLY = ("text", "calls", "stop", "usage", "raw", "thought", "said")
+_REPLY = ("text", "calls", "stop", "usage", "raw", "thought", "said", "ending")
 
 
 @dataclass(frozen=True, slots=True)
