@@ -70,6 +70,14 @@ class Executed:
         nbformat.write(nbformat.from_dict(well_formed(self.notebook)), path)
 
 
+class NotExecuted(Unfinished):
+    """A notebook could not be executed to its end. `reason` is why, without the file's path."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.reason = reason
+
+
 @contextmanager
 def damage_refused() -> Iterator[None]:
     """Raise BrokenJournal, in one line, for whatever a damaged file makes its readers raise.
@@ -85,8 +93,8 @@ def damage_refused() -> Iterator[None]:
         raise BrokenJournal(f"it is damaged ({type(error).__name__}: {_first(error)})") from None
 
 
-def _first(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), "")[:120]
+def _first(error: object, limit: int = 120) -> str:
+    return next(iter(str(error).splitlines()), "")[:limit]
 
 
 def read(path: Path) -> Any:
@@ -227,7 +235,7 @@ def execute(
 
     `environment` is added to that of the kernel. `added` are cells that stand before those of
     these numbers. `offline` takes the network from the kernel, and where the system can do that
-    (`network_off.unavailable`) from all processes that it starts. Raises Unfinished, which
+    (`network_off.unavailable`) from all processes that it starts. Raises NotExecuted, which
     names the cell that failed and its error, where it `halts` at such a cell.
     """
     from jupyter_client.kernelspec import NoSuchKernel
@@ -262,12 +270,12 @@ def execute(
         try:
             client.execute(stderr=aside)
         except NoSuchKernel as error:
-            raise Unfinished(f"{path}: this computer has no kernel {error.name!r:.80}") from None
+            raise NotExecuted(path, f"this computer has no kernel {error.name!r:.80}") from None
         except CellControlSignal as error:
-            raise Unfinished(f"{path}: {_last_line(error)}") from None
+            raise NotExecuted(path, _reason(error)) from None
         except DeadKernelError:
             aside.seek(0)
-            raise Unfinished(f"{path}: its kernel died; {_last_line(aside.read())}") from None
+            raise NotExecuted(path, f"its kernel died; {_last_line(aside.read())}") from None
     del notebook.cells[: len(hidden)]
     return Executed(notebook, tuple(_sessions(notebook.cells)))
 
@@ -302,10 +310,21 @@ def _short_folder() -> Iterator[str]:
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def _last_line(error: Any) -> str:
-    lines = [line for line in _COLOUR.sub("", str(error)).splitlines() if line.strip()]
-    named = [line for line in lines if line.startswith("toolchat:")]
-    return (named or lines or ["a cell failed"])[-1][:300]
+def _reason(error: Exception) -> str:
+    """Return why a cell failed, in one line: an error of ours without its name."""
+    # nbclient has the name and the message of the error beside its traceback.
+    if getattr(error, "ename", "") in _names(ToolcallError):
+        return _first(getattr(error, "evalue", ""), 300)
+    return _last_line(str(error))
+
+
+def _names(cls: type[ToolcallError]) -> set[str]:
+    return {cls.__name__}.union(*map(_names, cls.__subclasses__()))
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in _COLOUR.sub("", text).splitlines() if line.strip()]
+    return (lines or ["a cell failed"])[-1][:300]
 
 
 @contextmanager
