@@ -10,8 +10,7 @@ from ..events import Asked, Decided, Finished, Replied, Usage
 from ..journal.tree import Entry
 from ..loop import Cursor
 from ..models.prices import cost
-from ..rows.contract import MessageRow, TurnRow
-from ..rows.messages import Role
+from ..rows.contract import MessageRole, MessageRow, TurnRow
 from ..state.fold import state_at
 from ..state.shape import State
 from .exchanges import attempts
@@ -90,7 +89,9 @@ def _offered(cursor: Cursor, reply: Replied, short: str, turn: int) -> list[Mess
     return rows
 
 
-def _row(key: str, turn: int, role: Role, text: str, step: int = 0, tool: str = "") -> MessageRow:
+def _row(
+    key: str, turn: int, role: MessageRole, text: str, step: int = 0, tool: str = ""
+) -> MessageRow:
     """Return a part of the conversation, cut where it is too long to be kept."""
     if len(text) <= LIMIT:
         return MessageRow(key, turn, role, text, step, tool=tool)
