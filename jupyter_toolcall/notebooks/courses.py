@@ -23,8 +23,7 @@ from ..state.call import CallRecord
 from ..state.fold import state_at
 from ..state.shape import State
 from ..tools import Toolbox
-from .files import recorded
-from .gathering import Gathered, gathered
+from .files import Gathered, gathered, recorded
 
 LONGEST = 10_000
 """Characters of a result that are compared; a longer one may have been cut when told."""
