@@ -81,17 +81,16 @@ def _fields(value: Any) -> dict[str, Any]:
     """
     if isinstance(value, Mapping):
         return dict(value)
-    fields = {}
-    for name, default in _DEFAULTS.get(type(value)) or _defaults(type(value)):
-        item = getattr(value, name)
-        if name in ALWAYS or (item is not default and item != default):
-            fields[name] = item
-    return fields
+    return {
+        name: item
+        for name, default in _DEFAULTS.get(type(value)) or _defaults(type(value))
+        if (item := getattr(value, name)) is not default and item != default
+    }
 
 
 # The standard library packs in C; a call in Python for each value takes most of the time.
-_ENCODER = json.JSONEncoder(default=_fields, separators=(",", ":"))
-_READABLE = json.JSONEncoder(default=_fields, separators=(",", ":"), ensure_ascii=False)
+_ENCODER = json.JSONEncoder(default=_fields, check_circular=False)
+_READABLE = json.JSONEncoder(default=_fields, check_circular=False, ensure_ascii=False)
 
 
 def _changed(known: Growing, row: Growing) -> dict[str, Any]:
@@ -108,10 +107,11 @@ def _changed(known: Growing, row: Growing) -> dict[str, Any]:
 def _defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
     """Return the names and the defaults of a dataclass's fields. Raises TypeError for others."""
     if cls not in _DEFAULTS:
-        _DEFAULTS[cls] = tuple(
-            (each.name, each.default)
-            if each.default_factory is dataclasses.MISSING
-            else (each.name, each.default_factory())
-            for each in dataclasses.fields(cls)
-        )
+        defaults = {each.name: each.default for each in dataclasses.fields(cls)}
+        for each in dataclasses.fields(cls):
+            if each.default_factory is not dataclasses.MISSING:
+                defaults[each.name] = each.default_factory()
+        # No field has this default: it is always sent.
+        always = {name: dataclasses.MISSING for name in ALWAYS if name in defaults}
+        _DEFAULTS[cls] = tuple({**defaults, **always}.items())
     return _DEFAULTS[cls]
