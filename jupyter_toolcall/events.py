@@ -192,6 +192,8 @@ class Replied:
     news: str = ""
     secrets: tuple[str, ...] = ()
     """In what the model wrote: its text, what is read of it, `raw`, and the arguments."""
+    ending: str = ""
+    """Why it stopped before its end, for the person: `said` has it too."""
 
 
 @dataclass(frozen=True, slots=True)

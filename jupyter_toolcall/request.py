@@ -126,6 +126,8 @@ class Reply:
     """What a person reads of the text, where calls are spelled out in it too."""
     attempts: tuple[Attempt, ...] = ()
     """The requests before it that came to nothing."""
+    ending: str = ""
+    """What a person reads of a reply that stopped before its end; `said` has it too."""
 
 
 def call_id(turn: int, index: int, count: int) -> str:

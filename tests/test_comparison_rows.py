@@ -35,8 +35,7 @@ from jupyter_toolcall.rows.contract import (
 )
 from jupyter_toolcall.rows.wire import packed
 from jupyter_toolcall.state.call import CallRecord
-from jupyter_toolcall.view.comparison_rows import MOST
-from jupyter_toolcall.view.comparison_updates import REST, ComparisonUpdates
+from jupyter_toolcall.view.comparison_rows import MOST, REST, ComparisonUpdates
 from tests.wild import Clay, wild_box, wild_branch, wild_branches, wild_session
 
 seeds = st.integers(0, 10_000)

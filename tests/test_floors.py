@@ -43,7 +43,7 @@ HEAVY = {
     "filelock": "journal/disk/files.py",
     "graphql": "sources/graphql_sdl.py",
     "graphviz": "view/tidy.py",
-    "mistune": "preview/markup.py",
+    "mistune": "preview/drawing.py",
     "nbclient": "notebooks/files.py",
     "nbformat": "notebooks/files.py",
     "openai": "models/openai/client.py",

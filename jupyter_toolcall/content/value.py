@@ -5,9 +5,11 @@ Its digest is beside (`canonical`); a value without one ("") is not reproducible
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import enum
+import json
 import math
 import numbers
 import pickle
@@ -122,9 +124,15 @@ def well_formed(data: Any) -> Any:
             return data.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         case float() if not math.isfinite(data):
             return {"inf": "Infinity", "-inf": "-Infinity"}.get(str(data), "NaN")
-        case list():
-            return [well_formed(item) for item in data]
-        case dict():
+        case list() | dict():
+            # A round trip in C is several times faster than a call for each value.
+            with contextlib.suppress(TypeError, ValueError):
+                text = encode(data)
+                # Only an escape can stand for half of a character.
+                if "\\ud" not in text:
+                    return json.loads(text)
+            if isinstance(data, list):
+                return [well_formed(item) for item in data]
             return {well_formed(key): well_formed(item) for key, item in data.items()}
     return data
 

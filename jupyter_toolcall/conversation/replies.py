@@ -29,10 +29,18 @@ def replied(
     made = tuple(_hidden_id(sound(call), hide) for call in reply.calls)
     calls = _unique(made, state) if reply.stop in RUNS else ()
     raw = reply.raw if calls == tuple(reply.calls) else None
-    text = well_formed(reply.text)
-    said = well_formed(reply.said)
-    thought = reply.thought
-    return Replied(text, calls, reply.stop, reply.usage, raw, offered, thought, said, news)
+    return Replied(
+        well_formed(reply.text),
+        calls,
+        reply.stop,
+        reply.usage,
+        raw,
+        offered,
+        reply.thought,
+        said=well_formed(reply.said),
+        news=news,
+        ending=well_formed(reply.ending),
+    )
 
 
 def _hidden_id(call: Call, hide: Hide) -> Call:

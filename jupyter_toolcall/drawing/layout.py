@@ -40,6 +40,8 @@ def main_use(uses: Sequence[tuple[str, bool, bool]], layout: Layout) -> str:
     A made object goes before an input, such as an oven that many things go into; then the
     receiver goes before the others, and of these the one furthest to the right.
     """
+    if len(uses) < 2:
+        return uses[0][0] if uses else ""
 
     def rank(use: tuple[str, bool, bool]) -> tuple[bool, bool, float]:
         key, receiver, given = use
@@ -47,7 +49,7 @@ def main_use(uses: Sequence[tuple[str, bool, bool]], layout: Layout) -> str:
         column = 0.0 if given else layout.places.get(key, (-1.0, 0.0))[0]
         return (not given, receiver, column)
 
-    return max(uses, key=rank)[0] if uses else ""
+    return max(uses, key=rank)[0]
 
 
 def place(
@@ -89,8 +91,9 @@ def without(layout: Layout, key: str) -> Layout:
     spot = layout.places.get(key)
     if spot is None:
         return layout
-    rest = tuple(each for each in layout.taken[_cell(spot)] if each != spot)
-    taken = layout.taken.insert(_cell(spot), rest)
+    cell = _cell(spot)
+    others = tuple(each for each in layout.taken[cell] if each != spot)
+    taken = layout.taken.insert(cell, others)
     return Layout(layout.places.remove(key), taken, layout.lines)
 
 
@@ -159,8 +162,7 @@ def _cell(spot: Place) -> _Cell:
 
 
 def _put(layout: Layout, key: str, column: float, lane: float) -> Layout:
-    spot = (column, lane)
-    there = (*(layout.taken.get(_cell(spot)) or ()), spot)
-    taken = layout.taken.insert(_cell(spot), there)
+    spot, cell = (column, lane), _cell((column, lane))
+    taken = layout.taken.insert(cell, (*(layout.taken.get(cell) or ()), spot))
     places, lines = layout.places.insert(key, spot), max(layout.lines, math.floor(lane) + 1)
     return replace(layout, places=places, taken=taken, lines=lines)

@@ -13,8 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from ..errors import BrokenJournal, ToolcallError, UsageError
 from ..journal.tree import Journal
 from ..loop import Cursor
-from ..notebooks.files import Recorded, damage_refused, recorded, sources
-from ..notebooks.gathering import gathered, labels
+from ..notebooks.files import Recorded, damage_refused, gathered, labels, recorded, sources
 from ..progress import bar
 from ..rows.contract import Rows
 from ..view.messages import LIMIT

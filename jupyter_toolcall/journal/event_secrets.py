@@ -60,12 +60,13 @@ def concealed(event: Event, secrets: Secrets) -> Event:
 def _reply(reply: Replied, secrets: Secrets) -> Replied:
     """All that the model wrote is marked at once, so that a key is the same in all of it."""
     calls = [(call.tool, call.arguments, call.broken) for call in reply.calls]
-    wrote = (reply.text, reply.said, reply.thought, reply.raw, calls)
-    (text, said, thought, raw, calls), keys = secrets.mark(wrote, reply.secrets)
+    wrote = (reply.text, reply.said, reply.ending, reply.thought, reply.raw, calls)
+    (text, said, ending, thought, raw, calls), keys = secrets.mark(wrote, reply.secrets)
     return replace(
         reply,
         text=text,
         said=said,
+        ending=ending,
         thought=thought,
         raw=raw,
         calls=tuple(

@@ -23,8 +23,7 @@ from ..state.call import CallRecord
 from ..state.fold import state_at
 from ..state.shape import State
 from ..tools import Toolbox
-from .files import recorded
-from .gathering import Gathered, gathered
+from .files import Gathered, gathered, recorded
 
 LONGEST = 10_000
 """Characters of a result that are compared; a longer one may have been cut when told."""
@@ -88,7 +87,14 @@ def _turn(journal: Journal, state: State, before: State, reply: Replied) -> Turn
     return Turn(
         number=state.turns,
         reply=Reply(
-            reply.text, reply.calls, reply.stop, reply.usage, reply.raw, reply.thought, reply.said
+            reply.text,
+            reply.calls,
+            reply.stop,
+            reply.usage,
+            reply.raw,
+            reply.thought,
+            reply.said,
+            ending=reply.ending,
         ),
         heard=0,
         system=journal.texts.get(state.sent.get("") or ""),

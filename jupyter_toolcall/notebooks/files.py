@@ -1,4 +1,4 @@
-"""Sessions inside .ipynb files: read, and executed anew."""
+"""Sessions inside .ipynb files: read, put in one journal, and executed anew."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..content.value import well_formed
 from ..drawing.text import shown
-from ..errors import BrokenJournal, ToolcallError, Unfinished
-from ..events import from_json
+from ..errors import BrokenJournal, ToolcallError, Unfinished, UsageError
+from ..events import Event, Opened, from_json
 from ..journal.entries import BROKEN, VERSION, refuse_newer
 from ..journal.older_versions import Upgrade, saved_version
-from ..journal.tree import Journal
+from ..journal.tree import Journal, name
 from ..progress import bar
 from ..view.saving import MIME
 from . import network_off
@@ -70,6 +70,14 @@ class Executed:
         nbformat.write(nbformat.from_dict(well_formed(self.notebook)), path)
 
 
+class NotExecuted(Unfinished):
+    """A notebook could not be executed to its end. `reason` is why, without the file's path."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.reason = reason
+
+
 @contextmanager
 def damage_refused() -> Iterator[None]:
     """Raise BrokenJournal, in one line, for whatever a damaged file makes its readers raise.
@@ -85,8 +93,8 @@ def damage_refused() -> Iterator[None]:
         raise BrokenJournal(f"it is damaged ({type(error).__name__}: {_first(error)})") from None
 
 
-def _first(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), "")[:120]
+def _first(error: object, limit: int = 120) -> str:
+    return next(iter(str(error).splitlines()), "")[:limit]
 
 
 def read(path: Path) -> Any:
@@ -198,8 +206,6 @@ def checked(data: Mapping[str, Any], upgrade: Upgrade) -> Mapping[str, Any]:
 
 
 def _ids(part: Mapping[str, Any]) -> list[str]:
-    from ..journal.tree import name
-
     ids: list[str] = []
     for parent, event, *_ in part["events"]:
         ids.append(name(part["parent"] if parent < 0 else ids[parent], from_json(event)))
@@ -215,6 +221,78 @@ def sources(path: Path) -> tuple[str | None, ...]:
         )
 
 
+# -- in one journal: what a file says is another machine's word, and allows nothing here --------
+
+
+@dataclass
+class Gathered:
+    """The entries of saved sessions in one journal."""
+
+    journal: Journal = field(default_factory=Journal)
+    names: dict[str, str] = field(default_factory=dict)
+    """The entries by the ids that they have in the notebook."""
+    guessed: set[str] = field(default_factory=set)
+    """The beginnings that are not known."""
+    ends: set[str] = field(default_factory=set)
+    """Where a branch that is asked for ends, or comes by; empty for all."""
+
+    def add(self, part: Mapping[str, Any], wanted: bool) -> None:
+        """Take a saved session's entries. Raises BrokenJournal for a text that was changed."""
+        # What reads notebooks gives mappings of its own.
+        part = json.loads(json.dumps(part))
+        for key, value in part.get("texts", {}).items():
+            if self.journal.remember(value) != key:
+                raise BrokenJournal("a text does not fit its digest")
+        true: list[str] = []
+        start = self._start(part)
+        for index, data, *meta in part["events"]:
+            event = from_json(data)
+            before = self.names[true[index]] if index >= 0 else start
+            true.append(name(part["parent"] if index < 0 else true[index], event))
+            entry = self.journal.append(before, event, meta[0] if meta else None, own=False)
+            self.names[true[-1]] = entry.id
+        if wanted:
+            last = {self.names[each] for each in true} & {*self.journal.leaves()}
+            self.ends |= last | {self.names.get(part["head"], "")}
+
+    def _start(self, part: Mapping[str, Any]) -> str | None:
+        """Return the entry that a saved session goes on from."""
+        parent = part["parent"]
+        if parent is None or parent in self.names:
+            return None if parent is None else self.names[parent]
+        before, event = part.get("opened", (None, None))
+        opened: Event = from_json(event) if event else Opened()
+        at = self.names.get(before or "")
+        self.names[parent] = self.journal.append(at, opened, own=False).id
+        if not event:
+            self.guessed.add(self.names[parent])
+        return self.names[parent]
+
+
+def gathered(saved: Sequence[Recorded], shown: str, part: str) -> Gathered:
+    """Return the entries of saved sessions; `part` names the one that is asked for, "" all.
+
+    Raises UsageError, which names those that there are, where there is none of that name.
+    """
+    made = Gathered()
+    for each in saved:
+        made.add(each.data["journal"], part in labels(each))
+    if part and not made.ends:
+        known = ", ".join(dict.fromkeys(label for each in saved for label in labels(each)))
+        raise UsageError(f"{shown}: there is no session {part}; there are {known or 'none'}")
+    return made
+
+
+def labels(saved: Recorded) -> tuple[str, ...]:
+    """Return how a session of a notebook may be called: its cell's number, and its name."""
+    number = str(saved.cell) if saved.cell else saved.where
+    rows = saved.data.get("rows", {}).get("session", ())
+    return (number, *(str(row["name"]) for row in rows if row.get("name")))
+
+
+# -- executed anew ------------------------------------------------------------------------------
+
+
 def execute(
     path: Path,
     environment: Mapping[str, str] = _NOTHING,
@@ -227,7 +305,7 @@ def execute(
 
     `environment` is added to that of the kernel. `added` are cells that stand before those of
     these numbers. `offline` takes the network from the kernel, and where the system can do that
-    (`network_off.unavailable`) from all processes that it starts. Raises Unfinished, which
+    (`network_off.unavailable`) from all processes that it starts. Raises NotExecuted, which
     names the cell that failed and its error, where it `halts` at such a cell.
     """
     from jupyter_client.kernelspec import NoSuchKernel
@@ -262,12 +340,12 @@ def execute(
         try:
             client.execute(stderr=aside)
         except NoSuchKernel as error:
-            raise Unfinished(f"{path}: this computer has no kernel {error.name!r:.80}") from None
+            raise NotExecuted(path, f"this computer has no kernel {error.name!r:.80}") from None
         except CellControlSignal as error:
-            raise Unfinished(f"{path}: {_last_line(error)}") from None
+            raise NotExecuted(path, _reason(error)) from None
         except DeadKernelError:
             aside.seek(0)
-            raise Unfinished(f"{path}: its kernel died; {_last_line(aside.read())}") from None
+            raise NotExecuted(path, f"its kernel died; {_last_line(aside.read())}") from None
     del notebook.cells[: len(hidden)]
     return Executed(notebook, tuple(_sessions(notebook.cells)))
 
@@ -302,10 +380,21 @@ def _short_folder() -> Iterator[str]:
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def _last_line(error: Any) -> str:
-    lines = [line for line in _COLOUR.sub("", str(error)).splitlines() if line.strip()]
-    named = [line for line in lines if line.startswith("toolchat:")]
-    return (named or lines or ["a cell failed"])[-1][:300]
+def _reason(error: Exception) -> str:
+    """Return why a cell failed, in one line: an error of ours without its name."""
+    # nbclient has the name and the message of the error beside its traceback.
+    if getattr(error, "ename", "") in _names(ToolcallError):
+        return _first(getattr(error, "evalue", ""), 300)
+    return _last_line(str(error))
+
+
+def _names(cls: type[ToolcallError]) -> set[str]:
+    return {cls.__name__}.union(*map(_names, cls.__subclasses__()))
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in _COLOUR.sub("", text).splitlines() if line.strip()]
+    return (lines or ["a cell failed"])[-1][:300]
 
 
 @contextmanager

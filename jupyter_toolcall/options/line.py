@@ -60,10 +60,15 @@ class Options:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        known = [option for action in self._actions for option in action.option_strings]
-        wrong = message.removeprefix("unrecognized arguments: ").split(" ")[0]
-        hint = nearest(wrong, known) if message.startswith("unrecognized") else ""
-        raise UsageError(f"{message}.{hint} %%toolchat --help lists the options")
+        raise UsageError(f"{message}. %%toolchat --help lists the options")
+
+    def refuse_unknown(self, unknown: Sequence[str]) -> None:
+        """Raise UsageError, which names the nearest option, where words were not understood."""
+        if unknown:
+            known = [option for action in self._actions for option in action.option_strings]
+            hint = nearest(unknown[0], known)
+            message = f"unrecognized arguments: {' '.join(unknown)}"
+            raise UsageError(f"{message}.{hint} %%toolchat --help lists the options")
 
 
 def _words(flags: str, metavar: str, said: str) -> _Row:
@@ -139,7 +144,7 @@ _LAST: tuple[_Row, ...] = (
 )
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> _Parser:
     """Return the parser of the line behind `%%toolchat`."""
     made = _Parser(
         prog="%%toolchat", add_help=False, allow_abbrev=False, usage="%%toolchat [options]"
@@ -175,7 +180,8 @@ def options(line: str, settings: Mapping[str, Any] | None = None) -> Options:
     reader, chosen = parser(), dict(settings or {})
     model = chosen.pop("model", "")
     reader.set_defaults(**chosen)
-    found = reader.parse_args(words)
+    found, unknown = reader.parse_known_args(words)
+    reader.refuse_unknown(unknown)
     _one_of("--approve", found.approve, PRESETS)
     if found.max_turns < 1:
         raise UsageError("--max-turns must be at least 1")

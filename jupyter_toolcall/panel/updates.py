@@ -26,8 +26,13 @@ from ..rows.contract import (
 )
 from ..session import Session
 from ..view.beside import CURRENT
-from ..view.comparison_rows import compared_with, with_comparison
-from ..view.comparison_updates import UNASKED, ComparisonUpdates, Sides
+from ..view.comparison_rows import (
+    UNASKED,
+    ComparisonUpdates,
+    Sides,
+    compared_with,
+    with_comparison,
+)
 from ..view.exchanges import exact
 from ..view.objects import displayed
 from ..view.seen import Seen

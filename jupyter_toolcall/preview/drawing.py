@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from html.parser import HTMLParser
 from typing import Any
 
 from ..content.value import describe, well_formed
@@ -12,10 +13,12 @@ from ..digest import literal
 from ..interrupts import attempt
 from ..rows.contract import Preview
 from .images import glyph, image, is_image
-from .markup import markup, plain
 from .reprs import Shows, reprs
 
 CAPTION, WORD = 24, 14
+SILENT = ("script", "style", "head", "template")
+READ = 20_000
+"""Characters of markup that are looked through for words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +53,9 @@ def _preview(value: Any, shows: Shows, room: Room) -> Preview:
     if is_image(value, own) and not paths:
         address = image(value, own, room.image)
         return Preview(_caption(value), image=address, more=room is SMALL)
-    html = markup(own)
+    html = _markup(own)
     fields = tuple(_fields(value, room))
-    text = plain(html)[: room.text] if html else "" if fields else _text(value, own, room)
+    text = _plain(html)[: room.text] if html else "" if fields else _text(value, own, room)
     fits = len(html) <= room.html
     return Preview(
         _caption(value),
@@ -136,3 +139,50 @@ def _table(value: Any, room: Room) -> Preview:
 
 def _cell(item: Any) -> str:
     return f"{item:.4g}" if isinstance(item, float) else str(item)
+
+
+# -- markup that a value makes of itself: HTML as it is, Markdown where it can be read --------
+
+
+def _markup(own: Mapping[str, Any]) -> str:
+    """Return what a value says of itself as HTML, "" where it says nothing so."""
+    html = own.get("text/html")
+    if isinstance(html, str):
+        return well_formed(html)
+    words = own.get("text/markdown")
+    return _read(well_formed(words)) if isinstance(words, str) else ""
+
+
+def _read(words: str) -> str:
+    """Return Markdown as HTML, "" where there is nothing here to read it with."""
+    try:
+        from mistune import create_markdown
+    except ImportError:
+        return ""
+    return str(create_markdown(plugins=["table", "strikethrough"])(words))
+
+
+def _plain(html: str) -> str:
+    """Return the words of markup on one line."""
+    reader = _Words()
+    reader.feed(html[:READ])
+    return " ".join("".join(reader.words).split())
+
+
+class _Words(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self._silent = 0
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self._silent += tag in SILENT
+        self.words.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent -= tag in SILENT and self._silent > 0
+        self.words.append(" ")
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self.words.append(data)

@@ -27,26 +27,20 @@ def reprs(value: Any) -> dict[str, Any]:
     """Return what a value's own methods say, as far as they say anything."""
     if isinstance(value, type) or hasattr(value, CANARY):
         return {}
-    return {**dict(_own(value)), **_bundled(value)}
+    shown = {
+        mime: _called(method)
+        for mime, name in METHODS.items()
+        if callable(method := getattr(value, name, None))
+    }
+    bundle = _called(getattr(value, "_repr_mimebundle_", None))
+    if isinstance(bundle, Mapping):
+        shown |= {mime: bundle[mime] for mime in METHODS if _is_content(bundle.get(mime))}
+    return {mime: data for mime, data in shown.items() if data is not None}
 
 
 def speaking(printers: Mapping[str, Any]) -> Shows:
     """Return `reprs` where a person's printers go first, as IPython's formatters hold them."""
     return lambda value: {**reprs(value), **dict(_printed(value, printers))}
-
-
-def _own(value: Any) -> Iterator[tuple[str, Any]]:
-    for mime, name in METHODS.items():
-        found = _called(getattr(value, name, None))
-        if found is not None:
-            yield mime, found
-
-
-def _bundled(value: Any) -> dict[str, Any]:
-    found = _called(getattr(value, "_repr_mimebundle_", None))
-    if not isinstance(found, Mapping):
-        return {}
-    return {mime: found[mime] for mime in METHODS if _is_content(found.get(mime))}
 
 
 def _printed(value: Any, printers: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -67,7 +61,7 @@ def _called(method: Any) -> Any:
     found = attempt(method)[0] if callable(method) else None
     # Data may come with metadata beside it.
     data = found[0] if isinstance(found, tuple) and found else found
-    return data if _is_content(data) or isinstance(data, Mapping) else None
+    return data if isinstance(data, Mapping) or _is_content(data) else None
 
 
 def _is_content(data: Any) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..drawing.text import shown
-from ..errors import BrokenJournal, ToolcallError
+from ..errors import BrokenJournal, ToolcallError, Unfinished
 from ..events import Replied, from_json
 from ..journal.disk import home, journal_file, journal_names
 from ..journal.diverging import differing
@@ -22,7 +22,7 @@ from ..journal.entries import VERSION
 from ..journal.seal import sealing
 from ..journal.tree import Journal
 from ..models.named import IN_PLACE
-from ..notebooks.files import Recorded, damage_refused, execute, recorded
+from ..notebooks.files import NotExecuted, Recorded, damage_refused, execute, recorded
 from ..state.fold import state_at
 from ..state.script import about
 from .saved import without_cut_off
@@ -101,9 +101,10 @@ def _notebook(path: Path, allow: bool) -> Verified:
     hint = "" if allow or not others else _HINT.format(_many(others, "decision", "decisions"))
     try:
         after = execute(path, said, offline=True).sessions
+    except NotExecuted as error:
+        raise Unfinished(f"{error.reason}{hint}") from None
     except ToolcallError as error:
-        text = str(error).removeprefix(f"{path}: ").removeprefix("toolchat: ")
-        raise type(error)(f"{text}{hint}") from None
+        raise type(error)(f"{error}{hint}") from None
     divergence = next(_divergences(before, after), "")
     if divergence:
         return Verified("", f"{divergence}{hint}")

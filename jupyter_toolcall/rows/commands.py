@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .playing import Written
+from .session_rows import Written
 
 
 @dataclass(frozen=True, slots=True)

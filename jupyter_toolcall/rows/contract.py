@@ -21,7 +21,6 @@ from .branches import (
     PairRow,
     PartRow,
 )
-from .calls import CallRow, CallStatus, ToolRow, Use
 from .commands import (
     Anew,
     Answer,
@@ -51,8 +50,6 @@ from .commands import (
     Stop,
     Tidy,
 )
-from .extensions import ExtensionRow
-from .messages import MessageRow, TurnRow
 from .notices import (
     VERSION,
     Delta,
@@ -67,9 +64,24 @@ from .notices import (
     Shown,
     Whole,
 )
-from .objects import ObjectRow, Preview, Role
-from .playing import Told, Written, YourTurn
-from .session import Phase, SessionRow
+from .session_rows import (
+    CallRow,
+    CallStatus,
+    ExtensionRow,
+    MessageRole,
+    MessageRow,
+    ObjectRow,
+    Phase,
+    Preview,
+    Role,
+    SessionRow,
+    Told,
+    ToolRow,
+    TurnRow,
+    Use,
+    Written,
+    YourTurn,
+)
 
 __all__ = [
     "VERSION",
@@ -104,6 +116,7 @@ __all__ = [
     "HideBranch",
     "KeepResult",
     "LinePair",
+    "MessageRole",
     "MessageRow",
     "NameBranch",
     "Notice",

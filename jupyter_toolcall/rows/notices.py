@@ -7,11 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .branches import BranchRow, ComparisonRow, DifferenceRow
-from .calls import CallRow, ToolRow
-from .extensions import ExtensionRow
-from .messages import MessageRow, TurnRow
-from .objects import ObjectRow, Preview
-from .session import SessionRow
+from .session_rows import (
+    CallRow,
+    ExtensionRow,
+    MessageRow,
+    ObjectRow,
+    Preview,
+    SessionRow,
+    ToolRow,
+    TurnRow,
+)
 
 VERSION = 1
 

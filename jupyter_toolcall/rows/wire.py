@@ -3,54 +3,56 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .contract import CallRow, Delta, ExtensionRow, Notice, ObjectRow, Rows, SessionRow, Whole
+from .contract import CallRow, Delta, ExtensionRow, Notice, ObjectRow, SessionRow, Whole
 
 _DEFAULTS: dict[type, tuple[tuple[str, Any], ...]] = {}
 ALWAYS = ("id", "type", "version", "number", "rows", "journal")
-_SCALARS = frozenset({int, float, bool, type(None)})
 Growing = SessionRow | CallRow | ObjectRow | ExtensionRow
-"""The rows that are told again as they come to more."""
+"""The rows that are sent again as they change."""
 _GROWING = ("session", "calls", "objects", "extensions")
 
 
 @dataclass
 class Wire:
-    """What a panel was told, so that it is told only what is new."""
+    """What a panel was sent, so that it is sent only what is new."""
 
     _known: dict[tuple[str, str], Growing] = field(default_factory=dict)
     """By table and id."""
 
     def packed(self, notice: Notice) -> Any:
-        """Return a notice as JSON-ready data, and take it as told."""
+        """Return a notice as JSON-ready data, and take it as sent."""
         match notice:
             case Whole(rows):
                 self._known = {
                     (table, row.id): row for table in _GROWING for row in getattr(rows, table)
                 }
             case Delta(rows):
-                others = replace(rows, session=(), calls=(), objects=(), extensions=())
-                rest = packed(replace(notice, rows=others))
-                return {**rest, "rows": {**self._news(rows), **rest["rows"]}}
+                for each in rows.drop:
+                    self._known.pop((each.table, each.id), None)
+                tables = {
+                    table: self._changes(table, new)
+                    for table in _GROWING
+                    if (new := getattr(rows, table))
+                }
+                others = _fields(replace(rows, session=(), calls=(), objects=(), extensions=()))
+                changes = {table: changes for table, changes in tables.items() if changes}
+                return packed({**_fields(notice), "rows": {**changes, **others}})
         return packed(notice)
 
-    def _news(self, rows: Rows) -> dict[str, Any]:
-        for each in rows.drop:
-            self._known.pop((each.table, each.id), None)
-        tables = {table: self._new_in(table, getattr(rows, table)) for table in _GROWING}
-        return {table: news for table, news in tables.items() if news}
-
-    def _new_in(self, table: str, rows: Iterable[Growing]) -> list[Any]:
-        found = []
+    def _changes(self, table: str, rows: Iterable[Growing]) -> list[dict[str, Any]]:
+        """Return the fields of rows that are not known yet; of known rows what changed."""
+        changes = []
         for row in {row.id: row for row in rows}.values():
             name = (table, row.id)
             known, self._known[name] = self._known.get(name), row
-            new = packed(row) if known is None else _changed(known, row)
-            found += [new] if len(new) > 1 else []
-        return found
+            new = _fields(row) if known is None else _changed(known, row)
+            changes += [new] if len(new) > 1 else []
+        return changes
 
 
 def sendable(text: str) -> str:
@@ -60,56 +62,56 @@ def sendable(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def packed(value: Any, say: Callable[[str], str] = sendable) -> Any:
-    """Return a row, a notice or a part of one as JSON-ready data, its texts as `say` has them."""
-    cls = type(value)
-    if cls is str:
-        return value if value.isascii() else say(value)
-    if cls in _SCALARS:
-        return value
-    if cls in _DEFAULTS or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
-        row = {}
-        for name, default in _DEFAULTS.get(cls) or _defaults(cls):
-            item = getattr(value, name)
-            if name not in ALWAYS and (item is default or item == default):
-                continue
-            # Most fields are plain; a call for each of them takes most of the time otherwise.
-            kind = type(item)
-            plain = kind in _SCALARS or (kind is str and item.isascii())
-            row[name] = item if plain else packed(item, say)
-        return row
-    if isinstance(value, (dict, Mapping)):
-        return {
-            key if type(key) is str and key.isascii() else say(str(key)): packed(item, say)
-            for key, item in value.items()
-        }
-    if isinstance(value, (list, tuple)):
-        return [item if type(item) in _SCALARS else packed(item, say) for item in value]
-    return value
+def packed(value: Any) -> Any:
+    """Return a row, a notice or a part of one as JSON-ready data that Jupyter can send."""
+    text = _ENCODER.encode(value)
+    # Only an escape can stand for half of a character: most rows have none.
+    return json.loads(sendable(_READABLE.encode(value)) if "\\ud" in text else text)
+
+
+def json_data(value: Any) -> Any:
+    """Return dataclasses, mappings and lists as JSON-ready data, with every text as it is."""
+    return json.loads(_ENCODER.encode(value))
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that have not their defaults, or the items of a mapping.
+
+    Raises TypeError for what is neither.
+    """
+    if isinstance(value, Mapping):
+        return dict(value)
+    return {
+        name: item
+        for name, default in _DEFAULTS.get(type(value)) or _defaults(type(value))
+        if (item := getattr(value, name)) is not default and item != default
+    }
+
+
+# The standard library packs in C; a call in Python for each value takes most of the time.
+_ENCODER = json.JSONEncoder(default=_fields, check_circular=False)
+_READABLE = json.JSONEncoder(default=_fields, check_circular=False, ensure_ascii=False)
 
 
 def _changed(known: Growing, row: Growing) -> dict[str, Any]:
-    """Return the id of a row, and what is otherwise than it was told."""
+    """Return the id of a row, and the fields that are not as they were sent."""
     changed = {"id": row.id}
     for name, _ in _defaults(type(row)):
         old, new = getattr(known, name), getattr(row, name)
-        if old is not new and not _same(old, new):
-            changed[name] = packed(new)
+        # In JSON, unlike here, 1 is not true; and the arguments of a call may hold either.
+        if old is not new and (old != new or (isinstance(new, Mapping) and repr(old) != repr(new))):
+            changed[name] = new
     return changed
 
 
-def _same(old: Any, new: Any) -> bool:
-    """In JSON, unlike here, 1 is not true; and the arguments of a call may hold either."""
-    return bool(old == new) and (not isinstance(new, (dict, Mapping)) or repr(old) == repr(new))
-
-
-def _defaults(cls: type) -> tuple[tuple[str, Any], ...]:
+def _defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
+    """Return the names and the defaults of a dataclass's fields. Raises TypeError for others."""
     if cls not in _DEFAULTS:
-        _DEFAULTS[cls] = tuple((f.name, _default(f)) for f in dataclasses.fields(cls))
+        defaults = {each.name: each.default for each in dataclasses.fields(cls)}
+        for each in dataclasses.fields(cls):
+            if each.default_factory is not dataclasses.MISSING:
+                defaults[each.name] = each.default_factory()
+        # No field has this default: it is always sent.
+        always = {name: dataclasses.MISSING for name in ALWAYS if name in defaults}
+        _DEFAULTS[cls] = tuple({**defaults, **always}.items())
     return _DEFAULTS[cls]
-
-
-def _default(field: Any) -> Any:
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory()
-    return field.default

@@ -93,10 +93,14 @@ class Guesses(SessionHooks):
     @property
     def score(self) -> str:
         """The points so far in words, "" for none."""
-        whole = self.earlier + self.points
-        if not whole.of:
+        if not (self.earlier + self.points).of:
             return ""
-        return f"{self.points}" + (f", {whole} in this session" if self.earlier.of else "")
+        return ", ".join(filter(None, [str(self.points), self.session_score]))
+
+    @property
+    def session_score(self) -> str:
+        """What was guessed in the whole session, "" where only this cell has guesses."""
+        return f"{self.earlier + self.points} in this session" if self.earlier.of else ""
 
 
 def turn_to_guess(cursor: Cursor) -> YourTurn | None:

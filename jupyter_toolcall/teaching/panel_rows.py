@@ -63,6 +63,8 @@ class TeachingRow(ExtensionRow):
     """Set while the person guesses what the model replies to this; nothing here tells it."""
     score: str = ""
     """What was guessed so far, in words."""
+    session_score: str = ""
+    """What was guessed in the whole session, where earlier cells had guesses too."""
     guesses: tuple[GuessRow, ...] = ()
     task: Task | None = None
 
@@ -70,7 +72,7 @@ class TeachingRow(ExtensionRow):
         """Return the turn and the score: guesses and the exercise are no part of the session."""
         if self.turn is None and not self.score:
             return None
-        return replace(self, guesses=(), task=None)
+        return replace(self, session_score="", guesses=(), task=None)
 
     def offered_tools(self) -> tuple[str, ...]:
         """Return the tools that may be guessed."""

@@ -42,7 +42,11 @@ class TeachingPanel(PanelExtension):
         """Return the turn to guess, the guesses with their score, and the exercise."""
         turn = turn_to_guess(session.cursor) if phase == "waiting" else None
         return TeachingRow(
-            turn=turn, score=self.guesses.score, guesses=tuple(self.guesses.rows), task=self.task
+            turn=turn,
+            score=self.guesses.score,
+            session_score=self.guesses.session_score,
+            guesses=tuple(self.guesses.rows),
+            task=self.task,
         )
 
     def apply(self, session: Session, command: TeachingCommand) -> bool:

@@ -83,6 +83,8 @@ def touched_by(state: State, entries: Iterable[Entry], most: int | None = None) 
             case Decided(call_id) | Started(call_id) | Finished(call_id):
                 found[call_id] = None
     found.update(dict.fromkeys(state.open[:most]))
+    if len(found) < 2:
+        return [*found]
     return sorted(found, key=lambda call_id: state.calls[call_id].step)
 
 
@@ -127,13 +129,13 @@ class Counting:
 
 
 def branch_rows(
-    cursor: Cursor, known: Sequence[Branch], pale: Sequence[Pale], counting: Counting, took: Tally
+    cursor: Cursor, known: Sequence[Branch], beside: Sequence[Pale], counting: Counting, took: Tally
 ) -> tuple[BranchRow, ...]:
     """Return the rows of branches; those that are drawn pale say what they share.
 
     `took` is what the one that is shown took.
     """
-    told = {each.branch.head: each for each in pale}
+    drawn_beside = {each.branch.head: each for each in beside}
     rows = []
     for branch in known:
         state = state_at(cursor.desk.journal, branch.head)
@@ -147,14 +149,10 @@ def branch_rows(
             text="" if branch.current else cut(state.said, SAID),
         )
         row = with_took(row, state, took if branch.current else counting.branch(cursor, branch))
-        rows.append(_told(row, told.get(branch.head)))
+        if pale := drawn_beside.get(branch.head):
+            row = replace(row, shares=pale.shares or CURRENT, from_step=pale.from_step)
+        rows.append(row)
     return tuple(rows)
-
-
-def _told(row: BranchRow, pale: Pale | None) -> BranchRow:
-    if pale is None:
-        return row
-    return replace(row, shares=pale.shares or CURRENT, from_step=pale.from_step)
 
 
 def with_took(row: BranchRow, state: State, took: Tally) -> BranchRow:

@@ -68,7 +68,13 @@ def call_row(seen: Seen, call: CallRecord, layout: Layout, end: End | None) -> C
     waits = call.outcome is None and not seen.branch
     ready = ready_call(seen, call) if waits else None
     arguments = ready.arguments if ready else call.arguments
-    uses = uses_in(seen, call, end.state if end else seen.state)
+    if call.started is not None:
+        uses = call.uses
+    elif ready is not None:
+        uses = ready.uses
+    else:
+        uses = _named(seen.cursor, call, end.state if end else seen.state)
+    receiver = tool.receiver if tool else ""
     saves = call.tool == SAVE and bool(seen.state.opened.outputs)
     row = CallRow(
         id=call_key(call, seen),
@@ -86,12 +92,12 @@ def call_row(seen: Seen, call: CallRecord, layout: Layout, end: End | None) -> C
         arguments=dict(arguments),
         asked=_asked(call, arguments),
         filled=tuple(key for key in arguments if key not in call.asked),
-        uses=uses_of(uses, seen, tool.receiver if tool else "", layout),
+        uses=uses_of(uses, seen, receiver, layout),
         object=_object_key(call, ready, seen),
         saves=saves,
         what=saved(arguments)
         if saves
-        else what(call, arguments, tool.receiver if tool else "", seen.cursor.desk.toolbox),
+        else what(call, arguments, receiver, seen.cursor.desk.toolbox),
         why=_absent(seen, call) if waits and ready is None else "",
         bound=ready.bound if ready else "" if waits else call.bound,
         reason=call.reason,
@@ -122,8 +128,7 @@ def _asked(call: CallRecord, arguments: Mapping[str, Any]) -> dict[str, Any] | N
 
 
 def _object_key(call: CallRecord, ready: Prepared | None, seen: Seen) -> str:
-    made = objects_of(call.outcome)
-    if made:
+    if made := objects_of(call.outcome):
         return key_of(made[0].producer, seen)
     return call_key(call, seen) if ready is not None and ready.tool.returns else ""
 
@@ -193,20 +198,15 @@ def what(
         named = arguments.get("tools")
         count = sum(name in known for name in named) if isinstance(named, list) else 0
         return f"{count} tool{'' if count == 1 else 's'} selected"
-    ordered = sorted(arguments.items(), key=lambda item: item[0] != receiver)
-    parts = (_shown(key, value, key == receiver) for key, value in ordered)
-    line = ", ".join(parts)
+    texts = {key: _text(value)[:SHORT] for key, value in arguments.items()}
+    first = [texts.pop(receiver)] if receiver in texts else []
+    line = ", ".join([*first, *(f"{key} {text}" for key, text in texts.items())])
     return line if len(line) <= 200 else f"{line[:199]}…"
 
 
 def saved(arguments: Mapping[str, Any]) -> str:
     """Return what a call of `save` hands over as one line."""
     return ", ".join(f"{key} = {_text(value)[:SHORT]}" for key, value in arguments.items())
-
-
-def _shown(key: str, value: Any, bare: bool) -> str:
-    text = _text(value)[:SHORT]
-    return text if bare else f"{key} {text}"
 
 
 def _text(value: Any) -> str:

@@ -5,39 +5,36 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..content.value import cut
-from ..conversation.replies import RUNS
 from ..digest import literal
-from ..events import Asked, Call, Decided, Finished, Replied, Usage
+from ..events import Asked, Decided, Finished, Replied, Usage
 from ..journal.tree import Entry
 from ..loop import Cursor
 from ..models.prices import cost
-from ..rows.contract import MessageRow, TurnRow
-from ..rows.messages import Role
-from ..state.call import CallRecord
+from ..rows.contract import MessageRole, MessageRow, TurnRow
 from ..state.fold import state_at
 from ..state.shape import State
-from .exchanges import attempts, model_of
+from .exchanges import attempts
 
 LIMIT = 4_000
 
 
 def entry_messages(cursor: Cursor, entry: Entry) -> list[MessageRow]:
     """Return the rows of what an entry added to the conversation."""
+    event, short = entry.event, entry.id[:12]
+    if not isinstance(event, (Replied, Asked, Decided, Finished)):
+        return []
     state = state_at(cursor.desk.journal, entry.id)
-    short = entry.id[:12]
-    match entry.event:
-        case Replied() as reply:
-            rows = _replied(cursor, reply, short, state)
-            stale = bool(entry.meta.get("stale"))
-            return [replace(row, stale=True) for row in rows] if stale else rows
+    match event:
+        case Replied():
+            rows = _replied(cursor, event, short, state)
+            return [replace(row, stale=True) for row in rows] if entry.meta.get("stale") else rows
         case Asked(text, by):
-            role: Role = "user" if by == "person" else "session"
-            return [_row(short, state.turns + 1, role, text)]
-        case Decided(call_id) | Finished(call_id):
-            ended = state.calls[call_id]
-            if ended.outcome is not None:
-                return [_result(cursor, ended, entry, state.turns + 1)]
-    return []
+            return [_row(short, state.turns + 1, "user" if by == "person" else "session", text)]
+    call = state.calls[event.call_id]
+    if call.outcome is None:
+        return []
+    told = cursor.desk.scheme.render(call, state, cursor.desk.toolbox)
+    return [_row(short, state.turns + 1, "tool", told.content, call.step)]
 
 
 def _replied(cursor: Cursor, reply: Replied, short: str, state: State) -> list[MessageRow]:
@@ -50,30 +47,24 @@ def _replied(cursor: Cursor, reply: Replied, short: str, state: State) -> list[M
         rows.append(_row(f"{short}.thought", turn, "assistant", f"(thinking) {reply.thought}"))
     if reply.text:
         rows.append(_row(f"{short}.text", turn, "assistant", reply.text))
-    if ending := _ending(reply):
-        rows.append(_row(f"{short}.ending", turn, "session", ending))
+    if reply.ending:
+        rows.append(_row(f"{short}.ending", turn, "session", reply.ending))
     for call in reply.calls:
         step = state.calls[call.id].step
-        rows.append(_row(f"{short}.{step}", turn, "call", _spoken(call), step))
+        arguments = ", ".join(f"{key}={literal(value)}" for key, value in call.arguments.items())
+        text = f"{call.tool}({arguments})"
+        rows.append(_row(f"{short}.{step}", turn, "call", text, step, call.tool))
     return rows
 
 
-def _ending(reply: Replied) -> str:
-    """Return what a person is told of a reply that stopped before its end, "" for nothing."""
-    if reply.stop in RUNS or reply.said is None:
-        return ""
-    return reply.said.removeprefix(reply.text).strip()
-
-
-def turn_row(cursor: Cursor, entry: Entry) -> TurnRow | None:
-    """Return the row of what a reply took; None for an entry that is none."""
-    if not isinstance(entry.event, Replied):
-        return None
-    model, used = model_of(cursor, entry), entry.event.usage or Usage()
-    price = cost(model, entry.event.usage)
+def turn_row(cursor: Cursor, entry: Entry, reply: Replied) -> TurnRow:
+    """Return the row of what the reply of an entry took."""
+    state = state_at(cursor.desk.journal, entry.id)
+    model = state.opened.model or str(getattr(cursor.desk.model, "name", ""))
+    used, price = reply.usage or Usage(), cost(model, reply.usage)
     return TurnRow(
         id=entry.id[:12],
-        turn=state_at(cursor.desk.journal, entry.id).turns,
+        turn=state.turns,
         model=model,
         input=used.input,
         cached=used.cached,
@@ -82,12 +73,6 @@ def turn_row(cursor: Cursor, entry: Entry) -> TurnRow | None:
         ms=entry.meta.get("ms", 0),
         attempts=tuple(f"{each.said}; waited {each.waited:.1f} s" for each in attempts(entry)),
     )
-
-
-def _result(cursor: Cursor, call: CallRecord, entry: Entry, turn: int) -> MessageRow:
-    state = state_at(cursor.desk.journal, entry.id)
-    told = cursor.desk.scheme.render(call, state, cursor.desk.toolbox)
-    return _row(entry.id[:12], turn, "tool", told.content, call.step)
 
 
 def _offered(cursor: Cursor, reply: Replied, short: str, turn: int) -> list[MessageRow]:
@@ -104,12 +89,10 @@ def _offered(cursor: Cursor, reply: Replied, short: str, turn: int) -> list[Mess
     return rows
 
 
-def _spoken(call: Call) -> str:
-    arguments = ", ".join(f"{key}={literal(value)}" for key, value in call.arguments.items())
-    return f"{call.tool}({arguments})"
-
-
-def _row(key: str, turn: int, role: Role, text: str, step: int = 0) -> MessageRow:
+def _row(
+    key: str, turn: int, role: MessageRole, text: str, step: int = 0, tool: str = ""
+) -> MessageRow:
     """Return a part of the conversation, cut where it is too long to be kept."""
-    size = len(text) if len(text) > LIMIT else 0
-    return MessageRow(key, turn, role, cut(text, LIMIT), step, size)
+    if len(text) <= LIMIT:
+        return MessageRow(key, turn, role, text, step, tool=tool)
+    return MessageRow(key, turn, role, cut(text, LIMIT), step, len(text), tool=tool)

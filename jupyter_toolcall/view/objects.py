@@ -21,6 +21,8 @@ def object_row(seen: Seen, name: str, layout: Layout) -> ObjectRow:
     key = key_of(made.producer, seen)
     column, lane = layout.places.get(key) or (0.0, 0.0)
     call = state.calls.get(made.producer.call)
+    # The oldest object with the same content.
+    same = state.contents.get((made.kind, made.content)) if made.content else None
     return ObjectRow(
         id=key,
         name=name,
@@ -32,25 +34,14 @@ def object_row(seen: Seen, name: str, layout: Layout) -> ObjectRow:
         lane=lane,
         branch=seen.branch,
         used=key in layout.places,
-        saved=_saved(name, state),
-        equals=equal_to(name, state),
+        saved=next((output for output, saved in state.outputs.items() if saved == name), ""),
+        equals=same if same is not None and same != name else "",
         content=made.content[:12],
         description=made.description[:200],
         note=seen.cursor.desk.memory.note(made),
         outdated=seen.outdated.objects.get(made.producer, ""),
         preview=_preview(seen, made),
     )
-
-
-def _saved(name: str, state: State) -> str:
-    return next((output for output, said in state.outputs.items() if said == name), "")
-
-
-def equal_to(name: str, state: State) -> str:
-    """Return the name of the oldest object with the same content, "" for none."""
-    made = state.objects[name]
-    first = state.contents.get((made.kind, made.content)) if made.content else None
-    return first if first is not None and first != name else ""
 
 
 def displayed(seen: Seen, key: str) -> Preview | None:

@@ -6,14 +6,15 @@ only another branch, or a panel that connects, needs all rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from ..acts import replying
 from ..acts.outdated import outdated
-from ..branches.branch import Branch, branches, goes_on, shared_with_older
+from ..branches.branch import branches, goes_on, shared_with_older
 from ..branches.tally import Tally
 from ..drawing.layout import Layout, beside, place, without
+from ..events import Replied
 from ..journal.tree import Entry, Label
 from ..loop import Cursor
 from ..rows.contract import (
@@ -26,10 +27,10 @@ from ..rows.contract import (
     Rows,
     SessionRow,
     ToolRow,
+    TurnRow,
 )
 from ..state.call import CallRecord
 from ..state.ends import End
-from ..state.memory import Prepared
 from ..state.shape import State
 from .beside import Counting, Pale, branch_rows, drawn, pales, touched_by, with_took
 from .calls import call_row, offered_row, tool_row, uses_in
@@ -93,22 +94,27 @@ class ViewRows:
         """
         self.layout, self._tools, self._offered = layout or Layout(), set(), {}
         self._pending, self._outputs, self._took = set(), (), Tally()
-        journal = cursor.desk.journal
+        journal, state = cursor.desk.journal, cursor.state
         path = journal.path(cursor.head)
-        seen = Seen(cursor, cursor.state, outdated=outdated(cursor.desk, cursor.state))
+        seen = Seen(cursor, state, outdated=outdated(cursor.desk, state))
         rows = self._rows_of(seen, path, shared_with_older(journal, cursor.head))
-        known = _visible_branches(cursor)
+        known, alone = branches(journal, cursor.head), _hides_branches(cursor)
+        known = tuple(each for each in known if each.current or not alone)
         beside = pales(cursor, drawn(cursor, known, self.wanted), path)
         # An object's row has its place once all calls, of all branches, have theirs.
         side_rows = [self._side_rows(each) for each in beside]
-        rows = self._with_objects(rows, seen, seen.state.names)
-        for more in side_rows:
-            rows = replace(
-                rows, calls=(*rows.calls, *more.calls), objects=(*rows.objects, *more.objects)
-            )
+        objects = [object_row(seen, name, self.layout) for name in state.names]
+        rows = replace(
+            rows,
+            calls=(*rows.calls, *(row for each in side_rows for row in each.calls)),
+            objects=(*objects, *rows.objects, *(row for each in side_rows for row in each.objects)),
+        )
         self.seen = {"": seen, **{each.branch.head: each.seen for each in beside}}
-        self.branches = branch_rows(cursor, known, beside, self._counts(cursor), self._took)
-        return self._finished(cursor, replace(rows, branches=self.branches), session, extensions)
+        # What the entries took was counted with their rows.
+        assert self._counting is not None
+        self.branches = branch_rows(cursor, known, beside, self._counting, self._took)
+        rows = replace(rows, branches=self.branches)
+        return self._finished(seen, rows, session, extensions, alone)
 
     def changes(
         self, cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionRow, ...] = ()
@@ -117,14 +123,19 @@ class ViewRows:
         path = self._entries_since(cursor)
         if path is None:
             return None
-        seen = self._seen_after(cursor, path)
+        state, before = cursor.state, self.seen[""].outdated if "" in self.seen else None
+        touched = [state.calls[call_id] for call_id in touched_by(state, path, 1)]
+        known = outdated(cursor.desk, state, touched if before is not None else None, before)
+        self.seen[""] = seen = Seen(cursor, state, outdated=known)
         goes_on_at_once = session.phase in ("thinking", "running")
         # What the calls of a long reply would do is computed at a pause, not before each of them.
         rows = self._rows_of(seen, path, frozenset(), 1 if goes_on_at_once else None)
-        rows = self._with_objects(rows, seen, self._changed_objects(seen, rows.calls))
+        names = self._changed_objects(seen, rows.calls)
+        objects = [object_row(seen, name, self.layout) for name in names]
+        rows = replace(rows, objects=(*objects, *rows.objects))
         if not goes_on_at_once:
-            rows = self._with_shown_branch(rows, cursor)
-        return self._finished(cursor, rows, session, extensions)
+            rows = self._with_shown_branch(rows, seen)
+        return self._finished(seen, rows, session, extensions, self._alone)
 
     def labels_changed(self, cursor: Cursor) -> bool:
         """Return whether a branch was named or hidden since rows were computed last."""
@@ -132,16 +143,18 @@ class ViewRows:
 
     def _finished(
         self,
-        cursor: Cursor,
+        seen: Seen,
         rows: Rows,
         session: SessionRow,
         extensions: tuple[ExtensionRow, ...],
+        alone: bool,
     ) -> Rows:
         """Return rows with those of the session itself; from here on changes are counted."""
-        journal, state, took = cursor.desk.journal, cursor.state, self._took
+        cursor, state, took = seen.cursor, seen.state, self._took
+        journal = cursor.desk.journal
         self.head, self._entries = cursor.head, len(journal)
         self._ahead = bool(journal.children(cursor.head))
-        self._alone, self._labels = _hides_branches(cursor), dict(journal.labels)
+        self._alone, self._labels = alone, dict(journal.labels)
         self._saved = saved_in(state)
         row = replace(
             session,
@@ -173,18 +186,10 @@ class ViewRows:
         at_end = not self._ahead or bool(journal.children(cursor.head)) or not path
         return path if at_end and goes_on(journal, self.head, path, heads) else None
 
-    def _seen_after(self, cursor: Cursor, path: tuple[Entry, ...]) -> Seen:
-        """Return the shown branch after these entries; only what they touch is computed anew."""
-        state, before = cursor.state, self.seen[""].outdated if "" in self.seen else None
-        touched = [state.calls[call_id] for call_id in touched_by(state, path, 1)]
-        known = outdated(cursor.desk, state, touched if before is not None else None, before)
-        self.seen[""] = seen = Seen(cursor, state, outdated=known)
-        return seen
-
-    def _with_shown_branch(self, rows: Rows, cursor: Cursor) -> Rows:
+    def _with_shown_branch(self, rows: Rows, seen: Seen) -> Rows:
         """Add the row of the shown branch where it changed: its id is the head, which moves."""
         before = next(row for row in self.branches if row.current)
-        now = with_took(replace(before, id=cursor.head), cursor.state, self._took)
+        now = with_took(replace(before, id=seen.cursor.head), seen.state, self._took)
         if now == before:
             return rows
         self.branches = tuple(now if row is before else row for row in self.branches)
@@ -204,20 +209,23 @@ class ViewRows:
         ends = self._ends_of(seen, entries, shared)
         calls = [state.calls[call_id] for call_id in touched_by(state, entries, most)]
         rows = tuple([self._call_row(seen, call, ends.get(call.id)) for call in calls])
-        pending, outputs = tuple(self._pending_rows(seen, rows)), output_rows(state)
+        pending, outputs = self._pending_rows(seen, rows), output_rows(state)
         drop = self._dropped(pending, outputs, rows)
         self._outputs = tuple([row.id for row in outputs])
         new = dict.fromkeys(call.tool for call in calls if call.tool not in self._tools)
         self._tools.update(new)
         messages: list[MessageRow] = []
+        turns: list[TurnRow] = []
         for entry in entries:
             messages += entry_messages(seen.cursor, entry)
+            if isinstance(entry.event, Replied):
+                turns.append(turn_row(seen.cursor, entry, entry.event))
         return Rows(
             calls=rows,
             objects=(*pending, *outputs),
             tools=tuple(filter(None, [tool_row(seen.cursor, name) for name in new])),
             messages=tuple(messages),
-            turns=tuple(filter(None, [turn_row(seen.cursor, entry) for entry in entries])),
+            turns=tuple(turns),
             drop=drop,
         )
 
@@ -227,7 +235,7 @@ class ViewRows:
         ends = self._ends_of(seen, [*pale.entries], frozenset())
         calls = [seen.state.calls[call_id] for call_id in pale.touched]
         rows = tuple([self._call_row(seen, call, ends.get(call.id)) for call in calls])
-        names = [name for call in calls for name in _objects_made(call, seen)]
+        names = [seen.state.name_of(made) for call in calls for made in call.produced]
         objects = tuple([object_row(seen, name, self.layout) for name in names])
         return Rows(calls=rows, objects=objects)
 
@@ -240,34 +248,32 @@ class ViewRows:
         if row.status in WITHOUT_RESULT and not row.object:
             self.layout = beside(self.layout, f"call:{row.id}", uses, main, inputs)
         else:
-            for key in _keys_made(call, row, seen):
+            made = [key_of(made.producer, seen) for made in call.produced]
+            pending = [row.object] if row.object and call.outcome is None else []
+            for key in made or pending:
                 if key not in uses:
                     self.layout = place(self.layout, key, uses, main, inputs)
         spot = self.layout.places.get(f"call:{row.id}")
         return row if spot is None else replace(row, column=spot[0], lane=spot[1])
 
-    def _with_objects(self, rows: Rows, seen: Seen, names: Iterable[str]) -> Rows:
-        objects = [object_row(seen, name, self.layout) for name in names]
-        return replace(rows, objects=(*objects, *rows.objects))
-
     def _changed_objects(self, seen: Seen, rows: tuple[CallRow, ...]) -> tuple[str, ...]:
         """Return the objects that calls made, or used for the first time, or that were saved."""
         state = seen.state
-        made = [name for row in rows for name in _objects_made(state.calls[row.call], seen)]
-        uses = [uses_in(seen, state.calls[row.call], state) for row in rows]
+        calls = [state.calls[row.call] for row in rows]
+        made = [state.name_of(made) for call in calls for made in call.produced]
+        uses = [uses_in(seen, call, state) for call in calls]
         used = [state.by_producer.get(p) for each in uses for p in each.values() if p.input]
         before, now = self._saved, saved_in(state)
         saved = (*before, *now) if set(before) != set(now) else ()
         return tuple(dict.fromkeys(name for name in (*made, *used, *saved) if name is not None))
 
-    def _pending_rows(self, seen: Seen, rows: tuple[CallRow, ...]) -> Iterator[ObjectRow]:
-        """Yield the rows of the objects that open calls will make."""
-        for row in rows:
-            call = seen.state.calls[row.call]
-            if call.outcome is None and row.object == row.id:
-                ready = ready_call(seen, call)
-                if isinstance(ready, Prepared):
-                    yield pending_row(seen, call, ready, self.layout)
+    def _pending_rows(self, seen: Seen, rows: tuple[CallRow, ...]) -> tuple[ObjectRow, ...]:
+        """Return the rows of the objects that open calls will make."""
+        made = [seen.state.calls[row.call] for row in rows if row.object == row.id]
+        calls = [(call, ready_call(seen, call)) for call in made if call.outcome is None]
+        return tuple(
+            [pending_row(seen, call, ready, self.layout) for call, ready in calls if ready]
+        )
 
     def _dropped(
         self,
@@ -298,14 +304,11 @@ class ViewRows:
 
     # -- what it took ---------------------------------------------------------------------------
 
-    def _counts(self, cursor: Cursor) -> Counting:
-        if self._counting is None or self._counting.ends.journal is not cursor.desk.journal:
-            self._counting = Counting.of(cursor)
-        return self._counting
-
     def _ends_of(self, seen: Seen, entries: list[Entry], shared: frozenset[str]) -> dict[str, End]:
         """Return how the calls of entries ended, by id; what they took is added up."""
-        counts = self._counts(seen.cursor)
+        counts = self._counting
+        if counts is None or counts.ends.journal is not seen.cursor.desk.journal:
+            counts = self._counting = Counting.of(seen.cursor)
         ends = counts.ends.of(entries, shared)
         if not seen.branch:
             self._took += counts.replies.took(entries, ends, shared)
@@ -326,23 +329,6 @@ def saved_in(state: State) -> tuple[str, ...]:
     """Return the names of the objects that are outputs; a foreign journal may hold anything."""
     names = (name for name in state.outputs.values() if isinstance(name, str))
     return tuple(name for name in names if name in state.objects)
-
-
-def _objects_made(call: CallRecord, seen: Seen) -> list[str]:
-    """Return the names of the objects that a call made itself."""
-    return [*map(seen.state.name_of, call.produced)]
-
-
-def _keys_made(call: CallRecord, row: CallRow, seen: Seen) -> list[str]:
-    """Return the ids of the rows of the objects that a call made, or will make."""
-    made = [key_of(made.producer, seen) for made in call.produced]
-    return made or ([row.object] if row.object and call.outcome is None else [])
-
-
-def _visible_branches(cursor: Cursor) -> tuple[Branch, ...]:
-    """Return the branches that have rows: the shown one, and the others unless they are hidden."""
-    known, alone = branches(cursor.desk.journal, cursor.head), _hides_branches(cursor)
-    return tuple(each for each in known if each.current or not alone)
 
 
 def _hides_branches(cursor: Cursor) -> bool:

@@ -124,7 +124,7 @@ test('that it calls nothing is a guess too, and the call can be shown, or all th
 test('the score stands beside the question, guess by guess, and in the card when all is over', async () => {
   const it = await page();
   const shown: GuessRow = { id: 'g1', turn: 1, says: 'Skipped', came: { tool: 'Potato_peel' } };
-  it.view.update(whole(toGuess({ guesses: [shown, SLICE], score: '2 of 3 points, 9 of 12 points in this session' })));
+  it.view.update(whole(toGuess({ guesses: [shown, SLICE], score: '2 of 3 points, 9 of 12 points in this session', session_score: '9 of 12 points in this session' })));
   const pane = it.one('.tc-body > [aria-label="Your score"]');
   for (const text of ['2 of 3 points', 'Right tool1 of 1', 'Right arguments1 of 2', '9 of 12 points in this session'])
     assert.ok(pane.textContent.includes(text), text);

@@ -17,9 +17,9 @@ const TALK: MessageRow[] = [
   said('u', 1, 'user', 'Bake it.'),
   said('s', 1, 'system', 'You work.'),
   said('t', 1, 'tools', '2 tools: a, b', { size: 700 }),
-  said('c1', 1, 'call', 'peel()', { step: 1 }),
+  said('c1', 1, 'call', 'peel()', { step: 1, tool: 'peel' }),
   said('r1', 2, 'tool', '{"result": 1}', { step: 1 }),
-  said('c2', 2, 'call', 'save()', { step: 2 }),
+  said('c2', 2, 'call', 'save()', { step: 2, tool: 'save' }),
   said('r2', 3, 'tool', '{"result": "ok"}', { step: 2 })
 ];
 
@@ -107,7 +107,7 @@ test('looking back, the requests are those that there were', async () => {
 
 test('tools that were sent later stand with the first ones, and not among the messages', async () => {
   const it = await page();
-  const later = [...TALK.slice(0, 5), said('t2', 2, 'tools', '1 tool: c'), ...TALK.slice(5), said('c3', 3, 'call', 'rest()', { step: 3 })];
+  const later = [...TALK.slice(0, 5), said('t2', 2, 'tools', '1 tool: c'), ...TALK.slice(5), said('c3', 3, 'call', 'rest()', { step: 3, tool: 'rest' })];
   it.view.update(whole({ ...rows('finished'), messages: later }));
   it.click('Messages');
   const old = it.all('.tc-msg.old').map(row => row.textContent ?? '');

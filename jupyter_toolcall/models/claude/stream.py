@@ -139,6 +139,7 @@ class _Draft:
             raw={"anthropic": model, "content": content, **more},
             thought="\n\n".join(b["thinking"] for b in content if b["type"] == "thinking"),
             said="\n\n".join(part for part in (text, ending) if part) if ending else None,
+            ending=ending,
         )
 
     def _current(self, event: Mapping[str, Any]) -> bool:

@@ -17,14 +17,14 @@ from ...digest import encode
 from ...errors import ModelError, UsageError
 from ...events import Call, Usage
 from ...request import Assistant, Message, Reply, Request, Result, Results, User
-from ...rows.wire import packed
+from ...rows.wire import json_data
 from ...secrets import HIDDEN, LEAST, Hide, hiding
 from ...tools import Tool
 from ...tools.arguments import sound
 
 Json = dict[str, Any]
 _BEGINS = b'{"turn": '
-_REPLY = ("text", "calls", "stop", "usage", "raw", "thought", "said")
+_REPLY = ("text", "calls", "stop", "usage", "raw", "thought", "said", "ending")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def line(course: Course, request: Request, reply: Reply, model: str, at: str) ->
         else message_json(message)
         for place, message in enumerate(messages)
     ]
-    kept = packed(replace(reply, calls=tuple(map(sound, reply.calls))), str)
+    kept = json_data(replace(reply, calls=tuple(map(sound, reply.calls))))
     # A call that cannot be written down is recorded as the broken one that it will be.
     return {**found, "reply": {name: kept[name] for name in _REPLY if name in kept}}
 
@@ -151,9 +151,9 @@ def message_json(message: Message) -> Json:
         case User(text):
             return {"user": text}
         case Assistant(text, calls):
-            return {"assistant": text} | ({"calls": packed(calls, str)} if calls else {})
+            return {"assistant": text} | ({"calls": json_data(calls)} if calls else {})
         case Results(results, news):
-            return {"results": packed(results, str)} | ({"news": news} if news else {})
+            return {"results": json_data(results)} | ({"news": news} if news else {})
 
 
 def written(data: Json) -> bytes:

@@ -430,6 +430,7 @@ export interface MessageRow {
   step?: number;
   size?: number;
   stale?: boolean;
+  tool?: string;
 }
 /**
  * What a request to the model took. `id` is the reply's.
@@ -482,6 +483,7 @@ export interface TeachingRow {
   id?: 'teaching';
   turn?: YourTurn | null;
   score?: string;
+  session_score?: string;
   guesses?: GuessRow[];
   task?: Task | null;
 }
@@ -889,7 +891,8 @@ export const DEFAULTS = {
     "text": "",
     "step": 0,
     "size": 0,
-    "stale": false
+    "stale": false,
+    "tool": ""
   },
   "NameBranch": {
     "type": "name_branch"
@@ -1024,6 +1027,7 @@ export const DEFAULTS = {
     "id": "teaching",
     "turn": null,
     "score": "",
+    "session_score": "",
     "guesses": [],
     "task": null
   },

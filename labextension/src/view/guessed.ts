@@ -141,12 +141,11 @@ function points(made: readonly FullGuess[]): HTMLElement[] {
 
 /** The points, here and in the whole session, and the guesses one by one, the last one first. */
 function tally(rows: readonly FullGuess[], session: string): HTMLElement[] {
-  const [, whole] = session.split(', ');
   const list = [...rows].reverse().slice(0, 200).map(item);
   return [
     h('h3', { class: 'tc-h' }, 'Your score'),
     ...points(rows.filter(row => row.guess)),
-    ...(whole ? [h('p', { class: 'small muted' }, line(whole, 120))] : []),
+    ...(session ? [h('p', { class: 'small muted' }, line(session, 120))] : []),
     ...(list.length ? [h('ol', { class: 'tc-guesses', 'aria-label': 'Your guesses' }, ...list)] : [])
   ];
 }
@@ -156,7 +155,7 @@ export function score(end: boolean): Part {
   const element = h('section', { class: 'tc-scores', 'aria-label': 'Your score', hidden: true });
   let view: Look;
   const draw = once(() => {
-    element.replaceChildren(...tally(view.model.teaching.guesses, view.model.teaching.score));
+    element.replaceChildren(...tally(view.model.teaching.guesses, view.model.teaching.session_score));
   });
   return {
     element,
@@ -164,7 +163,7 @@ export function score(end: boolean): Part {
       view = next;
       const over = !next.guess && !next.past && next.model.teaching.guesses.length > 0 && next.model.session.phase === 'finished';
       element.hidden = !next.follow || !(end ? over : next.guess && next.ui.tab === 'Graph');
-      if (!element.hidden) draw(next.model.teaching.guesses, next.model.teaching.score);
+      if (!element.hidden) draw(next.model.teaching.guesses, next.model.teaching.session_score);
     }
   };
 }

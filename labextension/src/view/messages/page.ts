@@ -30,14 +30,13 @@ const row = ({ look, sign, who, body, size }: Row): HTMLElement =>
   );
 
 /** A call as it was written, its tool first to the eye. */
-function called(text: string): HTMLElement {
-  const at = Math.max(0, text.indexOf('('));
-  return h('span', {}, h('b', {}, block(text.slice(0, at))), block(text.slice(at)));
+function called({ text, tool }: FullMessage): HTMLElement {
+  return h('span', {}, h('b', {}, block(tool)), block(text.slice(tool.length)));
 }
 
 function whole(message: FullMessage, look: string, sign: string): HTMLElement {
   const prose = message.role === 'assistant' || message.role === 'user' ? ' prose' : '';
-  const body = message.role === 'call' ? called(message.text) : block(message.text);
+  const body = message.role === 'call' ? called(message) : block(message.text);
   return row({ look: look + prose, sign, who: who(message), body, size: sizeOf(message) });
 }
 

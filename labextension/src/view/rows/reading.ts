@@ -196,6 +196,7 @@ export const fullTeaching = (row: Loose): FullTeaching => ({
   id: 'teaching',
   turn: isRecord(row.turn) ? fullYours(row.turn) : null,
   score: text(row.score),
+  session_score: text(row.session_score),
   guesses: records(row.guesses).map(fullGuess),
   task: isRecord(row.task) ? complete(row.task, { title: '', ...DEFAULTS.Task }) : null
 });
