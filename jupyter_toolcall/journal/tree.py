@@ -120,7 +120,9 @@ class Journal:
     def _add(self, entry: Entry, when: When, data: Any = None) -> Entry:
         self._entries[entry.id] = entry
         try:
-            self._take(entry, when, data)
+            for fold in self._checks:
+                fold.at(entry.id)
+            self._write_entry(entry, when, data)
         # An entry that does not fit, or cannot be written down, was never here.
         except BaseException:
             self._forget(entry.id)
@@ -159,11 +161,6 @@ class Journal:
         self._entries[known.id] = entry
         self._order.append(entry)
         return entry
-
-    def _take(self, entry: Entry, when: When, data: Any) -> None:
-        for fold in self._checks:
-            fold.at(entry.id)
-        self._write_entry(entry, when, data)
 
     def _write_entry(self, entry: Entry, when: When, data: Any = None) -> None:
         if self._write is not None:
@@ -250,26 +247,26 @@ class Journal:
             head = found[-1].parent
         return tuple(reversed(found))
 
-    def fold(self, head: str | None, evolve: Callable[[S, Entry], S], start: S) -> S:
-        """Return what the entries up to `head` lead to.
+    def fold(
+        self,
+        head: str | None,
+        evolve: Callable[[S, Entry], S],
+        start: S,
+        *,
+        checks_entries: bool = False,
+    ) -> S:
+        """Return the result of `evolve` over the entries up to `head`.
 
         `evolve` is the key under which results are kept, so it has to be one lasting
-        function, and to go with one `start`.
+        function, and to go with one `start` and one `checks_entries`. With `checks_entries`,
+        from now on no entry is added for which `evolve` raises.
         """
-        return self._fold(evolve, start).at(head)
-
-    def checked(self, head: str | None, evolve: Callable[[S, Entry], S], start: S) -> S:
-        """Return what `fold` does; from now on what `evolve` raises for is never added."""
-        fold = self._fold(evolve, start)
-        if fold not in self._checks:
-            self._checks.append(fold)
-        return fold.at(head)
-
-    def _fold(self, evolve: Callable[[S, Entry], S], start: S) -> Fold[S]:
-        fold = self._folds.get(evolve)
+        fold: Fold[S] | None = self._folds.get(evolve)
         if fold is None:
-            fold = self._folds[evolve] = Fold(self.__getitem__, evolve, start)
-        return fold
+            fold = self._folds[evolve] = Fold(self._entries, evolve, start)
+            if checks_entries:
+                self._checks.append(fold)
+        return fold.at(head)
 
     # -- as text ------------------------------------------------------------------------
 
