@@ -115,14 +115,14 @@ class Journal:
             said_anew = not known.own or bool(marks - (meta or {}).keys())
             return self._adopt(known, meta or {}) if own and said_anew else known
         entry = Entry(entry_id, parent, event, meta or {}, own)
-        return self._add(entry, "soon" if again else entry.when, data)
+        return self._add(entry, data, again)
 
-    def _add(self, entry: Entry, when: When, data: Any = None) -> Entry:
+    def _add(self, entry: Entry, data: Any = None, again: bool = False) -> Entry:
         self._entries[entry.id] = entry
         try:
             for fold in self._checks:
                 fold.at(entry.id)
-            self._write_entry(entry, when, data)
+            self._write_entry(entry, data, again)
         # An entry that does not fit, or cannot be written down, was never here.
         except BaseException:
             self._forget(entry.id)
@@ -157,13 +157,14 @@ class Journal:
 
     def _replace(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
         entry = Entry(known.id, known.parent, known.event, meta)
-        self._write_entry(entry, entry.when)
+        self._write_entry(entry)
         self._entries[known.id] = entry
         self._order.append(entry)
         return entry
 
-    def _write_entry(self, entry: Entry, when: When, data: Any = None) -> None:
+    def _write_entry(self, entry: Entry, data: Any = None, again: bool = False) -> None:
         if self._write is not None:
+            when = "soon" if again else entry.when
             self._write(entry.line(self._seal, self._above, data), when)
             self._above = entry.id
 
@@ -364,7 +365,7 @@ class Journal:
             raise UnknownEntry(f"this journal has no entry {entry.parent!r}")
         known = self._entries.get(entry.id)
         if known is None:
-            self._add(entry, entry.when)
+            self._add(entry)
         elif entry.own and not (known.own and known.meta == entry.meta):
             # What is said a second time is what was said last.
             self._adopt(known, entry.meta)
@@ -372,7 +373,7 @@ class Journal:
     def _read_older(self, entry: Entry, sealed: bool) -> None:
         """Add an entry of an older version; a seal says that it was written a second time."""
         if entry.id not in self._entries:
-            self._add(entry, entry.when)
+            self._add(entry)
         elif sealed:
             self._fold_again(entry.id)
             self._entries[entry.id] = entry
