@@ -142,7 +142,7 @@ def test_what_does_not_fit_a_fold_was_never_there() -> None:
     lines: list[str] = []
     journal = Journal(lambda line, when: lines.append(line))
     first = journal.append(None, Opened())
-    assert journal.checked(first.id, picky, 0) == 1
+    assert journal.fold(first.id, picky, 0, checks_entries=True) == 1
     with pytest.raises(NotYourTurn):
         journal.append(first.id, Asked("no"))
     assert (len(journal), len(lines), journal.leaves()) == (1, 1, (first.id,))

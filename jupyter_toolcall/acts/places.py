@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import Absent, CallError, NotYourTurn, UsageError
-from ..events import Decided, Finished, Replied
+from ..events import Decided, Decision, Finished, Replied
 from ..journal.tree import Entry
 from ..loop import Cursor, recovery
 from ..state.call import CallRecord
@@ -15,7 +15,7 @@ from ..state.fold import decided_on
 from ..state.memory import Prepared
 from ..state.script import Script, about
 from ..state.shape import State
-from .deciding import edit_of
+from .deciding import edit_of, event_of, known_word
 from .resuming import REPLAYS
 
 
@@ -97,6 +97,26 @@ def edited(cursor: Cursor, call_id: str, arguments: Mapping[str, Any], reason: s
     before = known.arguments if known.started else again.as_it_runs(again.state.call(call_id))
     call = again.state.call(call_id)
     return decide_first(again, edit_of(again, call, {**before, **arguments}, reason))
+
+
+def overruled(
+    cursor: Cursor,
+    call_id: str,
+    verdict: Decision,
+    *,
+    arguments: Mapping[str, Any] | None = None,
+    result: Any = None,
+    reason: str = "",
+) -> Cursor:
+    """Return a cursor that replays this branch with another decision on one call.
+
+    What the call could not do, or what its answer could not be, where it was asked for is
+    refused. Raises UsageError for another word, CallError for arguments that do not fit.
+    """
+    known_word(verdict)
+    again = replayed(cursor, call_id)
+    call = again.state.call(call_id)
+    return decide_first(again, event_of(again, call, verdict, arguments, result, reason))
 
 
 def decide_first(again: Cursor, event: Decided) -> Cursor:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
+from ..errors import UnknownEntry
 from .entries import Entry
 
 S = TypeVar("S")
 RECENT = 256
-"""Results that are kept because they were computed last."""
+"""How many results at most are kept because they were computed last."""
 EVERY = 64
 """One in so many on each path is kept for good, so that any other is soon computed again."""
 
@@ -22,9 +23,9 @@ class Fold(Generic[S]):
     """
 
     def __init__(
-        self, entry: Callable[[str], Entry], evolve: Callable[[S, Entry], S], start: S
+        self, entries: Mapping[str, Entry], evolve: Callable[[S, Entry], S], start: S
     ) -> None:
-        self._entry, self._evolve, self._start = entry, evolve, start
+        self._entries, self._evolve, self._start = entries, evolve, start
         self._recent: dict[str, tuple[S, int]] = {}
         """Each with the number of entries since the last one on its path that is kept."""
         self._kept: dict[str, S] = {}
@@ -49,8 +50,12 @@ class Fold(Generic[S]):
             if (kept := self._kept.get(head)) is not None:
                 state = kept
                 break
-            ahead.append(self._entry(head))
-            head = ahead[-1].parent
+            try:
+                entry = self._entries[head]
+            except KeyError:
+                raise UnknownEntry(f"this journal has no entry {head!r}") from None
+            ahead.append(entry)
+            head = entry.parent
         for entry in reversed(ahead):
             state = self._evolve(state, entry)
             since = self._keep(entry.id, state, since + 1)
@@ -65,7 +70,9 @@ class Fold(Generic[S]):
             since = 0
         recent[entry_id] = state, since
         if len(recent) > RECENT:
-            del recent[next(iter(recent))]
+            # Many at once: finding the first key of a dict passes all that were deleted before it.
+            for oldest in list(recent)[: RECENT // 2]:
+                recent.pop(oldest, None)
         return since
 
     def forget(self, entry_id: str) -> None:

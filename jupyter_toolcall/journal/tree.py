@@ -115,12 +115,14 @@ class Journal:
             said_anew = not known.own or bool(marks - (meta or {}).keys())
             return self._adopt(known, meta or {}) if own and said_anew else known
         entry = Entry(entry_id, parent, event, meta or {}, own)
-        return self._add(entry, "soon" if again else entry.when, data)
+        return self._add(entry, data, again)
 
-    def _add(self, entry: Entry, when: When, data: Any = None) -> Entry:
+    def _add(self, entry: Entry, data: Any = None, again: bool = False) -> Entry:
         self._entries[entry.id] = entry
         try:
-            self._take(entry, when, data)
+            for fold in self._checks:
+                fold.at(entry.id)
+            self._write_entry(entry, data, again)
         # An entry that does not fit, or cannot be written down, was never here.
         except BaseException:
             self._forget(entry.id)
@@ -155,18 +157,14 @@ class Journal:
 
     def _replace(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
         entry = Entry(known.id, known.parent, known.event, meta)
-        self._write_entry(entry, entry.when)
+        self._write_entry(entry)
         self._entries[known.id] = entry
         self._order.append(entry)
         return entry
 
-    def _take(self, entry: Entry, when: When, data: Any) -> None:
-        for fold in self._checks:
-            fold.at(entry.id)
-        self._write_entry(entry, when, data)
-
-    def _write_entry(self, entry: Entry, when: When, data: Any = None) -> None:
+    def _write_entry(self, entry: Entry, data: Any = None, again: bool = False) -> None:
         if self._write is not None:
+            when = "soon" if again else entry.when
             self._write(entry.line(self._seal, self._above, data), when)
             self._above = entry.id
 
@@ -250,26 +248,26 @@ class Journal:
             head = found[-1].parent
         return tuple(reversed(found))
 
-    def fold(self, head: str | None, evolve: Callable[[S, Entry], S], start: S) -> S:
-        """Return what the entries up to `head` lead to.
+    def fold(
+        self,
+        head: str | None,
+        evolve: Callable[[S, Entry], S],
+        start: S,
+        *,
+        checks_entries: bool = False,
+    ) -> S:
+        """Return the result of `evolve` over the entries up to `head`.
 
         `evolve` is the key under which results are kept, so it has to be one lasting
-        function, and to go with one `start`.
+        function, and to go with one `start` and one `checks_entries`. With `checks_entries`,
+        from now on no entry is added for which `evolve` raises.
         """
-        return self._fold(evolve, start).at(head)
-
-    def checked(self, head: str | None, evolve: Callable[[S, Entry], S], start: S) -> S:
-        """Return what `fold` does; from now on what `evolve` raises for is never added."""
-        fold = self._fold(evolve, start)
-        if fold not in self._checks:
-            self._checks.append(fold)
-        return fold.at(head)
-
-    def _fold(self, evolve: Callable[[S, Entry], S], start: S) -> Fold[S]:
-        fold = self._folds.get(evolve)
+        fold: Fold[S] | None = self._folds.get(evolve)
         if fold is None:
-            fold = self._folds[evolve] = Fold(self.__getitem__, evolve, start)
-        return fold
+            fold = self._folds[evolve] = Fold(self._entries, evolve, start)
+            if checks_entries:
+                self._checks.append(fold)
+        return fold.at(head)
 
     # -- as text ------------------------------------------------------------------------
 
@@ -367,7 +365,7 @@ class Journal:
             raise UnknownEntry(f"this journal has no entry {entry.parent!r}")
         known = self._entries.get(entry.id)
         if known is None:
-            self._add(entry, entry.when)
+            self._add(entry)
         elif entry.own and not (known.own and known.meta == entry.meta):
             # What is said a second time is what was said last.
             self._adopt(known, entry.meta)
@@ -375,7 +373,7 @@ class Journal:
     def _read_older(self, entry: Entry, sealed: bool) -> None:
         """Add an entry of an older version; a seal says that it was written a second time."""
         if entry.id not in self._entries:
-            self._add(entry, entry.when)
+            self._add(entry)
         elif sealed:
             self._fold_again(entry.id)
             self._entries[entry.id] = entry

@@ -98,7 +98,10 @@ class Cursor:
     @property
     def held_by(self) -> SessionHooks | None:
         """The hook that holds the model's next reply; None where none does."""
-        return next((hook for hook in self.desk.hooks if hook.holds_reply(self)), None)
+        for hook in self.desk.hooks:
+            if hook.holds_reply(self):
+                return hook
+        return None
 
     @property
     def request(self) -> Request:

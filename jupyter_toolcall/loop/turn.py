@@ -23,7 +23,7 @@ from ..runner.performing import Performed, milliseconds, performed
 from ..state.call import CallRecord
 from ..state.memory import Prepared
 from ..state.shape import State
-from ..state.steps import AskModel, Clarify, Judge, Perform, Remind, Step
+from ..state.steps import AskModel, Clarify, Remind, RunCall, Step
 from ..tools import Tool
 from . import recovery
 from .cursor import Cursor
@@ -34,7 +34,7 @@ def execute_step(cursor: Cursor, step: Step, state: State) -> Entry | None:
     match step:
         case AskModel():
             return ask_model(cursor, state)
-        case Judge(call) | Perform(call):
+        case RunCall(call):
             return run_call(cursor, call, state)
         case Remind(text):
             return cursor.write(Asked(text, "session"), at=cursor.desk.clock())

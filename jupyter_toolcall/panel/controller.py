@@ -49,7 +49,7 @@ from ..rows.contract import (
 from ..secrets import MissingSecret
 from ..session import Session
 from ..state.memory import Prepared
-from ..state.steps import AskModel, AskPerson, Judge, Perform
+from ..state.steps import AskModel, AskPerson, RunCall
 from ..view.seen import Seen, call_key
 from .commands import apply_command, parse_command, refusal
 from .extension import PanelExtension
@@ -215,7 +215,7 @@ class PanelController:
         match cursor.due:
             case AskModel() if not self._person_plays:
                 self.publish("thinking")
-            case Judge() | Perform() if cursor.script.next() is None and not self.stepping:
+            case RunCall() if cursor.script.next() is None and not self.stepping:
                 # It is published when its tool runs.
                 pass
             case _ if publish or self.stepping:

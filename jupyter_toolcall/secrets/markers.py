@@ -71,7 +71,9 @@ class Secrets:
 
     def hide(self, data: Any) -> Any:
         """Return JSON-ready data with markers, which nothing resolves, in place of secrets."""
-        return self._replace(data, lambda key: key) if self.occur(data) else data
+        if not self.values or not self.occur(data):
+            return data
+        return self._replace(data, lambda key: key)
 
     def mark(self, data: Any, known: Collection[str] = ()) -> tuple[Any, Keys]:
         """Return data with markers in place of secrets, and the keys that stand for values.

@@ -19,7 +19,6 @@ from ..acts import (
     keeping,
     object_values,
     outdated,
-    overruling,
     places,
     recorded_results,
     replying,
@@ -264,7 +263,7 @@ class Session:
         (`edit` changes some), `result` is given in its place. Nothing happens before `run`.
         """
         self.cursor.look_again()
-        again = overruling.overruled(
+        again = places.overruled(
             self.cursor,
             id_of(call_id),
             decision,

@@ -38,7 +38,7 @@ from .shape import START, State
 
 def state_at(journal: Journal, head: str | None) -> State:
     """Return the state that the entries up to `head` lead to."""
-    return journal.checked(head, evolve, START)
+    return journal.fold(head, evolve, START, checks_entries=True)
 
 
 def evolve(state: State, entry: Entry) -> State:

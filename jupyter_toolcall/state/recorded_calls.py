@@ -77,9 +77,9 @@ def _evolve(known: Recorded, entry: Entry) -> Recorded:
             call = RecordedCall(known.call(call_id).reply, bound, decision, decided=True)
             return _with(known, call_id, call)
         case Started(call_id, instance=instance, bound=bound):
-            call = replace(known.call(call_id), started=True, stateful=instance != "")
-            if bound:
-                call = replace(call, bound=bound, decision="")
+            before = known.call(call_id)
+            approved = (bound, "") if bound else (before.bound, before.decision)
+            call = RecordedCall(before.reply, *approved, before.decided, True, instance != "")
             return _with(known, call_id, call)
         case Finished(call_id, by="program", uses=uses) if uses:
             return _with(known, call_id, replace(known.call(call_id), started=True))

@@ -28,15 +28,8 @@ class Remind:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
-    """A call waits for a decision."""
-
-    call: CallRecord
-
-
-@dataclass(frozen=True, slots=True)
-class Perform:
-    """A call was approved and has not run."""
+class RunCall:
+    """A call waits for a decision, or was approved and has not run."""
 
     call: CallRecord
 
@@ -48,17 +41,12 @@ class Clarify:
     call: CallRecord
 
 
-Step = AskPerson | AskModel | Remind | Judge | Perform | Clarify
+Step = AskPerson | AskModel | Remind | RunCall | Clarify
 
 
 def step_of(call: CallRecord) -> Step:
     """Return what an open call waits for."""
-    match call.status:
-        case "approved" if call.own:
-            return Perform(call)
-        case "unknown":
-            return Clarify(call)
-    return Judge(call)
+    return Clarify(call) if call.status == "unknown" else RunCall(call)
 
 
 def next_step(state: State, reminder: Callable[[], str]) -> Step:
