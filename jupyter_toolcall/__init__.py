@@ -12,27 +12,27 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .models.scripted import Scripted as Scripted
-    from .reruns.rerun import verify as verify
-    from .session import Session as Session
+    from .session.session import Session as Session
+    from .session.verify_files import verify as verify
     from .sources.definition_tools import from_definition as from_definition
     from .sources.definition_tools import to_definition as to_definition
     from .sources.graphql_tools import from_graphql as from_graphql
-    from .tools import Tool as Tool
-    from .tools import Toolbox as Toolbox
-    from .tools import tool as tool
+    from .tools.tool import Tool as Tool
+    from .tools.tool import tool as tool
+    from .tools.toolbox import Toolbox as Toolbox
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Scripted": ".models.scripted",
-    "Session": ".session",
-    "Tool": ".tools",
-    "Toolbox": ".tools",
+    "Session": ".session.session",
+    "Tool": ".tools.tool",
+    "Toolbox": ".tools.toolbox",
     "from_definition": ".sources.definition_tools",
     "from_graphql": ".sources.graphql_tools",
     "to_definition": ".sources.definition_tools",
-    "tool": ".tools",
-    "verify": ".reruns.rerun",
+    "tool": ".tools.tool",
+    "verify": ".session.verify_files",
 }
 __all__ = [
     *("Scripted", "Session", "Tool", "Toolbox", "load_ipython_extension", "tool"),
@@ -53,12 +53,12 @@ def __dir__() -> list[str]:
 def load_ipython_extension(shell: Any) -> None:
     """Register `%%toolchat`, `%toolchat` and their completion, and what extensions add to them."""
     import_module(".teaching.registration", __name__).register_teaching()
-    import_module(".magics.doors", __name__).load(shell)
+    import_module(".jupyter.magics", __name__).load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """Take them away again."""
-    import_module(".magics.doors", __name__).unload(shell)
+    import_module(".jupyter.magics", __name__).unload(shell)
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:

@@ -14,19 +14,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TextIO
 
-from .errors import BrokenJournal, ToolcallError
-from .evaluation import SCHEMES, compare, table, tasks_in
-from .export import FORMATS
-from .export.files import chosen, written
-from .journal.disk import home
-from .journal.seal import key_refusal
-from .notebooks import network_off
-from .notebooks.files import Recorded, execute, recorded, sources
-from .options.line import options
-from .printable import print_text, printable
-from .reruns.made_here import made_here, note_made_here
-from .reruns.rerun import executes as verify_executes
-from .reruns.rerun import verify
+from .core.errors import BrokenJournal, ToolcallError
+from .core.text import print_text, printable
+from .evaluation.comparison import SCHEMES, compare, table
+from .evaluation.tasks import tasks_in
+from .export.formats import FORMATS
+from .export.session_files import chosen, written
+from .jupyter.options import parse_options
+from .session.trusted_notebooks import is_trusted_notebook, trust_notebook
+from .session.verify_files import executes as verify_executes
+from .session.verify_files import verify
+from .storage import network_off
+from .storage.journal_file import journals_folder
+from .storage.notebook_files import Recorded, execute, recorded, sources
+from .storage.signatures import key_refusal
 from .teaching.exercise_proofs import exercise_code, prove
 
 Act = Callable[[argparse.Namespace], int]
@@ -130,14 +131,14 @@ def _may_execute(command: str, paths: Sequence[Path], trusted: bool, adds: bool 
     others = [
         path
         for path in paths
-        if not trusted and not made_here(path, exercise_code(path) if adds else ())
+        if not trusted and not is_trusted_notebook(path, exercise_code(path) if adds else ())
     ]
     if not others:
         _say(f"{notice}.")
         return True
     which = "it" if len(paths) == 1 else _listed(others)
     was = f"{which} {'was' if len(others) == 1 else 'were'} not made on this computer"
-    if refusal := key_refusal(home()):
+    if refusal := key_refusal(journals_folder()):
         _say(refusal)
     if not sys.stdin.isatty():
         _say(f"{notice}, and {was}. Nothing was executed: read the code, then add --trust.")
@@ -158,7 +159,7 @@ def _run(parsed: argparse.Namespace) -> int:
     executed = execute(parsed.notebook)
     target.parent.mkdir(parents=True, exist_ok=True)
     executed.write(target)
-    note_made_here(target, exercise_code(target))
+    trust_notebook(target, exercise_code(target))
     for session in executed.sessions:
         _print(session)
     print_text(f"\nThe executed notebook: {target}\nTo open it: jupyter lab {target}")
@@ -210,7 +211,7 @@ def _check(parsed: argparse.Namespace) -> int:
 
 
 def _export(parsed: argparse.Namespace) -> int:
-    held = chosen(parsed.file, parsed.session, lambda line: options(line).tools)
+    held = chosen(parsed.file, parsed.session, lambda line: parse_options(line).tools)
     for path, where in written(held, parsed.file, parsed.output, parsed.to, parsed.force):
         _print_line(f"{path}  ({where})")
     return 0

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from .models.scripted import Scripted
-from .tools import Toolbox
+from .tools.toolbox import Toolbox
 
 _ROUND = "M4 13c0-4.5 3.5-7.5 8-7.5s8.5 3 8.5 7-3.5 6.5-8.5 6.5-8-2-8-6z"
 _RIM = "M3.5 12a8.5 8.5 0 1 0 17 0a8.5 8.5 0 1 0 -17 0z"

@@ -20,8 +20,8 @@ from pydantic import TypeAdapter
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
-from jupyter_toolcall.rows import contract as rows  # noqa: E402
 from jupyter_toolcall.teaching.panel_rows import TeachingCommand, TeachingRow  # noqa: E402
+from jupyter_toolcall.view import contract as rows  # noqa: E402
 
 TARGET = HERE / "src" / "generated" / "contract.ts"
 EXTENSION_ROWS = {"TeachingRow": TeachingRow}
@@ -31,7 +31,7 @@ FULL = """\
 export type Full<Row> =
   Row extends object ? { readonly [Key in keyof Row]-?: Full<Row[Key]> } : Row;
 """
-HEAD = "// Generated from jupyter_toolcall/rows/contract.py by `npm run contract`. Do not edit.\n"
+HEAD = "// Generated from jupyter_toolcall/view/contract.py by `npm run contract`. Do not edit.\n"
 
 
 def schema() -> dict[str, Any]:

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
-from jupyter_toolcall.journal.disk import journal_file
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.prompting import say
+from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.options import parse_options as options
 from jupyter_toolcall.models.scripted import Item
-from jupyter_toolcall.options.line import options
-from jupyter_toolcall.tools import Changed
-from jupyter_toolcall.view.saving import bundle
-from jupyter_toolcall.view.view_rows import standing
+from jupyter_toolcall.storage.journal_file import journal_file
+from jupyter_toolcall.tools.tool import Changed
+from jupyter_toolcall.view.saved_output import mime_bundle as bundle
+from jupyter_toolcall.view.view_rows import all_rows as standing
 
 KEY = b"the key of the older sessions ok"
 """What their lines are sealed with."""

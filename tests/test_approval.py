@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.errors import UsageError
-from jupyter_toolcall.runner.approval import policy
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.engine.approval_policy import approval_policy as policy
 
 
 @tool(read_only=True)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.errors import CallError, ModelError, NotYourTurn, Unfinished, UsageError
-from jupyter_toolcall.journal.tree import Journal
-from jupyter_toolcall.request import Assistant, Reply, Request, Results, User
+from jupyter_toolcall.core.errors import CallError, ModelError, NotYourTurn, Unfinished, UsageError
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.schemes.messages import Assistant, Reply, Request, Results, User
 
 
 @dataclass(frozen=True)

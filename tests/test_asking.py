@@ -9,9 +9,11 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import UsageError
-from jupyter_toolcall.magics import lines
-from jupyter_toolcall.magics.cells import Cells
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.headless import ask_by_input
+from jupyter_toolcall.jupyter.subcommand_words import split
+from jupyter_toolcall.jupyter.subcommands import carry_out
 
 
 class Post:
@@ -50,7 +52,7 @@ def heard(session: Session) -> str:
         prompts.append(prompt)
         return "a"
 
-    lines.ask_by_input(session, session.pending[0], ask)
+    ask_by_input(session, session.pending[0], ask)
     return prompts[0]
 
 
@@ -58,12 +60,12 @@ def line(session: Session, text: str) -> Any:
     """Carry out `%toolchat` on the session."""
     cells = Cells()
     cells.keep(session)
-    return lines.carry_out(lines.split(text), cells, {})
+    return carry_out(split(text), cells, {})
 
 
 def asked(session: Session, words: str) -> Session:
     """Return the session after a person typed that, once."""
-    lines.ask_by_input(session, session.pending[0], typed(words))
+    ask_by_input(session, session.pending[0], typed(words))
     return session.run()
 
 

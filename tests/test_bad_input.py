@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
-from jupyter_toolcall.errors import BrokenJournal, CallError, DefinitionError, UsageError
-from jupyter_toolcall.events import Asked, Call, Opened, Replied
-from jupyter_toolcall.journal.tree import Journal
-from jupyter_toolcall.request import Reply, Request
-from jupyter_toolcall.state.call import CallRecord
+from jupyter_toolcall.core.call_record import CallRecord
+from jupyter_toolcall.core.errors import BrokenJournal, CallError, DefinitionError, UsageError
+from jupyter_toolcall.core.events import Asked, Call, Opened, Replied
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.schemes.messages import Reply, Request
 
 if TYPE_CHECKING:
     from nowhere import Missing  # type: ignore[import-not-found]

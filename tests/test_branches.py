@@ -13,17 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.comparing import Comparison
-from jupyter_toolcall.errors import UsageError
-from jupyter_toolcall.journal.tree import Journal, Label
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.lines import carry_out, split
-from jupyter_toolcall.magics.prompting import say
-from jupyter_toolcall.options.line import options
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.rows.contract import BranchRow, Delta, Notice, Refused, Rows, Whole
-from jupyter_toolcall.state.fold import state_at
-from jupyter_toolcall.view.saving import MIME
+from jupyter_toolcall.compare.alignment import Comparison
+from jupyter_toolcall.core.entries import Label
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.state_fold import state_at
+from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.jupyter.subcommand_words import split
+from jupyter_toolcall.jupyter.subcommands import carry_out
+from jupyter_toolcall.storage.notebook_files import MIME
+from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
+from jupyter_toolcall.view.contract_rows import BranchRow
 
 
 @dataclass(frozen=True)

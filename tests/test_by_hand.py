@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
-from jupyter_toolcall.errors import CallError, NotYourTurn, UsageError
-from jupyter_toolcall.events import Call, Started
-from jupyter_toolcall.journal.tree import Journal
-from jupyter_toolcall.loop import advance
-from jupyter_toolcall.request import Assistant, Reply, Request, Results
-from jupyter_toolcall.tools import Changed
+from jupyter_toolcall.core.errors import CallError, NotYourTurn, UsageError
+from jupyter_toolcall.core.events import Call, Started
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.engine.replay import advance
+from jupyter_toolcall.schemes.messages import Assistant, Reply, Request, Results
+from jupyter_toolcall.tools.tool import Changed
 
 
 @dataclass(frozen=True)

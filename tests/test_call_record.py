@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.events import Call, Usage
+from jupyter_toolcall.core.call_record import CallRecord
+from jupyter_toolcall.core.events import Call, Usage
 from jupyter_toolcall.kitchen import Potato, kitchen
-from jupyter_toolcall.request import Reply
-from jupyter_toolcall.state.call import CallRecord
+from jupyter_toolcall.schemes.messages import Reply
 
 
 def double(x: int) -> int:

@@ -25,7 +25,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, PrivateAttr
 
-from jupyter_toolcall.content.canonical import content_digest
+from jupyter_toolcall.tools.value_digests import content_digest
 
 
 class Node:

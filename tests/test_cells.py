@@ -14,14 +14,16 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session
-from jupyter_toolcall.errors import NotKept, UsageError
-from jupyter_toolcall.events import Asked
-from jupyter_toolcall.journal.disk import File, LocalFiles
+from jupyter_toolcall.core.errors import NotKept, UsageError
+from jupyter_toolcall.core.events import Asked
+from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cell_setup import filled_prompt as filled
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.subcommand_words import split
+from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Potato, Sink
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.lines import carry_out, split
-from jupyter_toolcall.magics.prompting import filled, say
-from jupyter_toolcall.options.line import options
+from jupyter_toolcall.storage.file_system import File, LocalFiles
 
 
 @dataclass

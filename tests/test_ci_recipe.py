@@ -14,11 +14,10 @@ from typing import Any
 import nbformat
 import pytest
 
-from jupyter_toolcall.events import from_json
-from jupyter_toolcall.journal.older_versions import Upgrade
-from jupyter_toolcall.journal.tree import name
-from jupyter_toolcall.notebooks.files import checked, execute
-from jupyter_toolcall.view.saving import MIME
+from jupyter_toolcall.core.entries import name
+from jupyter_toolcall.core.events import from_json
+from jupyter_toolcall.core.older_versions import Upgrade
+from jupyter_toolcall.storage.notebook_files import MIME, checked, execute
 
 RECIPE = (Path(__file__).parent.parent / "docs" / "ci.md").read_text(encoding="utf-8")
 CELLS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import NotYourTurn
+from jupyter_toolcall.core.errors import NotYourTurn
 
 
 class Post:

@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 from jupyter_toolcall import Session, Toolbox
-from jupyter_toolcall.digest import encode
-from jupyter_toolcall.errors import ModelError
-from jupyter_toolcall.events import Call
-from jupyter_toolcall.models.claude import Claude
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.request import Assistant, Result, Results, User
+from jupyter_toolcall.core.digests import encode
+from jupyter_toolcall.core.errors import ModelError
+from jupyter_toolcall.core.events import Call
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.models.anthropic.client import Claude
+from jupyter_toolcall.schemes.messages import Assistant, Result, Results, User
 
 from .standin.anthropic_api import StandIn
 from .standin.anthropic_turns import Hide, Think, Turn, Use, says

@@ -11,9 +11,9 @@ import anthropic
 import pytest
 
 from jupyter_toolcall import Session, Toolbox
-from jupyter_toolcall.errors import ModelError
-from jupyter_toolcall.models.claude import Claude
-from jupyter_toolcall.request import Reply
+from jupyter_toolcall.core.errors import ModelError
+from jupyter_toolcall.models.anthropic.client import Claude
+from jupyter_toolcall.schemes.messages import Reply
 
 from .standin.anthropic_api import StandIn
 from .standin.anthropic_memory import in_memory

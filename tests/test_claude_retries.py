@@ -12,11 +12,11 @@ import anthropic
 import pytest
 
 from jupyter_toolcall import Session, Toolbox
-from jupyter_toolcall.errors import ModelError, ToolcallError
-from jupyter_toolcall.models.claude import Claude
+from jupyter_toolcall.core.errors import ModelError, ToolcallError
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.models.anthropic.client import Claude
 from jupyter_toolcall.models.retrying import Patience
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.request import Attempt
+from jupyter_toolcall.schemes.messages import Attempt
 
 from .standin.anthropic_api import StandIn
 from .standin.anthropic_turns import Think, Turn, Use, encode, says

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Session, Toolbox
-from jupyter_toolcall.errors import ModelError
+from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
 
 from .standin.anthropic_api import StandIn

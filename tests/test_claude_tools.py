@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Session, Toolbox
-from jupyter_toolcall.journal.tree import Journal
-from jupyter_toolcall.models.claude.abilities import MODELS, Abilities, Strategy, abilities
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.models.anthropic.abilities import MODELS, Abilities, Strategy, abilities
 
 from .standin.anthropic_api import StandIn
 from .standin.anthropic_memory import in_memory

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import Absent, CallError, NotYourTurn, UsageError
-from jupyter_toolcall.journal.tree import Journal
-from jupyter_toolcall.panel.commands import apply_command, parse_command
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.rows.contract import CallRow, MessageRow, Notice, Whole
-from jupyter_toolcall.runner.store import SETTING
+from jupyter_toolcall.core.errors import Absent, CallError, NotYourTurn, UsageError
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.jupyter.panel_commands import apply_command, parse_command
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.storage.value_store import SETTING
+from jupyter_toolcall.view.contract import Notice, Whole
+from jupyter_toolcall.view.contract_rows import CallRow, MessageRow
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.comparing import Comparison, compare, difference
-from jupyter_toolcall.comparing.differences import (
+from jupyter_toolcall.compare.alignment import Comparison, compare
+from jupyter_toolcall.compare.differences import (
     Fields,
     Images,
     Numbers,
@@ -29,11 +29,12 @@ from jupyter_toolcall.comparing.differences import (
     Tables,
     Texts,
     Unknown,
+    in_a_line,
     mirrored,
 )
-from jupyter_toolcall.comparing.saying import in_a_line
-from jupyter_toolcall.errors import UsageError
-from jupyter_toolcall.events import Usage
+from jupyter_toolcall.compare.values import difference
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.core.events import Usage
 from jupyter_toolcall.models import Reply, Request
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[31m"

@@ -15,27 +15,23 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session
-from jupyter_toolcall.comparing import Comparison
-from jupyter_toolcall.comparing.differences import Same
-from jupyter_toolcall.comparing.facts import CallPair
-from jupyter_toolcall.errors import CallError
+from jupyter_toolcall.compare.alignment import Comparison
+from jupyter_toolcall.compare.branch_calls import CallPair
+from jupyter_toolcall.compare.differences import Same
+from jupyter_toolcall.core.call_record import CallRecord
+from jupyter_toolcall.core.errors import CallError
+from jupyter_toolcall.core.json_data import sendable_data as packed
+from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models import Reply, Request
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.rows.contract import (
+from jupyter_toolcall.view.comparison_rows import MOST, REST, ComparisonUpdates
+from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
+from jupyter_toolcall.view.contract_rows import (
     CallRow,
     ComparisonRow,
-    Delta,
     DifferenceRow,
-    Notice,
     ObjectRow,
     PairRow,
-    Refused,
-    Rows,
-    Whole,
 )
-from jupyter_toolcall.rows.wire import packed
-from jupyter_toolcall.state.call import CallRecord
-from jupyter_toolcall.view.comparison_rows import MOST, REST, ComparisonUpdates
 from tests.wild import Clay, wild_box, wild_branch, wild_branches, wild_session
 
 seeds = st.integers(0, 10_000)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_toolcall.errors import UsageError
-from jupyter_toolcall.options.config import ToolChat, project, take
-from jupyter_toolcall.options.line import options
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.jupyter.configuration import ToolChat, project, take
+from jupyter_toolcall.jupyter.options import parse_options as options
 
 
 def test_a_setting_is_what_an_option_is_where_the_line_does_not_say() -> None:

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_toolcall.content.value import content_digest, is_frozen, plain_data, private
-from jupyter_toolcall.digest import encode
+from jupyter_toolcall.core.digests import encode
+from jupyter_toolcall.tools.value_copies import is_frozen, plain_data, private
+from jupyter_toolcall.tools.value_digests import content_digest
 
 
 @dataclass(frozen=True)

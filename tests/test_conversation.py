@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.events import Replied
-from jupyter_toolcall.request import Results, Sent
+from jupyter_toolcall.core.events import Replied
+from jupyter_toolcall.schemes.messages import Results, Sent
 
 
 def stir(minutes: int) -> str:

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session
-from jupyter_toolcall.journal.disk import home
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.prompting import say
-from jupyter_toolcall.options.line import options
-from jupyter_toolcall.view.saving import bundle
-from jupyter_toolcall.view.view_rows import standing
+from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.storage.journal_file import journals_folder as home
+from jupyter_toolcall.view.saved_output import mime_bundle as bundle
+from jupyter_toolcall.view.view_rows import all_rows as standing
 
 RAN: list[str] = []
 GOES_ON = (

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.journal.disk import File, LocalFiles, open_journal
-from jupyter_toolcall.journal.seal import sealing
-from jupyter_toolcall.journal.tree import Journal
-from jupyter_toolcall.view.saving import MIME
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.storage.file_system import File, LocalFiles
+from jupyter_toolcall.storage.journal_file import open_journal
+from jupyter_toolcall.storage.notebook_files import MIME
+from jupyter_toolcall.storage.signatures import signer as sealing
 
 RAN: list[str] = []
 

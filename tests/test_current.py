@@ -12,9 +12,9 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import UsageError
-from jupyter_toolcall.loop import advance
-from jupyter_toolcall.request import Result, Results
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.engine.replay import advance
+from jupyter_toolcall.schemes.messages import Result, Results
 
 
 @dataclass(frozen=True)

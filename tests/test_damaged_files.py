@@ -16,11 +16,11 @@ import nbformat
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, cli
-from jupyter_toolcall.events import from_json
+from jupyter_toolcall.core import entries
+from jupyter_toolcall.core.entries import name
+from jupyter_toolcall.core.events import from_json
 from jupyter_toolcall.export.formats import FORMATS
-from jupyter_toolcall.journal import entries
-from jupyter_toolcall.journal.tree import name
-from jupyter_toolcall.view.saving import MIME
+from jupyter_toolcall.storage.notebook_files import MIME
 
 ESCAPES = "\x1b]0;title\x07 \x1b[2J \u202e \u2066 \x9b31m \ud800"
 
@@ -240,8 +240,8 @@ def test_show_prints_no_control_and_no_bidi_character(
 def test_what_the_magics_print_has_no_control_and_no_bidi_character(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from jupyter_toolcall.magics.cells import Cells
-    from jupyter_toolcall.magics.lines import carry_out
+    from jupyter_toolcall.jupyter.cells import Cells
+    from jupyter_toolcall.jupyter.subcommands import carry_out
 
     def described(n: int) -> int:
         return n
@@ -258,7 +258,7 @@ def test_what_the_magics_print_has_no_control_and_no_bidi_character(
 
 
 def test_an_error_in_a_cell_has_no_control_and_no_bidi_character() -> None:
-    from jupyter_toolcall.errors import UsageError
+    from jupyter_toolcall.core.errors import UsageError
 
     [line] = UsageError(f"no tool {ESCAPES}")._render_traceback_()
     assert line.isprintable()

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, SecretStr
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, from_definition, to_definition
-from jupyter_toolcall.errors import DefinitionError
+from jupyter_toolcall.core.errors import DefinitionError
 from jupyter_toolcall.sources import definition_tools
 
 SET_LANGUAGE = {

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, from_definition
-from jupyter_toolcall.errors import DefinitionError
+from jupyter_toolcall.core.errors import DefinitionError
 
 from .standin.web import Answer, Asked, Web
 

@@ -15,21 +15,14 @@ from types import FrameType
 
 import pytest
 
-from jupyter_toolcall.errors import NotKept, UnreadableJournal
-from jupyter_toolcall.events import Asked, Data, Decided, Finished, Opened, Replied, Started
-from jupyter_toolcall.journal.disk import (
-    DISK,
-    File,
-    Files,
-    Kept,
-    LocalFiles,
-    journal_file,
-    open_journal,
-    replace_file,
-)
-from jupyter_toolcall.journal.entries import HEADER, VERSION, line
-from jupyter_toolcall.journal.seal import sealing
-from jupyter_toolcall.journal.tree import Journal
+from jupyter_toolcall.core.entries import HEADER, VERSION, line
+from jupyter_toolcall.core.errors import NotKept, UnreadableJournal
+from jupyter_toolcall.core.events import Asked, Data, Decided, Finished, Opened, Replied, Started
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.storage.file_system import DISK, File, Files, LocalFiles, replace_file
+from jupyter_toolcall.storage.journal_file import JournalHandle as Kept
+from jupyter_toolcall.storage.journal_file import journal_file, open_journal
+from jupyter_toolcall.storage.signatures import signer as sealing
 
 NO_LOCKS = [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP]
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import Stopped
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.rows.contract import Delta, Exported, Notice, Refused, Shown
+from jupyter_toolcall.core.errors import Stopped
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.view.contract import Delta, Exported, Notice, Refused, Shown
 
 
 def double(number: int) -> int:

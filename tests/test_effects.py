@@ -9,14 +9,16 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import NotYourTurn
-from jupyter_toolcall.events import Replied
-from jupyter_toolcall.journal import seal
-from jupyter_toolcall.journal.disk import home, journal_file
-from jupyter_toolcall.magics import lines
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.prompting import say
-from jupyter_toolcall.options.line import options
+from jupyter_toolcall.core.errors import NotYourTurn
+from jupyter_toolcall.core.events import Replied
+from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.headless import ask_by_input
+from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.subcommands import carry_out
+from jupyter_toolcall.storage import signatures as seal
+from jupyter_toolcall.storage.journal_file import journal_file
+from jupyter_toolcall.storage.journal_file import journals_folder as home
 from tests.test_copied import saved
 
 SENT: list[str] = []
@@ -113,7 +115,7 @@ def test_a_place_in_the_middle_of_a_reply_goes_on_with_the_recorded_results(way:
         cells = Cells()
         cells.keep(session)
         for line in (["fork", "1"], ["next"]):
-            found = lines.carry_out(line, cells, {})
+            found = carry_out(line, cells, {})
             assert isinstance(found, Session)
             session = cells.keep(found)
     assert [call.result for call in session.calls] == ["sent to Ann", "sent to Ben"]
@@ -241,11 +243,11 @@ def test_to_keep_all_that_is_recorded_approves_no_call_without_a_result(tmp_path
 @pytest.mark.parametrize("words", [["keep"], ["keep", "1"], ["keep", "call_1_1", "--rest"]])
 def test_a_line_keeps_the_recorded_result(tmp_path: Path, words: list[str]) -> None:
     unverified(tmp_path / "a.ipynb")
-    session = lines.carry_out(words, OPENED[-1], {})
+    session = carry_out(words, OPENED[-1], {})
     assert isinstance(session, Session)
     assert (session.calls[0].result, session.pending[0].id) == ("sent to Ann", "call_1_2")
     with pytest.raises(NotYourTurn, match="no recorded result to keep"):
-        lines.carry_out(["keep", "2"], OPENED[-1], {})
+        carry_out(["keep", "2"], OPENED[-1], {})
     assert SENT == ["Ann", "Ben"]
 
 
@@ -256,8 +258,8 @@ def test_a_result_is_kept_on_the_input_line_where_there_is_one(tmp_path: Path) -
         asked.append(prompt)
         return "k"
 
-    lines.ask_by_input(session, session.pending[0], typed)
-    lines.ask_by_input(session.run(), session.pending[0], typed)
+    ask_by_input(session, session.pending[0], typed)
+    ask_by_input(session.run(), session.pending[0], typed)
     assert ["[k]eep the recorded result" in prompt for prompt in asked] == [True, False]
     assert "recorded result: sent to Ann" in asked[0]
     assert [call.status for call in session.calls] == ["succeeded", "proposed"]

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Session, Tool, Toolbox, cli
-from jupyter_toolcall.errors import UsageError
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.core.events import Call, Usage
 from jupyter_toolcall.evaluation import SCHEMES, Ideal, Run, Task, compare, table, tasks_in
 from jupyter_toolcall.evaluation.comparison import Tokens, as_sent, served, tokens
-from jupyter_toolcall.events import Call, Usage
 from jupyter_toolcall.kitchen import Potato
-from jupyter_toolcall.request import Reply, Request
 from jupyter_toolcall.schemes import scheme_named
+from jupyter_toolcall.schemes.messages import Reply, Request
 
 FILE = Path(__file__).parent / "tasks.py"
 TASKS = {task.name: task for task in tasks_in(FILE)}

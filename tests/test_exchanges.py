@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.digest import literal
-from jupyter_toolcall.events import Call, Usage
+from jupyter_toolcall.core.digests import readable_json as literal
+from jupyter_toolcall.core.events import Call, Usage
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.models import Reply, Request
 from jupyter_toolcall.models.prices import PRICES, cost
-from jupyter_toolcall.request import Attempt
-from jupyter_toolcall.rows.contract import SessionRow, TurnRow
+from jupyter_toolcall.schemes.messages import Attempt
+from jupyter_toolcall.view.contract_rows import SessionRow, TurnRow
 from jupyter_toolcall.view.view_rows import ViewRows
 
 

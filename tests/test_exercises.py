@@ -11,14 +11,14 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.errors import ModelError, UsageError
+from jupyter_toolcall.core.errors import ModelError, UsageError
+from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.extensions import CellRun
+from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
-from jupyter_toolcall.magics import lines
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.extensions import CellRun
-from jupyter_toolcall.magics.prompting import say
 from jupyter_toolcall.models.recorded import Recording
-from jupyter_toolcall.options.line import options
 from jupyter_toolcall.teaching import guesses
 from jupyter_toolcall.teaching.exercise_checks import CheckContext, Verdict, check_exercise
 from jupyter_toolcall.teaching.exercise_file import Exercise, SeededError, read_exercise
@@ -480,7 +480,7 @@ class Kernel:
         return self.cells.keep(session.run())
 
     def page(self, *words: str) -> Page:
-        made = lines.carry_out([*words], self.cells, {}, self.variables)
+        made = carry_out([*words], self.cells, {}, self.variables)
         assert isinstance(made, Page)
         return made
 
@@ -755,7 +755,7 @@ def test_a_guessed_score_is_what_is_checked(tmp_path: Path) -> None:
     kernel.teaching.guesses[""] = guesses.begin(session)
     kernel.cells.keep(session.run())
     assert "Not done yet" in kernel.said("check", "it")
-    lines.carry_out(["guess", "Potato_peel"], kernel.cells, {})
+    carry_out(["guess", "Potato_peel"], kernel.cells, {})
     assert "Passed" in kernel.said("check", "it")
 
 

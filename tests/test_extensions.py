@@ -10,18 +10,28 @@ from typing import Any, ClassVar, Literal
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.loop import Cursor, SessionHooks
-from jupyter_toolcall.magics import extensions, lines
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.extensions import CellRun, NotebookExtension, Registration, register
-from jupyter_toolcall.options import added
-from jupyter_toolcall.options.added import Flag, add_flag, add_replay_source
-from jupyter_toolcall.options.line import help_text, options
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.panel.extension import PanelExtension
-from jupyter_toolcall.request import Model
-from jupyter_toolcall.rows.contract import Delta, ExtensionRow, Notice, Phase, Refused, Rows, Whole
-from jupyter_toolcall.view.saving import MIME, bundle
+from jupyter_toolcall.engine.cursor import Cursor
+from jupyter_toolcall.engine.hooks import ExtensionRow, SessionHooks
+from jupyter_toolcall.engine.person_model import Phase
+from jupyter_toolcall.jupyter import configuration as added
+from jupyter_toolcall.jupyter import extensions
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.configuration import Flag, add_flag, add_replay_source
+from jupyter_toolcall.jupyter.extensions import (
+    CellRun,
+    NotebookExtension,
+    PanelExtension,
+    Registration,
+    register,
+)
+from jupyter_toolcall.jupyter.options import help_text
+from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.jupyter.subcommands import carry_out, subcommands, subcommands_help
+from jupyter_toolcall.schemes.messages import Model
+from jupyter_toolcall.storage.notebook_files import MIME
+from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
+from jupyter_toolcall.view.saved_output import mime_bundle as bundle
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +201,9 @@ def test_the_magics_have_the_options_and_subcommands_of_an_extension() -> None:
     ]
     assert options("", {"count": True}).extra["count"], "its setting"
     cells = Cells()
-    assert lines.carry_out(["tally", "so far"], cells, {}) == "0 so far"
-    assert "tally" in lines.subcommands()
-    assert "how many" in lines.help_text()
+    assert carry_out(["tally", "so far"], cells, {}) == "0 so far"
+    assert "tally" in subcommands()
+    assert "how many" in subcommands_help()
 
 
 @pytest.mark.usefixtures("registered")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall.tools.fingerprint import Version, fingerprint, parts_of
+from jupyter_toolcall.tools.tool_version import Version, fingerprint, parts_of
 
 SOURCE = """
     import functools

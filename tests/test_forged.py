@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from jupyter_toolcall import cli, verify
-from jupyter_toolcall.view.saving import MIME
+from jupyter_toolcall.storage.notebook_files import MIME
 
 ASKED = {"type": "asked", "text": "Peel it."}
 FORGED: dict[str, Any] = {

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import UsageError
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.lines import carry_out, split
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.subcommand_words import split
+from jupyter_toolcall.jupyter.subcommands import carry_out
 
 
 class Dough:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
-from jupyter_toolcall.errors import CallError
+from jupyter_toolcall.core.errors import CallError
 from jupyter_toolcall.schemes import SCHEMES
 from tests.standin.graphql_server import BAKERY, Bakery, Server, bakery
 

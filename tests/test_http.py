@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall.errors import CallError, DefinitionError
+from jupyter_toolcall.core.errors import CallError, DefinitionError
 from jupyter_toolcall.sources.allowed_hosts import RequestLimits
 from jupyter_toolcall.sources.http_client import Response, send
 

@@ -16,15 +16,15 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.errors import Absent, BrokenJournal, NotYourTurn, UsageError
-from jupyter_toolcall.events import Finished, Interrupted, Started
-from jupyter_toolcall.journal.tree import Journal
-from jupyter_toolcall.magics import lines
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.request import Reply, Request
-from jupyter_toolcall.runner.store import SETTING
-from jupyter_toolcall.state.call import CallRecord
-from jupyter_toolcall.state.fold import state_at
+from jupyter_toolcall.core.call_record import CallRecord
+from jupyter_toolcall.core.errors import Absent, BrokenJournal, NotYourTurn, UsageError
+from jupyter_toolcall.core.events import Finished, Interrupted, Started
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.state_fold import state_at
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.subcommands import carry_out
+from jupyter_toolcall.schemes.messages import Reply, Request
+from jupyter_toolcall.storage.value_store import SETTING
 
 
 class Potato:
@@ -239,7 +239,7 @@ def test_without_a_panel_a_person_reads_that_it_had_started_before_they_let_it_r
     session = world.load().run()
     cells = Cells()
     cells.keep(session)
-    lines.carry_out(["status"], cells, {})
+    carry_out(["status"], cells, {})
     shown = capsys.readouterr().out
     assert "? 1 work(potato Potato#1): outcome unknown" in shown
     assert "nothing says how it ended" in shown

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_toolcall.digest import digest
-from jupyter_toolcall.errors import BrokenJournal, NotYourTurn, UnknownEntry
-from jupyter_toolcall.events import (
+from jupyter_toolcall.core.digests import digest
+from jupyter_toolcall.core.entries import HEADER, Entry, Label, When
+from jupyter_toolcall.core.errors import BrokenJournal, NotYourTurn, UnknownEntry
+from jupyter_toolcall.core.events import (
     UNSAID,
     Asked,
     Call,
@@ -31,9 +32,7 @@ from jupyter_toolcall.events import (
     from_json,
     to_json,
 )
-from jupyter_toolcall.journal.entries import HEADER
-from jupyter_toolcall.journal.trail import Trail
-from jupyter_toolcall.journal.tree import Entry, Journal, Label, When
+from jupyter_toolcall.core.journal import Journal, Trail
 
 texts = st.text(max_size=5)
 data = st.recursive(

@@ -16,18 +16,19 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
-from jupyter_toolcall.errors import Absent, CallError, NotYourTurn
-from jupyter_toolcall.events import DECISIONS, Decided, Finished, Interrupted, Replied, Started
-from jupyter_toolcall.journal.disk import home
-from jupyter_toolcall.journal.seal import sealing
-from jupyter_toolcall.journal.tree import Entry, Journal
-from jupyter_toolcall.loop import advance
-from jupyter_toolcall.request import Assistant, Results
-from jupyter_toolcall.runner.store import Store
+from jupyter_toolcall.core.call_record import CallRecord
+from jupyter_toolcall.core.entries import Entry
+from jupyter_toolcall.core.errors import Absent, CallError, NotYourTurn
+from jupyter_toolcall.core.events import DECISIONS, Decided, Finished, Interrupted, Replied, Started
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.state_fold import state_at
+from jupyter_toolcall.engine.replay import advance
 from jupyter_toolcall.schemes import SCHEMES
-from jupyter_toolcall.state.call import CallRecord
-from jupyter_toolcall.state.fold import state_at
-from jupyter_toolcall.tools import Changed
+from jupyter_toolcall.schemes.messages import Assistant, Results
+from jupyter_toolcall.storage.journal_file import journals_folder as home
+from jupyter_toolcall.storage.signatures import signer as sealing
+from jupyter_toolcall.storage.value_store import ValueFolder as Store
+from jupyter_toolcall.tools.tool import Changed
 
 
 class Thing:

@@ -7,7 +7,22 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_toolcall.drawing.layout import NEAR, Layout, beside, place, standing, without
+from jupyter_toolcall.view.graph_layout import (
+    NEAR,
+    Layout,
+)
+from jupyter_toolcall.view.graph_layout import (
+    layout_at as standing,
+)
+from jupyter_toolcall.view.graph_layout import (
+    place_failed_call as beside,
+)
+from jupyter_toolcall.view.graph_layout import (
+    place_object as place,
+)
+from jupyter_toolcall.view.graph_layout import (
+    without_object as without,
+)
 
 from .test_linear import work
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.content.value import content_digest, private
+from jupyter_toolcall.tools.value_copies import private
+from jupyter_toolcall.tools.value_digests import content_digest
 
 
 class Dough:

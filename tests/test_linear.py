@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.panel.controller import PanelController
+from jupyter_toolcall.jupyter.panel_controller import PanelController
 
 
 def work(function: Callable[[], object]) -> int:

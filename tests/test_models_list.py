@@ -9,13 +9,19 @@ from pathlib import Path
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import UsageError
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.lines import carry_out, help_text, subcommands
-from jupyter_toolcall.magics.setting_up import speaker
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.jupyter.cell_setup import model_for_cell as speaker
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.subcommands import (
+    carry_out,
+    subcommands,
+)
+from jupyter_toolcall.jupyter.subcommands import (
+    subcommands_help as help_text,
+)
 from jupyter_toolcall.models import Recording
 from jupyter_toolcall.models.named import MIDDLE, PROVIDERS, completions, default, models, table
-from jupyter_toolcall.options.line import options
 
 KEY = "sk-ant-canary-0123456789"
 

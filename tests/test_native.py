@@ -11,10 +11,10 @@ import pytest
 from pydantic import BaseModel, Field
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import UsageError
+from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
-from jupyter_toolcall.request import Assistant, User
 from jupyter_toolcall.schemes import Flat, Native, Select, scheme_named
+from jupyter_toolcall.schemes.messages import Assistant, User
 
 from .test_linear import session_of, work
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Tool, Toolbox
-from jupyter_toolcall.events import Call
-from jupyter_toolcall.request import Reply
+from jupyter_toolcall.core.events import Call
+from jupyter_toolcall.core.state import START
 from jupyter_toolcall.schemes import Flat, Native
-from jupyter_toolcall.state.shape import START
+from jupyter_toolcall.schemes.messages import Reply
 
 from .test_linear import work
 

@@ -13,8 +13,8 @@ import nbformat
 import pytest
 
 from jupyter_toolcall import cli
-from jupyter_toolcall.notebooks import network_off
-from jupyter_toolcall.notebooks.files import execute
+from jupyter_toolcall.storage import network_off
+from jupyter_toolcall.storage.notebook_files import execute
 
 needs_namespaces = pytest.mark.skipif(
     bool(network_off.unavailable()), reason="the system allows no network namespace"

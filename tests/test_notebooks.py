@@ -15,8 +15,8 @@ import nbformat
 import pytest
 from nbconvert import HTMLExporter
 
-from jupyter_toolcall.notebooks.files import Executed, execute, read, recorded
-from jupyter_toolcall.reruns.rerun import verify
+from jupyter_toolcall.session.verify_files import verify
+from jupyter_toolcall.storage.notebook_files import Executed, execute, read, recorded
 from jupyter_toolcall.teaching.exercise_proofs import prove
 from tests.lessons import NAMES, executed
 

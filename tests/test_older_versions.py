@@ -20,25 +20,41 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, cli
-from jupyter_toolcall.digest import digest
-from jupyter_toolcall.errors import Absent, NewerJournal, UnreadableJournal
-from jupyter_toolcall.events import Decided, Event, Failed, Finished, Missing, Producer, from_json
-from jupyter_toolcall.export.files import sessions
-from jupyter_toolcall.journal import seal
-from jupyter_toolcall.journal.disk import DISK, LocalFiles, home, journal_file, journal_names
-from jupyter_toolcall.journal.disk.keeping import Kept, open_journal
-from jupyter_toolcall.journal.entries import HEADER, VERSION, line
-from jupyter_toolcall.journal.older_versions import Upgrade, upgraded_event
-from jupyter_toolcall.journal.seal import sealing
-from jupyter_toolcall.journal.tree import Journal, Label
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.prompting import say
-from jupyter_toolcall.notebooks.files import recorded
-from jupyter_toolcall.options.line import options
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.runner.approval import Approve
-from jupyter_toolcall.view.saving import MIME, bundle
-from jupyter_toolcall.view.view_rows import standing
+from jupyter_toolcall.core.digests import digest
+from jupyter_toolcall.core.entries import HEADER, VERSION, Label, line
+from jupyter_toolcall.core.errors import Absent, NewerJournal, UnreadableJournal
+from jupyter_toolcall.core.events import (
+    Decided,
+    Event,
+    Failed,
+    Finished,
+    Missing,
+    Producer,
+    from_json,
+)
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.older_versions import Upgrade, upgraded_event
+from jupyter_toolcall.engine.approval_policy import Approve
+from jupyter_toolcall.export.session_files import sessions
+from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.storage import signatures as seal
+from jupyter_toolcall.storage.file_system import DISK, LocalFiles
+from jupyter_toolcall.storage.journal_file import JournalHandle as Kept
+from jupyter_toolcall.storage.journal_file import (
+    journal_file,
+    journal_names,
+    open_journal,
+)
+from jupyter_toolcall.storage.journal_file import (
+    journals_folder as home,
+)
+from jupyter_toolcall.storage.notebook_files import MIME, recorded
+from jupyter_toolcall.storage.signatures import signer as sealing
+from jupyter_toolcall.view.saved_output import mime_bundle as bundle
+from jupyter_toolcall.view.view_rows import all_rows as standing
 from tests.faults.disks import Watched
 from tests.faults.keepsakes import apart_from_policy
 from tests.faults.platter import empty

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall.errors import ModelError
-from jupyter_toolcall.events import Call, Usage
+from jupyter_toolcall.core.errors import ModelError
+from jupyter_toolcall.core.events import Call, Usage
 from jupyter_toolcall.models.named import model_named
 from jupyter_toolcall.models.openai import OpenAI
 from jupyter_toolcall.models.openai.client import server_for
-from jupyter_toolcall.request import (
+from jupyter_toolcall.schemes.messages import (
     Assistant,
     Attempt,
     Message,
@@ -26,7 +26,7 @@ from jupyter_toolcall.request import (
     Sent,
     User,
 )
-from jupyter_toolcall.tools import Tool
+from jupyter_toolcall.tools.tool import Tool
 
 from .standin.openai_api import KEY, MODEL, StandIn, a_model, a_near_model
 from .standin.openai_rules import check

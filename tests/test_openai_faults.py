@@ -16,14 +16,14 @@ import openai
 import pytest
 
 from jupyter_toolcall import Session
-from jupyter_toolcall.errors import ModelError, Stopped
+from jupyter_toolcall.core.errors import ModelError, Stopped
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.models.openai import OpenAI, stream
 from jupyter_toolcall.models.retrying import Patience
-from jupyter_toolcall.request import Reply, Request, User
-from jupyter_toolcall.rows.contract import SessionRow
-from jupyter_toolcall.tools import Tool
-from jupyter_toolcall.view.saving import bundle
+from jupyter_toolcall.schemes.messages import Reply, Request, User
+from jupyter_toolcall.tools.tool import Tool
+from jupyter_toolcall.view.contract_rows import SessionRow
+from jupyter_toolcall.view.saved_output import mime_bundle as bundle
 from jupyter_toolcall.view.view_rows import ViewRows
 
 from .standin.openai_api import KEY, MODEL, StandIn, a_model, a_near_model

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Session, Toolbox, tool
-from jupyter_toolcall.errors import ModelError
+from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.models.openai import OpenAI
 from jupyter_toolcall.models.retrying import Patience

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import UsageError
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.state import State
 from jupyter_toolcall.evaluation import compare
 from jupyter_toolcall.evaluation.tasks import Task
-from jupyter_toolcall.journal.tree import Journal
+from jupyter_toolcall.jupyter.cell_setup import context_for_cell as desk_for
+from jupyter_toolcall.jupyter.options import parse_options as options
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
-from jupyter_toolcall.magics.setting_up import desk_for
-from jupyter_toolcall.options.line import options
 from jupyter_toolcall.schemes import SCHEMES, Flat, Native, Offer, Scheme, scheme_named
-from jupyter_toolcall.state.shape import State
 
 GIVEN = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
 PLAN: list[tuple[str, dict[str, Any]]] = [

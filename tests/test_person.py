@@ -12,16 +12,18 @@ import nbformat
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import NotYourTurn, Stopped, Unfinished, UsageError
-from jupyter_toolcall.events import Asked, Replied
+from jupyter_toolcall.core.errors import NotYourTurn, Stopped, Unfinished, UsageError
+from jupyter_toolcall.core.events import Asked, Replied
+from jupyter_toolcall.engine.person_model import YourTurn
+from jupyter_toolcall.jupyter import cells, options
+from jupyter_toolcall.jupyter.headless import reply_by_input
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Fries, Oven, Potato, Sink
-from jupyter_toolcall.magics import cells, lines
 from jupyter_toolcall.models.named import model_named
-from jupyter_toolcall.notebooks.files import execute
-from jupyter_toolcall.options import line as options
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.request import Reply, Request
-from jupyter_toolcall.rows.contract import Delta, Notice, Refused, YourTurn
+from jupyter_toolcall.schemes.messages import Reply, Request
+from jupyter_toolcall.storage.notebook_files import execute
+from jupyter_toolcall.view.contract import Delta, Notice, Refused
 
 BOX = Toolbox(Potato, Oven, Fries)
 PEEL = {"tool": "Potato_peel"}
@@ -330,7 +332,7 @@ def test_on_an_input_line_a_call_is_a_tool_by_name_or_number(
 ) -> None:
     session = asked()
     number = BOX.names.index("Potato_slice") + 1
-    lines.reply_by_input(session, typed(line.format(number=number)))
+    reply_by_input(session, typed(line.format(number=number)))
     assert session.run().objects[-1] == "Potato#2"
     shown = capsys.readouterr().out
     assert "Slice it." in shown
@@ -341,10 +343,10 @@ def test_on_an_input_line_all_else_is_words_and_what_is_wrong_is_said(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     session = asked()
-    lines.reply_by_input(session, typed("Potato_slice shape=CUBES"))
+    reply_by_input(session, typed("Potato_slice shape=CUBES"))
     assert session.calls == ()
     assert "shape" in capsys.readouterr().out
-    lines.reply_by_input(session, typed("Potato_slice is what I would call"))
+    reply_by_input(session, typed("Potato_slice is what I would call"))
     assert session.run().text == "Potato_slice is what I would call"
 
 
@@ -352,14 +354,14 @@ def opened(line: str) -> tuple[cells.Cells, Session]:
     """Return a kernel's sessions, with one that a cell opened."""
     kernel = cells.Cells()
     variables = {"Potato": Potato, "potato": Potato(peeled=True)}
-    session = kernel.session(options.options(line), variables)
+    session = kernel.session(options.parse_options(line), variables)
     return kernel, kernel.keep(session.ask("Slice it."))
 
 
 def test_line_commands_reply_as_the_model() -> None:
     kernel, session = opened("-m person -t Potato -i potato --scheme flat --approve all")
-    lines.carry_out(["call", "Potato_slice", "shape=STICKS"], kernel, {})
-    lines.carry_out(["say", "There", "you", "are."], kernel, {})
+    carry_out(["call", "Potato_slice", "shape=STICKS"], kernel, {})
+    carry_out(["say", "There", "you", "are."], kernel, {})
     assert (session.calls[0].object, session.text) == ("Potato#2", "There you are.")
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.errors import CallError, NotYourTurn
-from jupyter_toolcall.events import Missing, Producer, Replied
+from jupyter_toolcall.core.errors import CallError, NotYourTurn
+from jupyter_toolcall.core.events import Missing, Producer, Replied
 
 RAN: list[str] = []
 

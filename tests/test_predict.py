@@ -15,30 +15,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import UsageError
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.engine.person_model import Written, YourTurn
+from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Potato, Sink
-from jupyter_toolcall.magics import lines
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.prompting import say
-from jupyter_toolcall.notebooks.files import execute
-from jupyter_toolcall.options.line import options
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.rows.contract import (
-    Notice,
-    Refused,
-    Rows,
-    Whole,
-    Written,
-    YourTurn,
-)
-from jupyter_toolcall.rows.wire import Wire
+from jupyter_toolcall.storage.notebook_files import MIME, execute
 from jupyter_toolcall.teaching import guesses
 from jupyter_toolcall.teaching.guesses import Guesses
 from jupyter_toolcall.teaching.magic_commands import Teaching
 from jupyter_toolcall.teaching.panel_rows import GuessRow, TeachingRow
 from jupyter_toolcall.teaching.registration import register_teaching
 from jupyter_toolcall.teaching.teaching_panel import TeachingPanel
-from jupyter_toolcall.view.saving import MIME, bundle
+from jupyter_toolcall.view.contract import Notice, Refused, Rows, Whole
+from jupyter_toolcall.view.saved_output import mime_bundle as bundle
+from jupyter_toolcall.view.wire import UpdateEncoder as Wire
 
 BOX = Toolbox(Potato)
 SCRIPT = Scripted(
@@ -363,26 +357,26 @@ def kernel() -> Cells:
 def test_by_line_the_learner_guesses_skips_and_hears_the_score(
     kernel: Cells, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines.carry_out(["guess"], kernel, {})
+    carry_out(["guess"], kernel, {})
     shown = capsys.readouterr().out
     assert "Your turn to guess, turn 1: Sticks." in shown
     assert "Potato_slice(Potato, shape)" in shown
-    lines.carry_out(["guess", "Potato_rinse", "sink=Sink#1"], kernel, {})
+    carry_out(["guess", "Potato_rinse", "sink=Sink#1"], kernel, {})
     shown = capsys.readouterr().out
     assert shown.splitlines()[0] == "turn 1: Right, all of it."
     assert "Score: 3 of 3 points" in shown
-    lines.carry_out(["guess", "skip"], kernel, {})
+    carry_out(["guess", "skip"], kernel, {})
     assert "Skipped: it called Potato_peel." in capsys.readouterr().out
-    lines.carry_out(["guess", "none"], kernel, {})
+    carry_out(["guess", "none"], kernel, {})
     assert "Score: 4 of 4 points" in capsys.readouterr().out
     with pytest.raises(UsageError, match="nothing is to be guessed now"):
-        lines.carry_out(["guess", "none"], kernel, {})
+        carry_out(["guess", "none"], kernel, {})
 
 
 def test_going_on_does_not_go_past_a_guess(kernel: Cells) -> None:
-    lines.carry_out(["next"], kernel, {})
+    carry_out(["next"], kernel, {})
     assert kernel.current().calls == ()
-    lines.carry_out(["guess", "skip", "rest"], kernel, {})
+    carry_out(["guess", "skip", "rest"], kernel, {})
     assert len(kernel.current().calls) == 3
 
 
@@ -391,7 +385,7 @@ def test_a_session_in_which_nothing_is_guessed_says_so(capsys: pytest.CaptureFix
     cells = Cells()
     cells.keep(asked())
     with pytest.raises(UsageError, match="--predict asks for a guess before each reply"):
-        lines.carry_out(["guess", "none"], cells, {})
+        carry_out(["guess", "none"], cells, {})
 
 
 def typed(*words: str) -> Callable[[str], str]:

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.preview import LARGE, preview, speaking
-from jupyter_toolcall.rows.contract import Displayed, Notice, Refused
-from jupyter_toolcall.rows.wire import packed
+from jupyter_toolcall.core.json_data import sendable_data as packed
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.tools.value_reprs import speaking
+from jupyter_toolcall.view.contract import Displayed, Notice, Refused
+from jupyter_toolcall.view.previews import LARGE, preview
 
 ROW = 5_000
 """Bytes of a preview in a row, names and marks of JSON included."""

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, cli
-from jupyter_toolcall.errors import ToolcallError
+from jupyter_toolcall.core.errors import ToolcallError
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.models.recorded import Recording
 from jupyter_toolcall.teaching.exercise_proofs import Proof, prove

@@ -10,10 +10,10 @@ import nbformat
 import pytest
 
 from jupyter_toolcall import cli
-from jupyter_toolcall.notebooks.files import execute
-from jupyter_toolcall.options.line import parser
-from jupyter_toolcall.runner.approval import PRESETS
+from jupyter_toolcall.engine.approval_policy import PRESETS
+from jupyter_toolcall.jupyter.options import parser
 from jupyter_toolcall.schemes import SCHEMES
+from jupyter_toolcall.storage.notebook_files import execute
 from jupyter_toolcall.teaching.registration import register_teaching
 
 ROOT = Path(__file__).parent.parent

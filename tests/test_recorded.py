@@ -17,12 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.errors import ModelError, UsageError
-from jupyter_toolcall.events import Call, Event, Opened, Usage
+from jupyter_toolcall.core.errors import ModelError, UsageError
+from jupyter_toolcall.core.events import Call, Event, Opened, Usage
+from jupyter_toolcall.core.secrets import HIDDEN
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.models import Recorded, Recording, Reply, Request
-from jupyter_toolcall.request import Model, User
-from jupyter_toolcall.secrets import HIDDEN
+from jupyter_toolcall.schemes.messages import Model, User
 
 CANARY = "canary-0123456789abcdef"
 PROMPT = "Bake me some fries."

@@ -13,20 +13,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import NotYourTurn, Unfinished, UnreadableJournal, UsageError
-from jupyter_toolcall.journal import seal
-from jupyter_toolcall.journal.disk import DISK, LocalFiles, home, journal_file, journal_names
-from jupyter_toolcall.magics import lines
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.headless import needs_nobody
-from jupyter_toolcall.magics.prompting import say
-from jupyter_toolcall.options.line import options
-from jupyter_toolcall.panel.commands import apply_command, parse_command
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.runner.approval import Answer, Verdict
-from jupyter_toolcall.tools import Tool
-from jupyter_toolcall.view.saving import bundle
-from jupyter_toolcall.view.view_rows import standing
+from jupyter_toolcall.core.errors import NotYourTurn, Unfinished, UnreadableJournal, UsageError
+from jupyter_toolcall.engine.approval_policy import Answer, Verdict
+from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.headless import needs_nobody
+from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.panel_commands import apply_command, parse_command
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.jupyter.subcommands import carry_out
+from jupyter_toolcall.storage import signatures as seal
+from jupyter_toolcall.storage.file_system import DISK, LocalFiles
+from jupyter_toolcall.storage.journal_file import (
+    journal_file,
+    journal_names,
+)
+from jupyter_toolcall.storage.journal_file import (
+    journals_folder as home,
+)
+from jupyter_toolcall.tools.tool import Tool
+from jupyter_toolcall.view.saved_output import mime_bundle as bundle
+from jupyter_toolcall.view.view_rows import all_rows as standing
 from tests.test_copied import saved
 
 SENT: list[str] = []
@@ -99,7 +106,7 @@ def edited_in_panel(session: Session) -> Session:
 def edited_by_magic(session: Session) -> Session:
     cells = Cells()
     cells.keep(session)
-    found = lines.carry_out(["edit", "1", "to=Mallory"], cells, {})
+    found = carry_out(["edit", "1", "to=Mallory"], cells, {})
     assert isinstance(found, Session)
     return found
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_toolcall.errors import ModelError
-from jupyter_toolcall.models.claude import Claude
+from jupyter_toolcall.core.errors import ModelError
+from jupyter_toolcall.models.anthropic.client import Claude
 from jupyter_toolcall.models.openai import OpenAI
-from jupyter_toolcall.request import Request, User
+from jupyter_toolcall.schemes.messages import Request, User
 
 from .standin.openai_api import KEY, MODEL, StandIn
 from .standin.openai_turns import says

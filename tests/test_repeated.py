@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.kitchen import Potato, Sink
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.rows.contract import Delta, Notice, Rows, Whole
+from jupyter_toolcall.view.contract import Delta, Notice, Rows, Whole
 
 ANEW = "--fresh begins anew"
 SCRIPT: list[Any] = [("Potato_rinse", {"sink": "Sink#1"}), ("Potato_peel", {}), "Done."]

@@ -10,15 +10,17 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.errors import Absent
-from jupyter_toolcall.events import Replied
-from jupyter_toolcall.journal.tree import Journal
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.lines import carry_out, split
-from jupyter_toolcall.magics.prompting import filled, say
-from jupyter_toolcall.options.line import options
-from jupyter_toolcall.runner.store import SETTING
-from jupyter_toolcall.view.saving import MIME
+from jupyter_toolcall.core.errors import Absent
+from jupyter_toolcall.core.events import Replied
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cell_setup import filled_prompt as filled
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.subcommand_words import split
+from jupyter_toolcall.jupyter.subcommands import carry_out
+from jupyter_toolcall.storage.notebook_files import MIME
+from jupyter_toolcall.storage.value_store import SETTING
 
 RAN: list[str] = []
 """What ran, in all kernels."""

@@ -13,9 +13,8 @@ from nbclient import NotebookClient
 
 from jupyter_toolcall import Session, cli
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
-from jupyter_toolcall.notebooks.files import execute
-from jupyter_toolcall.reruns.rerun import verify
-from jupyter_toolcall.view.saving import MIME
+from jupyter_toolcall.session.verify_files import verify
+from jupyter_toolcall.storage.notebook_files import MIME, execute
 
 LOAD = "%load_ext jupyter_toolcall\nfrom jupyter_toolcall import Scripted"
 TOOLS = """GRAMS = 10

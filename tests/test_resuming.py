@@ -11,7 +11,7 @@ import pytest
 
 from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.models import Scripted
-from jupyter_toolcall.request import Reply, Request
+from jupyter_toolcall.schemes.messages import Reply, Request
 
 
 @dataclass(frozen=True)

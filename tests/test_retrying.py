@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_toolcall.errors import ModelError
+from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.models.retrying import Passing, Patience, asked_wait, may_pass, persistent
-from jupyter_toolcall.request import Attempt, Reply
+from jupyter_toolcall.schemes.messages import Attempt, Reply
 
 NOON = 1_800_000_000.0
 

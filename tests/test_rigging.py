@@ -14,7 +14,7 @@ import typing_extensions
 from pydantic import BaseModel, Field, field_validator
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
-from jupyter_toolcall.errors import CallError, DefinitionError
+from jupyter_toolcall.core.errors import CallError, DefinitionError
 
 from .test_tools import POTATO, Potato, resolve
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import Absent
-from jupyter_toolcall.journal.tree import Journal
-from jupyter_toolcall.runner.store import SETTING
+from jupyter_toolcall.core.errors import Absent
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.storage.value_store import SETTING
 
 
 class Dough:

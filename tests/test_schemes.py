@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import NotYourTurn
+from jupyter_toolcall.core.errors import NotYourTurn
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
-from jupyter_toolcall.request import Results
 from jupyter_toolcall.schemes import SCHEMES
+from jupyter_toolcall.schemes.messages import Results
 
 
 def open_kitchen(script: Any = FRIES, **options: Any) -> Session:

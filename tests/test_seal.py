@@ -12,12 +12,19 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.errors import BrokenJournal
-from jupyter_toolcall.events import Asked, Opened, Replied
-from jupyter_toolcall.journal import entries
-from jupyter_toolcall.journal.disk import home, journal_file, open_journal
-from jupyter_toolcall.journal.seal import key_refusal, sealing
-from jupyter_toolcall.journal.tree import Journal
+from jupyter_toolcall.core import entries
+from jupyter_toolcall.core.errors import BrokenJournal
+from jupyter_toolcall.core.events import Asked, Opened, Replied
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.storage.journal_file import (
+    journal_file,
+    open_journal,
+)
+from jupyter_toolcall.storage.journal_file import (
+    journals_folder as home,
+)
+from jupyter_toolcall.storage.signatures import key_refusal
+from jupyter_toolcall.storage.signatures import signer as sealing
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,19 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox
-from jupyter_toolcall.errors import ModelError, ToolcallError
-from jupyter_toolcall.events import Call
+from jupyter_toolcall.core.errors import ModelError, ToolcallError
+from jupyter_toolcall.core.events import Call
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.secrets import hiding, is_named_secret
 from jupyter_toolcall.export import FORMATS
-from jupyter_toolcall.journal.tree import Journal
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.request import Reply, Request, Results
-from jupyter_toolcall.rows.contract import Notice, SessionRow
-from jupyter_toolcall.rows.wire import Wire
-from jupyter_toolcall.secrets import hiding, is_named_secret
-from jupyter_toolcall.tools import Changed
-from jupyter_toolcall.view.saving import bundle
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.schemes.messages import Reply, Request, Results
+from jupyter_toolcall.tools.tool import Changed
+from jupyter_toolcall.view.contract import Notice
+from jupyter_toolcall.view.contract_rows import SessionRow
+from jupyter_toolcall.view.saved_output import mime_bundle as bundle
 from jupyter_toolcall.view.view_rows import ViewRows
+from jupyter_toolcall.view.wire import UpdateEncoder as Wire
 
 from .environments import ENVIRONMENTS
 

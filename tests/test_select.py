@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
-from jupyter_toolcall.request import Result, Results, User
+from jupyter_toolcall.schemes.messages import Result, Results, User
 
 COURSE: Sequence[Any] = (
     ("selectTools", {"tools": ["Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake"]}),

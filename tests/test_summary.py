@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jupyter_toolcall import Session, Toolbox
+from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.models import Scripted
-from jupyter_toolcall.panel.controller import PanelController
+from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.teaching import guesses
 from jupyter_toolcall.teaching.teaching_panel import TeachingPanel
-from jupyter_toolcall.view.saving import MIME, bundle
+from jupyter_toolcall.view.saved_output import mime_bundle as bundle
 
 
 def test_the_line_below_the_picture_says_which_value_took_which_ones_place() -> None:

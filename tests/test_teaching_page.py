@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Session, Toolbox, tool
+from jupyter_toolcall.jupyter.cell_setup import filled_prompt as filled
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
-from jupyter_toolcall.magics import lines
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.prompting import filled
-from jupyter_toolcall.options.line import options
 from jupyter_toolcall.teaching.exercise_checks import CheckContext, CheckedSession, check_exercise
 from jupyter_toolcall.teaching.exercise_file import Check, Exercise, SeededError, read_exercise
 from jupyter_toolcall.teaching.guess_scores import Points
@@ -68,7 +68,7 @@ class Teacher:
         return self.cells.keep(session.ask(filled(cell[1], session, self.variables)).run())
 
     def check(self, name: str) -> str:
-        return str(lines.carry_out(["check", name], self.cells, {}, self.variables))
+        return str(carry_out(["check", name], self.cells, {}, self.variables))
 
 
 @pytest.fixture

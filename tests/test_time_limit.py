@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall.interrupts import attempt
+from jupyter_toolcall.core.interrupts import attempt
 from jupyter_toolcall.teaching.time_limit import OutOfTime, with_time_limit
 
 

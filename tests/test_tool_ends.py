@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.interrupts import LONG, Hold
-from jupyter_toolcall.journal.tree import Journal
-from jupyter_toolcall.magics import lines
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.preview import preview
-from jupyter_toolcall.runner.approval import Verdict
+from jupyter_toolcall.core.interrupts import LONG, Hold
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.engine.approval_policy import Verdict
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.jupyter.subcommands import carry_out
+from jupyter_toolcall.view.previews import preview
 
 RAN: list[str] = []
 
@@ -216,7 +216,7 @@ def test_whatever_attribute_of_a_result_raises_the_call_succeeds_and_is_shown(
         drive.whole()
         cells = Cells()
         cells.keep(session)
-        lines.carry_out(["status"], cells, {})
+        carry_out(["status"], cells, {})
         assert "make_it" in capsys.readouterr().out
     Held.value = None
 

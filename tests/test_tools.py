@@ -12,9 +12,9 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from jupyter_toolcall import Toolbox, tool
-from jupyter_toolcall.errors import CallError, DefinitionError, UsageError
-from jupyter_toolcall.tools.fingerprint import fingerprint
-from jupyter_toolcall.tools.references import references, rename
+from jupyter_toolcall.core.errors import CallError, DefinitionError, UsageError
+from jupyter_toolcall.tools.object_references import references, rename
+from jupyter_toolcall.tools.tool_version import fingerprint
 
 
 class Potato:

@@ -11,9 +11,9 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from jupyter_toolcall import Session, Toolbox
-from jupyter_toolcall.errors import ModelError
-from jupyter_toolcall.events import Call, Usage
-from jupyter_toolcall.loop.tracing import SWITCH
+from jupyter_toolcall.core.errors import ModelError
+from jupyter_toolcall.core.events import Call, Usage
+from jupyter_toolcall.engine.tracing import SWITCH
 from jupyter_toolcall.models import Reply, Request
 
 SECRET = "canary-5f0d3a"

@@ -16,11 +16,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jupyter_toolcall.digest import digest
-from jupyter_toolcall.errors import UsageError
-from jupyter_toolcall.journal.seal import sealing
-from jupyter_toolcall.runner.store import MEGABYTE, SETTING, Held, Store, shelf
-from jupyter_toolcall.state.memory import MISSING
+from jupyter_toolcall.core.digests import digest
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.storage.signatures import signer as sealing
+from jupyter_toolcall.storage.value_store import (
+    MEGABYTE,
+    MISSING,
+    SETTING,
+)
+from jupyter_toolcall.storage.value_store import (
+    StoreSize as Held,
+)
+from jupyter_toolcall.storage.value_store import (
+    ValueFolder as Store,
+)
+from jupyter_toolcall.storage.value_store import (
+    value_store as shelf,
+)
 
 ROOM = 64 * 4096
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox
-from jupyter_toolcall.errors import CallError, DefinitionError, UsageError
-from jupyter_toolcall.rows.contract import CallRow, SessionRow
-from jupyter_toolcall.tools import Changed
+from jupyter_toolcall.core.errors import CallError, DefinitionError, UsageError
+from jupyter_toolcall.tools.tool import Changed
+from jupyter_toolcall.view.contract_rows import CallRow, SessionRow
 from jupyter_toolcall.view.view_rows import ViewRows
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import Unfinished
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.lines import carry_out
+from jupyter_toolcall.core.errors import Unfinished
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.subcommands import carry_out
 
 
 @dataclass(frozen=True)

@@ -11,19 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import Unfinished
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.rows.contract import (
-    CallRow,
-    Delta,
-    Notice,
-    ObjectRow,
-    Rows,
-    SessionRow,
-    Whole,
-)
-from jupyter_toolcall.rows.wire import Wire, packed
+from jupyter_toolcall.core.errors import Unfinished
+from jupyter_toolcall.core.json_data import sendable_data as packed
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.view.contract import Delta, Notice, Rows, Whole
+from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow, SessionRow
 from jupyter_toolcall.view.view_rows import ViewRows
+from jupyter_toolcall.view.wire import UpdateEncoder as Wire
 
 TABLES = ("session", "calls", "objects", "tools", "messages", "branches")
 GROWING: dict[str, type] = {"session": SessionRow, "calls": CallRow, "objects": ObjectRow}

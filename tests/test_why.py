@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, event, given, settings
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import UsageError
+from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
 from tests.export.worlds import Plan, Sheet, Wall, plain, plans, play, run
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jupyter_toolcall import Session, Toolbox
-from jupyter_toolcall.comparing import Comparison
-from jupyter_toolcall.comparing.facts import CallPair
-from jupyter_toolcall.comparing.telling import is_object
-from jupyter_toolcall.errors import CallError
-from jupyter_toolcall.events import Call
+from jupyter_toolcall.compare.alignment import Comparison
+from jupyter_toolcall.compare.as_text import is_object
+from jupyter_toolcall.compare.branch_calls import CallPair
+from jupyter_toolcall.core.call_record import CallRecord
+from jupyter_toolcall.core.errors import CallError
+from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.models import Reply, Request
-from jupyter_toolcall.state.call import CallRecord
 
 
 @dataclass(frozen=True)

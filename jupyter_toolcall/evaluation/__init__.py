@@ -1,7 +1,7 @@
-"""The same tasks in several schemes and models, and what each of them cost.
+"""The same tasks in several schemes and models, and what each run costs.
 
-`jupyter toolcall eval TASKS` is made of `tasks` (what a task is, and how a file of them is
-read), `ideal_model` (a model that makes no mistake) and `comparison` (runs, tokens, the table).
+It uses the public `Session`, counts calls, turns and tokens, and prints a table. `Ideal` is a
+model that follows a plan without mistakes. It compares runs, not branches (`compare`).
 """
 
 from .comparison import SCHEMES, Run, compare, table

@@ -18,15 +18,16 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from ..errors import ToolcallError, UsageError
-from ..models.claude import wire
-from ..models.claude.abilities import way
+from ..core.errors import ToolcallError, UsageError
+from ..core.progress import bar
+from ..core.state import AskModel
+from ..models.anthropic import wire
+from ..models.anthropic.abilities import way
 from ..models.named import model_named
-from ..progress import bar
-from ..request import Model, Reply, Request
-from ..schemes import Scheme, scheme_named
-from ..session import Session
-from ..state.steps import AskModel
+from ..schemes.messages import Model, Reply, Request
+from ..schemes.registry import scheme_named
+from ..schemes.scheme import Scheme
+from ..session.session import Session
 from .ideal_model import Ideal
 from .tasks import Task
 

@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..digest import digest
-from ..events import Call
+from ..core.digests import digest
+from ..core.events import Call
+from ..core.object_names import kind_in
 from ..models.scripted import filled
-from ..request import Assistant, Reply, Request, Results
-from ..schemes.current_tools import SAVE_AS, USE
+from ..schemes.current import SAVE_AS, USE
+from ..schemes.messages import Assistant, Reply, Request, Results
 from ..schemes.select import SELECT
-from ..tools import Tool
-from ..tools.references import kind_in
+from ..tools.tool import Tool
 from .tasks import Step
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..errors import ToolcallError, UsageError
-from ..state.call import SAVE
-from ..tools import Toolbox
-from ..tools.kinds import kind_name
+from ..core.call_record import SAVE
+from ..core.errors import ToolcallError, UsageError
+from ..tools.object_types import kind_name
+from ..tools.toolbox import Toolbox
 
 Step = tuple[str, Mapping[str, Any]]
 """A tool and its arguments, in which `"$Potato"` is the newest object of that type."""

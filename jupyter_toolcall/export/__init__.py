@@ -1,10 +1,22 @@
-"""Taking a session home: as a script, a notebook, a page, a picture, data, or messages.
+"""A session as a script, notebook, page, picture, data or messages, and its provenance.
 
-A format is a small file here and a row of `FORMATS`.
+Exported code needs nothing of this package and carries data only as literals. A saved file is
+exported without running anything of it. The package writes no notebook output (`storage`) and
+draws no panel (`view`).
 """
 
-from . import python
 from .formats import FORMATS, Format, export, format_named, text
+from .provenance import Explanation, explain
 from .take import Take, take
 
-__all__ = ["FORMATS", "Format", "Take", "export", "format_named", "python", "take", "text"]
+__all__ = [
+    "FORMATS",
+    "Explanation",
+    "Format",
+    "Take",
+    "explain",
+    "export",
+    "format_named",
+    "take",
+    "text",
+]

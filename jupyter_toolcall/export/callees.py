@@ -9,10 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ..tools import Tool
-from ..tools.tool import Origin
-from .code import Code, Need, Unwritable, call
-from .homes import reference
+from ..tools.tool import Origin, Tool
+from .code import Code, Need, Unwritable, call, reference
 
 Gives = Literal["value", "nothing", "unsure"]
 _Parameter = inspect.Parameter

@@ -1,19 +1,280 @@
-"""What code needs, defined: the statements of the person's own modules, imports for the rest.
+"""The source text of modules, a notebook's cells too, as statements: what each binds and uses.
 
-A slice: of a module only what is used, in its order, each statement as it was written.
+Text is read, never run.
 """
 
 from __future__ import annotations
 
+import ast
+import builtins
+import contextlib
 import functools
+import re
+import symtable
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .code import Need
-from .homes import MAIN, is_yours, origin
-from .texts import KNOWN, OURS, Import, Statement, Text, Texts, cell_source, text_of
+from .code import MAIN, Need, is_yours, origin
+
+OURS = __name__.partition(".")[0]
+_MAGICS = (re.compile(r"^(\s*)([%!])"), re.compile(r"^(\s*)(\?|\S.*\?\s*$)"))
+_BODY = ("%%time", "%%timeit", "%%capture")
+"""Cell magics below which stands Python."""
+KNOWN = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__package__"}
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """`from module import name as known`; `import module as known` where the name is ""."""
+
+    module: str
+    name: str
+    known: str
+
+    def __str__(self) -> str:
+        if not self.name:
+            return f"import {self.module}" + (
+                "" if self.known == self.module.partition(".")[0] else f" as {self.known}"
+            )
+        more = "" if self.name == self.known else f" as {self.known}"
+        return f"from {self.module} import {self.name}{more}"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement at the top of a module."""
+
+    text: str
+    binds: frozenset[str] = frozenset()
+    uses: frozenset[str] = frozenset()
+    now: frozenset[str] = frozenset()
+    """Those of them that it needs at once, and not when a function is called."""
+    mentions: frozenset[str] = frozenset()
+    """Names in its annotations, which may be words."""
+    changes: frozenset[str] = frozenset()
+    """Names whose values it changes, such as by `name.x = 1`."""
+    imports: Import | None = None
+    node: ast.stmt | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A module's statements in their order."""
+
+    statements: tuple[Statement, ...]
+    future: bool = False
+    """Annotations are not evaluated in it."""
+
+    def binding(self, name: str) -> tuple[int, ...]:
+        """Return the places of the statements that make a name what it is; () for none."""
+        found: list[int] = []
+        for place in reversed(range(len(self.statements))):
+            each = self.statements[place]
+            if name in each.binds:
+                found.append(place)
+                if name not in each.now and not _may_not_bind(each.node):
+                    break
+            elif name in each.changes:
+                found.append(place)
+        bound = any(name in self.statements[place].binds for place in found)
+        return tuple(reversed(found)) if bound else ()
+
+    def node(self, name: str) -> ast.stmt | None:
+        """Return the statement that binds a name last; None where none does."""
+        found = [each for each in self.statements if name in each.binds]
+        return found[-1].node if found else None
+
+    @property
+    def stars(self) -> tuple[Import, ...]:
+        """The imports of whatever a module has."""
+        found = (each.imports for each in self.statements if each.imports)
+        return tuple(each for each in found if each.name == "*")
+
+
+Texts = Callable[[str], Text | None]
+"""From a module's name to its text; None where that is not at hand."""
+
+
+def _may_not_bind(node: ast.stmt | None) -> bool:
+    return isinstance(node, (ast.If, ast.For, ast.While, ast.AugAssign))
+
+
+def text_of(sources: Iterable[str], package: str = "") -> Text:
+    """Return the text of a module, given as one source or as cells.
+
+    What is no Python is left out: a cell's magics, and a cell that does not parse.
+    """
+    found, future = list[Statement](), False
+    for source in sources:
+        tree = _parsed(source)
+        lines = source.splitlines()
+        for node in tree.body if tree else ():
+            if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+                future = future or any(name.name == "annotations" for name in node.names)
+                continue
+            found += _statements(node, lines, package)
+    marks = _marks(found)
+    return Text(tuple(_without_marks(each, marks) for each in found), future)
+
+
+def cell_source(text: str) -> str:
+    """Return a cell as Python: magics are comments, and a cell of another language is nothing."""
+    if text.lstrip().startswith("%%"):
+        first, _, text = text.lstrip().partition("\n")
+        if first.split()[0] not in _BODY:
+            return ""
+    for magic in _MAGICS:
+        # What looks like a magic may stand in a text: it is one where Python cannot be read.
+        if _parsed(text) is None:
+            text = "\n".join(magic.sub(r"\1pass  # \2", line) for line in text.splitlines())
+    return text
+
+
+def _parsed(source: str) -> ast.Module | None:
+    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    with contextlib.suppress(SyntaxError, ValueError):
+        tree = compile(source, "<cell>", "exec", flags, dont_inherit=True)
+        return tree if isinstance(tree, ast.Module) else None
+    return None
+
+
+def _statements(node: ast.stmt, lines: Sequence[str], package: str) -> Iterator[Statement]:
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        for each in _imports(node, package):
+            yield Statement(str(each), frozenset({each.known}), imports=each, node=node)
+        return
+    text = _source(node, lines)
+    try:
+        table = symtable.symtable(text, "<cell>", "exec")
+    # Such as `await` at the top, which no script can have.
+    except (SyntaxError, ValueError):
+        return
+    binds = frozenset(
+        s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()
+    )
+    uses, said = frozenset(_used(table)) - KNOWN, frozenset(_annotated(node)) - KNOWN
+    now = frozenset(_used(table, deep=False))
+    yield Statement(text, binds, uses, now, said - uses, frozenset(_changed(node)), node=node)
+
+
+def _imports(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[Import]:
+    for name in node.names:
+        if isinstance(node, ast.Import):
+            yield Import(name.name, "", name.asname or name.name.partition(".")[0])
+        else:
+            up = package.rsplit(".", node.level - 1)[0] if node.level else ""
+            module = ".".join(filter(None, (up, node.module)))
+            yield Import(module, name.name, name.asname or name.name)
+
+
+def _source(node: ast.stmt, lines: Sequence[str]) -> str:
+    """Return a statement's own lines, with the comments right above it."""
+    above = [each.lineno for each in getattr(node, "decorator_list", ())]
+    first, last = min([node.lineno, *above]), node.end_lineno or node.lineno
+    own = "\n".join(lines[first - 1 : last])
+    tree = _parsed(own)
+    if tree is None or len(tree.body) != 1:
+        # It shares a line with another statement.
+        return ast.unparse(node)
+    while first > 1 and lines[first - 2].startswith("#"):
+        first -= 1
+    return "\n".join(lines[first - 1 : last])
+
+
+def _used(table: symtable.SymbolTable, deep: bool = True, top: bool = True) -> Iterator[str]:
+    """Yield the names that code takes from its module; without `deep`, not those of functions."""
+    for symbol in table.get_symbols():
+        if symbol.is_referenced() and (top or symbol.is_global()):
+            yield symbol.get_name()
+    for inner in table.get_children():
+        if deep or not isinstance(inner, symtable.Function):
+            yield from _used(inner, deep, top=False)
+
+
+def _annotated(node: ast.AST) -> Iterator[str]:
+    """Yield the names in annotations, those that are written as texts too."""
+    for part in ast.walk(node):
+        for name in ("annotation", "returns"):
+            found = getattr(part, name, None)
+            if isinstance(found, ast.AST):
+                yield from _names(found)
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    for part in ast.walk(node):
+        match part:
+            case ast.Name(id=name):
+                yield name
+            case ast.Constant(value=str() as text):
+                with contextlib.suppress(SyntaxError, ValueError):
+                    yield from _names(ast.parse(text, mode="eval"))
+
+
+def _changed(node: ast.stmt) -> Iterator[str]:
+    """Yield the names whose values an assignment changes in place."""
+    match node:
+        case ast.Assign(targets=targets):
+            yield from filter(None, map(_inside, targets))
+        case (
+            ast.AugAssign(target=target)
+            | ast.AnnAssign(target=target)
+            | ast.Delete(targets=[target])
+        ):
+            yield from filter(None, [_inside(target)])
+
+
+def _inside(target: ast.expr) -> str:
+    at = target
+    while isinstance(at, (ast.Attribute, ast.Subscript)):
+        at = at.value
+    return at.id if isinstance(at, ast.Name) and at is not target else ""
+
+
+# -- marks of ours ------------------------------------------------------------------------
+
+
+def _marks(statements: Iterable[Statement]) -> frozenset[str]:
+    """Return how a module calls our `@tool`, and our package."""
+    own = [
+        each.imports
+        for each in statements
+        if each.imports and each.imports.module.partition(".")[0] == OURS
+    ]
+    return frozenset(each.known for each in own if each.name in ("", "tool"))
+
+
+def _without_marks(statement: Statement, marks: frozenset[str]) -> Statement:
+    """Return a definition without `@tool`, which says something to us alone."""
+    node = statement.node
+    if not marks & statement.uses or not isinstance(node, _DEFINITIONS):
+        return statement
+    tree = ast.parse(statement.text)
+    gone: set[int] = set()
+    for part in ast.walk(tree):
+        for decorator in getattr(part, "decorator_list", ()):
+            if _is_mark(decorator, marks):
+                gone |= {*range(decorator.lineno, (decorator.end_lineno or 0) + 1)}
+    if not gone:
+        return statement
+    lines = enumerate(statement.text.splitlines(), 1)
+    text = "\n".join(line for number, line in lines if number not in gone)
+    return next(_statements(ast.parse(text).body[0], text.splitlines(), ""))
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _is_mark(decorator: ast.expr, marks: frozenset[str]) -> bool:
+    bare = decorator.func if isinstance(decorator, ast.Call) else decorator
+    match bare:
+        case ast.Name(id=name):
+            return name in marks
+        case ast.Attribute(value=ast.Name(id=name), attr="tool"):
+            return name in marks
+    return False
+
 
 WORLD = f"{OURS}.kitchen"
 """The one module of ours that holds tools: it goes home with them."""

@@ -1,4 +1,4 @@
-"""The formats in which a session goes home: one row each."""
+"""A session as a picture: the one that its cell keeps, and its graph for Graphviz."""
 
 from __future__ import annotations
 
@@ -7,12 +7,33 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..content.value import well_formed
-from ..errors import UsageError
-from ..secrets import hiding
-from ..tools import nearest
-from . import cells, document, marks, page, picture, python, turns
+from ..core.errors import UsageError
+from ..core.lineage import lineage
+from ..core.secrets import hiding
+from ..core.text import nearest
+from ..engine.cursor import Cursor
+from ..export import file_marks as marks
+from ..export import html_page as page
+from ..export import json_document as document
+from ..export import messages as turns
+from ..export import notebook as cells
+from ..export import python_script as python
+from ..tools.value_copies import well_formed
+from ..view.contract import Rows
+from ..view.svg import svg
+from .file_marks import MARK
 from .take import Take
+
+
+def picture(rows: Rows) -> str:
+    """Return the lineage as SVG."""
+    body, end, _ = svg(rows).rpartition("</svg>")
+    return f"{body}<!-- {MARK} -->\n{end}\n"
+
+
+def graph(cursor: Cursor) -> str:
+    """Return the lineage in Graphviz's language."""
+    return f"// {MARK}\n{lineage(cursor.state).source}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +57,8 @@ _ROWS = (
         lambda t: cells.notebook(t.script(awaits=True)),
     ),
     Format("html", (".html", ".htm"), "one page to click through, offline", page.page),
-    Format("dot", (".dot", ".gv"), "the graph, for Graphviz", lambda t: picture.graph(t.cursor)),
-    Format("svg", (".svg",), "the picture that the cell keeps", lambda t: picture.picture(t.rows)),
+    Format("dot", (".dot", ".gv"), "the graph, for Graphviz", lambda t: graph(t.cursor)),
+    Format("svg", (".svg",), "the picture that the cell keeps", lambda t: picture(t.rows)),
     Format("json", (".json",), "all of it as data", lambda t: document.as_json(t.cursor, t.rows)),
     Format(
         "messages",

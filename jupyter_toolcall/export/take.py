@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..drawing.text import shown
-from ..events import Asked
-from ..loop import Cursor
-from ..rows.contract import Rows
-from ..view.view_rows import standing
-from .here import Here
+from ..core.events import Asked
+from ..core.text import visible_text
+from ..engine.cursor import Cursor
+from ..view.contract import Rows
+from ..view.view_rows import all_rows
+from .live_session import Here
 from .script import Script, Selection, World
-from .writer import Writer
+from .script_writer import Writer
 
 NOWHERE = "A tool-calling session"
 
@@ -32,7 +32,7 @@ class Take:
         path = self.cursor.desk.journal.path(self.cursor.head)
         said = (e.event.text for e in path if isinstance(e.event, Asked))
         lines = next(said, "").strip().splitlines()
-        return shown(lines[0], 80) if lines else self.name or NOWHERE
+        return visible_text(lines[0], 80) if lines else self.name or NOWHERE
 
     @property
     def name(self) -> str:
@@ -47,4 +47,4 @@ class Take:
 
 def take(cursor: Cursor, name: str) -> Take:
     """Return a session of this process."""
-    return Take(cursor, Here(cursor), standing(cursor, name))
+    return Take(cursor, Here(cursor), all_rows(cursor, name))

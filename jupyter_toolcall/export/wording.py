@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ..content.value import cut
-from ..drawing.text import shown
-from ..events import Data, Failed, Interrupted, Made
-from ..state.call import CallRecord
-from ..state.shape import State
+from ..core.call_record import CallRecord
+from ..core.events import Data, Failed, Interrupted, Made
+from ..core.state import State
+from ..core.text import visible_text
+from ..tools.value_copies import cut
 
 SHORT = 60
 """Characters of a result that stand behind its statement."""
@@ -20,7 +20,7 @@ _WAS = {"failed": "failed", "rejected": "was rejected", "answered": "was answere
 def line_of(call: CallRecord) -> str:
     """Return a call as one line."""
     arguments = ", ".join(f"{key}={value!r:.80}" for key, value in call.arguments.items())
-    return shown(cut(f"{call.step} {call.tool}({arguments})", 200))
+    return visible_text(cut(f"{call.step} {call.tool}({arguments})", 200))
 
 
 def undone(call: CallRecord) -> str:
@@ -28,10 +28,10 @@ def undone(call: CallRecord) -> str:
     match call.outcome:
         case Failed(message):
             why = f": {message}" if message else ""
-            return shown(f"{line_of(call)} {_WAS[call.status]}{why}", LONG)
+            return visible_text(f"{line_of(call)} {_WAS[call.status]}{why}", LONG)
         case Interrupted():
-            return shown(f"{line_of(call)} was interrupted", LONG)
-    return shown(f"{line_of(call)} has no result", LONG)
+            return visible_text(f"{line_of(call)} was interrupted", LONG)
+    return visible_text(f"{line_of(call)} has no result", LONG)
 
 
 def about(made: Made) -> str:
@@ -59,7 +59,11 @@ def edited(call: CallRecord) -> tuple[str, ...]:
     ]
     parts += [f"{key} was {value!r:.80}" for key, value in before.items() if key not in call.asked]
     said = "; ".join(parts) or "as the model asked"
-    return (shown(f"{call.step} You changed this call: {said}{f' ({reason})' if reason else ''}"),)
+    return (
+        visible_text(
+            f"{call.step} You changed this call: {said}{f' ({reason})' if reason else ''}"
+        ),
+    )
 
 
 def behind(call: CallRecord, own: Collection[Made], state: State) -> str:
@@ -68,7 +72,7 @@ def behind(call: CallRecord, own: Collection[Made], state: State) -> str:
         case Data(None):
             return ""
         case Data(data):
-            return shown(f"{data!r}", SHORT)
+            return visible_text(f"{data!r}", SHORT)
         case Made() as made if not own:
-            return shown(f"{state.name_of(made)} itself", SHORT)
+            return visible_text(f"{state.name_of(made)} itself", SHORT)
     return ""

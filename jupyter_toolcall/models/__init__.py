@@ -1,8 +1,12 @@
-"""Models: everything between a request and a reply. A new one is a file here."""
+"""Who answers a request: providers, local models, recordings, scripts, or a person.
 
-from ..events import Call, Usage
-from ..request import Assistant, Message, Model, Reply, Request, Result, Results, User
-from .recorded import Recorded, Recording
+It holds `Request` and `Reply`, one client for each provider, retries and prices. A model is a
+function from a request to a reply, and keeps no session. It knows neither journals nor schemes.
+"""
+
+from ..core.events import Call, Usage
+from ..schemes.messages import Assistant, Message, Model, Reply, Request, Result, Results, User
+from .recorded.recorded_model import Recorded, Recording
 from .scripted import Scripted
 
 __all__ = [

@@ -12,9 +12,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..errors import UsageError
-from ..request import Model
-from ..tools.tool import nearest
+from ..core.errors import UsageError
+from ..core.text import nearest
+from ..schemes.messages import Model
 
 IN_PLACE = "JUPYTER_TOOLCALL_RECORDED"
 """The variable of the environment that names the notebook whose sessions stand in."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..request import Reply, Request
+from ..schemes.messages import Reply, Request
 
 
 class Person:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..events import Usage
+from ..core.events import Usage
 
 READ_ON = "2026-11-21"
 WRITING = 1.25

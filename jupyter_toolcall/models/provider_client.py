@@ -14,9 +14,9 @@ from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 from urllib.parse import urljoin, urlsplit
 
-from ..content.value import well_formed
-from ..errors import ModelError
-from ..printable import printable
+from ..core.errors import ModelError
+from ..core.text import printable
+from ..tools.value_copies import well_formed
 from .retrying import Passing
 
 AGAIN = "nothing of it ran, and running again goes on from here"

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 
-from ..errors import ModelError
-from ..request import Attempt, Reply
+from ..core.errors import ModelError
+from ..schemes.messages import Attempt, Reply
 
 
 class Passing(ModelError):

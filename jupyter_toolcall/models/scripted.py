@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..digest import digest
-from ..errors import UsageError
-from ..events import Call
-from ..request import Reply, Request, call_id
+from ..core.digests import digest
+from ..core.errors import UsageError
+from ..core.events import Call
+from ..schemes.messages import Reply, Request, call_id
 
 Item = str | tuple[str, Mapping[str, Any]] | Sequence[Any]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..state.shape import State
-from ..tools import Toolbox
-from .outputs import reminder, save_tools
+from ..core.state import State
+from ..tools.toolbox import Toolbox
+from .save_tool import reminder, save_tools
 from .scheme import Offer, Scheme
 
 SYSTEM = (

@@ -12,15 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..digest import literal
-from ..errors import CallError
-from ..events import Data, Failed, Interrupted, Made, Many
-from ..request import Message, Reply, Result
-from ..state.call import CallRecord
-from ..state.shape import State
-from ..tools import Tool, Toolbox
-from ..tools.references import kinds_of
-from .shown import newest_of, no_tool
+from ..core.call_record import CallRecord
+from ..core.digests import readable_json
+from ..core.errors import CallError
+from ..core.events import Data, Failed, Interrupted, Made, Many
+from ..core.state import State
+from ..tools.object_references import kinds_of
+from ..tools.tool import Tool
+from ..tools.toolbox import Toolbox
+from .messages import Message, Reply, Result
+from .object_lines import newest_of, no_tool
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 TOLD = 100_000
@@ -147,7 +148,7 @@ def _outcome(call: CallRecord) -> tuple[dict[str, Any], bool]:
 
 
 def _edited(call: CallRecord, reason: str) -> str:
-    ran = ", ".join(f"{key}={literal(value)}" for key, value in call.arguments.items())
+    ran = ", ".join(f"{key}={readable_json(value)}" for key, value in call.arguments.items())
     return _note(f"A person changed this call; what ran in its place: {call.tool}({ran}).", reason)
 
 

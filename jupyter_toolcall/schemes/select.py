@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from ..errors import CallError
-from ..request import Result
-from ..state.call import SAVE, CallRecord
-from ..state.shape import State
-from ..tools import Tool, Toolbox
-from ..tools.tool import Resolve
-from .outputs import reminder, save_tools
+from ..core.call_record import SAVE, CallRecord
+from ..core.errors import CallError
+from ..core.state import State
+from ..tools.tool import Resolve, Tool
+from ..tools.toolbox import Toolbox
+from .messages import Result
+from .object_lines import SHOWN, first_of, functions_of, introduced, line, no_tool
+from .save_tool import reminder, save_tools
 from .scheme import Offer, Scheme, as_text, told, with_receiver
-from .shown import SHOWN, first_of, functions_of, introduced, line, no_tool
 
 SELECT = "selectTools"
 SYSTEM = """\

@@ -11,41 +11,36 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import comparing
-from ..acts import (
-    aside,
-    by_hand,
-    going,
-    keeping,
-    object_values,
-    outdated,
-    places,
-    recorded_results,
-    replying,
-    verifying,
-)
-from ..acts.deciding import decision as decision_on
-from ..acts.opening import Described, opening
-from ..branches import naming
-from ..branches.branch import branches
-from ..comparing import Comparison
-from ..errors import UsageError
-from ..events import Decision, Usage
-from ..journal.tree import Journal
-from ..lineage import Graph, lineage
-from ..loop import Cursor
-from ..request import Model, Reply
-from ..runner.approval import Approve
-from ..schemes import Scheme
-from ..state.call import CallRecord
-from ..state.shape import State
-from ..tools import Toolbox
-from ..view.exchanges import Exchange, exchanges
-from ..view.saving import bundle
-from ..view.view_rows import standing
+from ..compare.alignment import Comparison, came_out, diff
+from ..core import branches as naming
+from ..core.branches import branches
+from ..core.call_record import CallRecord
+from ..core.errors import UsageError
+from ..core.events import Decision, Usage
+from ..core.journal import Journal
+from ..core.lineage import Graph, lineage
+from ..core.state import State
+from ..engine import calls_by_program as by_hand
+from ..engine import forks as places
+from ..engine import object_values, outdated, recorded_results
+from ..engine import person_model as replying
+from ..engine import prompts as going
+from ..engine import saved_sessions as keeping
+from ..engine import side_questions as aside
+from ..engine import verification as verifying
+from ..engine.approval_policy import Approve
+from ..engine.cursor import Cursor
+from ..engine.decisions import decision_event as decision_on
+from ..engine.opening import Described, open_session
+from ..schemes.messages import Model, Reply
+from ..schemes.scheme import Scheme
+from ..tools.toolbox import Toolbox
+from ..view.message_rows import Exchange, exchanges
+from ..view.saved_output import mime_bundle
+from ..view.view_rows import all_rows
 
 if TYPE_CHECKING:
-    from ..why import Explanation
+    from ..export.provenance import Explanation
 
 
 class Session:
@@ -103,7 +98,7 @@ class Session:
         max_turns: int | None = None,
         breaks: tuple[str, ...] = (),
     ) -> None:
-        desk, opened = opening(
+        desk, opened = open_session(
             toolbox,
             model,
             scheme=scheme,
@@ -134,17 +129,17 @@ class Session:
 
     def ask(self, text: str) -> Session:
         """Say something to the model. Raises NotYourTurn while a call has no result."""
-        going.ask(self.cursor, text)
+        going.record_prompt(self.cursor, text)
         return self
 
     def run(self) -> Session:
         """Go on to the next pause. Raises ModelError, and KeyboardInterrupt."""
-        going.run(self.cursor)
+        going.run_to_pause(self.cursor)
         return self
 
     def step(self) -> Session:
         """Take one step, if there is one that needs nobody."""
-        going.step(self.cursor)
+        going.run_step(self.cursor)
         return self
 
     def tell(self, text: str) -> Session:
@@ -212,7 +207,7 @@ class Session:
 
         Raises NotYourTurn where nothing was asked yet. Nothing happens before `run`.
         """
-        return self.at(going.begun_new(self.cursor))
+        return self.at(going.start_over(self.cursor))
 
     def reply(self, text: str = "", *calls: replying.Pair) -> Session:
         """Reply in the model's place, and record it; `run` goes on.
@@ -221,7 +216,7 @@ class Session:
         model's is. With the model "person" nobody else replies. Raises NotYourTurn where
         it is not the model's turn, UsageError for an empty reply.
         """
-        replying.reply(self.cursor, text, calls)
+        replying.record_person_reply(self.cursor, text, calls)
         return self
 
     # -- branches ----------------------------------------------------------------------
@@ -232,7 +227,7 @@ class Session:
         `run` asks the model there, so `fork` of the last call before a reply that may be stale
         has the model reply anew.
         """
-        return self.at(places.forked(self.cursor, _place(at)))
+        return self.at(places.fork_cursor(self.cursor, _place(at)))
 
     def replay(self, at: Any = None, fresh: bool = False) -> Session:
         """Return a session that says again all that came after a place (None: the root).
@@ -241,12 +236,12 @@ class Session:
         it runs again, and `came_out` then tells what differs. Nothing happens before `run`.
         """
         self.cursor.look_again()
-        return self.at(places.replayed(self.cursor, _place(at), fresh))
+        return self.at(places.replay_cursor(self.cursor, _place(at), fresh))
 
     def edit(self, call_id: Any, /, **arguments: Any) -> Session:
         """Return a session that replays this one with other arguments to one call."""
         self.cursor.look_again()
-        return self.at(places.edited(self.cursor, id_of(call_id), arguments))
+        return self.at(places.edit_cursor(self.cursor, id_of(call_id), arguments))
 
     def decide_anew(
         self,
@@ -273,21 +268,21 @@ class Session:
         )
         return self.at(again)
 
-    def verify(self) -> verifying.Verdict:
+    def verify(self) -> verifying.Verification:
         """Run all of this branch anew on a copy, and return whether it comes out as recorded.
 
         No model is asked; tools run for real.
         """
         self.cursor.look_again()
-        return verifying.verified(self.cursor)
+        return verifying.verify_cursor(self.cursor)
 
     def checkout(self, head: str) -> Session:
         """Move this session to a branch, by name, or to another place: an entry, behind a call.
 
         Raises UsageError for a name that there is not.
         """
-        place = naming.place_named(self.journal, self.head, head)
-        self.cursor = places.forked(self.cursor, place)
+        place = naming.entry_named(self.journal, self.head, head)
+        self.cursor = places.fork_cursor(self.cursor, place)
         return self
 
     def name_branch(self, name: str, of: str | None = None) -> Session:
@@ -359,7 +354,7 @@ class Session:
     @property
     def branch(self) -> str:
         """The name of the branch that this session is on."""
-        return naming.current(self.journal, self.head).name
+        return naming.current_branch(self.journal, self.head).name
 
     @property
     def branch_names(self) -> Mapping[str, str]:
@@ -390,7 +385,7 @@ class Session:
     @property
     def pending(self) -> tuple[CallRecord, ...]:
         """The calls that wait for a person as they would run, the one to decide first."""
-        return places.pending(self.cursor)
+        return places.pending_calls(self.cursor)
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -400,7 +395,7 @@ class Session:
     @property
     def outputs(self) -> Mapping[str, Any]:
         """What was saved, by name."""
-        return object_values.outputs(self.cursor)
+        return object_values.output_values(self.cursor)
 
     @property
     def usage(self) -> Usage:
@@ -427,7 +422,7 @@ class Session:
 
         Raises CallError for a name that there is not, Absent where the value is not here.
         """
-        return object_values.value(self.cursor, name)
+        return object_values.object_value(self.cursor, name)
 
     def deps(self, name: str, *, all: bool = False) -> tuple[str, ...]:
         """Return the objects that an object was made from, nearest first; with `all` their own too.
@@ -446,8 +441,7 @@ class Session:
         Raises UsageError, which names the nearest, for a name that there is not.
         """
         home = import_module("..export", __package__)
-        told = import_module("..why", __package__)
-        said: Explanation = told.explain(home.take(self.cursor, self.name), id_of(name))
+        said: Explanation = home.explain(home.take(self.cursor, self.name), id_of(name))
         return said
 
     @property
@@ -462,11 +456,11 @@ class Session:
         content. `replay` runs these calls again, and no others.
         """
         self.cursor.look_again()
-        return outdated.report(self.cursor.desk, self.state)
+        return outdated.outdated_report(self.cursor.desk, self.state)
 
     def came_out(self) -> Comparison:
         """Return how a replay, on the right, differs from what it says again, on the left."""
-        return comparing.came_out(self.cursor)
+        return came_out(self.cursor)
 
     def diff(self, other: Session | str | None = None) -> Comparison:
         """Compare this branch with another one, call by call and object by object.
@@ -474,7 +468,7 @@ class Session:
         `other` is a session, or the name or head of a branch; None is the branch that this
         one left. What stands on the left is the other. Raises UsageError where there is none.
         """
-        return comparing.diff(self.cursor, other.cursor if isinstance(other, Session) else other)
+        return diff(self.cursor, other.cursor if isinstance(other, Session) else other)
 
     # -- keeping -----------------------------------------------------------------------
 
@@ -495,7 +489,9 @@ class Session:
         A scheme of your own is to be given again. Raises BrokenJournal where the file does
         not fit its own digests, UsageError where it has another scheme.
         """
-        return Session.here(keeping.loaded(path, toolbox, model, scheme, inputs or {}, approve), "")
+        return Session.here(
+            keeping.load_session(path, toolbox, model, scheme, inputs or {}, approve), ""
+        )
 
     def shown(self) -> Session:
         """Return this session as one that is on show: displaying it shows nothing more."""
@@ -512,7 +508,7 @@ class Session:
 
         The values of what was dear, or must not run a second time, are kept on this machine.
         """
-        keeping.save(self.cursor, path)
+        keeping.save_session(self.cursor, path)
 
     def export(self, path: str | Path, to: str | None = None, *, force: bool = False) -> Path:
         """Write this branch to a file, and return its path.
@@ -527,7 +523,7 @@ class Session:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Show the session as a notebook keeps it."""
-        return bundle(self.cursor, standing(self.cursor, self.name), None)
+        return mime_bundle(self.cursor, all_rows(self.cursor, self.name), None)
 
     def __str__(self) -> str:
         return self.text

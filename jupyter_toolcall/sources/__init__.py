@@ -1,5 +1,5 @@
-"""Tools from elsewhere: JSON tool definitions (`definition_*`) and GraphQL (`graphql_*`).
+"""Tools from outside Python: JSON tool definitions and GraphQL schemas.
 
-`http_client` is what sends their requests, to the hosts of `allowed_hosts` alone. Nothing in
-this package is imported before it is used.
+Each source returns `Tool`s or a `Toolbox`. All HTTP requests go through one client here, with
+allowed hosts and limits of time and size. It runs no call by itself and keeps no session.
 """

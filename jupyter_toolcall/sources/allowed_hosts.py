@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
-from ..errors import DefinitionError
+from ..core.errors import DefinitionError
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/@\[\]?#]+)(?::(\d{1,5}))?")
 _PRIVATE_SUFFIXES = (".localhost", ".local", ".internal", ".home.arpa", ".test")

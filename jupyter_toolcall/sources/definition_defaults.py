@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..errors import CallError
+from ..core.errors import CallError
 from .definition_templates import MISSING, NotSet, Reference, Scope, Template, lookup
 
 Action = Literal["default", "override", "remove"]

@@ -10,8 +10,8 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from ..digest import encode
-from ..errors import CallError
+from ..core.digests import encode
+from ..core.errors import CallError
 from .allowed_hosts import RequestLimits
 from .http_client import Response, send
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
-from ..errors import CallError, DefinitionError
-from ..secrets import hiding
-from ..tools import nearest
-from ..tools.arguments import DEEPEST
+from ..core.errors import CallError, DefinitionError
+from ..core.secrets import hiding
+from ..core.text import nearest
+from ..tools.argument_schema import DEEPEST
 from .definition_defaults import Action, Condition, Default
 from .definition_endpoint import SLOT, Endpoint
 from .definition_schema import ArgumentChecker, is_open, property_names, read_schema

@@ -9,8 +9,8 @@ from typing import Any
 
 from jsonschema_rs import Draft202012Validator, ValidationError
 
-from ..errors import DefinitionError
-from ..tools import nearest
+from ..core.errors import DefinitionError
+from ..core.text import nearest
 from ..tools.tool import misfits
 
 Schema = Mapping[str, Any]

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..digest import encode
-from ..errors import CallError, DefinitionError
+from ..core.digests import encode
+from ..core.errors import CallError, DefinitionError
 
 MISSING: Any = object()
 MAX_WIDTH = 1_000

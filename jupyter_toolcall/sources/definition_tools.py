@@ -13,14 +13,14 @@ from typing import Any
 
 from pydantic import SecretBytes, SecretStr
 
-from ..digest import digest, encode
-from ..errors import DefinitionError
-from ..printable import print_text
-from ..secrets import hiding
-from ..tools import Changed, Tool, Toolbox
-from ..tools.arguments import readable
-from ..tools.fingerprint import Version, version_of
-from ..tools.tool import Check, Origin, Resolve
+from ..core.digests import digest, encode
+from ..core.errors import DefinitionError
+from ..core.secrets import hiding
+from ..core.text import print_text
+from ..tools.argument_schema import readable
+from ..tools.tool import Changed, Check, Origin, Resolve, Tool
+from ..tools.tool_version import Version, version_of
+from ..tools.toolbox import Toolbox
 from .allowed_hosts import RequestLimits
 from .definition_defaults import EMPTY, Default, apply_defaults, unset_messages
 from .definition_endpoint import Endpoint, call_endpoint

@@ -13,9 +13,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ..errors import CallError
-from ..tools import nearest
-from ..tools.references import NAME, kind_in, pattern
+from ..core.errors import CallError
+from ..core.object_names import NAME, kind_in
+from ..core.text import nearest
+from ..tools.object_references import pattern
 from .graphql_introspection import read_literal
 from .graphql_objects import EnumValue, InputFields, Pairs, Value, json_value
 from .graphql_schema import BUILT_IN, Argument, Ref, Schema

@@ -16,10 +16,10 @@ from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 from weakref import WeakKeyDictionary
 
-from ..digest import encode
-from ..errors import CallError, DefinitionError
-from ..secrets import HIDDEN, LEAST
-from . import http_client
+from ..core.digests import encode
+from ..core.errors import CallError, DefinitionError
+from ..core.secrets import HIDDEN, LEAST
+from ..sources import http_client
 from .allowed_hosts import RequestLimits
 from .graphql_introspection import Send
 from .graphql_objects import ObjectPath, Step, objects_in, query, steps

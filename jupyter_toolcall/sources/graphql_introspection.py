@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from ..errors import DefinitionError
+from ..core.errors import DefinitionError
 from .graphql_schema import BUILT_IN, Argument, Field, Ref, Schema, Type, check_schema
 
 Send = Callable[[str, Mapping[str, Any]], Any]

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..digest import digest_text, encode
-from ..printable import printable
+from ..core.digests import digest_text, encode
+from ..core.text import printable
 
 Value = Any
 """What stands in an argument: plain data, a tuple, or one of the records below."""

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from ..errors import DefinitionError
-from ..tools import nearest
+from ..core.errors import DefinitionError
+from ..core.text import nearest
 
 Kind = Literal["SCALAR", "OBJECT", "INTERFACE", "UNION", "ENUM", "INPUT_OBJECT"]
 BUILT_IN = ("String", "Int", "Float", "Boolean", "ID")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..errors import DefinitionError
+from ..core.errors import DefinitionError
 from .graphql_schema import BUILT_IN, Argument, Field, Kind, Ref, Schema, Type, check_schema
 
 _KINDS: dict[str, Kind] = {

@@ -14,10 +14,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..digest import digest_text
-from ..errors import CallError, DefinitionError
-from ..tools import Tool, Toolbox, nearest
-from ..tools.tool import Resolve, misfits
+from ..core.digests import digest_text
+from ..core.errors import CallError, DefinitionError
+from ..core.text import nearest
+from ..tools.tool import Resolve, Tool, misfits
+from ..tools.toolbox import Toolbox
 from .graphql_arguments import ArgumentReader, LazyMapping, offered, parameters
 from .graphql_client import Server, graphql_endpoint, send_nowhere
 from .graphql_introspection import Send, ask_introspection, read_introspection

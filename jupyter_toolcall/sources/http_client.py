@@ -18,13 +18,14 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..content.value import well_formed
-from ..errors import CallError
+from ..core.errors import CallError
 from ..tools.invoke import invoke
+from ..tools.value_copies import well_formed
 from .allowed_hosts import RequestLimits
 
 if TYPE_CHECKING:
     import httpx2
+
 
 _PORTS = {"http": 80, "https": 443}
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})

@@ -9,13 +9,15 @@ from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..content.value import private
-from ..errors import Absent, CallError, UsageError
+from ..core.call_record import CallRecord
+from ..core.errors import Absent, CallError, UsageError
+from ..core.text import nearest
+from ..engine.execution import error_text
 from ..models.scripted import Scripted
-from ..runner.running import in_words
-from ..session import Session
-from ..state.call import CallRecord
-from ..tools import Tool, Toolbox, nearest
+from ..session.session import Session
+from ..tools.tool import Tool
+from ..tools.toolbox import Toolbox
+from ..tools.value_copies import private
 from .exercise_file import Check, Exercise
 from .guess_scores import NO_POINTS, Points
 from .time_limit import OutOfTime, with_time_limit
@@ -193,11 +195,11 @@ def _evaluate(check: Check, context: CheckContext, limit: float) -> tuple[bool, 
     except KeyboardInterrupt:
         raise
     except NameError as error:
-        return False, context.missing(error.name) if error.name else _code(in_words(error))
+        return False, context.missing(error.name) if error.name else _code(error_text(error))
     except Absent:
         return False, "its value is not in this kernel: run the cells above first"
     except BaseException as error:
-        return False, _code(in_words(error))
+        return False, _code(error_text(error))
 
 
 def _holds(check: Check, context: CheckContext) -> bool:

@@ -31,8 +31,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import UsageError
-from ..tools import nearest
+from ..core.errors import UsageError
+from ..core.text import nearest
 
 FOLDER = "exercises"
 SUFFIX = ".md"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..printable import LINES, printable
+from ..core.text import LINES, printable
 from .exercise_checks import Verdict
 from .exercise_file import Exercise
 from .panel_rows import Task

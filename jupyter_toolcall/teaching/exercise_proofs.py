@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import ToolcallError
-from ..notebooks.files import Executed, execute, sources
+from ..core.errors import ToolcallError
+from ..storage.notebook_files import Executed, execute, sources
 from .exercise_file import Exercise, exercise_named
 from .exercise_pages import MIME
 

@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..content.value import plain_data
-from ..digest import digest
-from ..errors import CallError
-from ..events import Call
-from ..loop import Cursor
+from ..core.digests import digest
+from ..core.errors import CallError
+from ..core.events import Call
+from ..engine.cursor import Cursor
 from ..schemes.select import SELECT
-from ..tools import Tool
+from ..tools.tool import Tool
+from ..tools.value_copies import plain_data
 from .panel_rows import Guess, Mark
 
 

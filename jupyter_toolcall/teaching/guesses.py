@@ -10,17 +10,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..acts import replying
-from ..errors import Absent, CallError, NotYourTurn, UsageError
-from ..events import Call, Replied
-from ..loop import Cursor, SessionHooks
+from ..core.errors import Absent, CallError, NotYourTurn, UsageError
+from ..core.events import Call, Replied
+from ..core.state import AskModel
+from ..core.text import nearest
+from ..engine import person_model as replying
+from ..engine.cursor import Cursor
+from ..engine.hooks import SessionHooks
+from ..engine.person_model import Written, YourTurn
 from ..models.person import Person
-from ..rows.contract import Written, YourTurn
-from ..session import Session
-from ..state.steps import AskModel
-from ..tools import nearest
-from ..tools.arguments import readable
-from ..tools.references import references
+from ..session.session import Session
+from ..tools.argument_schema import readable
+from ..tools.object_references import references
 from ..tools.tool import misfits
 from .guess_scores import NO_POINTS, Points, score_guess
 from .panel_rows import Guess, GuessRow, TeachingRow
@@ -108,7 +109,7 @@ def turn_to_guess(cursor: Cursor) -> YourTurn | None:
 
     It is made of the request, and so holds nothing of the reply.
     """
-    return replying.turn_of(cursor) if isinstance(cursor.held_by, Guesses) else None
+    return replying.next_turn(cursor) if isinstance(cursor.held_by, Guesses) else None
 
 
 def begin(session: Session, before: Guesses | None = None) -> Guesses:

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import UsageError
-from ..magics.cells import Cells
-from ..magics.extensions import CellRun, NotebookExtension
-from ..magics.lines import turn_as_text
-from ..printable import print_text
-from ..session import Session
-from . import guesses
+from ..core.errors import UsageError
+from ..core.text import print_text
+from ..jupyter.cells import Cells
+from ..jupyter.extensions import CellRun, NotebookExtension
+from ..jupyter.headless import turn_as_text
+from ..session.session import Session
+from ..teaching import guesses
 from .exercise_checks import CheckContext, Verdict, check_exercise, is_about
 from .exercise_file import exercise_named, exercise_names, name_of, relative_path
 from .exercise_pages import Page, solution_page, task_page, verdict_page, verdict_task

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from ..rows.contract import ExtensionRow, Written, YourTurn
+from ..engine.hooks import ExtensionRow
+from ..engine.person_model import Written, YourTurn
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..magics.extensions import NotebookExtension, Registration, register
-from ..options.added import Flag, add_flag, add_replay_source
+from ..jupyter.configuration import Flag, add_flag, add_replay_source
+from ..jupyter.extensions import NotebookExtension, Registration, register
 
 if TYPE_CHECKING:
-    from ..magics.cells import Cells
-    from ..request import Model
+    from ..jupyter.cells import Cells
+    from ..schemes.messages import Model
+
 
 PREDICT = Flag(
     "predict",

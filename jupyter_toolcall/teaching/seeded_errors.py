@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from ..digest import digest
-from ..errors import UsageError
-from ..models.recorded import Recorded
-from ..models.recorded.recorded_model import speak
+from ..core.digests import digest
+from ..core.errors import UsageError
+from ..core.text import nearest
+from ..models.recorded.recorded_model import Recorded, speak
 from ..models.recorded.tape import Course
-from ..request import Model, Reply, Request
-from ..tools import nearest
+from ..schemes.messages import Model, Reply, Request
 from .exercise_file import SeededError, load_exercise
 
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ..errors import ToolcallError
-from ..magics.lines import turn_as_text
-from ..magics.lines.words import arguments, split
-from ..panel.extension import PanelExtension
-from ..printable import print_text
-from ..rows.contract import Phase
-from ..session import Session
-from . import guesses
+from ..core.errors import ToolcallError
+from ..core.text import print_text
+from ..engine.person_model import Phase
+from ..jupyter.extensions import PanelExtension
+from ..jupyter.headless import turn_as_text
+from ..jupyter.subcommand_words import arguments, split
+from ..session.session import Session
+from ..teaching import guesses
 from .guesses import Guesses, turn_to_guess
 from .panel_rows import Check, Guess, SkipGuess, Task, TeachingCommand, TeachingRow
 

@@ -1,6 +1,6 @@
-"""What can be called: tools, toolboxes, and how Python becomes them."""
+"""What a model can call: `Tool`, `Toolbox`, and tools made from Python functions and classes.
 
-from .tool import Changed, Hints, Tool, nearest, tool
-from .toolbox import Toolbox
-
-__all__ = ["Changed", "Hints", "Tool", "Toolbox", "nearest", "tool"]
+It derives JSON Schemas from type hints, validates and coerces arguments, and computes digests and
+private copies of values. It does not run calls (`engine`) and reads no definitions from outside
+Python (`sources`).
+"""

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from types import GeneratorType
 from typing import Any
 
-from ..errors import CallError
-from ..interrupts import Hold, interruptible
+from ..core.errors import CallError
+from ..core.interrupts import Hold, interruptible
 
 TICK = 0.05
 """Seconds: how soon an interrupt of the main thread is seen while an async tool runs."""

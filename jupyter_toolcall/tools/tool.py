@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, TypeVar, overload
 
-from ..errors import CallError
-from .fingerprint import parts_of
-from .references import kinds_in
+from ..core.errors import CallError
+from .object_references import kinds_in
+from .tool_version import parts_of
 
 Resolve = Callable[[str, tuple[type, ...]], Any]
 """From an object's name, and the types that fit, to its value. Raises CallError."""
@@ -167,13 +166,6 @@ def hints_of(function: Callable[..., Any]) -> Hints:
     """Return what `@tool` said of a function, or what holds without it."""
     found = getattr(function, HINTS, None)
     return found if isinstance(found, Hints) else Hints()
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a question that names the nearest of the known names, or nothing."""
-    names = list(known)
-    close = get_close_matches(name, names, 1) or [n for n in names if n.lower() == name.lower()]
-    return f" Did you mean {close[0]}?" if close else ""
 
 
 def misfits(title: str, fields: Mapping[str, str]) -> CallError:

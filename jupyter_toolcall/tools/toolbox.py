@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..content.value import well_formed
-from ..errors import DefinitionError, UsageError
-from .annotations import hint
-from .fingerprint import forget
-from .kinds import classes_in, is_object_class, kind_name
-from .python import from_class, from_function, from_instance
-from .tool import Tool, nearest
+from ..core.errors import DefinitionError, UsageError
+from ..core.text import nearest
+from .object_types import classes_in, hint, is_object_class, kind_name
+from .python_tools import from_class, from_function, from_instance
+from .tool import Tool
+from .tool_version import forget
+from .value_copies import well_formed
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
 

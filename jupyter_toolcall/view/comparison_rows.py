@@ -7,30 +7,40 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from time import monotonic
 
-from ..comparing import Difference, alike, compare, in_a_line, parts, values
-from ..comparing.differences import Images, Line, Numbers, Others, Same, Tables, Texts, Unknown
-from ..comparing.facts import CallPair, Change, Compared, ObjectPair
-from ..comparing.reading import aspect
-from ..digest import encode
-from ..events import Made
-from ..loop import Desk
-from ..rows.contract import (
+from ..compare.alignment import alike, compare, values
+from ..compare.branch_calls import CallPair, Change, Compared, ObjectPair, aspect
+from ..compare.differences import (
+    Difference,
+    Images,
+    Line,
+    Numbers,
+    Others,
+    Same,
+    Tables,
+    Texts,
+    Unknown,
+    in_a_line,
+    parts,
+)
+from ..core.digests import encode
+from ..core.events import Made
+from ..core.json_data import sendable_data
+from ..engine.context import SessionContext
+from .branch_rows import CURRENT
+from .contract import Drop, Rows
+from .contract_rows import (
     Aspect,
     BranchRow,
     CellPair,
     ChangeRow,
     ComparisonRow,
     DifferenceRow,
-    Drop,
     LinePair,
     ObjectPairRow,
     PairRow,
     PartRow,
-    Rows,
 )
-from ..rows.wire import packed
-from .beside import CURRENT
-from .seen import Seen, call_key, key_of
+from .object_rows import BranchView, call_key, object_key
 
 MOST, ROOM = 24, 24_000
 """So many pairs of objects are told value by value, and so many bytes their rows have."""
@@ -48,7 +58,7 @@ UNASKED: Sides = ("", "")
 NOT_COMPARED = Unknown("they differ, and how was not looked at")
 
 
-def with_comparison(rows: Rows, seen: Mapping[str, Seen], known: Known) -> Rows:
+def with_comparison(rows: Rows, seen: Mapping[str, BranchView], known: Known) -> Rows:
     """Return rows with how the shown branch differs from the one that it is compared with."""
     other = compared_with(rows.branches)
     if other is None or other not in seen:
@@ -68,7 +78,7 @@ def compared_with(branches: Sequence[BranchRow]) -> str | None:
 
 
 def comparison_rows(
-    left: Seen, right: Seen, shown: Seen, known: Known, unasked: bool = False
+    left: BranchView, right: BranchView, shown: BranchView, known: Known, unasked: bool = False
 ) -> Rows:
     """Return how two branches differ: their calls in pairs, and the values of their objects.
 
@@ -97,7 +107,9 @@ class _Values:
     known: Known
     differing: set[tuple[str, str]] = field(default_factory=set)
 
-    def compared(self, left: Made | None, right: Made | None, a: Desk, b: Desk) -> Difference:
+    def compared(
+        self, left: Made | None, right: Made | None, a: SessionContext, b: SessionContext
+    ) -> Difference:
         """Return how two values differ; whether they do is always as `values` says."""
         if left is None or right is None:
             return NOT_COMPARED
@@ -117,7 +129,7 @@ class _Values:
         return found
 
 
-def _pair_row(pair: CallPair, left: Seen, right: Seen) -> PairRow:
+def _pair_row(pair: CallPair, left: BranchView, right: BranchView) -> PairRow:
     ids = (
         call_key(pair.left, left) if pair.left else "",
         call_key(pair.right, right) if pair.right else "",
@@ -136,8 +148,8 @@ def _pair_row(pair: CallPair, left: Seen, right: Seen) -> PairRow:
     return replace(row, objects=objects)
 
 
-def _object_id(name: str, seen: Seen) -> str:
-    return key_of(seen.state.objects[name].producer, seen) if name else ""
+def _object_id(name: str, seen: BranchView) -> str:
+    return object_key(seen.state.objects[name].producer, seen) if name else ""
 
 
 def _change_row(change: Change, pair: CallPair) -> ChangeRow:
@@ -156,7 +168,7 @@ def _lines(what: Aspect, difference: Difference) -> ChangeRow:
     return ChangeRow(what, "", left, right)
 
 
-def _shared(pairs: Sequence[PairRow], shown: Seen) -> int:
+def _shared(pairs: Sequence[PairRow], shown: BranchView) -> int:
     """Return how many pairs, from the first, are one and the same call of the shown branch."""
     count = 0
     for pair, call in zip(pairs, shown.state.each(), strict=False):
@@ -167,7 +179,9 @@ def _shared(pairs: Sequence[PairRow], shown: Seen) -> int:
     return count
 
 
-def _difference_rows(compared: Compared, left: Seen, right: Seen) -> Iterator[DifferenceRow]:
+def _difference_rows(
+    compared: Compared, left: BranchView, right: BranchView
+) -> Iterator[DifferenceRow]:
     """Yield how the values differ that stand beside each other, as far as there is room."""
     room = ROOM
     differing: dict[str, Difference] = {}
@@ -176,7 +190,7 @@ def _difference_rows(compared: Compared, left: Seen, right: Seen) -> Iterator[Di
         differing.setdefault(key, pair.difference)
     for key, difference in islice(differing.items(), MOST):
         row = difference_row(key, difference)
-        room -= len(encode(packed(row)))
+        room -= len(encode(sendable_data(row)))
         if room < 0:
             return
         yield row
@@ -280,7 +294,9 @@ class ComparisonUpdates:
         self._told.clear()
         self._at = ("", 0)
 
-    def news(self, seen: Mapping[str, Seen], unasked: str | None, goes_on: bool = False) -> Rows:
+    def news(
+        self, seen: Mapping[str, BranchView], unasked: str | None, goes_on: bool = False
+    ) -> Rows:
         """Return what is new of them. While the session goes on that is nothing most of the time.
 
         `seen` are the branches that were told, by their heads, with "" for the shown one;
@@ -300,7 +316,7 @@ class ComparisonUpdates:
             differences=tuple(row for rows in found for row in rows.differences if self._new(row)),
         )
 
-    def _compared(self, seen: Mapping[str, Seen], unasked: str | None) -> Iterator[Rows]:
+    def _compared(self, seen: Mapping[str, BranchView], unasked: str | None) -> Iterator[Rows]:
         for sides in self._looked_at:
             heads = (unasked, "") if sides == UNASKED else sides
             left, right = (seen.get("" if head == CURRENT else head or "") for head in heads)

@@ -9,35 +9,33 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from ..acts import replying
-from ..acts.outdated import outdated
-from ..branches.branch import branches, goes_on, shared_with_older
-from ..branches.tally import Tally
-from ..drawing.layout import Layout, beside, place, without
-from ..events import Replied
-from ..journal.tree import Entry, Label
-from ..loop import Cursor
-from ..rows.contract import (
-    BranchRow,
-    CallRow,
-    Drop,
-    ExtensionRow,
-    MessageRow,
-    ObjectRow,
-    Rows,
-    SessionRow,
-    ToolRow,
-    TurnRow,
+from ..core.branches import branches, can_continue, shared_with_older
+from ..core.call_record import CallRecord
+from ..core.entries import Entry, Label
+from ..core.events import Replied
+from ..core.recorded_calls import CallEnd
+from ..core.state import State
+from ..engine import person_model as replying
+from ..engine.branch_totals import BranchTotals
+from ..engine.cursor import Cursor
+from ..engine.hooks import ExtensionRow
+from ..engine.outdated import outdated_reasons
+from .branch_rows import (
+    BranchCounts,
+    SideBranch,
+    branch_rows,
+    shown_side_branches,
+    side_branches,
+    touched_by,
+    with_totals,
 )
-from ..state.call import CallRecord
-from ..state.ends import End
-from ..state.shape import State
-from .beside import Counting, Pale, branch_rows, drawn, pales, touched_by, with_took
-from .calls import call_row, offered_row, tool_row, uses_in
+from .call_rows import call_row, offered_row, tool_row, uses_in
 from .comparison_rows import with_comparison
-from .messages import entry_messages, turn_row
-from .objects import object_row, output_rows, pending_row
-from .seen import Seen, key_of, ready_call
+from .contract import Drop, Rows
+from .contract_rows import BranchRow, CallRow, MessageRow, ObjectRow, SessionRow, ToolRow, TurnRow
+from .graph_layout import Layout, place_failed_call, place_object, without_object
+from .message_rows import entry_messages, turn_row
+from .object_rows import BranchView, object_key, object_row, output_rows, pending_row, ready_call
 
 WITHOUT_RESULT = ("failed", "rejected", "interrupted")
 """How calls end that make nothing; such a call has a place of its own in the graph."""
@@ -53,7 +51,7 @@ class ViewRows:
     """The entry at which rows were computed last."""
     layout: Layout = field(default_factory=Layout)
     """Where each row stands in the graph."""
-    seen: dict[str, Seen] = field(default_factory=dict)
+    seen: dict[str, BranchView] = field(default_factory=dict)
     """The branches that have rows, by their heads; "" is the one that is shown."""
     wanted: frozenset[str] = frozenset()
     """Branches that have rows though others are newer."""
@@ -67,8 +65,8 @@ class ViewRows:
     """The ids of the rows of objects that calls which wait will make."""
     _saved: tuple[str, ...] = ()
     """The names of the objects that are saved as outputs."""
-    _counting: Counting | None = None
-    _took: Tally = field(default_factory=Tally)
+    _counting: BranchCounts | None = None
+    _took: BranchTotals = field(default_factory=BranchTotals)
     """What the shown branch took in tokens, time and money."""
     _entries: int = 0
     """How many entries the journal had."""
@@ -93,14 +91,14 @@ class ViewRows:
         `session` and `extensions` are rows to send along; what has a place in `layout` keeps it.
         """
         self.layout, self._tools, self._offered = layout or Layout(), set(), {}
-        self._pending, self._outputs, self._took = set(), (), Tally()
+        self._pending, self._outputs, self._took = set(), (), BranchTotals()
         journal, state = cursor.desk.journal, cursor.state
         path = journal.path(cursor.head)
-        seen = Seen(cursor, state, outdated=outdated(cursor.desk, state))
+        seen = BranchView(cursor, state, outdated=outdated_reasons(cursor.desk, state))
         rows = self._rows_of(seen, path, shared_with_older(journal, cursor.head))
         known, alone = branches(journal, cursor.head), _hides_branches(cursor)
         known = tuple(each for each in known if each.current or not alone)
-        beside = pales(cursor, drawn(cursor, known, self.wanted), path)
+        beside = side_branches(cursor, shown_side_branches(cursor, known, self.wanted), path)
         # An object's row has its place once all calls, of all branches, have theirs.
         side_rows = [self._side_rows(each) for each in beside]
         objects = [object_row(seen, name, self.layout) for name in state.names]
@@ -125,8 +123,10 @@ class ViewRows:
             return None
         state, before = cursor.state, self.seen[""].outdated if "" in self.seen else None
         touched = [state.calls[call_id] for call_id in touched_by(state, path, 1)]
-        known = outdated(cursor.desk, state, touched if before is not None else None, before)
-        self.seen[""] = seen = Seen(cursor, state, outdated=known)
+        known = outdated_reasons(
+            cursor.desk, state, touched if before is not None else None, before
+        )
+        self.seen[""] = seen = BranchView(cursor, state, outdated=known)
         goes_on_at_once = session.phase in ("thinking", "running")
         # What the calls of a long reply would do is computed at a pause, not before each of them.
         rows = self._rows_of(seen, path, frozenset(), 1 if goes_on_at_once else None)
@@ -143,7 +143,7 @@ class ViewRows:
 
     def _finished(
         self,
-        seen: Seen,
+        seen: BranchView,
         rows: Rows,
         session: SessionRow,
         extensions: tuple[ExtensionRow, ...],
@@ -155,7 +155,7 @@ class ViewRows:
         self.head, self._entries = cursor.head, len(journal)
         self._ahead = bool(journal.children(cursor.head))
         self._alone, self._labels = alone, dict(journal.labels)
-        self._saved = saved_in(state)
+        self._saved = saved_names(state)
         row = replace(
             session,
             turn=state.turns,
@@ -184,12 +184,12 @@ class ViewRows:
         heads = {row.id for row in self.branches if not row.current}
         heads |= set() if self._ahead else {self.head}
         at_end = not self._ahead or bool(journal.children(cursor.head)) or not path
-        return path if at_end and goes_on(journal, self.head, path, heads) else None
+        return path if at_end and can_continue(journal, self.head, path, heads) else None
 
-    def _with_shown_branch(self, rows: Rows, seen: Seen) -> Rows:
+    def _with_shown_branch(self, rows: Rows, seen: BranchView) -> Rows:
         """Add the row of the shown branch where it changed: its id is the head, which moves."""
         before = next(row for row in self.branches if row.current)
-        now = with_took(replace(before, id=seen.cursor.head), seen.state, self._took)
+        now = with_totals(replace(before, id=seen.cursor.head), seen.state, self._took)
         if now == before:
             return rows
         self.branches = tuple(now if row is before else row for row in self.branches)
@@ -199,7 +199,11 @@ class ViewRows:
     # -- the rows of entries ------------------------------------------------------------------
 
     def _rows_of(
-        self, seen: Seen, path: Iterable[Entry], shared: frozenset[str], most: int | None = None
+        self,
+        seen: BranchView,
+        path: Iterable[Entry],
+        shared: frozenset[str],
+        most: int | None = None,
     ) -> Rows:
         """Return the rows of what entries are about, without those of finished objects.
 
@@ -229,7 +233,7 @@ class ViewRows:
             drop=drop,
         )
 
-    def _side_rows(self, pale: Pale) -> Rows:
+    def _side_rows(self, pale: SideBranch) -> Rows:
         """Return the rows of a side branch's own calls and objects."""
         seen = pale.seen
         ends = self._ends_of(seen, [*pale.entries], frozenset())
@@ -239,35 +243,35 @@ class ViewRows:
         objects = tuple([object_row(seen, name, self.layout) for name in names])
         return Rows(calls=rows, objects=objects)
 
-    def _call_row(self, seen: Seen, call: CallRecord, end: End | None) -> CallRow:
+    def _call_row(self, seen: BranchView, call: CallRecord, end: CallEnd | None) -> CallRow:
         """Return the row of a call, with a place in the graph for what it made, or makes."""
         row = call_row(seen, call, self.layout, end)
         main = next((use.object for use in row.uses if use.receiver), "")
         uses = [use.object for use in row.uses]
         inputs = {use.object for use in row.uses if use.input}
         if row.status in WITHOUT_RESULT and not row.object:
-            self.layout = beside(self.layout, f"call:{row.id}", uses, main, inputs)
+            self.layout = place_failed_call(self.layout, f"call:{row.id}", uses, main, inputs)
         else:
-            made = [key_of(made.producer, seen) for made in call.produced]
+            made = [object_key(made.producer, seen) for made in call.produced]
             pending = [row.object] if row.object and call.outcome is None else []
             for key in made or pending:
                 if key not in uses:
-                    self.layout = place(self.layout, key, uses, main, inputs)
+                    self.layout = place_object(self.layout, key, uses, main, inputs)
         spot = self.layout.places.get(f"call:{row.id}")
         return row if spot is None else replace(row, column=spot[0], lane=spot[1])
 
-    def _changed_objects(self, seen: Seen, rows: tuple[CallRow, ...]) -> tuple[str, ...]:
+    def _changed_objects(self, seen: BranchView, rows: tuple[CallRow, ...]) -> tuple[str, ...]:
         """Return the objects that calls made, or used for the first time, or that were saved."""
         state = seen.state
         calls = [state.calls[row.call] for row in rows]
         made = [state.name_of(made) for call in calls for made in call.produced]
         uses = [uses_in(seen, call, state) for call in calls]
         used = [state.by_producer.get(p) for each in uses for p in each.values() if p.input]
-        before, now = self._saved, saved_in(state)
+        before, now = self._saved, saved_names(state)
         saved = (*before, *now) if set(before) != set(now) else ()
         return tuple(dict.fromkeys(name for name in (*made, *used, *saved) if name is not None))
 
-    def _pending_rows(self, seen: Seen, rows: tuple[CallRow, ...]) -> tuple[ObjectRow, ...]:
+    def _pending_rows(self, seen: BranchView, rows: tuple[CallRow, ...]) -> tuple[ObjectRow, ...]:
         """Return the rows of the objects that open calls will make."""
         made = [seen.state.calls[row.call] for row in rows if row.object == row.id]
         calls = [(call, ready_call(seen, call)) for call in made if call.outcome is None]
@@ -287,7 +291,7 @@ class ViewRows:
         made = {row.object for row in rows if row.id not in now}
         gone = [row.id for row in settled if row.id not in made]
         for key in gone:
-            self.layout = without(self.layout, key)
+            self.layout = without_object(self.layout, key)
         open_outputs = {row.id for row in outputs}
         gone += [key for key in self._outputs if key not in open_outputs]
         self._pending.difference_update(row.id for row in settled)
@@ -304,28 +308,30 @@ class ViewRows:
 
     # -- what it took ---------------------------------------------------------------------------
 
-    def _ends_of(self, seen: Seen, entries: list[Entry], shared: frozenset[str]) -> dict[str, End]:
+    def _ends_of(
+        self, seen: BranchView, entries: list[Entry], shared: frozenset[str]
+    ) -> dict[str, CallEnd]:
         """Return how the calls of entries ended, by id; what they took is added up."""
         counts = self._counting
         if counts is None or counts.ends.journal is not seen.cursor.desk.journal:
-            counts = self._counting = Counting.of(seen.cursor)
+            counts = self._counting = BranchCounts.of(seen.cursor)
         ends = counts.ends.of(entries, shared)
         if not seen.branch:
             self._took += counts.replies.took(entries, ends, shared)
         return ends
 
 
-def standing(cursor: Cursor, name: str) -> Rows:
+def all_rows(cursor: Cursor, name: str) -> Rows:
     """Return all rows of a session that nothing runs."""
-    phase, says = replying.stands(cursor)
-    yours = replying.your_turn(cursor)
+    phase, says = replying.idle_phase(cursor)
+    yours = replying.person_turn(cursor)
     row = SessionRow(name=name, phase=phase, says=says, text=cursor.state.said, yours=yours)
     extensions = filter(None, (hook.view_row(cursor) for hook in cursor.desk.hooks))
     view = ViewRows()
     return with_comparison(view.whole(cursor, row, tuple(extensions)), view.seen, {})
 
 
-def saved_in(state: State) -> tuple[str, ...]:
+def saved_names(state: State) -> tuple[str, ...]:
     """Return the names of the objects that are outputs; a foreign journal may hold anything."""
     names = (name for name in state.outputs.values() if isinstance(name, str))
     return tuple(name for name in names if name in state.objects)

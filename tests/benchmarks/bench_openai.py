@@ -18,7 +18,7 @@ import openai
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.models.openai import OpenAI
-from jupyter_toolcall.request import Request
+from jupyter_toolcall.schemes.messages import Request
 
 ROUNDS = 15
 GOAL = 3.0

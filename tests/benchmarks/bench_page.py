@@ -17,9 +17,10 @@ from playwright.sync_api import CDPSession, Page, Route, sync_playwright
 
 import jupyter_toolcall
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.rows.wire import packed
-from jupyter_toolcall.view.saving import MIME, bundle
+from jupyter_toolcall.core.json_data import sendable_data as packed
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.storage.notebook_files import MIME
+from jupyter_toolcall.view.saved_output import mime_bundle as bundle
 
 BUILT = Path(jupyter_toolcall.__file__).parent / "static"
 SITE = "http://page.test/"

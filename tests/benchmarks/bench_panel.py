@@ -14,10 +14,11 @@ import time
 from dataclasses import dataclass
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.rows.contract import Notice
-from jupyter_toolcall.rows.wire import packed
-from jupyter_toolcall.view.saving import MIME, bundle
+from jupyter_toolcall.core.json_data import sendable_data as packed
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.storage.notebook_files import MIME
+from jupyter_toolcall.view.contract import Notice
+from jupyter_toolcall.view.saved_output import mime_bundle as bundle
 
 CALLS = 8_000
 PATIENCE = 30.0

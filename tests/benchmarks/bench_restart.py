@@ -21,11 +21,12 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from jupyter_toolcall import Scripted, Session
-from jupyter_toolcall.journal.disk import File, LocalFiles, journal_file
-from jupyter_toolcall.magics import notebook
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.prompting import say
-from jupyter_toolcall.options.line import options
+from jupyter_toolcall.jupyter import notebook
+from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.storage.file_system import File, LocalFiles
+from jupyter_toolcall.storage.journal_file import journal_file
 
 PROMPT = "Go on."
 GOAL_GROWTH = 5.5
@@ -118,14 +119,14 @@ def walks(folder: Path) -> None:
 def shell_of(path: Path, count: int) -> Iterator[InteractiveShell]:
     """Begin a kernel of a notebook with its shell and the extension; it ends here."""
     os.environ["JPY_SESSION_NAME"] = str(path)
-    notebook.here.cache_clear()
+    notebook.current_notebook.cache_clear()
     InteractiveShell.clear_instance()
     shell = InteractiveShell.instance(config=NO_HISTORY)
     shell.run_line_magic("load_ext", "jupyter_toolcall")
     shell.user_ns.update(variables(count))
-    notebook.here().cells.files = Unsynced()
+    notebook.current_notebook().cells.files = Unsynced()
     yield shell
-    notebook.here().cells.close()
+    notebook.current_notebook().cells.close()
 
 
 def run_in(shell: InteractiveShell, text: str) -> float:

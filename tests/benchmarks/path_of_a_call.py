@@ -21,7 +21,7 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 
 import jupyter_toolcall
-from jupyter_toolcall.panel.widget import Panel
+from jupyter_toolcall.jupyter.panel import Panel
 
 PACKAGE = str(Path(jupyter_toolcall.__file__).parent)
 GOAL_FILES, GOAL_FUNCTIONS, GOAL_CALLS = 35, 295, 2_234

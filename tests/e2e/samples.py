@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from jupyter_toolcall.rows.contract import (
+from jupyter_toolcall.core.json_data import sendable_data as packed
+from jupyter_toolcall.engine.person_model import Phase
+from jupyter_toolcall.view.contract import Rows, Saved, Whole
+from jupyter_toolcall.view.contract_rows import (
     CallRow,
     CallStatus,
     ObjectRow,
-    Phase,
     Preview,
-    Rows,
-    Saved,
     SessionRow,
     Use,
-    Whole,
 )
-from jupyter_toolcall.rows.wire import packed
 
 SESSION = "application/vnd.jupyter-toolcall.session+json"
 LIVE = "application/vnd.jupyter-toolcall.live+json"

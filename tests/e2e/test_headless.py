@@ -50,7 +50,7 @@ def test_a_session_that_needs_a_person_ends_its_cell_in_one_clear_line(
     said = [line for line in ran.stderr.splitlines() if "waits for a person" in line]
     assert any("Potato_rinse (call_2) waits for a person" in line for line in said), ran.stderr
     assert "--approve all" in ran.stderr
-    assert "jupyter_toolcall/magics/notebook.py" not in ran.stderr
+    assert "jupyter_toolcall/jupyter/notebook.py" not in ran.stderr
 
 
 def test_a_session_that_needs_nobody_runs_to_the_end_and_converts_to_a_picture_and_text(

@@ -17,25 +17,23 @@ import nbformat
 from nbconvert import HTMLExporter
 from playwright.sync_api import Dialog, Page, Request, expect
 
-from jupyter_toolcall.drawing.render import svg
-from jupyter_toolcall.drawing.text import text
-from jupyter_toolcall.rows import contract as rows
-from jupyter_toolcall.rows.contract import (
+from jupyter_toolcall.core.json_data import sendable_data as packed
+from jupyter_toolcall.teaching.panel_rows import TeachingRow
+from jupyter_toolcall.view import contract as rows
+from jupyter_toolcall.view.contract import Rows, Saved, Whole
+from jupyter_toolcall.view.contract_rows import (
     BranchRow,
     CallRow,
     CallStatus,
     MessageRow,
     ObjectRow,
-    Rows,
-    Saved,
     SessionRow,
     ToolRow,
     TurnRow,
     Use,
-    Whole,
 )
-from jupyter_toolcall.rows.wire import packed
-from jupyter_toolcall.teaching.panel_rows import TeachingRow
+from jupyter_toolcall.view.svg import svg
+from jupyter_toolcall.view.text_summary import session_text as text
 from tests.e2e.corpus import CORPUS, HOST
 from tests.e2e.kitchen import open_tab, panel
 from tests.e2e.rig import (
@@ -209,7 +207,7 @@ def test_a_live_session_acts_nowhere_and_neither_does_what_tells_of_it(
 ) -> None:
     seen = asked(page)
     whole = packed(Whole(hostile_rows(live=True)))
-    panel_of = "from jupyter_toolcall.panel.widget import Panel\nfake = Panel()\n"
+    panel_of = "from jupyter_toolcall.jupyter.panel import Panel\nfake = Panel()\n"
     show = "from IPython.display import display\ndisplay(fake.bundle(), raw=True)\n"
     source = f"{wait_for_file('go')}\n{panel_of}{show}fake.send({whole!r})"
     write_notebook(lab, "front.ipynb", ["1"])

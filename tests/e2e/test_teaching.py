@@ -157,7 +157,9 @@ def test_a_cell_that_runs_again_asks_for_the_guesses_again_and_adds_nothing(
     page: Page, lab: Place
 ) -> None:
     plain = PREDICT.replace("--predict", "")
-    count = "from jupyter_toolcall.magics.notebook import here\nlen(here().cells.current().journal)"
+    count = (
+        "from jupyter_toolcall.jupyter.notebook import here\nlen(here().cells.current().journal)"
+    )
     open_notebook(page, lab, "again.ipynb", [SETUP, plain, count, PREDICT, count])
     for number in range(3):
         run_cell(page, number)

@@ -10,13 +10,12 @@ import nbformat
 import pytest
 
 from jupyter_toolcall import Session, cli
-from jupyter_toolcall.errors import UsageError
+from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.export import FORMATS, export
-from jupyter_toolcall.export.files import Held, chosen, sessions
+from jupyter_toolcall.export.session_files import Held, chosen, sessions
+from jupyter_toolcall.jupyter.options import parse_options as options
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
-from jupyter_toolcall.notebooks.files import execute
-from jupyter_toolcall.options.line import options
-from jupyter_toolcall.view.saving import MIME
+from jupyter_toolcall.storage.notebook_files import MIME, execute
 from tests.export.worlds import plain, run
 
 ROOT = Path(__file__).parent.parent.parent

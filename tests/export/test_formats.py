@@ -15,9 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from jupyter_toolcall import Scripted, Session
-from jupyter_toolcall.errors import UsageError
+from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.export import FORMATS
-from jupyter_toolcall.export.structure import schema
+from jupyter_toolcall.export.json_document import schema
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
 from tests.export.worlds import Plan, bare, exported, plans, play
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from jupyter_toolcall.errors import Unfinished
-from jupyter_toolcall.notebooks.files import execute
+from jupyter_toolcall.core.errors import Unfinished
+from jupyter_toolcall.storage.notebook_files import execute
 from tests.export.worlds import run
 
 CELLS = (

@@ -10,7 +10,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from jupyter_toolcall.notebooks.files import execute
+from jupyter_toolcall.storage.notebook_files import execute
 from tests.lessons import executed
 
 ROOT = Path(__file__).parent.parent.parent

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from jupyter_toolcall.journal.disk import home, journal_file, open_journal
-from jupyter_toolcall.journal.seal import sealing
-from jupyter_toolcall.journal.tree import Journal
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.storage.journal_file import (
+    journal_file,
+    open_journal,
+)
+from jupyter_toolcall.storage.journal_file import (
+    journals_folder as home,
+)
+from jupyter_toolcall.storage.signatures import signer as sealing
 from tests.faults.laws import Broken
 from tests.faults.lives import Life, Setting
 from tests.faults.places import data_directory

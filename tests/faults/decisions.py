@@ -24,15 +24,16 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from jupyter_toolcall.errors import ToolcallError
-from jupyter_toolcall.events import Call
-from jupyter_toolcall.journal.disk import home, journal_file
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.prompting import say
-from jupyter_toolcall.options.line import options
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.request import Reply, Request
-from jupyter_toolcall.rows.contract import Notice, Refused
+from jupyter_toolcall.core.errors import ToolcallError
+from jupyter_toolcall.core.events import Call
+from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.schemes.messages import Reply, Request
+from jupyter_toolcall.storage.journal_file import journal_file
+from jupyter_toolcall.storage.journal_file import journals_folder as home
+from jupyter_toolcall.view.contract import Notice, Refused
 from tests.faults import laws
 from tests.faults.lives import Setting
 from tests.faults.places import data_directory

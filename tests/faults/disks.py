@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from jupyter_toolcall.journal.disk import File, Files
+from jupyter_toolcall.storage.file_system import File, Files
 
 
 class Act(Protocol):

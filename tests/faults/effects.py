@@ -27,12 +27,12 @@ from hypothesis.stateful import (
 )
 
 from jupyter_toolcall import Session
-from jupyter_toolcall.errors import ToolcallError
-from jupyter_toolcall.journal import seal
-from jupyter_toolcall.journal.disk import home
-from jupyter_toolcall.rows.contract import CallRow
-from jupyter_toolcall.runner.store import shelf
-from jupyter_toolcall.state.call import CallRecord
+from jupyter_toolcall.core.call_record import CallRecord
+from jupyter_toolcall.core.errors import ToolcallError
+from jupyter_toolcall.storage import signatures as seal
+from jupyter_toolcall.storage.journal_file import journals_folder as home
+from jupyter_toolcall.storage.value_store import value_store as shelf
+from jupyter_toolcall.view.contract_rows import CallRow
 from tests.faults.decisions import _steps, _where
 from tests.faults.kernels import BOX, EDITED, OBJECTS, OUTSIDE, Disk, Kernel, Model, Notebook, View
 from tests.faults.kernels import inside as inside_of

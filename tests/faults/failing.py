@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jupyter_toolcall import Session
-from jupyter_toolcall.journal.disk import home, journal_file
-from jupyter_toolcall.journal.tree import Journal
-from jupyter_toolcall.magics.cells import Cells
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.storage.journal_file import journal_file
+from jupyter_toolcall.storage.journal_file import journals_folder as home
 from tests.faults import laws
 from tests.faults.disks import Watched
 from tests.faults.laws import Broken

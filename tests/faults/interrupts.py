@@ -20,9 +20,9 @@ from pathlib import Path
 from statistics import median
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.journal.disk import open_journal
-from jupyter_toolcall.journal.seal import sealing
 from jupyter_toolcall.models.scripted import Item
+from jupyter_toolcall.storage.journal_file import open_journal
+from jupyter_toolcall.storage.signatures import signer as sealing
 from tests.faults import laws
 from tests.faults.laws import Broken
 from tests.faults.places import data_directory

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.events import Decided, Event, Started
-from jupyter_toolcall.journal.tree import Journal
+from jupyter_toolcall.core.events import Decided, Event, Started
+from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.models.scripted import Item
 
 

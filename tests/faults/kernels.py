@@ -17,21 +17,23 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from jupyter_toolcall import Session, Toolbox, tool
-from jupyter_toolcall.errors import ToolcallError
-from jupyter_toolcall.events import Call, Replied
-from jupyter_toolcall.journal.disk import home, journal_file
-from jupyter_toolcall.journal.seal import sealing
-from jupyter_toolcall.journal.tree import Journal
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.lines import carry_out
-from jupyter_toolcall.magics.prompting import say
-from jupyter_toolcall.options.line import options
-from jupyter_toolcall.panel.controller import PanelController
-from jupyter_toolcall.request import Reply, Request
-from jupyter_toolcall.rows.contract import CallRow, Notice, Refused
-from jupyter_toolcall.state.call import CallRecord
-from jupyter_toolcall.view.saving import bundle
-from jupyter_toolcall.view.view_rows import standing
+from jupyter_toolcall.core.call_record import CallRecord
+from jupyter_toolcall.core.errors import ToolcallError
+from jupyter_toolcall.core.events import Call, Replied
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.jupyter.subcommands import carry_out
+from jupyter_toolcall.schemes.messages import Reply, Request
+from jupyter_toolcall.storage.journal_file import journal_file
+from jupyter_toolcall.storage.journal_file import journals_folder as home
+from jupyter_toolcall.storage.signatures import signer as sealing
+from jupyter_toolcall.view.contract import Notice, Refused
+from jupyter_toolcall.view.contract_rows import CallRow
+from jupyter_toolcall.view.saved_output import mime_bundle as bundle
+from jupyter_toolcall.view.view_rows import all_rows as standing
 from tests.faults.permissions import Effect, Ledger
 from tests.faults.world import Jar
 

@@ -16,7 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from jupyter_toolcall.journal.disk import DISK, home, journal_file
+from jupyter_toolcall.storage.file_system import DISK
+from jupyter_toolcall.storage.journal_file import journal_file
+from jupyter_toolcall.storage.journal_file import journals_folder as home
 from tests.faults import laws
 from tests.faults.disks import Watched
 from tests.faults.laws import Broken

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from jupyter_toolcall.events import Replied
-from jupyter_toolcall.journal.disk import home
-from jupyter_toolcall.journal.seal import sealing
-from jupyter_toolcall.journal.tree import Journal
-from jupyter_toolcall.state.fold import state_at
+from jupyter_toolcall.core.events import Replied
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.state_fold import state_at
+from jupyter_toolcall.storage.journal_file import journals_folder as home
+from jupyter_toolcall.storage.signatures import signer as sealing
 from tests.faults.world import Story
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.errors import NotKept, UnreadableJournal
-from jupyter_toolcall.journal.disk import Files
-from jupyter_toolcall.magics.cells import Cells
-from jupyter_toolcall.magics.prompting import say
-from jupyter_toolcall.options.line import options
-from jupyter_toolcall.state.call import CallRecord
+from jupyter_toolcall.core.call_record import CallRecord
+from jupyter_toolcall.core.errors import NotKept, UnreadableJournal
+from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.storage.file_system import Files
 from tests.faults.world import Model, Outside, Story, nothing, toolbox
 
 Result = TypeVar("Result")

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jupyter_toolcall.journal.disk import home, journal_file
+from jupyter_toolcall.storage.journal_file import journal_file
+from jupyter_toolcall.storage.journal_file import journals_folder as home
 from tests.faults import laws
 from tests.faults.disks import Watched
 from tests.faults.laws import Broken

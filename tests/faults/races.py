@@ -9,10 +9,20 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from jupyter_toolcall.errors import ToolcallError
-from jupyter_toolcall.events import Asked, Opened
-from jupyter_toolcall.journal.disk import DISK, Kept, home, journal_file, open_journal
-from jupyter_toolcall.journal.seal import sealing
+from jupyter_toolcall.core.errors import ToolcallError
+from jupyter_toolcall.core.events import Asked, Opened
+from jupyter_toolcall.storage.file_system import DISK
+from jupyter_toolcall.storage.journal_file import (
+    JournalHandle as Kept,
+)
+from jupyter_toolcall.storage.journal_file import (
+    journal_file,
+    open_journal,
+)
+from jupyter_toolcall.storage.journal_file import (
+    journals_folder as home,
+)
+from jupyter_toolcall.storage.signatures import signer as sealing
 from tests.faults import laws
 from tests.faults.kills import warm
 from tests.faults.laws import Broken

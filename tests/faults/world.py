@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from jupyter_toolcall import Scripted, Toolbox, tool
-from jupyter_toolcall.events import Decision
+from jupyter_toolcall.core.events import Decision
 from jupyter_toolcall.models.scripted import Item
-from jupyter_toolcall.request import Reply, Request, Results
+from jupyter_toolcall.schemes.messages import Reply, Request, Results
 
 
 def nothing() -> None:

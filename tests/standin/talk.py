@@ -9,10 +9,19 @@ from typing import Any
 
 import anthropic
 
-from jupyter_toolcall.models.claude import Claude
+from jupyter_toolcall.models.anthropic.client import Claude
 from jupyter_toolcall.models.retrying import Patience
-from jupyter_toolcall.request import Assistant, Message, Reply, Request, Result, Results, Sent, User
-from jupyter_toolcall.tools import Tool
+from jupyter_toolcall.schemes.messages import (
+    Assistant,
+    Message,
+    Reply,
+    Request,
+    Result,
+    Results,
+    Sent,
+    User,
+)
+from jupyter_toolcall.tools.tool import Tool
 
 from .anthropic_api import StandIn
 

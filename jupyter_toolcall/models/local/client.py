@@ -12,8 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ...errors import ModelError
-from ...request import Reply, Request
+from ...core.errors import ModelError
+from ...schemes.messages import Reply, Request
 from .gguf import Weights, weights
 from .process import Held, generate
 from .wire import Piece, Settings, reply, turn_body

@@ -1,4 +1,4 @@
-r"""What a model may write in one turn, as a grammar: calls of the tools that it has, or text.
+"""What a model may write in one turn, as a grammar: calls of the tools that it has, or text.
 
     Potato is clean, so it can be cut now.
     {"tool":"Potato_slice","arguments":{"Potato":"Potato#2","shape":"STICKS"}}
@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...request import Request
-from ...tools import Tool
-from ...tools.references import kinds_of
+from ...schemes.messages import Request
+from ...tools.object_references import kinds_of
+from ...tools.tool import Tool
 
 LINE = 300
 """Most characters in a line of text."""

@@ -18,8 +18,8 @@ from pathlib import Path
 from threading import Lock
 from typing import IO, Any
 
-from ...errors import ModelError
-from ...events import Usage
+from ...core.errors import ModelError
+from ...core.events import Usage
 from .wire import End, Piece
 
 Json = dict[str, Any]

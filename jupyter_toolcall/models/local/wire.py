@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...content.value import well_formed
-from ...errors import ModelError
-from ...events import Call, Usage
-from ...request import Assistant, Message, Reply, Request, Results, User, call_id
-from ...tools import Tool
-from .. import strict
+from ...core.errors import ModelError
+from ...core.events import Call, Usage
+from ...schemes.messages import Assistant, Message, Reply, Request, Results, User, call_id
+from ...tools import strict_json as strict
+from ...tools.tool import Tool
+from ...tools.value_copies import well_formed
 from .grammar import turn_grammar
 
 Json = dict[str, Any]

@@ -15,14 +15,15 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
-from ...errors import ModelError
-from ...request import Reply, Request
+from ...core.errors import ModelError
+from ...schemes.messages import Reply, Request
+from ..openai import failures, stream, wire
 from ..provider_client import AGAIN, http_client, model_errors, read_to_end, redacted
 from ..retrying import Passing, Patience, persistent
-from . import failures, stream, wire
 
 if TYPE_CHECKING:
     import openai
+
 
 OFFICIAL = "https://api.openai.com/v1"
 NO_KEY = "none"

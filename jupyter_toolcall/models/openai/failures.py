@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...errors import ModelError
+from ...core.errors import ModelError
 from ..provider_client import AGAIN, one_line
 from ..retrying import Passing, asked_wait, may_pass
 

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...content.value import well_formed
-from ...errors import ModelError
-from ...events import Call, Usage
-from ...request import Reply
-from ...tools.arguments import LONGEST
+from ...core.errors import ModelError
+from ...core.events import Call, Usage
+from ...schemes.messages import Reply
+from ...tools.argument_schema import LONGEST
+from ...tools.strict_json import arguments
+from ...tools.value_copies import well_formed
 from ..provider_client import AGAIN, garbled, json_object
 from ..retrying import Passing
-from ..strict import arguments
 from .failures import broken_off
 from .wire import THOUGHTS
 

@@ -12,11 +12,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...content.value import well_formed
-from ...digest import digest
-from ...errors import ModelError
-from ...events import Call
-from ...request import Assistant, Message, Request, Result, Results, Sent, User
+from ...core.digests import digest
+from ...core.errors import ModelError
+from ...core.events import Call
+from ...schemes.messages import Assistant, Message, Request, Result, Results, Sent, User
+from ...tools.value_copies import well_formed
 from ..provider_client import legal_name
 
 Json = dict[str, Any]

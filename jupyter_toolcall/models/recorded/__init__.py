@@ -1,9 +1,4 @@
-"""Recordings: requests and replies of a model, kept in a file and replayed from it.
-
-* tape            what a recording is: turns as lines of JSON without secrets, and their file
-* difference      the first difference between a request and the recorded one (pure)
-* recorded_model  a model that replays a recording, and one that records another model
-"""
+"""Recordings of a model, and what replays them."""
 
 from .recorded_model import Recorded, Recording, StandIn
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...digest import encode
-from ...drawing.text import shown
-from ...request import Assistant, Message, Request, Result, Results, User
-from ...secrets import Hide
+from ...core.digests import encode
+from ...core.secrets import Hide
+from ...core.text import visible_text
+from ...schemes.messages import Assistant, Message, Request, Result, Results, User
 from .tape import Course, Outcomes, Told, Turn, definitions, message_json, message_of, plain, same
 
 AROUND = 24
@@ -168,5 +168,5 @@ def apart(was: str, now: str) -> tuple[str, str]:
 def _quoted(text: str, start: int) -> str:
     if not text:
         return NOTHING
-    cut = shown(text[start:].replace("\n", "⏎"), WIDEST)
+    cut = visible_text(text[start:].replace("\n", "⏎"), WIDEST)
     return f"“{'…' if start else ''}{cut}”"

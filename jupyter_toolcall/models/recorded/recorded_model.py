@@ -15,10 +15,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ...digest import digest
-from ...errors import ModelError, UsageError
-from ...request import Model, Reply, Request
-from . import tape
+from ...core.digests import digest
+from ...core.errors import ModelError, UsageError
+from ...schemes.messages import Model, Reply, Request
+from ..recorded import tape
 from .difference import Difference, difference, told_otherwise
 from .tape import Course, Turn, redacting
 
@@ -134,7 +134,7 @@ def _there(path: Path, name: str) -> Path:
 
 
 def _from_journals(path: Path, name: str, part: str) -> tuple[Course, ...]:
-    found: tuple[Course, ...] = import_module("...notebooks.courses", __package__).courses(
+    found: tuple[Course, ...] = import_module("...session.notebook_replies", __package__).courses(
         path, name, part
     )
     return found

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ...digest import encode
-from ...errors import ModelError, UsageError
-from ...events import Call, Usage
-from ...request import Assistant, Message, Reply, Request, Result, Results, User
-from ...rows.wire import json_data
-from ...secrets import HIDDEN, LEAST, Hide, hiding
-from ...tools import Tool
-from ...tools.arguments import sound
+from ...core.digests import encode
+from ...core.errors import ModelError, UsageError
+from ...core.events import Call, Usage
+from ...core.json_data import json_data
+from ...core.secrets import HIDDEN, LEAST, Hide, hiding
+from ...schemes.messages import Assistant, Message, Reply, Request, Result, Results, User
+from ...tools.argument_schema import sound
+from ...tools.tool import Tool
 
 Json = dict[str, Any]
 _BEGINS = b'{"turn": '

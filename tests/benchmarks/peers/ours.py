@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.journal.disk import open_journal
-from jupyter_toolcall.journal.seal import sealing
-from jupyter_toolcall.journal.tree import Journal
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.storage.journal_file import open_journal
+from jupyter_toolcall.storage.signatures import signer as sealing
 from tests.benchmarks.peers.work import Do, Job, main, ran
 
 

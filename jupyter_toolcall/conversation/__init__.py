@@ -1,1 +1,0 @@
-"""What the model is told, and what its replies become as facts."""

@@ -1,0 +1,290 @@
+"""Branches of a journal as a person speaks of them: their names, and what is whose."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from .entries import Entry, Label
+from .errors import UsageError
+from .events import Asked, Decided, Finished, Opened, Replied
+from .journal import Journal
+from .state_fold import state_at
+from .text import nearest
+
+SHOWN = 4
+"""So many other branches are drawn, the newest."""
+LONGEST = 60
+"""Characters of a name."""
+PLACE = "earlier place"
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A head, its name, and the first entry that is its own (None for the oldest)."""
+
+    head: str
+    name: str
+    own: str | None
+    current: bool = False
+    hidden: bool = False
+    """A person took it out of view; never the one that is current."""
+    begins: str = ""
+    """The entry that a name is given to: `own`, or the first of all."""
+    place: bool = False
+    """It is no end of its own, but a place on the way of another one."""
+
+
+def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
+    """Return all branches of a conversation, oldest first; `head` is on the current one.
+
+    Another first prompt is another conversation, also where it was set up alike; and what a
+    person said later belongs to a later cell.
+    """
+    found: list[Branch] = []
+    heads = [*_heads(journal, head)]
+    given = {label.name for label in journal.labels.values()} - {""}
+    for each in heads:
+        own = _own(journal, each) if found else None
+        begins = own or _beginning(journal, each)
+        place = each == head and any(b.begins == begins for b in found)
+        name = "main" if not found else PLACE if place else _label(journal, own)
+        label = Label() if place else journal.labels.get(begins, Label())
+        others = {b.name for b in found}
+        called = label.name[:LONGEST]
+        name = _unused(called, others) if called else _unused(name, given | others)
+        hidden = label.hidden and each != head
+        found.append(Branch(each, name, own, each == head, hidden, begins, place))
+    return tuple(found)
+
+
+def _beginning(journal: Journal, head: str) -> str:
+    return _own(journal, head) or journal.path(head)[0].id
+
+
+def parent_branch(journal: Journal, branch: Branch, known: Collection[Branch]) -> Branch | None:
+    """Return the branch that another one left, None for the oldest; `known` are all there are."""
+    before = branch.begins if branch.place else journal[branch.begins].parent
+    begins = _beginning(journal, before) if before else ""
+    others = (each for each in known if each.head != branch.head and not each.place)
+    return next((each for each in others if each.begins == begins), None)
+
+
+def _heads(journal: Journal, head: str) -> dict[str, None]:
+    shown = journal.path(head)
+    first, ids = shown[:2][-1].id, {entry.id for entry in shown}
+    heads: dict[str, None] = {}
+    for leaf in journal.leaves():
+        path = journal.path(leaf)
+        if first in (entry.id for entry in path[:2]):
+            heads[_before_later_prompts(path, ids)] = None
+    # A branch that ends on the way to the head is no other branch.
+    kept = [each for each in heads if each == head or each not in ids]
+    # A branch is as old as the place where it left an older one, however far it has come.
+    order = {entry.id: number for number, entry in enumerate(journal)}
+    kept.sort(key=lambda each: order.get(_own(journal, each) or "", -1))
+    return dict.fromkeys(kept if head in kept else [*kept, head])
+
+
+def _before_later_prompts(path: tuple[Entry, ...], ids: set[str]) -> str:
+    later = (entry for entry in path if entry.id not in ids and is_prompt(entry))
+    found = next(later, None)
+    return (found.parent or path[0].id) if found else path[-1].id
+
+
+def is_prompt(entry: Entry) -> bool:
+    """Return whether an entry is what a person said, or set up: where a cell begins."""
+    match entry.event:
+        case Opened() | Asked(by="person"):
+            return True
+    return False
+
+
+def _own(journal: Journal, head: str) -> str | None:
+    """Return where a branch last left an older one; None where it is a place on one."""
+    for entry in reversed(journal.path(head)):
+        siblings = journal.children(entry.parent)
+        if siblings and siblings[0] != entry.id:
+            return entry.id
+    return None
+
+
+def _label(journal: Journal, own: str | None) -> str:
+    if own is None:
+        return PLACE
+    entry = journal[own]
+    match entry.event:
+        case Decided(decision="edit"):
+            return _changed(journal, entry) or "edit"
+        case Decided(decision=decision):
+            return {"reject": "rejected", "answer": "answered"}.get(decision, "replay")
+        case Replied():
+            return "fork"
+    return "branch"
+
+
+def _changed(journal: Journal, entry: Entry) -> str:
+    """Name an edit by the value that it gives: `slices`."""
+    event = entry.event
+    if not isinstance(event, Decided) or event.arguments is None:
+        return ""
+    before = state_at(journal, entry.parent).call(event.call_id).proposed
+    new = [value for key, value in event.arguments.items() if before.get(key) != value]
+    text = str(new[-1]) if new and isinstance(new[-1], (str, int, float)) else ""
+    return text.lower() if 0 < len(text) <= 16 else ""
+
+
+def _unused(name: str, names: set[str]) -> str:
+    numbers = (f"{name} {n}" for n in range(2, len(names) + 3))
+    return name if name not in names else next(each for each in numbers if each not in names)
+
+
+def can_continue(
+    journal: Journal, told: str, path: tuple[Entry, ...], heads: Collection[str]
+) -> bool:
+    """Return whether a way onwards leaves all branches what they were when they were told.
+
+    `heads` are theirs; the way begins behind `told`, which has grown or gone on as recorded.
+    """
+    if not path:
+        return True
+    if journal[told].parent is None or any(isinstance(e.event, Opened) for e in path):
+        return False
+    if any(len(journal.children(entry.parent)) > 1 for entry in path):
+        return False
+    return told in heads or not ({e.id for e in path} & set(heads) or any(map(is_prompt, path)))
+
+
+def shared_with_older(journal: Journal, head: str) -> frozenset[str]:
+    """Return the entries of a branch that an older branch has too; none for the oldest."""
+    path = journal.path(head)
+    left = [n for n, e in enumerate(path) if e.parent and journal.children(e.parent)[0] != e.id]
+    return frozenset(entry.id for entry in path[: left[0]]) if left else frozenset()
+
+
+PREFIX = 4
+"""So many characters of a head's id are enough to name it, where no other begins so."""
+
+
+def current_branch(journal: Journal, head: str) -> Branch:
+    """Return the branch that a head is on."""
+    return next(each for each in branches(journal, head) if each.current)
+
+
+def branch_named(journal: Journal, head: str, name: str) -> Branch:
+    """Return a branch by its name, or by its head's id, which may be cut short.
+
+    Raises UsageError, which names the nearest.
+    """
+    known = branches(journal, head)
+    found = [each for each in known if each.name == name]
+    if not found and len(name) >= PREFIX:
+        found = [each for each in known if each.head.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    names = [each.name for each in known]
+    raise UsageError(
+        f"no branch {name!r:.80}; there {'is' if len(names) == 1 else 'are'} "
+        f"{', '.join(names)}.{nearest(name, names)}"
+    )
+
+
+def entry_named(journal: Journal, head: str, at: str) -> str:
+    """Return the place that a text names: an entry or a call as it is, a branch's head.
+
+    Raises UsageError for a name that there is not.
+    """
+    known = at in journal or at in state_at(journal, head).calls
+    return at if known else branch_named(journal, head, at).head
+
+
+def forked_from(journal: Journal, head: str) -> Branch:
+    """Return the branch that the current one left. Raises UsageError where it left none."""
+    known = branches(journal, head)
+    mine = next(each for each in known if each.current)
+    found = parent_branch(journal, mine, known)
+    if found is None:
+        others = [each.name for each in known if not each.current]
+        hint = f"name one: {', '.join(others)}" if others else "edit or fork a call to make one"
+        raise UsageError(f"{mine.name} left no other branch; {hint}")
+    return found
+
+
+def name_branch(journal: Journal, head: str, name: str, of: str | None = None) -> None:
+    """Call a branch so from now on: the current one, or the one that is called `of`.
+
+    Raises UsageError for a name that is none, or that is taken.
+    """
+    branch = current_branch(journal, head) if of is None else branch_named(journal, head, of)
+    wanted = checked_branch_name(name)
+    if branch.name == wanted:
+        return
+    taken = {each.name for each in branches(journal, head)}
+    if wanted in taken:
+        raise UsageError(f"a branch is called {wanted!r} already; {_free(wanted, taken)!r} is free")
+    _set_label(journal, branch, name=wanted)
+
+
+def hide_branch(journal: Journal, head: str, name: str, hidden: bool = True) -> None:
+    """Take a branch out of view, or back into it. Raises UsageError for the current one."""
+    branch = branch_named(journal, head, name)
+    if branch.current and hidden:
+        raise UsageError(f"{branch.name!r} is the branch on show; check another one out first")
+    _set_label(journal, branch, hidden=hidden)
+
+
+def _set_label(journal: Journal, branch: Branch, **changes: str | bool) -> None:
+    if branch.place:
+        raise UsageError(
+            "this is a place on another branch, and nothing is its own yet; go on first"
+        )
+    known = journal.labels.get(branch.begins, Label())
+    journal.label(branch.begins, replace(known, **changes))  # type: ignore[arg-type]
+
+
+def checked_branch_name(name: str) -> str:
+    """Return a name that a branch can have. Raises UsageError, which says what is allowed."""
+    said = " ".join(name.split())
+    if not said or len(said) > LONGEST or not said.isprintable() or said.startswith("-"):
+        raise UsageError(
+            f"{said!r:.80} can't be the name of a branch: at most {LONGEST} characters on one "
+            "line, all of them visible, the first no dash"
+        )
+    return said
+
+
+def _free(name: str, taken: set[str]) -> str:
+    numbered = (f"{name} {number}" for number in range(2, len(taken) + 3))
+    return next(each for each in numbered if each not in taken)
+
+
+SETTLES = ("reject", "answer")
+"""With these words a call is over."""
+
+
+def unchanged_summary(path: Sequence[Entry], recorded: Collection[str]) -> str:
+    """Return in a line what of a path was recorded before; "" where nothing was."""
+    there = [entry for entry in path if entry.id in recorded]
+    calls = len([entry for entry in there if _settles(entry)])
+    words = len([entry for entry in there if _is_decision(entry)])
+    counted = [_many(calls, "call"), _many(words, "decision")]
+    said = " and ".join(filter(None, counted)) or "All"
+    return f"{said} as before; --fresh begins anew" if there else ""
+
+
+def _settles(entry: Entry) -> bool:
+    match entry.event:
+        case Finished():
+            return True
+        case Decided(decision=decision):
+            return decision in SETTLES
+    return False
+
+
+def _is_decision(entry: Entry) -> bool:
+    """Return whether an entry is the word of a person, and not of a policy."""
+    return isinstance(entry.event, Decided) and entry.meta.get("by") != "policy"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}" if count else ""

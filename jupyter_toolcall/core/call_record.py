@@ -1,0 +1,432 @@
+"""Objects that a call names, and that nothing has produced on this branch.
+
+A replay comes to such a call where the call that produced the object fails by now. It is kept
+as data; a person and a model read which call would have produced the object.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any, Literal
+
+from .events import (
+    Call,
+    Data,
+    Decided,
+    Failed,
+    Interrupted,
+    Made,
+    Many,
+    Outcome,
+    Producer,
+    Started,
+    Uses,
+)
+from .secrets import MissingSecret
+
+_CAME: Mapping[str, str] = {
+    "failed": "failed",
+    "rejected": "was rejected",
+    "answered": "was answered",
+    "interrupted": "was interrupted",
+    "succeeded": "made none",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MissingObject:
+    """An argument that names such an object, and how the call stands that would produce it."""
+
+    path: tuple[str, ...]
+    """The keys, and the positions in lists, that lead to the argument."""
+    name: str
+    """What the object is called where it was produced."""
+    producer: Producer
+    step: int = 0
+    """The step of the call that would produce it; 0 where there is none on this branch."""
+    status: str = ""
+    """The status of that call."""
+
+    def __str__(self) -> str:
+        if not self.step:
+            return f"{self.name} (not made on this branch)"
+        part = f", part {self.producer.index + 1}," if self.producer.index else ""
+        return (
+            f"{self.name} (not made on this branch: call {self.step}{part} {in_words(self.status)})"
+        )
+
+
+def in_words(status: str) -> str:
+    """Return how a call came to produce nothing."""
+    return _CAME.get(status, "has not run")
+
+
+def shown(arguments: Mapping[str, Any], missing: Sequence[MissingObject]) -> Mapping[str, Any]:
+    """Return arguments as they are shown: what is missing is no name of an object in them."""
+    for each in missing:
+        arguments = _replaced(arguments, each.path, str(each))
+    return arguments
+
+
+def at_path(value: Any, path: tuple[str, ...]) -> Any:
+    """Return what a path leads to; None where it leads to nothing."""
+    for step in path:
+        match value:
+            case Mapping() if step in value:
+                value = value[step]
+            case list() if step.isdecimal() and int(step) < len(value):
+                value = value[int(step)]
+            case _:
+                return None
+    return value
+
+
+def with_names(arguments: Mapping[str, Any], missing: Sequence[MissingObject]) -> Mapping[str, Any]:
+    """Return arguments that were shown with the bare names in them."""
+    for each in missing:
+        arguments = _replaced(arguments, each.path, each.name)
+    return arguments
+
+
+def _replaced(value: Any, path: tuple[str, ...], text: str) -> Any:
+    """Return a value with a text where a path leads to."""
+    if not path:
+        return text
+    first, rest = path[0], path[1:]
+    match value:
+        case Mapping() if first in value:
+            return {**value, first: _replaced(value[first], rest, text)}
+        case list() if first.isdecimal() and int(first) < len(value):
+            at = int(first)
+            return [*value[:at], _replaced(value[at], rest, text), *value[at + 1 :]]
+    return value
+
+
+SAVE = "save"
+CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+"""What providers take as an id; any other one is replaced by one that they take."""
+RecordedStatus = Literal[
+    "proposed", "approved", "succeeded", "failed", "rejected", "answered", "interrupted", "unknown"
+]
+Status = RecordedStatus | Literal["running"]
+"""The journal says nothing of a call while it runs: that is known where it runs alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCall:
+    """A call as the model asked for it. Nothing of it changes after the reply."""
+
+    call: Call
+    entry: str
+    """The entry of the reply that asked for it on this branch."""
+    step: int
+    turn: int
+    index: int = 0
+    """Which call of that reply it is, counted from 0."""
+    stale: bool = False
+    """Whether the model asked for it by results that read otherwise now."""
+    history: str = ""
+    """Why it may have run already, where this machine cannot tell: its reply was "copied" with
+    calls that had no result, lines behind it were "damaged", an "older" version recorded it, it
+    is "unverified" here, or a person "kept" its recorded result."""
+    reply: str = ""
+    """The entry of the reply that asked for it; the first one where a replay repeated it."""
+    secrets: tuple[str, ...] = ()
+    """The keys of the markers that stand for values in the reply that asked for it."""
+    missing: tuple[MissingObject, ...] = ()
+    """What its arguments name and nothing has produced on this branch."""
+    tokens: int = 0
+    """Of the request that the reply answered. The first call of a reply counts them, and of a
+    reply that a replay repeated no call does."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CallRecord:
+    """A call, as it stands at one entry of its branch.
+
+    A program reads these; the engine reads the rest too.
+
+    - `id`, `tool`: what the model called. A call keeps its id when it is replayed.
+    - `arguments`: as they ran, or would run, or else as they were asked for.
+    - `status`: "proposed", "approved", "running", "succeeded", "failed", "rejected", "answered",
+      "interrupted" or "unknown" (it started, and its outcome is not recorded).
+    - `result`: plain data, the name of an object, or a list of names; None where it has none.
+    - `object`: the name of the first object of the result, "" for none.
+    - `error`: why it failed or was rejected, "" where it did not and was not.
+
+    Two records are equal where these are equal, on whatever branch. `same_facts` compares all
+    that is recorded of them.
+
+    Example:
+        >>> [(call.tool, call.result) for call in session.calls]
+        [('Potato_peel', 'Potato#2'), ('Potato_weigh', 180.0)]
+    """
+
+    asked_call: AskedCall
+    decided: Decided | None = None
+    started: Started | None = None
+    outcome: Outcome | None = None
+    objects: tuple[str, ...] = ()
+    """The names of the objects that it came to."""
+    own: bool = True
+    """Whether this machine decided on it. Another's decision is history: it allows nothing."""
+    code: str = ""
+    """The digest of the text that says what its tool was made of when it ran."""
+    missing_decided: tuple[MissingObject, ...] = ()
+    """What the arguments of the decision name and nothing has produced on this branch."""
+    running: bool = False
+    """Whether its tool runs right now."""
+    runs_with: Mapping[str, Any] | None = None
+    """The arguments with which it would run, where it waits and that was looked at."""
+
+    # -- what the model asked for ----------------------------------------------------------
+
+    @property
+    def call(self) -> Call:
+        """The call, as the recorded reply holds it."""
+        return self.asked_call.call
+
+    @property
+    def id(self) -> str:
+        return self.asked_call.call.id
+
+    @property
+    def tool(self) -> str:
+        return self.asked_call.call.tool
+
+    @property
+    def step(self) -> int:
+        return self.asked_call.step
+
+    @property
+    def turn(self) -> int:
+        return self.asked_call.turn
+
+    @property
+    def tokens(self) -> int:
+        return self.asked_call.tokens
+
+    @property
+    def history(self) -> str:
+        return self.asked_call.history
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the reply that asked for it is not verified as recorded by this machine."""
+        return self.history in ("unverified", "older")
+
+    @property
+    def key(self) -> str:
+        """What tells it apart from the calls of all branches."""
+        return f"{self.asked_call.entry[:12]}.{self.asked_call.index}"
+
+    @property
+    def proposed(self) -> Mapping[str, Any]:
+        """The arguments that the model asked for."""
+        asked = self.asked_call
+        return shown(asked.call.arguments, asked.missing) if asked.missing else asked.call.arguments
+
+    # -- what was decided ------------------------------------------------------------------
+
+    @property
+    def edited(self) -> bool:
+        return self.decided is not None and self.decided.decision == "edit"
+
+    @property
+    def reason(self) -> str:
+        """Why a person, or the policy, decided so."""
+        return self.decided.reason if self.decided is not None else ""
+
+    @property
+    def bound(self) -> str:
+        """The digest of what was approved; "" where nothing was."""
+        if self.started is not None and self.started.bound:
+            return self.started.bound
+        return self.decided.bound if self.decided is not None else ""
+
+    @property
+    def decision(self) -> str:
+        """What was decided on it: a person's decision, or "approve" for the policy's."""
+        if self.decided is not None:
+            return self.decided.decision
+        return "approve" if self.bound else ""
+
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """The arguments to run with: a person's, where they were edited."""
+        if self.decided is None or self.decided.arguments is None:
+            return self.proposed
+        return shown(self.decided.arguments, self.missing_decided)
+
+    @property
+    def missing(self) -> tuple[MissingObject, ...]:
+        """What these arguments name and nothing has produced here: it can't run with them."""
+        decided = self.decided is not None and self.decided.arguments is not None
+        return self.missing_decided if decided else self.asked_call.missing
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the markers in these arguments that stand for values.
+
+        Raises MissingSecret where another machine, or an older version, recorded them: a
+        marker of theirs would get a value of this environment.
+        """
+        decided = self.decided if self.decided and self.decided.arguments is not None else None
+        keys = self.asked_call.secrets if decided is None else decided.secrets
+        if keys and (self.foreign if decided is None else not self.own):
+            who = "an older version" if self.history == "older" else "another computer"
+            raise MissingSecret(
+                f"This call holds {{secret:{keys[0]}}}, which {who} recorded. Edit the "
+                "call and write the value."
+            )
+        return keys
+
+    def demand_keys(self) -> None:
+        """Raise MissingSecret where another machine says which of its markers stand for values.
+
+        Whoever takes over its decision as this machine's own would give it our secrets.
+        """
+        _ = self.keys
+
+    def allows(self, approval_digest: str) -> bool:
+        """Return whether exactly this may run, as this machine decided."""
+        return self.own and self.status == "approved" and self.bound == approval_digest
+
+    def approval(self, approval_digest: str) -> Decided:
+        """Return the decision that lets this call run as it stands: a person's edit stays.
+
+        Raises MissingSecret where the edit is another machine's, and holds secrets.
+        """
+        self.demand_keys()
+        if self.decided is not None and self.edited:
+            return replace(self.decided, bound=approval_digest)
+        return Decided(self.id, "approve", approval_digest)
+
+    # -- how it ran ------------------------------------------------------------------------
+
+    @property
+    def status(self) -> Status:
+        return "running" if self.running else self.recorded_status
+
+    @property
+    def recorded_status(self) -> RecordedStatus:
+        """The status by the journal alone."""
+        decision = self.decided.decision if self.decided is not None else ""
+        if decision == "reject":
+            return "rejected"
+        if decision == "answer":
+            return "answered"
+        match self.outcome:
+            case None if self.started is not None:
+                return "unknown"
+            case None:
+                return "approved" if decision else "proposed"
+            case Failed():
+                return "failed"
+            case Interrupted():
+                return "interrupted"
+        return "succeeded"
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments as they ran, or would run, or else as they were asked for."""
+        if self.runs_with is not None:
+            return self.runs_with
+        if self.started is not None and self.started.arguments is not None:
+            return self.started.arguments
+        return self.asked
+
+    @property
+    def uses(self) -> Uses:
+        """The objects that its arguments named when it ran; empty where it did not run."""
+        return self.started.uses if self.started is not None else {}
+
+    @property
+    def produced(self) -> tuple[Made, ...]:
+        """The objects that it produced, without those that it only gave back."""
+        return tuple(made for made in objects_of(self.outcome) if made.producer.call == self.id)
+
+    @property
+    def data(self) -> Any:
+        """The plain data that it came to; None where it came to something else."""
+        return self.outcome.data if isinstance(self.outcome, Data) else None
+
+    @property
+    def result(self) -> Any:
+        """What it came to: data, the name of an object, or a list of names; None for nothing."""
+        if isinstance(self.outcome, Data):
+            return self.outcome.data
+        return [*self.objects] if len(self.objects) > 1 else self.object or None
+
+    @property
+    def object(self) -> str:
+        """The name of the first object that it came to; "" for none."""
+        return self.objects[0] if self.objects else ""
+
+    @property
+    def error(self) -> str:
+        """Why it failed, or was rejected; "" where it did not and was not."""
+        match self.outcome:
+            case Failed(message):
+                return message
+            case Interrupted():
+                return "interrupted"
+        return ""
+
+    # -- what changes ----------------------------------------------------------------------
+
+    def with_decision(
+        self, decided: Decided, own: bool, missing: tuple[MissingObject, ...]
+    ) -> CallRecord:
+        """Return this call as it stands once somebody has decided on it."""
+        return CallRecord(self.asked_call, decided, None, None, (), own, self.code, missing)
+
+    def with_start(self, started: Started, own: bool, code: str) -> CallRecord:
+        """Return this call as it stands once its tool has started."""
+        missing = self.missing_decided
+        return CallRecord(self.asked_call, self.decided, started, None, (), own, code, missing)
+
+    def with_outcome(self, outcome: Outcome, objects: tuple[str, ...]) -> CallRecord:
+        """Return this call as it stands once it has come to its outcome."""
+        decided, started, missing = self.decided, self.started, self.missing_decided
+        return CallRecord(
+            *(self.asked_call, decided, started, outcome, objects, self.own, self.code, missing)
+        )
+
+    # -- two records -----------------------------------------------------------------------
+
+    def same_facts(self, other: CallRecord) -> bool:
+        """Return whether all that is recorded of two calls is the same."""
+        return self is other or all(
+            getattr(self, name) == getattr(other, name) for name in _RECORDED
+        )
+
+    def __eq__(self, other: Any) -> bool:
+        if not isinstance(other, CallRecord):
+            return NotImplemented
+        return self is other or _public(self) == _public(other)
+
+    def __repr__(self) -> str:
+        fields = (f"{name}={value!r}" for name, value in zip(_PUBLIC, _public(self), strict=True))
+        return f"CallRecord({', '.join(fields)})"
+
+
+_PUBLIC = ("id", "tool", "arguments", "status", "result", "error", "object")
+_RECORDED = (
+    *("asked_call", "decided", "started", "outcome", "objects"),
+    *("own", "code", "missing_decided"),
+)
+_public = attrgetter(*_PUBLIC)
+
+
+def objects_of(outcome: Outcome | None) -> tuple[Made, ...]:
+    """Return the objects that an outcome holds."""
+    match outcome:
+        case Made():
+            return (outcome,)
+        case Many(objects):
+            return objects
+    return ()

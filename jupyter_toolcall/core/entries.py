@@ -1,0 +1,202 @@
+"""What a journal holds, and the line of JSON that it is in a file.
+
+A line ends with the sum of what stands before, so that any damage is seen; an entry of this
+user's machine is sealed, line and all. The first line says which format the others have.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from .digests import digest, encode
+from .errors import BrokenJournal, NewerJournal
+from .events import Decided, Event, Finished, Replied, Started, from_json, to_json
+
+VERSION = 2
+"""The version of the format, in journals on disk and in all that holds a journal's entries.
+
+1: lines have sums and seals. 2: what made an object is data with fields, and a seal is of the
+version too. `older_versions` says what is done with lines of an older version.
+"""
+Seal = Callable[[str], str]
+"""Returns for a text what only this user's machine can return."""
+When = Literal["soon", "now", "first"]
+"""How soon a line has to be on disk: with the next one; now, or else as soon as that can be;
+or before anything else happens, so that where it can't be it was never said."""
+BROKEN = (
+    *(ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError),
+    *(BrokenJournal,),
+)
+"""What reading a damaged line may raise."""
+_NO_PARENT = re.compile(r'\{"id":"[0-9a-f]{32}"(?=,"event":)')
+_SUM = re.compile(r',"sum":"([0-9a-f]{8})"}')
+_SEAL = re.compile(r',"seal":"([0-9a-f]{32})"}')
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An event, and the entry that it follows. `meta` is not part of its name:
+    time, duration, prints, who decided."""
+
+    id: str
+    parent: str | None
+    event: Event
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    own: bool = True
+    """Whether this user's machine wrote it. Any other is history: it allows nothing."""
+
+    @property
+    def verified(self) -> bool:
+        """Whether it allows what it says: this machine wrote it, and nothing it says of may have
+        gone on elsewhere (in a copy, or in lines that were lost)."""
+        return self.own and "may_have_run" not in self.meta
+
+    def line(self, seal: Seal | None = None, above: str | None = None, event: Any = None) -> str:
+        """Return the entry as a line, sealed where it is this machine's own.
+
+        `above` is the entry of the line before: as a parent it is left out. `event` is the
+        event's JSON, where the caller has it already.
+        """
+        data = {"id": self.id, "parent": self.parent, "event": event or to_json(self.event)}
+        data |= {"meta": dict(self.meta)} if self.meta else {}
+        return line(data, seal if self.own else None, above)
+
+    @property
+    def when(self) -> When:
+        """What allows an effect is on disk before the effect; what was said or done, now."""
+        match self.event:
+            case Started() | Decided(decision="approve" | "edit"):
+                return "first"
+            case Replied(calls=[_, *_]):
+                # What it asks for starts right behind it, or waits for a person.
+                return "soon"
+            case Decided() | Finished() | Replied():
+                return "now"
+        return "soon"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """How a person calls a branch, and whether it is out of view: no fact, and in no digest."""
+
+    name: str = ""
+    hidden: bool = False
+
+    def line(self, entry_id: str) -> str:
+        """Return the label of the branch that an entry begins as a line."""
+        more = {"name": self.name} if self.name else {}
+        return line({"branch": entry_id, **more, **({"hidden": True} if self.hidden else {})})
+
+
+def name(parent: str | None, event: Event) -> str:
+    """Return the id of an entry: the digest of its parent and of its event."""
+    return name_by_json(parent, to_json(event))
+
+
+def name_by_json(parent: str | None, event: Any) -> str:
+    """Return the id of an entry by the JSON of its event."""
+    return digest("entry", parent or "", event)
+
+
+def text_line(known: str, value: Any) -> str:
+    """Return a text or a definition that entries refer to as a line."""
+    return line({"text": known, "value": value})
+
+
+def line(data: Mapping[str, Any], seal: Seal | None = None, above: str | None = None) -> str:
+    """Return data as a line of JSON that shows any damage, and with `seal` who wrote it.
+
+    `above` is the entry of the line before: as a parent it is left out.
+    """
+    text = encode(data)
+    # The seal is that of the whole line: nobody can give it another parent.
+    sealed = f',"seal":"{seal(_sealed_text(text, VERSION))}"' if seal is not None else ""
+    if above is not None and data.get("parent") == above:
+        text = text.replace(f',"parent":"{above}"', "", 1)
+    text = f"{text[:-1]}{sealed}}}"
+    return f'{text[:-1]},"sum":"{_sum(text)}"}}'
+
+
+def read(
+    text: str, version: int, seal: Seal | None, above: str | None = None
+) -> tuple[Mapping[str, Any], bool]:
+    """Return what a line says, and whether this machine sealed it.
+
+    `version` is that of the lines so far; before formats were counted (version 0) there were no
+    sums. `above` is the entry of the line before, which is the parent where the line names none.
+    Raises one of BROKEN for a damaged line, NewerJournal for the first line of a newer format.
+    """
+    found = _SUM.fullmatch(text, max(len(text) - 18, 0))
+    if found is not None:
+        text = f"{text[: found.start()]}}}"
+        if _sum(text) != found[1]:
+            raise BrokenJournal("a line does not fit its sum")
+    elif version > 0:
+        raise BrokenJournal("a line has no sum")
+    if above is not None and (bare := _NO_PARENT.match(text)) is not None:
+        text = f'{bare[0]},"parent":"{above}"{text[bare.end() :]}'
+    text, sealed = _unsealed(text, version, seal)
+    data = json.loads(text)
+    if found is None and ("sum" in data or "journal" in data):
+        raise BrokenJournal("a line's sum was changed")
+    if "journal" in data:
+        refuse_newer(data["journal"])
+    return data, sealed
+
+
+def refuse_newer(version: Any) -> None:
+    """Raise NewerJournal for a version that is not known here, BrokenJournal for none at all."""
+    if type(version) is not int or version < 0:
+        raise BrokenJournal("the version of the journal is no number")
+    if version > VERSION:
+        raise NewerJournal(
+            f"the journal was written by a newer version of jupyter-toolcall (format "
+            f"{version}, and this one reads {VERSION}); update it to read this"
+        )
+
+
+def entry(data: Mapping[str, Any], own: bool) -> Entry:
+    """Return the entry that a line says. Raises one of BROKEN where it does not fit its digest.
+
+    What this machine sealed has the name that it was given.
+    """
+    event = from_json(data["event"])
+    if not own and name(data["parent"], event) != data["id"]:
+        raise BrokenJournal("an entry does not fit its digest")
+    return Entry(data["id"], data["parent"], event, data.get("meta") or {}, own)
+
+
+def label(data: Mapping[str, Any]) -> Label:
+    """Return the label that a line says."""
+    return Label(str(data.get("name", "")), bool(data.get("hidden")))
+
+
+def _unsealed(text: str, version: int, seal: Seal | None) -> tuple[str, bool]:
+    """Return a line without its seal, and whether that is this machine's for this version."""
+    found = _SEAL.fullmatch(text, max(len(text) - 43, 0))
+    if found is None:
+        return text, False
+    text = f"{text[: found.start()]}}}"
+    return text, seal is not None and seal(_sealed_text(text, version)) == found[1]
+
+
+def _sealed_text(text: str, version: int) -> str:
+    """Return what the seal of a line is of.
+
+    Since version 2 that is the version too: else a line of an older version, below a first
+    line that was changed, would be verified as one of today and allow what it says.
+    """
+    return text if version < 2 else f"{version} {text}"
+
+
+def _sum(text: str) -> str:
+    return f"{zlib.crc32(text.encode()):08x}"
+
+
+HEADER = line({"journal": VERSION})
+"""The first line."""

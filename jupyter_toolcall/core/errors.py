@@ -1,0 +1,88 @@
+"""Every error that this package raises on purpose, and nothing else.
+
+Each message is for the person who reads it: what was wrong, where, what is allowed,
+what to do. In a notebook an error is its message alone, without a traceback.
+
+* ToolcallError
+  + DefinitionError   a tool, a type or a toolbox cannot be made from what was given
+  + UsageError        a name, an option or an argument is wrong
+  + CallError         a call cannot run as it was asked for: the model is told
+  + Absent            the value of an object is not in this kernel: a replay makes it again
+  + NotYourTurn       a decision or a result came for a call that does not wait for it
+  + UnknownEntry      a journal has no such entry
+  + BrokenJournal     a journal does not fit its own digests
+    + NewerJournal    a newer version of this package wrote it
+  + UnreadableJournal  a session's journal is on this computer and cannot be read
+  + NotKept           what allows an effect can't be written down, so nothing ran
+  + ModelError        a model could not answer; the session can go on from there
+  + Unfinished        a session stopped before it had what was asked of it
+  + Stopped           a person stopped it; it can go on from there
+"""
+
+from __future__ import annotations
+
+from .text import LINES, printable
+
+
+class ToolcallError(Exception):
+    """Base class of the errors that this package raises on purpose."""
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython shows these lines in place of a traceback."""
+        return [f"toolchat: {printable(str(self), LINES)}"]
+
+
+class DefinitionError(ToolcallError):
+    """A tool, a type or a toolbox cannot be made from what was given."""
+
+
+class UsageError(ToolcallError):
+    """A name, an option or an argument is wrong."""
+
+
+class CallError(ToolcallError):
+    """A call cannot run as it was asked for. `fields` says which arguments, and why."""
+
+    def __init__(self, message: str, fields: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.fields = fields or {}
+
+
+class Absent(ToolcallError):
+    """The value of an object is not in this kernel; a replay makes it again."""
+
+
+class NotYourTurn(ToolcallError):
+    """A decision or a result came for a call that does not wait for it."""
+
+
+class UnknownEntry(ToolcallError):
+    """A journal has no such entry."""
+
+
+class BrokenJournal(ToolcallError):
+    """A journal does not fit its own digests."""
+
+
+class NewerJournal(BrokenJournal):
+    """A newer version of this package wrote a journal."""
+
+
+class UnreadableJournal(ToolcallError):
+    """A session's journal is on this computer and cannot be read: its calls may have run."""
+
+
+class NotKept(ToolcallError):
+    """What allows an effect can't be written down, so nothing ran; it can be tried again."""
+
+
+class ModelError(ToolcallError):
+    """A model could not answer."""
+
+
+class Unfinished(ToolcallError):
+    """A session stopped before it had what was asked of it."""
+
+
+class Stopped(ToolcallError):
+    """A person stopped a session."""

@@ -1,0 +1,501 @@
+"""What the entries of a tree lead to: one pure fold, and those of its results that are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Generic, TypeVar, overload
+
+from ..core import entries
+from .digests import digest
+from .entries import BROKEN, HEADER, VERSION, Entry, Label, Seal, When, name, name_by_json
+from .errors import BrokenJournal, NewerJournal, UnknownEntry
+from .events import Asked, Decided, Event, Finished, Replied, Started, to_json
+from .interrupts import Hold
+from .older_versions import Upgrade
+from .secrets import Secrets, hide_event_secrets
+
+S = TypeVar("S")
+RECENT = 256
+"""How many results at most are kept because they were computed last."""
+EVERY = 64
+"""One in so many on each path is kept for good, so that any other is soon computed again."""
+
+
+class Fold(Generic[S]):
+    """The results of `evolve` at the entries of a journal, the first of which gets `start`.
+
+    A session's state is several kB, so keeping it for each of its entries would be most of its
+    memory. What is asked for in order, either way, costs one step each.
+    """
+
+    def __init__(
+        self, entries: Mapping[str, Entry], evolve: Callable[[S, Entry], S], start: S
+    ) -> None:
+        self._entries, self._evolve, self._start = entries, evolve, start
+        self._recent: dict[str, tuple[S, int]] = {}
+        """Each with the number of entries since the last one on its path that is kept."""
+        self._kept: dict[str, S] = {}
+
+    def at(self, head: str | None) -> S:
+        """Return what the entries up to `head` lead to.
+
+        Raises UnknownEntry for a head that is not in the journal, and what `evolve` raises.
+        """
+        if head is None:
+            return self._start
+        known = self._recent.get(head)
+        if known is not None:
+            return known[0]
+        ahead: list[Entry] = []
+        since = 0
+        state = self._start
+        while head is not None:
+            if (recent := self._recent.get(head)) is not None:
+                state, since = recent
+                break
+            if (kept := self._kept.get(head)) is not None:
+                state = kept
+                break
+            try:
+                entry = self._entries[head]
+            except KeyError:
+                raise UnknownEntry(f"this journal has no entry {head!r}") from None
+            ahead.append(entry)
+            head = entry.parent
+        for entry in reversed(ahead):
+            state = self._evolve(state, entry)
+            since = self._keep(entry.id, state, since + 1)
+        if not ahead and head is not None:
+            self._keep(head, state, since)
+        return state
+
+    def _keep(self, entry_id: str, state: S, since: int) -> int:
+        recent = self._recent
+        if since >= EVERY:
+            self._kept[entry_id] = state
+            since = 0
+        recent[entry_id] = state, since
+        if len(recent) > RECENT:
+            # Many at once: finding the first key of a dict passes all that were deleted before it.
+            for oldest in list(recent)[: RECENT // 2]:
+                recent.pop(oldest, None)
+        return since
+
+    def forget(self, entry_id: str) -> None:
+        """Forget the result at one entry."""
+        self._recent.pop(entry_id, None)
+        self._kept.pop(entry_id, None)
+
+
+T = TypeVar("T")
+
+
+class Trail(Sequence[T]):
+    """An immutable sequence; what `add` returns shares all items with what it grew from.
+
+    Growing the newest one costs O(1); growing an older one, as a fork does, copies.
+    """
+
+    __slots__ = ("_items", "_length")
+
+    def __init__(self, items: Iterable[T] = ()) -> None:
+        self._items = list(items)
+        self._length = len(self._items)
+
+    def add(self, item: T) -> Trail[T]:
+        """Return this sequence with one more item at its end."""
+        grown = Trail.__new__(Trail)
+        fresh = len(self._items) == self._length
+        grown._items = self._items if fresh else self._items[: self._length]
+        grown._items.append(item)
+        grown._length = self._length + 1
+        return grown
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[T]:
+        for index in range(self._length):
+            yield self._items[index]
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(self._length)
+            return self._items[start:stop:step] if step > 0 else self._items[: self._length][index]
+        if not -self._length <= index < self._length:
+            raise IndexError(f"{index} is outside of {self._length} items")
+        return self._items[index if index >= 0 else index + self._length]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"Trail({list(self)!r})"
+
+
+__all__ = ["Entry", "Journal", "Label", "Seal", "When", "Write", "name"]
+
+
+Write = Callable[[str, When], None]
+"""Takes a line, and how soon it has to be on disk."""
+
+
+class Journal:
+    """All branches of a session, and the texts that they share."""
+
+    def __init__(self, write: Write | None = None, seal: Seal | None = None) -> None:
+        self._entries: dict[str, Entry] = {}
+        self._order: list[Entry] = []
+        self._children: dict[str | None, tuple[str, ...]] = {}
+        self._folds: dict[Callable[[Any, Entry], Any], Fold[Any]] = {}
+        self._checks: list[Fold[Any]] = []
+        self._write, self._seal = write, seal
+        self._above: str | None = None
+        """The entry of the line that was read, or written, last."""
+        self.texts: dict[str, Any] = {}
+        """Tool definitions and system texts, by digest."""
+        self.labels: dict[str, Label] = {}
+        """What branches are called, by the entry that each begins with; the latest holds."""
+        self.secrets: Secrets | None = None
+        """What is hidden in all that is added from now on; None where a file is only read."""
+        self.version = 0
+        """The format of the text that it was read from; 0 before formats were counted."""
+        self._upgrade = Upgrade()
+
+    def write_to(self, write: Write, seal: Seal | None = None) -> None:
+        """From now on give new lines to `write` too, its own entries sealed."""
+        self._write, self._seal, self._above = write, seal, None
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries.values())
+
+    def __contains__(self, entry_id: object) -> bool:
+        return entry_id in self._entries
+
+    def __getitem__(self, entry_id: str) -> Entry:
+        try:
+            return self._entries[entry_id]
+        except KeyError:
+            raise UnknownEntry(f"this journal has no entry {entry_id!r}") from None
+
+    def append(
+        self,
+        parent: str | None,
+        event: Event,
+        meta: Mapping[str, Any] | None = None,
+        own: bool = True,
+        again: bool = False,
+        moved: Callable[[Entry], None] | None = None,
+    ) -> Entry:
+        """Add an event after `parent`, without secrets, and return its entry.
+
+        Adding what is already there returns the entry that is there, with its own meta;
+        but what another machine wrote becomes this one's own where this one says it too, and
+        the marks `stale` and `may_have_run` are gone where the same is said without them.
+        What is only said again, and allows nothing anew, is on disk soon enough (`again`).
+        `moved` is called with the entry before any interrupt can come.
+        Raises UnknownEntry for a parent that is not here, and what a fold raises that
+        checks it: then nothing is added.
+        """
+        if self.secrets is not None and self.secrets.values:
+            event, meta = hide_event_secrets(event, self.secrets), self.secrets.hide(meta or {})
+        # An interrupt comes before or behind it: memory, disk and cursor have the same entries.
+        with Hold(firm=True):
+            entry = self._insert(parent, event, meta, own, again)
+            if moved is not None:
+                moved(entry)
+            return entry
+
+    def _insert(
+        self,
+        parent: str | None,
+        event: Event,
+        meta: Mapping[str, Any] | None,
+        own: bool,
+        again: bool = False,
+    ) -> Entry:
+        if parent is not None and parent not in self._entries:
+            raise UnknownEntry(f"this journal has no entry {parent!r}")
+        data = to_json(event)
+        entry_id = name_by_json(parent, data)
+        known = self._entries.get(entry_id)
+        if known is not None:
+            marks = {"stale", "may_have_run", "kept"} & known.meta.keys()
+            said_anew = not known.own or bool(marks - (meta or {}).keys())
+            return self._adopt(known, meta or {}) if own and said_anew else known
+        entry = Entry(entry_id, parent, event, meta or {}, own)
+        return self._add(entry, data, again)
+
+    def _add(self, entry: Entry, data: Any = None, again: bool = False) -> Entry:
+        self._entries[entry.id] = entry
+        try:
+            for fold in self._checks:
+                fold.at(entry.id)
+            self._write_entry(entry, data, again)
+        # An entry that does not fit, or cannot be written down, was never here.
+        except BaseException:
+            self._forget(entry.id)
+            raise
+        self._order.append(entry)
+        self._children[entry.parent] = (*self._children.get(entry.parent, ()), entry.id)
+        return entry
+
+    def adopt(self, metas: Mapping[str, Mapping[str, Any]]) -> None:
+        """Make entries, by id, this machine's own with new meta, as a person vouches for them.
+
+        They are the entries of one path, oldest first. What follows them is folded again.
+        """
+        with Hold(firm=True):
+            if metas:
+                self._fold_again(next(iter(metas)))
+            for entry_id, meta in metas.items():
+                self._replace(self[entry_id], meta)
+
+    def _adopt(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
+        """Say as this machine's own, and of today, what is there; what follows is folded anew."""
+        self._fold_again(known.id)
+        return self._replace(known, meta)
+
+    def _fold_again(self, entry_id: str) -> None:
+        """Forget what was computed of an entry and of all that follow it."""
+        behind = [entry_id]
+        for each in behind:
+            behind += self.children(each)
+            for fold in self._folds.values():
+                fold.forget(each)
+
+    def _replace(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
+        entry = Entry(known.id, known.parent, known.event, meta)
+        self._write_entry(entry)
+        self._entries[known.id] = entry
+        self._order.append(entry)
+        return entry
+
+    def _write_entry(self, entry: Entry, data: Any = None, again: bool = False) -> None:
+        if self._write is not None:
+            when = "soon" if again else entry.when
+            self._write(entry.line(self._seal, self._above, data), when)
+            self._above = entry.id
+
+    def _forget(self, entry_id: str) -> None:
+        del self._entries[entry_id]
+        for fold in self._folds.values():
+            fold.forget(entry_id)
+
+    def mark_open_calls(self, why: str) -> None:
+        """Mark at the end of each branch what may have gone on elsewhere, for a person to decide.
+
+        That is a reply with calls that have no result, and an approval whose call has not
+        started. `why` is the value of `may_have_run` in their meta: "copied" or "damaged".
+        What is not verified is asked about anyway.
+        """
+        for leaf in self.leaves():
+            over: set[str] = set()
+            for entry in self._to_last_reply(leaf):
+                match entry.event:
+                    case Finished(call_id) | Started(call_id):
+                        over.add(call_id)
+                    case Decided(call_id, "reject" | "answer"):
+                        over.add(call_id)
+                    case Decided(call_id) if call_id not in over:
+                        self._mark(entry, why)
+                    case Replied(calls=calls) if not over.issuperset(call.id for call in calls):
+                        self._mark(entry, why)
+
+    def mark_replies(self, replies: Collection[str], why: str) -> None:
+        """Mark replies, by entry, whose calls may have run elsewhere, for a person to decide."""
+        for entry_id in replies:
+            self._mark(self[entry_id], why)
+
+    def _to_last_reply(self, head: str | None) -> Iterator[Entry]:
+        """Yield the entries from `head` back to the last reply."""
+        while head is not None:
+            entry = self[head]
+            yield entry
+            head = None if isinstance(entry.event, Replied | Asked) else entry.parent
+
+    def _mark(self, entry: Entry, why: str) -> None:
+        if entry.verified:
+            self._adopt(entry, {**entry.meta, "may_have_run": why})
+
+    def since(self, count: int) -> list[Entry]:
+        """Return the entries behind the first `count`, in the order in which they came."""
+        return self._order[count:]
+
+    def remember(self, value: Any) -> str:
+        """Keep a text or a definition that entries refer to, without secrets; return its digest."""
+        value = value if self.secrets is None else self.secrets.hide(value)
+        known = digest("text", value)
+        if known not in self.texts:
+            if self._write is not None:
+                self._write(entries.text_line(known, value), "soon")
+            self.texts[known] = value
+        return known
+
+    def label(self, entry_id: str, label: Label) -> None:
+        """Call the branch that begins with an entry so from now on. Raises UnknownEntry."""
+        begins = self[entry_id].id
+        if self.labels.get(begins, Label()) == label:
+            return
+        if self._write is not None:
+            self._write(label.line(begins), "soon")
+        self.labels[begins] = label
+
+    def children(self, entry_id: str | None) -> tuple[str, ...]:
+        """Return the ids of the entries that follow an entry, oldest first."""
+        return self._children.get(entry_id, ())
+
+    def leaves(self) -> tuple[str, ...]:
+        """Return the ids of the entries that nothing follows, oldest first."""
+        return tuple(key for key in self._entries if not self._children.get(key))
+
+    def path(self, head: str | None, after: str | None = None) -> tuple[Entry, ...]:
+        """Return the entries up to `head`, from the first (or from behind `after`)."""
+        found = []
+        while head is not None and head != after:
+            found.append(self[head])
+            head = found[-1].parent
+        return tuple(reversed(found))
+
+    def fold(
+        self,
+        head: str | None,
+        evolve: Callable[[S, Entry], S],
+        start: S,
+        *,
+        checks_entries: bool = False,
+    ) -> S:
+        """Return the result of `evolve` over the entries up to `head`.
+
+        `evolve` is the key under which results are kept, so it has to be one lasting
+        function, and to go with one `start` and one `checks_entries`. With `checks_entries`,
+        from now on no entry is added for which `evolve` raises.
+        """
+        fold: Fold[S] | None = self._folds.get(evolve)
+        if fold is None:
+            fold = self._folds[evolve] = Fold(self._entries, evolve, start)
+            if checks_entries:
+                self._checks.append(fold)
+        return fold.at(head)
+
+    # -- as text ------------------------------------------------------------------------
+
+    def dumps(self, seal: Seal | None = None) -> str:
+        """Return the journal as JSON Lines, its own entries sealed."""
+        return "".join(f"{line}\n" for line in (HEADER, *self.lines(seal)))
+
+    def lines(self, seal: Seal | None = None, known: Journal | None = None) -> Iterator[str]:
+        """Yield the lines of all that is here, and not in a journal that is known already."""
+        known = Journal() if known is None else known
+        yield from (
+            entries.text_line(key, value)
+            for key, value in self.texts.items()
+            if key not in known.texts
+        )
+        above: str | None = None
+        for entry in self:
+            if entry.id not in known or (entry.own and entry != known[entry.id]):
+                yield entry.line(seal, above)
+                above = entry.id
+        yield from (
+            label.line(begins)
+            for begins, label in self.labels.items()
+            if known.labels.get(begins) != label
+        )
+
+    def join(self, other: Journal) -> None:
+        """Take in all that another journal of this session has; nothing of it is written."""
+        with Hold(firm=True):
+            write, self._write = self._write, None
+            try:
+                self.texts.update(other.texts)
+                for entry in other:
+                    # What is recorded has the name that it has.
+                    self._insert(entry.parent, entry.event, entry.meta, entry.own)
+                self.labels.update(other.labels)
+            finally:
+                self._write = write
+
+    @classmethod
+    def loads(cls, text: str, seal: Seal | None = None) -> Journal:
+        """Read a journal back.
+
+        An entry is this machine's own where its seal is the one that `seal` returns; without
+        that none is, and nothing of an older version is. Raises BrokenJournal, naming the line,
+        where a line does not fit its sum or digest, or a newer version wrote it.
+        """
+        journal, bad = cls.salvage(text, seal)
+        if bad:
+            number = text[: len(text) - len(bad)].count("\n") + 1
+            raise BrokenJournal(
+                f"line {number} of the journal is torn or was changed; "
+                f"{len(journal)} entries before it are whole, and a file of these lines alone loads"
+                if len(journal)
+                else "this is no journal of a session, or its beginning was changed"
+            )
+        return journal
+
+    @classmethod
+    def salvage(cls, text: str, seal: Seal | None = None) -> tuple[Journal, str]:
+        """Return the longest valid prefix of a journal, and the text that is left.
+
+        Raises NewerJournal where a newer version wrote it.
+        """
+        journal, at = cls(), 0
+        while (end := text.find("\n", at)) >= 0:
+            try:
+                journal._read(text[at:end], seal)
+            except NewerJournal:
+                raise
+            except (*BROKEN, UnknownEntry):
+                break
+            at = end + 1
+        return journal, text[at:]
+
+    def _read(self, line: str, seal: Seal | None) -> None:
+        data, sealed = entries.read(line, self.version, seal, self._above)
+        older = self.version < VERSION
+        if "journal" in data:
+            self.version = data["journal"]
+        elif "text" in data:
+            if self.remember(data["value"]) != data["text"]:
+                raise BrokenJournal("a text does not fit its digest")
+        elif "branch" in data:
+            begins = self._upgrade.id(data["branch"]) if older else data["branch"]
+            self.label(begins or "", entries.label(data))
+        elif older:
+            self._read_older(self._upgrade.entry(data, self.version, sealed), sealed)
+        else:
+            self._read_entry(entries.entry(data, sealed))
+            self._above = data["id"]
+
+    def _read_entry(self, entry: Entry) -> None:
+        if entry.parent is not None and entry.parent not in self._entries:
+            raise UnknownEntry(f"this journal has no entry {entry.parent!r}")
+        known = self._entries.get(entry.id)
+        if known is None:
+            self._add(entry)
+        elif entry.own and not (known.own and known.meta == entry.meta):
+            # What is said a second time is what was said last.
+            self._adopt(known, entry.meta)
+
+    def _read_older(self, entry: Entry, sealed: bool) -> None:
+        """Add an entry of an older version; a seal says that it was written a second time."""
+        if entry.id not in self._entries:
+            self._add(entry)
+        elif sealed:
+            self._fold_again(entry.id)
+            self._entries[entry.id] = entry
+            self._order.append(entry)

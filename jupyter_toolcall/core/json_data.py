@@ -1,0 +1,63 @@
+"""Split."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any
+
+_DEFAULTS: dict[type, tuple[tuple[str, Any], ...]] = {}
+
+ALWAYS = ("id", "type", "version", "number", "rows", "journal")
+
+
+def sendable(text: str) -> str:
+    """Return a text as Jupyter can send it: half of a character is U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def sendable_data(value: Any) -> Any:
+    """Return a row, a notice or a part of one as JSON-ready data that Jupyter can send."""
+    text = _ENCODER.encode(value)
+    # Only an escape can stand for half of a character: most rows have none.
+    return json.loads(sendable(_READABLE.encode(value)) if "\\ud" in text else text)
+
+
+def json_data(value: Any) -> Any:
+    """Return dataclasses, mappings and lists as JSON-ready data, with every text as it is."""
+    return json.loads(_ENCODER.encode(value))
+
+
+def changed_fields(value: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that have not their defaults, or the items of a mapping.
+
+    Raises TypeError for what is neither.
+    """
+    if isinstance(value, Mapping):
+        return dict(value)
+    return {
+        name: item
+        for name, default in _DEFAULTS.get(type(value)) or field_defaults(type(value))
+        if (item := getattr(value, name)) is not default and item != default
+    }
+
+
+_ENCODER = json.JSONEncoder(default=changed_fields, check_circular=False)
+
+_READABLE = json.JSONEncoder(default=changed_fields, check_circular=False, ensure_ascii=False)
+
+
+def field_defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
+    """Return the names and the defaults of a dataclass's fields. Raises TypeError for others."""
+    if cls not in _DEFAULTS:
+        defaults = {each.name: each.default for each in dataclasses.fields(cls)}
+        for each in dataclasses.fields(cls):
+            if each.default_factory is not dataclasses.MISSING:
+                defaults[each.name] = each.default_factory()
+        # No field has this default: it is always sent.
+        always = {name: dataclasses.MISSING for name in ALWAYS if name in defaults}
+        _DEFAULTS[cls] = tuple({**defaults, **always}.items())
+    return _DEFAULTS[cls]

@@ -1,0 +1,97 @@
+"""Which object came from which: the graph of a branch, and its DOT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from .call_record import CallRecord
+from .state import State
+from .text import printable
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An object was used by a call, as this argument, and another came of it."""
+
+    source: str
+    target: str
+    call_id: str
+    tool: str
+    parameter: str
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The objects of a branch by name, and how they came from one another."""
+
+    nodes: tuple[str, ...]
+    edges: tuple[Edge, ...]
+    _parents: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _children: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def deps(self, name: str, *, all: bool = False) -> tuple[str, ...]:
+        """Return the objects that one was made from, the nearest first."""
+        return _reach(name, self._parents) if all else self._parents.get(name, ())
+
+    def users(self, name: str, *, all: bool = False) -> tuple[str, ...]:
+        """Return the objects that were made from one, the nearest first."""
+        return _reach(name, self._children) if all else self._children.get(name, ())
+
+    @property
+    def source(self) -> str:
+        """The graph in Graphviz's language."""
+        lines = ["digraph lineage {", "  rankdir=LR;", "  node [shape=box, style=rounded];"]
+        lines += [f"  {quoted(node)};" for node in self.nodes]
+        lines += [
+            f"  {quoted(e.source)} -> {quoted(e.target)} [label={quoted(e.tool)}];"
+            for e in self.edges
+        ]
+        return "\n".join([*lines, "}", ""])
+
+
+def quoted(text: str) -> str:
+    """Return a text as a DOT string in which nothing is markup and nothing expands."""
+    escaped = printable(text).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def lineage(state: State) -> Graph:
+    """Return the graph of a state's objects."""
+    edges = tuple(edge for call in state.each() for edge in _edges(call, state))
+    pairs = [(edge.source, edge.target) for edge in edges]
+    return Graph(
+        tuple(state.names),
+        edges,
+        _grouped((target, source) for source, target in pairs),
+        _grouped(pairs),
+    )
+
+
+def _edges(call: CallRecord, state: State) -> Iterable[Edge]:
+    # What a call gave back came of the call that made it.
+    for target in map(state.name_of, call.produced):
+        for argument, producer in call.uses.items():
+            source = state.by_producer.get(producer)
+            if source is not None and source != target:
+                yield Edge(source, target, call.id, call.tool, argument)
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for key, value in pairs:
+        found.setdefault(key, {})[value] = None
+    return {key: tuple(values) for key, values in found.items()}
+
+
+def _reach(name: str, neighbours: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    ahead = [*neighbours.get(name, ())]
+    while ahead:
+        nearest = ahead.pop(0)
+        if nearest not in found:
+            found[nearest] = None
+            ahead += neighbours.get(nearest, ())
+    return tuple(found)

@@ -1,0 +1,14 @@
+"""A bar for long work: on a terminal alone, beside what is printed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tqdm import tqdm
+
+from .text import printable
+
+
+def bar(total: int, said: str, unit: str) -> Any:
+    """Return a bar that `update()` moves on; a context that takes it away again."""
+    return tqdm(total=total, desc=printable(said), unit=unit, disable=None)

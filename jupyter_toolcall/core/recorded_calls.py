@@ -1,0 +1,241 @@
+"""What the entries of a branch say of each call that ran: its reply, its approval, its instance.
+
+The state of a session says the same and much more; this is what is asked of every entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from rpds import HashTrieMap
+
+from .call_record import CallRecord
+from .entries import Entry
+from .events import Asked, Decided, Finished, Opened, Replied, Started
+from .journal import Journal
+from .state import State
+from .state_fold import state_at
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A call at some entry of its branch."""
+
+    reply: str = ""
+    """The entry of the reply that asked for it; the first one where a replay repeated it."""
+    bound: str = ""
+    """The digest of what was approved."""
+    decision: str = ""
+    """The entry of a person's last decision, which may be good for a start; the first one where
+    a replay repeated it; "" where there is none, or the policy let it run since."""
+    decided: bool = False
+    started: bool = False
+    stateful: bool = False
+    """Whether it ran on an instance that changes."""
+
+
+_NONE: HashTrieMap[str, RecordedCall] = HashTrieMap()
+_NO_CALL = RecordedCall()
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The calls of a branch, and the prompt that they answer."""
+
+    root: str = ""
+    prompt: str = ""
+    again: int = 0
+    """How often that was asked before at the same place."""
+    calls: HashTrieMap[str, RecordedCall] = _NONE
+
+    def call(self, call_id: str) -> RecordedCall:
+        """Return a call; an empty one for an id that nobody asked for."""
+        return self.calls.get(call_id) or _NO_CALL
+
+
+_NOTHING = Recorded()
+
+
+def recorded(journal: Journal, entry_id: str) -> Recorded:
+    """Return what is recorded of the calls up to an entry."""
+    return journal.fold(entry_id, _evolve, _NOTHING)
+
+
+def recorded_call(journal: Journal, entry_id: str, call_id: str) -> RecordedCall:
+    """Return what is recorded of a call at an entry of its branch."""
+    return recorded(journal, entry_id).call(call_id)
+
+
+def _evolve(known: Recorded, entry: Entry) -> Recorded:
+    match entry.event:
+        case Opened() if not known.root:
+            return replace(known, root=entry.id)
+        case Asked(text, by="person", again=again):
+            return replace(known, prompt=text, again=again)
+        case Replied(calls=asked) if asked:
+            call = RecordedCall(str(entry.meta.get("of", entry.id)))
+            calls = known.calls.update({each.id: call for each in asked})
+            return Recorded(known.root, known.prompt, known.again, calls)
+        case Decided(call_id, bound=bound):
+            decision = str(entry.meta.get("of", entry.id))
+            call = RecordedCall(known.call(call_id).reply, bound, decision, decided=True)
+            return _with(known, call_id, call)
+        case Started(call_id, instance=instance, bound=bound):
+            before = known.call(call_id)
+            approved = (bound, "") if bound else (before.bound, before.decision)
+            call = RecordedCall(before.reply, *approved, before.decided, True, instance != "")
+            return _with(known, call_id, call)
+        case Finished(call_id, by="program", uses=uses) if uses:
+            return _with(known, call_id, replace(known.call(call_id), started=True))
+    return known
+
+
+def _with(known: Recorded, call_id: str, call: RecordedCall) -> Recorded:
+    return Recorded(known.root, known.prompt, known.again, known.calls.insert(call_id, call))
+
+
+CallRun = tuple[str, str, str]
+"""A call of one reply of the model, as it ran: the reply's entry, the call's id, its digest."""
+
+
+@dataclass
+class ConsumedApprovals:
+    """The decisions of a journal that were acted on, as far as it was read; and what ran."""
+
+    journal: Journal
+    _acted_on: set[str] = field(default_factory=set)
+    _runs: dict[CallRun, Literal["started", "finished"]] = field(default_factory=dict)
+    _read: int = 0
+
+    def holds(self, head: str, call_id: str) -> bool:
+        """Return whether the last decision on a call, at a head, is still good for a start."""
+        self._catch_up()
+        decision = recorded_call(self.journal, head, call_id).decision
+        return not decision or decision not in self._acted_on
+
+    def run_of(self, call: CallRecord, bound: str) -> Literal["", "started", "finished"]:
+        """Return whether this call of this reply ran with this digest, on whatever branch.
+
+        "finished" says that this machine recorded its result; "started" that its result is not
+        known, or not verified.
+        """
+        self._catch_up()
+        return self._runs.get((call.asked_call.reply, call.id, bound), "")
+
+    def _catch_up(self) -> None:
+        for entry in self.journal.since(self._read):
+            match entry.event:
+                case Started(call_id):
+                    call = recorded_call(self.journal, entry.id, call_id)
+                    self._acted_on.add(call.decision)
+                    self._runs.setdefault((call.reply, call_id, call.bound), "started")
+                case Finished(call_id, by="session") if entry.own:
+                    call = recorded_call(self.journal, entry.id, call_id)
+                    self._runs[call.reply, call_id, call.bound] = "finished"
+            # Last, so that an entry at which an interrupt came is read again.
+            self._read += 1
+
+
+def replayed_meta(said: Entry) -> Mapping[str, Any]:
+    """Return the meta of an approval, or a reply, that is said again elsewhere: it is the same."""
+    return {**said.meta, "of": said.meta.get("of", said.id)}
+
+
+def started_calls(journal: Journal) -> set[tuple[str, str]]:
+    """Return the calls that have started, each as the entry of its reply and its id.
+
+    A reply that a replay repeated is the one that the model gave first.
+    """
+    replies: dict[str | None, str] = {}
+    found = set()
+    for entry in journal:
+        match entry.event:
+            case Replied():
+                replies[entry.id] = str(entry.meta.get("of", entry.id))
+                continue
+            case Started(call_id):
+                found.add((replies.get(entry.parent, ""), call_id))
+        replies[entry.id] = replies.get(entry.parent, "")
+    return found
+
+
+Inputs = tuple[str, str, int, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnd:
+    """How a call came to its outcome: at which entry, and whether it ran there."""
+
+    journal: Journal = field(repr=False, compare=False)
+    entry: str
+    memory: bool = False
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def ms(self) -> float:
+        """How long its tool ran."""
+        ms: float = self.meta.get("ms", 0)
+        return ms
+
+    @property
+    def prints(self) -> str:
+        """What its tool printed."""
+        return str(self.meta.get("prints", ""))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person is told of its run."""
+        return tuple(self.meta.get("notes", ()))
+
+    @property
+    def state(self) -> State:
+        """What was known by then."""
+        return state_at(self.journal, self.entry)
+
+
+@dataclass
+class CallEnds:
+    """Where each call of a journal ran first, read as the journal grows."""
+
+    journal: Journal
+    _first: dict[Inputs, str] = field(default_factory=dict)
+    _read: int = 0
+
+    def of(self, entries: Iterable[Entry], shared: frozenset[str]) -> dict[str, CallEnd]:
+        """Return the end of each call that came to one; `shared` entries ran on another branch."""
+        self._catch_up()
+        ends = {}
+        for entry in entries:
+            match entry.event:
+                case Finished(call_id):
+                    first = self._first.get(self._inputs(entry, call_id), entry.id)
+                    known = entry.id in shared or first != entry.id
+                    ends[call_id] = CallEnd(self.journal, entry.id, known, entry.meta)
+                case Decided(call_id, "reject" | "answer"):
+                    ends[call_id] = CallEnd(self.journal, entry.id)
+        return ends
+
+    def _catch_up(self) -> None:
+        for entry in self.journal.since(self._read):
+            if isinstance(entry.event, Finished):
+                self._first.setdefault(self._inputs(entry, entry.event.call_id), entry.id)
+            # Last, so that an entry at which an interrupt came is read again.
+            self._read += 1
+
+    def _inputs(self, entry: Entry, call_id: str) -> Inputs:
+        """Return what a call was asked for and ran on: its approval digest, or its objects.
+
+        Another session of the same journal remembers nothing of this one.
+        """
+        known = recorded(self.journal, entry.id)
+        call = known.call(call_id)
+        inputs = call.bound if call.bound or call.decided else self._named(entry, call_id)
+        return known.root, known.prompt, known.again, call_id, inputs
+
+    def _named(self, entry: Entry, call_id: str) -> str:
+        state = state_at(self.journal, entry.id)
+        values = state.calls[call_id].arguments.values()
+        made = (state.objects.get(value) for value in values if isinstance(value, str))
+        return " ".join(each.digest for each in made if each is not None)

@@ -1,0 +1,426 @@
+"""Which variables of an environment hold secrets, and which part of a value is the secret (pure).
+
+As detect-secrets' keyword detector does, a name is read before a value: entropy alone hides
+nothing. A value that reads as a path, a number, an address or words is no secret, whatever
+its name: it would be replaced in too many ordinary texts.
+"""
+
+from __future__ import annotations
+
+import html
+import itertools
+import json
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote, unquote
+
+from .errors import Absent
+from .events import (
+    Asked,
+    Data,
+    Decided,
+    Event,
+    Failed,
+    Finished,
+    Made,
+    Many,
+    Opened,
+    Outcome,
+    Replied,
+    Started,
+)
+
+LEAST = 8
+"""Characters of what is known to be a secret: what is shorter is in too many words."""
+SHORTEST = 12
+"""Characters of a value that is taken for a secret by its variable's name."""
+
+_WHOLE = frozenset(
+    {
+        *("KEY", "KEYS", "TOKEN", "SECRET", "SECRETS", "PASS", "PASSWORD", "PASSWORDS"),
+        *("PASSPHRASE", "PASSWD", "PWD", "PAT", "DSN", "AUTH", "AUTHORIZATION", "JWT"),
+        *("COOKIE", "COOKIES", "WEBHOOK", "CREDENTIAL", "CREDENTIALS", "APIKEY"),
+    }
+)
+_ENDINGS = ("PASSWORD", "PASSPHRASE", "PASSWD", "SECRET", "TOKEN", "APIKEY", "CREDENTIALS")
+"""Long words count at the end of a part too (PGPASSWORD); short ones would be in MONKEY."""
+_NEVER = frozenset({"PWD", "OLDPWD", "GIT_AUTHOR_NAME"})
+_PART = re.compile(r"(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+)\d*|\d+")
+
+
+def is_named_secret(name: str) -> bool:
+    """Return whether a variable's name says that it holds a secret: one of its whole parts does."""
+    # API_KEY2 is a second key; Auth0 is a company.
+    parts = [part.upper().rstrip("123456789") for part in _PART.findall(name)]
+    if name in _NEVER or ("PUBLIC", "KEY") in itertools.pairwise(parts):
+        return False
+    plural = parts[-1:] == ["TOKENS"]
+    return plural or any(part in _WHOLE or part.endswith(_ENDINGS) for part in parts)
+
+
+# -- values ---------------------------------------------------------------------------------
+
+_NUMBER = re.compile(r"[\d\s.,:_+/TZ-]+")
+_EMAIL = re.compile(r"[^@\s:/]+@[\w-]+(\.[\w-]+)+")
+_PATH = re.compile(
+    r"(?:~[\w.-]*|\.\.?|[A-Za-z]:)[\\/]|\\\\"  # ~/x, ./x, C:\x, \\server\x
+    r"|/[._]?[A-Za-z]?[a-z_-]*\d{0,2}(?:/|$)"  # /home/x: base64 has no such first part
+)
+_FILE = re.compile(
+    r"[\w .@+-]+(?:[\\/][\w .@+-]+)*\."
+    r"(?:json|pem|key|pub|crt|cer|p12|pfx|jks|txt|ya?ml|toml|ini|cfg|conf|env|sock|xml|db|log)"
+)
+_WORD = re.compile(r"(?:[A-Z]?[a-z]{1,20}|[A-Z]{1,20})+\d{0,2}|\d{1,4}")
+_CONSONANTS = re.compile(r"[b-df-hj-np-tv-xz]{5}|^[b-df-hj-np-tv-xz]{4,}", re.IGNORECASE)
+_BETWEEN = re.compile(r"[\s.,:;_/=@|+-]+")
+
+
+def is_secret_value(value: str) -> bool:
+    """Return whether a value can be a secret: long, and no path, number, address or words."""
+    if len(value) < SHORTEST:
+        return False
+    if any(form.fullmatch(value) for form in (_NUMBER, _EMAIL, _FILE)) or _PATH.match(value):
+        return False
+    return not all(map(_is_word, filter(None, _BETWEEN.split(value))))
+
+
+def _is_word(part: str) -> bool:
+    letters = part.rstrip("0123456789")
+    return (
+        len(letters) <= 24
+        and _WORD.fullmatch(part) is not None
+        and _CONSONANTS.search(letters) is None
+    )
+
+
+# -- the secret in a value ------------------------------------------------------------------
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s\"'<>]+")
+_USER = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:([^\s/?#:@]*)(?::([^\s/?#]*))?@)")
+_PAIR = re.compile(r"(?:^|[?&;\s#])([\w.-]+)=(\"[^\"]*\"|'[^']*'|[^&;\s#]+)")
+_SCHEME = re.compile(r"(?:[\w-]+:\s*)?(?:Bearer|Basic|Token|ApiKey)\s+(\S+)", re.IGNORECASE)
+
+
+def secrets_of(name: str, value: str) -> tuple[str, ...]:
+    """Return what a variable holds that would be a secret, if it is long enough and no word.
+
+    Of a URL that is the password, or else the user, and what a query calls a secret; of a
+    connection string the same. A webhook's URL is a secret as a whole.
+    """
+    value = value.strip()
+    inside = tuple(dict.fromkeys(_inside(value)))
+    if inside or not is_named_secret(name):
+        return inside
+    if _URL.fullmatch(value):
+        return (value,) if "WEBHOOK" in name.upper() else ()
+    header = _SCHEME.fullmatch(value)
+    return (header[1] if header else value,)
+
+
+def _inside(value: str) -> Iterator[str]:
+    """Yield the secrets that a value names itself: of its URLs, and of pairs `name=value`."""
+    for user, password in _USER.findall(value):
+        # A token may stand in the user's place; the name of a user is words.
+        found = password or (user if is_secret_value(user) else "")
+        if found:
+            yield found
+            yield unquote(found)
+    if "=" in value:
+        for name, held in _PAIR.findall(value):
+            if is_named_secret(name) or name.lower() in ("sig", "signature"):
+                yield held.strip("\"'")
+                yield unquote(held.strip("\"'"))
+
+
+def recognised(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the secrets of an environment, each with its key: the variable's name, or NAME#2."""
+    for name in sorted(environment):
+        value = environment[name]
+        if len(value) >= SHORTEST and (is_named_secret(name) or "=" in value or "://" in value):
+            for key, secret in keyed(name, value):
+                if is_secret_value(secret):
+                    yield key, secret
+
+
+def keyed(name: str, value: str) -> Iterator[tuple[str, str]]:
+    """Yield what a variable holds that may be a secret, each with its key."""
+    for number, secret in enumerate(secrets_of(name, value), 1):
+        yield (name if number == 1 else f"{name}#{number}"), secret
+
+
+def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the secrets of an environment, the longest first."""
+    return tuple(sorted({value for _, value in recognised(environment)}, key=len, reverse=True))
+
+
+HIDDEN = "[secret]"
+"""In place of a secret that has no name."""
+Hide = Callable[[Any], Any]
+"""From JSON-ready data to the same without secrets."""
+Keys = tuple[str, ...]
+"""The keys of the markers that stand for values, sorted."""
+_MARKER = re.compile(r"\{secret:([^\s{}:]{1,300})\}")
+_SPELLINGS: Mapping[str, Callable[[str], str]] = {
+    "json": lambda value: json.dumps(value)[1:-1],
+    "html": html.escape,
+    "url": lambda value: quote(value, safe=""),
+    "repr": lambda value: repr(value)[1:-1],
+}
+"""How a value may be written inside another text, by the name that its marker has there."""
+
+
+class MissingSecret(Absent):
+    """A text holds a secret whose variable is not set; nothing is sent or run without it."""
+
+
+class Secrets:
+    """The secrets of an environment, as it is now: `refresh` reads it again."""
+
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        self._environment = os.environ if environment is None else environment
+        self._read: Mapping[str, str] = {}
+        self._keys: Mapping[str, str] = {}
+        self._pattern: re.Pattern[str] | None = None
+        self.values: Keys = ()
+        """All that is hidden, the longest first."""
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Go by what the environment is now."""
+        now = dict(self._environment)
+        if now == self._read:
+            return
+        self._read, known = now, dict[str, str]()
+        for key, secret in recognised(now):
+            for spelled, text in _spelled(key, secret):
+                known.setdefault(text, spelled)
+        self._keys = known
+        self.values = tuple(sorted(known, key=len, reverse=True))
+        self._pattern = re.compile("|".join(map(re.escape, self.values))) if known else None
+
+    # -- from values to markers --------------------------------------------------------------
+
+    def occur(self, data: Any) -> bool:
+        """Return whether data, or a dataclass with slots, holds a secret."""
+        return bool(self.values) and _holds(data, self.values)
+
+    def hide(self, data: Any) -> Any:
+        """Return JSON-ready data with markers, which nothing resolves, in place of secrets."""
+        if not self.values or not self.occur(data):
+            return data
+        return self._replace(data, lambda key: key)
+
+    def mark(self, data: Any, known: Collection[str] = ()) -> tuple[Any, Keys]:
+        """Return data with markers in place of secrets, and the keys that stand for values.
+
+        `known` are keys of markers that stand for values in it already.
+        """
+        if not self.occur(data):
+            return data, tuple(sorted(known))
+        texts = {key for text in _texts(data) for key in _MARKER.findall(text)} - {*known}
+        used = {*known}
+
+        def unlike_texts(key: str) -> str:
+            while key in texts:
+                key += "~"
+            used.add(key)
+            return key
+
+        marked = self._replace(data, unlike_texts)
+        return marked, tuple(sorted(used))
+
+    def _replace(self, data: Any, name: Callable[[str], str]) -> Any:
+        pattern, keys = self._pattern, self._keys
+        assert pattern is not None
+
+        def marker(found: re.Match[str]) -> str:
+            return f"{{secret:{name(keys[found[0]])}}}"
+
+        return _mapped(data, lambda text: pattern.sub(marker, text))
+
+    def unfinished(self, text: str) -> str:
+        """Return a text that still grows, hidden, without the end that may become a secret."""
+        start = len(text)
+        for value in self.values:
+            # The longest end of the text that the value begins with, if it is not all of it.
+            sizes = range(min(len(value) - 1, len(text)), 0, -1)
+            size = next((n for n in sizes if text.endswith(value[:n])), 0)
+            start = min(start, len(text) - size)
+        return str(self.hide(text[:start]))
+
+    # -- from markers to values --------------------------------------------------------------
+
+    def reveal(self, data: Any, keys: Collection[str]) -> Any:
+        """Return data with values in place of the markers of these keys.
+
+        Raises MissingSecret where a variable is not set.
+        """
+        if not keys:
+            return data
+
+        def value(found: re.Match[str]) -> str:
+            return self._value(found[1]) if found[1] in keys else found[0]
+
+        return _mapped(data, lambda text: _MARKER.sub(value, text) if "{secret:" in text else text)
+
+    def variable(self, text: str, keys: Collection[str]) -> str:
+        """Return the variable that holds all of what a text stands for; "" for any other text.
+
+        So `{secret:NAME}` is `os.environ["NAME"]`, where that is no URL with a password in it.
+        """
+        found = _MARKER.fullmatch(text)
+        name = found[1].rstrip("~") if found and found[1] in keys else ""
+        value = self._environment.get(name, "")
+        return name if dict(keyed(name, value)).get(name, "") == value != "" else ""
+
+    def _value(self, key: str) -> str:
+        """Return what a marker stands for now, also where that is no secret any more."""
+        base, name = key.rstrip("~"), re.split("[#~]", key)[0]
+        if name in self._environment:
+            for each, secret in keyed(name, self._environment[name]):
+                for spelled, text in _spelled(each, secret):
+                    if spelled == base:
+                        return text
+        raise MissingSecret(
+            f"The environment variable {name} is not set. Set it and run the cell again."
+        )
+
+
+def hiding(environment: Mapping[str, str]) -> Hide:
+    """Return what replaces the secrets of an environment wherever they stand in a text."""
+    return Secrets(environment).hide
+
+
+def marker_keys(data: Any) -> set[str]:
+    """Return the keys of all that reads as a marker."""
+    return {key for text in _texts(data) for key in _MARKER.findall(text)}
+
+
+def _spelled(key: str, secret: str) -> Iterator[tuple[str, str]]:
+    """Yield the ways in which a secret may be written, each with its key; its own first."""
+    yield key, secret
+    for name, spell in _SPELLINGS.items():
+        if (text := spell(secret)) != secret:
+            yield f"{key}#{name}", text
+
+
+def _holds(data: Any, values: Keys) -> bool:
+    """This is asked of all that is recorded, so it makes nothing.
+
+    Several searches for a text are much quicker than one for a choice of texts.
+    """
+    cls = type(data)
+    if cls is str:
+        return any(value in data for value in values)
+    if cls is int or data is None or cls is bool or cls is float:
+        return False
+    if isinstance(data, Mapping):
+        return any(_holds(key, values) or _holds(data[key], values) for key in data)
+    if isinstance(data, (list, tuple)):
+        return any(_holds(item, values) for item in data)
+    if isinstance(data, str):
+        return _holds(str(data), values)
+    return any(_holds(getattr(data, name), values) for name in getattr(cls, "__slots__", ()))
+
+
+def _mapped(data: Any, change: Callable[[str], str]) -> Any:
+    match data:
+        case str():
+            return change(data)
+        case Mapping():
+            return {_mapped(key, change): _mapped(item, change) for key, item in data.items()}
+        case list():
+            return [_mapped(item, change) for item in data]
+        case tuple():
+            return tuple(_mapped(item, change) for item in data)
+    return data
+
+
+def _texts(data: Any) -> Iterator[str]:
+    match data:
+        case str():
+            yield data
+        case Mapping():
+            for key, item in data.items():
+                yield from _texts(key)
+                yield from _texts(item)
+        case list() | tuple():
+            for item in data:
+                yield from _texts(item)
+
+
+def hide_event_secrets(event: Event, secrets: Secrets) -> Event:
+    """Return an event with markers in place of secrets.
+
+    Where a value is needed again (a prompt, a reply, arguments, variables), the event says
+    which markers stand for values. An event without secrets is returned as it is.
+    """
+    if not secrets.occur(event):
+        return event
+    match event:
+        case Opened(system=text):
+            inputs = tuple((name, _made(made, secrets)) for name, made in event.inputs)
+            outputs = {
+                name: replace(out, description=secrets.hide(out.description))
+                for name, out in event.outputs.items()
+            }
+            system, keys = secrets.mark(text, event.secrets)
+            return replace(event, system=system, inputs=inputs, outputs=outputs, secrets=keys)
+        case Asked(text):
+            text, keys = secrets.mark(text, event.secrets)
+            return replace(event, text=text, secrets=keys)
+        case Replied():
+            return _reply(event, secrets)
+        case Decided(arguments=arguments, result=result, reason=reason):
+            arguments, keys = secrets.mark(arguments, event.secrets)
+            outcome = None if result is None else _outcome(result, secrets)
+            reason = secrets.hide(reason)
+            return replace(event, arguments=arguments, result=outcome, reason=reason, secrets=keys)
+        case Started(arguments=arguments):
+            return replace(event, arguments=secrets.hide(arguments))
+        case Finished(outcome=Data(data, variables)):
+            variables, keys = secrets.mark(variables, event.secrets)
+            return replace(event, outcome=Data(secrets.hide(data), variables), secrets=keys)
+        case Finished(outcome=came):
+            return replace(event, outcome=_outcome(came, secrets))
+
+
+def _reply(reply: Replied, secrets: Secrets) -> Replied:
+    """All that the model wrote is marked at once, so that a key is the same in all of it."""
+    calls = [(call.tool, call.arguments, call.broken) for call in reply.calls]
+    wrote = (reply.text, reply.said, reply.ending, reply.thought, reply.raw, calls)
+    (text, said, ending, thought, raw, calls), keys = secrets.mark(wrote, reply.secrets)
+    return replace(
+        reply,
+        text=text,
+        said=said,
+        ending=ending,
+        thought=thought,
+        raw=raw,
+        calls=tuple(
+            replace(call, tool=tool, arguments=arguments, broken=broken)
+            for call, (tool, arguments, broken) in zip(reply.calls, calls, strict=True)
+        ),
+        news=secrets.hide(reply.news),
+        secrets=keys,
+    )
+
+
+def _outcome(outcome: Outcome, secrets: Secrets) -> Outcome:
+    match outcome:
+        case Data(data, variables):
+            return Data(secrets.hide(data), secrets.hide(variables))
+        case Failed(message):
+            return Failed(secrets.hide(message))
+        case Made():
+            return _made(outcome, secrets)
+        case Many(objects):
+            return Many(tuple(_made(made, secrets) for made in objects))
+    return outcome
+
+
+def _made(made: Made, secrets: Secrets) -> Made:
+    return replace(made, description=secrets.hide(made.description))

@@ -1,0 +1,233 @@
+"""What is known of a session at one entry of its journal: immutable, and grown by sharing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rpds import HashTrieMap
+
+from .call_record import AskedCall, CallRecord, MissingObject, in_words
+from .errors import CallError, NotYourTurn
+from .events import Asked, Call, Made, Opened, Producer, Replied, Usage
+from .journal import Trail
+from .object_names import kind_in
+
+_NONE: HashTrieMap[str, Any] = HashTrieMap()
+_NO_NAMES: HashTrieMap[Producer, str] = HashTrieMap()
+_NO_CONTENTS: HashTrieMap[tuple[str, str], str] = HashTrieMap()
+_UNOPENED = Opened()
+_UNUSED = Usage()
+
+
+@dataclass(frozen=True)
+class State:
+    """A session at one entry of its journal."""
+
+    root: str = ""
+    """The entry that it began with."""
+    opened: Opened = _UNOPENED
+    calls: HashTrieMap[str, CallRecord] = _NONE
+    order: Trail[str] = field(default_factory=Trail)
+    open: tuple[str, ...] = ()
+    """The ids of the calls that have no outcome, in call order."""
+    latest: tuple[str, ...] = ()
+    """The ids of the calls of the last reply."""
+    last: Asked | Replied | None = None
+    prompt: str = ""
+    """What a person asked last."""
+    asked_again: int = 0
+    """How often that was asked before at the same place."""
+    turns: int = 0
+    turns_since: int = 0
+    """Replies since a person spoke last."""
+    stale: bool = False
+    """Whether the last reply was to results that read otherwise now."""
+    calls_before: int = 0
+    """Calls before a person spoke last."""
+    reminded: bool = False
+    done: bool = False
+    """`save` succeeded since a person spoke last."""
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+    """What the last `save` named: object names, or plain values."""
+    names: Trail[str] = field(default_factory=Trail)
+    objects: HashTrieMap[str, Made] = _NONE
+    by_producer: HashTrieMap[Producer, str] = _NO_NAMES
+    contents: HashTrieMap[tuple[str, str], str] = _NO_CONTENTS
+    """For each type, and the digest of a content, the first object that had it."""
+    counts: HashTrieMap[str, int] = _NONE
+    newest: HashTrieMap[str, str] = _NONE
+    succeeded: HashTrieMap[str, Trail[str]] = _NONE
+    """For each tool the ids of its calls that came to a result."""
+    returned: Trail[str] = field(default_factory=Trail)
+    """The ids of the calls that came to one object."""
+    instances: HashTrieMap[str, str] = _NONE
+    """For each stateful instance the call that ran on it last."""
+    variables: HashTrieMap[str, Any] = _NONE
+    """What calls made of the session's variables."""
+    setters: HashTrieMap[str, str] = _NONE
+    """For each of them the call that set it last."""
+    marked: HashTrieMap[str, tuple[str, ...]] = _NONE
+    """For each of them the keys of the markers in it that stand for secrets."""
+    code: HashTrieMap[str, str] = _NONE
+    """For each tool what it was made of when it ran last: the digest of a text."""
+    sent: HashTrieMap[str, str] = _NONE
+    """The digests of the definitions that were sent so far, and ("") of the last system text."""
+    usage: Usage = _UNUSED
+    said: str = ""
+    """What the model said last."""
+    aside: State | None = None
+    """Beside a question of its own: where the session's own work was left."""
+    settled: int = 0
+    """How often something came to be: an opening, a prompt, or a call's outcome."""
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The names of the objects that the inputs are now, by input."""
+        return {name: self.name_of(made) for name, made in self.opened.inputs}
+
+    @property
+    def tokens(self) -> int:
+        return self.usage.input + self.usage.output
+
+    def but(self, **changes: Any) -> State:
+        """Return this state with other fields; several times quicker than `replace`."""
+        made = object.__new__(State)
+        # A copy of a whole dict is one block of memory, and no larger than it has to be.
+        object.__setattr__(made, "__dict__", {**self.__dict__, **changes})
+        return made
+
+    def call(self, call_id: str) -> CallRecord:
+        """Return a call. Raises NotYourTurn for an id that was never asked for."""
+        found = self.calls.get(call_id)
+        if found is None:
+            raise NotYourTurn(f"there is no call {call_id!r} in this session")
+        return found
+
+    def each(self) -> Iterator[CallRecord]:
+        """Return the calls in call order."""
+        return (self.calls[call_id] for call_id in self.order)
+
+    def next_call(self, call: Call) -> CallRecord:
+        """Return a call that the model does not ask for, as if its next reply did."""
+        return CallRecord(AskedCall(call, "", len(self.order) + 1, self.turns + 1))
+
+    def of(self, tool: str) -> Iterator[CallRecord]:
+        """Return the calls of one tool that came to a result, in order."""
+        return (self.calls[call_id] for call_id in self.succeeded.get(tool) or ())
+
+    def resolve(self, name: str) -> Made:
+        """Return the object that a name such as `Potato#1` stands for.
+
+        Raises CallError, which lists the names of that type that there are.
+        """
+        found = self.objects.get(name)
+        if found is not None:
+            return found
+        raise CallError(f"there is no object {name!r}; {self._others(name)}")
+
+    def missing(self, objects: Sequence[MissingObject]) -> CallError:
+        """Return what is wrong with a call that names objects which nothing has produced here.
+
+        The error says which call it began with, and what can be done there.
+        """
+        said = {".".join(each.path): self._missing(each) for each in objects}
+        return CallError(
+            f"{'; '.join(dict.fromkeys(said.values()))}; {self._others(objects[0].name)}", said
+        )
+
+    def _missing(self, missing: MissingObject) -> str:
+        taken = missing.name in self.objects
+        meant = f"the {missing.name} that was meant" if taken else missing.name
+        if (call := self._cause(missing)) is None:
+            return f"{meant} was not made on this branch"
+        return (
+            f"{meant} was not made on this branch, since call {call.step} ({call.tool}) "
+            f"{in_words(call.status)}: edit that call, or fork from it and ask the model anew"
+        )
+
+    def _cause(self, missing: MissingObject) -> CallRecord | None:
+        """Return the call that would produce an object, or the one for which that has to fail."""
+        call = self.calls.get(missing.producer.call)
+        while call is not None and call.missing:
+            before = self.calls.get(call.missing[0].producer.call)
+            if before is None or before.step >= call.step:
+                break
+            call = before
+        return call
+
+    def _others(self, name: str) -> str:
+        """Say which objects there are, of the type that a name says where it has any."""
+        kind = kind_in(name)
+        known = [other for other in reversed(self.names) if self.objects[other].kind == kind][:5]
+        return f"objects of that type: {', '.join(known)}" if known else self._kinds()
+
+    def made(self, producer: Producer) -> Made | None:
+        """Return the object of a producer; None where it produced none on this branch."""
+        return self.objects.get(self.by_producer.get(producer) or "")
+
+    def name_of(self, made: Made) -> str:
+        """Return the name of an object of this branch."""
+        return self.by_producer[made.producer]
+
+    def _kinds(self) -> str:
+        return f"there are: {', '.join(sorted(self.newest.values())) or 'no objects yet'}"
+
+
+START = State()
+
+
+@dataclass(frozen=True, slots=True)
+class AskPerson:
+    """It is the person's turn to say something."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskModel:
+    """It is the model's turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remind:
+    """The model stopped before it was through, and is told so once."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunCall:
+    """A call waits for a decision, or was approved and has not run."""
+
+    call: CallRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Clarify:
+    """A call started and never finished: only a person knows what came of it."""
+
+    call: CallRecord
+
+
+Step = AskPerson | AskModel | Remind | RunCall | Clarify
+
+
+def step_of(call: CallRecord) -> Step:
+    """Return what an open call waits for."""
+    return Clarify(call) if call.status == "unknown" else RunCall(call)
+
+
+def next_step(state: State, reminder: Callable[[], str]) -> Step:
+    """Return what a session waits for; `reminder` tells what the model is told if it stops."""
+    if state.open:
+        return step_of(state.calls[state.open[0]])
+    match state.last:
+        case Asked():
+            return AskModel()
+        case Replied(calls=[_, *_]) if not state.done:
+            return AskModel()
+        case Replied(stop="paused"):
+            return AskModel()
+        case Replied(stop="end") if not (state.done or state.reminded) and (text := reminder()):
+            return Remind(text)
+    return AskPerson()

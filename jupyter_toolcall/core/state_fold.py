@@ -1,0 +1,349 @@
+"""A call comes to its outcome: what that changes, and the names of the objects that it made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from rpds import HashTrieMap
+
+from .call_record import (
+    CALL_ID,
+    SAVE,
+    AskedCall,
+    CallRecord,
+    MissingObject,
+    RecordedStatus,
+    at_path,
+    objects_of,
+)
+from .entries import Entry
+from .errors import NotYourTurn
+from .events import (
+    UNSAID,
+    Asked,
+    Data,
+    Decided,
+    Failed,
+    Finished,
+    Made,
+    Many,
+    Missing,
+    Opened,
+    Outcome,
+    Producer,
+    Replied,
+    Started,
+    Usage,
+)
+from .journal import Journal, Trail
+from .older_versions import OLDER
+from .state import START, State
+
+
+def settle(state: State, known: CallRecord, outcome: Outcome) -> State:
+    """Return the state in which a call came to its outcome."""
+    outcome = _with_producers(known.id, outcome)
+    made = objects_of(outcome)
+    for each in made:
+        state = introduce(state, each)
+    known = known.with_outcome(outcome, tuple(map(state.name_of, made)))
+    came = _came(state, known, outcome) if known.status in ("succeeded", "answered") else {}
+    return state.but(
+        calls=state.calls.insert(known.id, known),
+        open=_without(state.open, known.id),
+        settled=state.settled + 1,
+        **came,
+    )
+
+
+def _without(open_calls: tuple[str, ...], call_id: str) -> tuple[str, ...]:
+    """Return the open calls without one, which most often is the first."""
+    if call_id not in open_calls:
+        return open_calls
+    at = open_calls.index(call_id)
+    return open_calls[:at] + open_calls[at + 1 :]
+
+
+def _came(state: State, known: CallRecord, outcome: Outcome) -> dict[str, Any]:
+    """Return what a result changes beside its call."""
+    before = state.succeeded.get(known.tool) or Trail()
+    changes: dict[str, Any] = {
+        "succeeded": state.succeeded.insert(known.tool, before.add(known.id)),
+        "instances": _instances(state, known),
+    }
+    if isinstance(outcome, Made):
+        changes["returned"] = state.returned.add(known.id)
+    if known.tool == SAVE and state.opened.outputs:
+        changes |= {"outputs": known.arguments, "done": True}
+    if isinstance(outcome, Data) and outcome.variables:
+        changes["variables"] = state.variables.update(outcome.variables)
+        changes["setters"] = state.setters.update(dict.fromkeys(outcome.variables, known.id))
+    return changes
+
+
+def _with_producers(call_id: str, outcome: Outcome) -> Outcome:
+    """Return an outcome of which each object says what produced it."""
+    match outcome:
+        case Made():
+            return _with_producer(outcome, call_id, 0)
+        case Many(objects):
+            return Many(tuple(_with_producer(made, call_id, i) for i, made in enumerate(objects)))
+    return outcome
+
+
+def _with_producer(made: Made, call_id: str, index: int) -> Made:
+    if made.producer != UNSAID:
+        return made
+    return Made(made.kind, made.digest, made.content, made.description, Producer(call_id, index))
+
+
+def _instances(state: State, known: CallRecord) -> HashTrieMap[str, str]:
+    """A call that failed worked on a copy that is gone, so it leaves no trace here."""
+    if known.started is None or not known.started.instance:
+        return state.instances
+    return state.instances.insert(known.started.instance, known.id)
+
+
+def introduce(state: State, made: Made) -> State:
+    """Return the state in which an object has its name: the next number of its type."""
+    if made.producer in state.by_producer:
+        return state
+    number = (state.counts.get(made.kind) or 0) + 1
+    name = f"{made.kind}#{number}"
+    return state.but(
+        names=state.names.add(name),
+        objects=state.objects.insert(name, made),
+        by_producer=state.by_producer.insert(made.producer, name),
+        contents=_with_content(state, made, name),
+        counts=state.counts.insert(made.kind, number),
+        newest=state.newest.insert(made.kind, name),
+    )
+
+
+def _with_content(state: State, made: Made, name: str) -> HashTrieMap[tuple[str, str], str]:
+    key = (made.kind, made.content)
+    if not made.content or key in state.contents:
+        return state.contents
+    return state.contents.insert(key, name)
+
+
+def state_at(journal: Journal, head: str | None) -> State:
+    """Return the state that the entries up to `head` lead to."""
+    return journal.fold(head, evolve, START, checks_entries=True)
+
+
+def evolve(state: State, entry: Entry) -> State:
+    """Return the state after one more entry.
+
+    Raises NotYourTurn where the event does not fit the state.
+    """
+    match entry.event:
+        case Opened() as opened:
+            if opened.secrets and not entry.own:
+                opened = replace(opened, secrets=())
+            return _open(state, opened).but(root=state.root or entry.id)
+        case Asked() as asked:
+            return _ask(state, asked)
+        case Replied() as reply:
+            return _reply(state, reply, entry)
+        case Decided() as decided:
+            return _decide(state, decided, entry.verified)
+        case Started() as started:
+            known = _expect(state, started.call_id, *_MAY_START[started.bound != ""])
+            if code := entry.meta.get("code"):
+                state = state.but(code=state.code.insert(known.tool, code))
+            code = state.code.get(known.tool) or known.code
+            own = entry.verified if started.bound else known.own
+            return _put(state, known.with_start(started, own, code))
+        case Finished(call_id, outcome, uses=uses):
+            known = _expect(state, call_id, "proposed", "approved", "unknown")
+            if uses:
+                known = known.with_start(Started(call_id, None, uses), known.own, known.code)
+            keys = entry.event.secrets if entry.own else ()
+            return _with_variables(settle(state, known, outcome), outcome, keys)
+
+
+def _with_variables(state: State, outcome: Outcome, keys: tuple[str, ...]) -> State:
+    """Keep of the variables that were set which markers in them stand for values."""
+    if not isinstance(outcome, Data) or not (keys or state.marked):
+        return state
+    return state.but(marked=state.marked.update(dict.fromkeys(outcome.variables, keys)))
+
+
+_MAY_START: Mapping[bool, tuple[RecordedStatus, ...]] = {
+    True: ("proposed", "approved", "unknown"),
+    False: ("approved",),
+}
+"""What a call may be that starts: by the policy's approval, or by a person's."""
+_OF_OWN_WORK = (
+    *("last", "prompt", "asked_again", "turns_since", "calls_before"),
+    *("reminded", "done", "outputs"),
+)
+_NOTHING_YET: Mapping[str, Any] = {"last": None, "reminded": False, "done": False, "outputs": {}}
+
+
+def _open(state: State, opened: Opened) -> State:
+    state = _back(state)
+    beside = {"aside": state, **_NOTHING_YET} if opened.aside else {}
+    instances = _still_used(state, opened)
+    state = state.but(opened=opened, instances=instances, settled=state.settled + 1, **beside)
+    for _, made in opened.inputs:
+        state = introduce(state, made)
+    return state
+
+
+def opened_as(opened: Opened) -> State:
+    """Return the state of a session that was just opened."""
+    return _open(START, opened)
+
+
+def _back(state: State) -> State:
+    """Return the state in which the session's own work goes on where it was left."""
+    left = state.aside
+    if left is None:
+        return state
+    own = {name: getattr(left, name) for name in _OF_OWN_WORK}
+    return state.but(aside=None, opened=replace(left.opened, inputs=state.opened.inputs), **own)
+
+
+def _still_used(state: State, opened: Opened) -> HashTrieMap[str, str]:
+    """An instance that is given anew, and is another, begins as it is given."""
+    used, before = state.instances, dict(state.opened.instances)
+    for name, given in opened.instances:
+        if name in used and before.get(name) != given:
+            used = used.remove(name)
+    return used
+
+
+def _ask(state: State, asked: Asked) -> State:
+    if state.open:
+        raise NotYourTurn(f"call {state.open[0]} has no result yet: decide on it first")
+    if asked.by == "session":
+        return state.but(last=asked, reminded=True)
+    state = state if state.last is None else _back(state)
+    return state.but(
+        last=asked,
+        prompt=asked.text,
+        asked_again=asked.again,
+        turns_since=0,
+        reminded=False,
+        done=False,
+        settled=state.settled + 1,
+        calls_before=len(state.order),
+    )
+
+
+def _reply(state: State, reply: Replied, entry: Entry) -> State:
+    if state.open:
+        raise NotYourTurn(f"call {state.open[0]} has no result yet: decide on it first")
+    stale = bool(entry.meta.get("stale"))
+    calls, order = _with_calls(state, reply, entry, stale)
+    ids = tuple(call.id for call in reply.calls)
+    return state.but(
+        sent=state.sent.update(reply.offered) if reply.offered else state.sent,
+        calls=calls,
+        order=order,
+        open=ids,
+        latest=ids,
+        last=reply,
+        turns=state.turns + 1,
+        turns_since=state.turns_since + 1,
+        stale=stale,
+        usage=_sum(state.usage, reply.usage),
+        said=(reply.text if reply.said is None else reply.said) or state.said,
+    )
+
+
+def _with_calls(
+    state: State, reply: Replied, entry: Entry, stale: bool
+) -> tuple[HashTrieMap[str, CallRecord], Trail[str]]:
+    calls, order, turn = state.calls, state.order, state.turns + 1
+    history, said_first = _history(entry), str(entry.meta.get("of", entry.id))
+    tokens = 0 if "of" in entry.meta else _tokens(reply.usage)
+    for index, call in enumerate(reply.calls):
+        if call.id in calls:
+            raise NotYourTurn(f"the call id {call.id!r} was used before")
+        if not CALL_ID.fullmatch(call.id):
+            raise NotYourTurn(f"{call.id!r:.60} is no call id: letters, digits, _ and - alone")
+        asked = AskedCall(
+            call,
+            entry.id,
+            step=len(order) + 1,
+            turn=turn,
+            index=index,
+            stale=stale,
+            history=history,
+            reply=said_first,
+            secrets=reply.secrets,
+            missing=_missing(call.arguments, call.missing, state),
+            tokens=0 if index else tokens,
+        )
+        calls = calls.insert(call.id, CallRecord(asked))
+        order = order.add(call.id)
+    return calls, order
+
+
+def _history(entry: Entry) -> str:
+    """Return why the calls of a reply may have run already (`AskedCall.history`)."""
+    why = entry.meta.get("may_have_run", "kept" if "kept" in entry.meta else "")
+    return str(why) if entry.own or why == OLDER else "unverified"
+
+
+def _tokens(usage: Usage | None) -> int:
+    return usage.input + usage.output if usage is not None else 0
+
+
+def _sum(spent: Usage, more: Usage | None) -> Usage:
+    if more is None:
+        return spent
+    return Usage(
+        spent.input + more.input,
+        spent.output + more.output,
+        spent.cached + more.cached,
+        spent.written + more.written,
+    )
+
+
+def _decide(state: State, decided: Decided, own: bool) -> State:
+    known = _expect(state, decided.call_id, "proposed", "approved", "unknown")
+    known = decided_on(known, decided, state, own)
+    match decided:
+        case Decided(decision="reject", reason=reason):
+            return settle(state, known, Failed(reason))
+        case Decided(decision="answer", result=result):
+            return settle(state, known, result or Data(None))
+    return _put(state, known)
+
+
+def decided_on(known: CallRecord, decided: Decided, state: State, own: bool) -> CallRecord:
+    """Return a call as it stands with a decision."""
+    missing = _missing(decided.arguments or {}, decided.missing, state)
+    return known.with_decision(decided, own, missing)
+
+
+def _missing(
+    arguments: Mapping[str, Any], missing: tuple[Missing, ...], state: State
+) -> tuple[MissingObject, ...]:
+    """Return what arguments name that nothing has produced, as the calls stand by now."""
+    return tuple(_missing_object(arguments, each, state) for each in missing) if missing else ()
+
+
+def _missing_object(arguments: Mapping[str, Any], missing: Missing, state: State) -> MissingObject:
+    name = str(at_path(arguments, missing.path))
+    call = state.calls.get(missing.producer.call)
+    if call is None:
+        return MissingObject(missing.path, name, missing.producer)
+    return MissingObject(missing.path, name, missing.producer, call.step, call.status)
+
+
+def _put(state: State, known: CallRecord) -> State:
+    return state.but(calls=state.calls.insert(known.id, known))
+
+
+def _expect(state: State, call_id: str, *allowed: RecordedStatus) -> CallRecord:
+    known = state.call(call_id)
+    if known.recorded_status not in allowed:
+        raise NotYourTurn(f"call {call_id} is {known.status}; it waits for nothing of that kind")
+    return known

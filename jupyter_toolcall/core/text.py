@@ -1,0 +1,44 @@
+"""Text of others on a terminal or in a cell's output: its control and bidi characters as escapes.
+
+A raw ESC starts a command to the terminal (it moves the cursor, sets the window's title, writes
+to the clipboard), and a bidi mark lets a line read otherwise than it is. Names, results and
+errors come from models, tools, servers and files, so every line that is printed goes through here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import TextIO
+
+LINES = "\n\t"
+"""What a text of several lines keeps."""
+
+
+def printable(text: str, keep: str = "") -> str:
+    """Return a text in which every character can be seen: `\\u001b` stands for ESC.
+
+    Half a character (a lone surrogate) is an escape too, so the text can be encoded.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else f"\\u{ord(c):04x}" for c in text)
+
+
+def print_text(text: object, file: TextIO | None = None) -> None:
+    """Print a text of one or several lines, its control and bidi characters as escapes."""
+    print(printable(str(text), LINES), file=file or sys.stdout)
+
+
+def visible_text(text: str, limit: int = 200) -> str:
+    """Return a text in which nothing is hidden: controls and bidi marks are escapes."""
+    safe = printable(text)
+    return safe if len(safe) <= limit else f"{safe[: limit - 1]}…"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a question that names the nearest of the known names, or nothing."""
+    names = list(known)
+    close = get_close_matches(name, names, 1) or [n for n in names if n.lower() == name.lower()]
+    return f" Did you mean {close[0]}?" if close else ""

@@ -1,0 +1,106 @@
+"""What a tool gets of an object: a copy of its own, and what it has made of that.
+
+An object with a name never changes. What a tool changed in place is a new object where the
+tool returns it, or returns nothing; else it is dropped. Either way the person is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..core.call_record import objects_of
+from ..core.events import UNSAID, Made, Outcome, Producer
+from ..core.state import State
+from ..tools.value_copies import is_frozen, private
+from ..tools.value_digests import content_digest
+from .session_values import SessionValues
+
+
+@dataclass
+class ArgumentCopy:
+    """An object by name, its value, and what a tool got of it: a copy, where there can be one."""
+
+    name: str
+    made: Made
+    value: Any
+    lent: Any
+
+    @property
+    def copied(self) -> bool:
+        """Whether the tool had a copy of its own."""
+        return self.lent is not self.value
+
+    @cached_property
+    def changed(self) -> bool | None:
+        """Whether the tool changed it in place; None where nobody can tell."""
+        if is_frozen(self.lent):
+            return False
+        before, now = self.made.content, content_digest(self.lent)
+        if not before or before == now:
+            return None if not before else False
+        # A copy may differ by itself, where its class makes it so.
+        return not self.copied or content_digest(private(self.value)[0]) != now
+
+
+@dataclass
+class ArgumentCopies:
+    """The loans of one run, each object lent once."""
+
+    state: State
+    memory: SessionValues
+
+    def __post_init__(self) -> None:
+        self._loans: dict[int, ArgumentCopy] = {}
+
+    def __len__(self) -> int:
+        return len(self._loans)
+
+    def __iter__(self) -> Iterator[ArgumentCopy]:
+        return iter(self._loans.values())
+
+    def lend(self, name: str, types: tuple[type, ...]) -> Any:
+        """Return what a tool gets of an object. Raises CallError and Absent."""
+        made = self.state.resolve(name)
+        value = self.memory.value(made)
+        if id(value) not in self._loans:
+            self._loans[id(value)] = ArgumentCopy(name, made, value, private(value)[0])
+        return self._loans[id(value)].lent
+
+    def of(self, producer: Producer | None) -> ArgumentCopy | None:
+        """Return the loan of the object of a producer, else the first there is."""
+        found = (loan for loan in self if loan.made.producer == producer)
+        return next(found, None) or next(iter(self), None)
+
+    def notes(self, result: Any, outcome: Outcome | None = None) -> tuple[str, ...]:
+        """Say what the tool changed in place, and what became of that."""
+        items = result if isinstance(result, (list, tuple)) else [result]
+        new = [*_named(objects_of(outcome), self.state)]
+        return tuple(_said(loan, items, new) for loan in self if loan.changed)
+
+
+def _said(loan: ArgumentCopy, items: Iterable[Any], new: list[str]) -> str:
+    name = loan.name
+    if not loan.copied:
+        return (
+            f"changed {name} in place, which can't be copied: it is no longer what it was, and "
+            "neither is what was made from it"
+        )
+    kept = [made for item, made in zip(items, new, strict=False) if item is loan.lent]
+    if not kept and len(new) == 1 and [*items] == [None]:
+        kept = new
+    became = f"kept as {kept[0]}" if kept else f"dropped, so {name} stays as it was"
+    return f"changed {name} in place: {became}"
+
+
+def _named(objects: Iterable[Made], state: State) -> Iterator[str]:
+    """Yield the names that a call's objects will bear."""
+    counts: dict[str, int] = {}
+    for made in objects:
+        if made.producer != UNSAID:
+            yield state.by_producer.get(made.producer) or made.kind
+        else:
+            counts[made.kind] = counts.get(made.kind, state.counts.get(made.kind) or 0) + 1
+            yield f"{made.kind}#{counts[made.kind]}"

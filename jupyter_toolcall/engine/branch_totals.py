@@ -1,0 +1,100 @@
+"""What a branch took: calls that ran, time in tools, tokens and money of requests of its own.
+
+What is said again, or shared with an older branch, was paid for there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ..core.entries import Entry
+from ..core.events import Finished, Replied
+from ..core.journal import Journal
+from ..core.recorded_calls import CallEnd
+from ..core.state_fold import state_at
+from ..models.prices import Cost, cost
+
+
+@dataclass(frozen=True, slots=True)
+class BranchTotals:
+    """What entries took. `unpriced` counts the requests whose price is not known."""
+
+    ran: int = 0
+    remembered: int = 0
+    ms: float = 0
+    tokens: int = 0
+    dollars: float = 0
+    most: bool = False
+    unpriced: int = 0
+
+    def __add__(self, more: BranchTotals) -> BranchTotals:
+        return BranchTotals(
+            self.ran + more.ran,
+            self.remembered + more.remembered,
+            self.ms + more.ms,
+            self.tokens + more.tokens,
+            self.dollars + more.dollars,
+            self.most or more.most,
+            self.unpriced + more.unpriced,
+        )
+
+    @property
+    def cost(self) -> Cost | None:
+        """What the requests cost; None where that is not known, or where there were none."""
+        known = self.dollars > 0 and not self.unpriced
+        return Cost(self.dollars, self.most) if known else None
+
+
+@dataclass
+class FirstReplies:
+    """Where each reply of a journal was said first, read as the journal grows."""
+
+    journal: Journal
+    model: str = ""
+    """Who replies where that is not recorded."""
+    _first: dict[tuple[object, ...], str] = field(default_factory=dict)
+    _read: int = 0
+
+    def took(
+        self, entries: Iterable[Entry], ends: Mapping[str, CallEnd], shared: frozenset[str]
+    ) -> BranchTotals:
+        """Return what entries took; `shared` ones were paid for on another branch."""
+        total = BranchTotals()
+        for entry in entries:
+            match entry.event:
+                case Finished(call_id) if call_id in ends:
+                    memory = ends[call_id].memory
+                    ms = 0 if memory else entry.meta.get("ms", 0)
+                    total += BranchTotals(ran=not memory, remembered=memory, ms=ms)
+                case Replied() if entry.id not in shared and self.is_first(entry):
+                    total += self.request(entry)
+        return total
+
+    def is_first(self, entry: Entry) -> bool:
+        """Return whether a reply was said here first, and not said again."""
+        for each in self.journal.since(self._read):
+            self._read += 1
+            if isinstance(each.event, Replied):
+                self._first.setdefault(_said(each), each.id)
+        return self._first.get(_said(entry), entry.id) == entry.id
+
+    def request(self, entry: Entry) -> BranchTotals:
+        """Return what the request took that a reply answers."""
+        assert isinstance(entry.event, Replied)
+        used = entry.event.usage
+        if used is None:
+            return BranchTotals()
+        paid = cost(state_at(self.journal, entry.id).opened.model or self.model, used)
+        tokens = used.input + used.output
+        if paid is None:
+            return BranchTotals(tokens=tokens, unpriced=1)
+        return BranchTotals(tokens=tokens, dollars=paid.dollars, most=paid.most)
+
+
+def _said(entry: Entry) -> tuple[object, ...]:
+    """What tells a reply from others: a reply that is said again keeps when it was said."""
+    event = entry.event
+    assert isinstance(event, Replied)
+    tools = tuple(call.tool for call in event.calls)
+    return entry.meta.get("at"), entry.meta.get("ms"), event.text, tools, event.usage

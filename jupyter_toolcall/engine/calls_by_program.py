@@ -1,0 +1,139 @@
+"""The program's hand: it answers the calls of a reply by itself, or only hears the reply.
+
+There are three ways to deal with the calls of a reply, and one loop. The session does it:
+`run` (and `aside`). The program does it: `tool_calls`, and for each of them `call_tool` or
+`tool_call_result`. Nobody does it: `generate`. Nothing here waits for a person.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.call_record import CallRecord
+from ..core.errors import CallError, NotYourTurn, UsageError
+from ..core.events import Data, Failed, Finished, Outcome, Uses
+from ..schemes.messages import Reply
+from ..tools.object_references import references
+from ..tools.tool import Changed
+from .cursor import Cursor
+from .decisions import answer_outcome
+from .execution import error_text, variables_as_data
+from .turn import request_reply, run_now
+
+
+def tool_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
+    """Return the calls of the last reply that have no result yet, in call order."""
+    state = cursor.state
+    return tuple(cursor.as_it_stands(state.calls[call_id]) for call_id in state.open)
+
+
+def call_tool(cursor: Cursor, call_id: str) -> CallRecord:
+    """Run a call of the last reply, in whatever order, and return what came of it.
+
+    The program's word approves it, whatever the policy. A call that does not fit its tool
+    fails, and the model is told. Raises NotYourTurn where the call has a result or is none,
+    UsageError for a request to a person, KeyboardInterrupt once that is written down.
+    """
+    call = _unanswered(cursor, call_id)
+    if cursor.running:
+        raise NotYourTurn(f"call {cursor.running} is running; one call runs at a time")
+    tool = cursor.find(call.tool)
+    if tool is not None and tool.for_person:
+        raise UsageError(
+            f"{call.tool} is a request to a person, and nothing runs: "
+            f"session.tool_call_result({call_id!r}, ...) answers it"
+        )
+    _run(cursor, call)
+    return cursor.state.calls[call_id]
+
+
+def _run(cursor: Cursor, call: CallRecord) -> None:
+    said: dict[str, Any] = {"at": cursor.desk.clock(), "by": "program"}
+    ended: Outcome | None = None
+    try:
+        ready, own = cursor.prepared(call, cursor.state)
+    except CallError as error:
+        ended = Failed(str(error))
+    else:
+        if own and call.decided is None:
+            ended = Data(ready.tool.function(**ready.arguments))
+        elif not cursor.allows(call, ready):
+            cursor.decide(call.approval(ready.bound), "program")
+    cursor.overtake(call.id)
+    if ended is None:
+        run_now(cursor, call.id)
+    else:
+        cursor.write(Finished(call.id, ended), **said)
+
+
+def tool_call_result(cursor: Cursor, call_id: str, result: Any) -> CallRecord:
+    """Record what the program's own run of a call came to, and return the call.
+
+    A result is plain data, an object (its value or its name), a list of objects, or an
+    exception, which is a failure. Each call takes one, in any order; the model is told in
+    call order. Raises NotYourTurn where the call has a result or is none, UsageError for a
+    call of the scheme's own, CallError for the name of an object that there is not.
+    """
+    call = _unanswered(cursor, call_id)
+    if any(tool.name == call.tool for tool in cursor.offer.own):
+        raise UsageError(
+            f"{call.tool} is the scheme's own and takes no result of yours; "
+            f"session.call_tool({call_id!r}) answers it"
+        )
+    event = Finished(call.id, _outcome(cursor, call, result), "program", _named(cursor, call))
+    cursor.write(event, at=cursor.desk.clock(), by="program")
+    cursor.overtake(call.id)
+    return cursor.state.calls[call_id]
+
+
+def _outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
+    match result:
+        case BaseException():
+            return Failed(error_text(result))
+        case Changed():
+            return variables_as_data(result)
+    return answer_outcome(cursor, call, result)
+
+
+def _named(cursor: Cursor, call: CallRecord) -> Uses:
+    """Return what produced the objects that a call names, by argument."""
+    tool, state = cursor.find(call.tool), cursor.state
+    if tool is None:
+        return {}
+    try:
+        arguments = cursor.desk.scheme.complete(call, tool, state)
+    except CallError:
+        arguments = dict(call.asked)
+    named = references(tool.parameters, arguments)
+    found = ((argument, state.objects.get(name)) for argument, name in named)
+    return {argument: made.producer for argument, made in found if made is not None}
+
+
+def _unanswered(cursor: Cursor, call_id: str) -> CallRecord:
+    state = cursor.state
+    if call_id in state.open and call_id != cursor.running:
+        return state.calls[call_id]
+    known = state.calls.get(call_id)
+    status = "running" if call_id == cursor.running else known.status if known else ""
+    said = f"call {call_id} is {status} already" if status else f"there is no call {call_id!r}"
+    raise NotYourTurn(f"{said}; without a result: {', '.join(state.open) or 'none'}")
+
+
+def all_answered(cursor: Cursor) -> None:
+    """Raise NotYourTurn, naming them, while calls have no result."""
+    ids = cursor.state.open
+    if ids:
+        raise NotYourTurn(
+            f"no result yet of {', '.join(ids)}: call_tool, tool_call_result, decide or run() first"
+        )
+
+
+def generate(cursor: Cursor) -> Reply | None:
+    """Return what the model would say now; nothing is recorded, nothing runs.
+
+    None where the model has nothing to say yet. Raises NotYourTurn, naming the calls, while
+    calls have no result.
+    """
+    all_answered(cursor)
+    reply, desk = request_reply(cursor, cursor.request), cursor.desk
+    return reply and desk.scheme.read(reply, cursor.state, desk.toolbox)

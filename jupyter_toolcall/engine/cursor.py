@@ -1,0 +1,260 @@
+"""A position in the journal from which a session continues, and what is computed there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..core.call_record import CallRecord
+from ..core.entries import Entry
+from ..core.errors import Absent, CallError
+from ..core.events import Decided, Event
+from ..core.secrets import MissingSecret
+from ..core.state import State, Step, next_step
+from ..core.state_fold import state_at
+from ..engine import recovery
+from ..schemes.messages import Request
+from ..schemes.requests import NOTHING, compose_request
+from ..schemes.scheme import Offer, own_tool, unknown_tool
+from ..tools.tool import Tool
+from .approval_policy import Answer
+from .context import SessionContext
+from .execution import prepare_call
+from .hooks import SessionHooks
+from .replay_queue import ReplayQueue
+from .session_values import PreparedCall, ToolInputs
+from .tracing import with_tracing
+
+
+@dataclass
+class Cursor:
+    """A position in a journal. The engine moves it on, an entry at a time."""
+
+    desk: SessionContext
+    head: str
+    script: ReplayQueue = field(default_factory=ReplayQueue)
+    """The recorded entries that are replayed next."""
+    fresh: bool = False
+    """Whether a replay runs again what is recorded."""
+    running: str = ""
+    """The id of the call that runs right now."""
+    words: set[str] = field(default_factory=set)
+    """The calls on which somebody has decided here what was decided, and acted on, before: such
+    a decision adds no entry, and is good until the call starts."""
+    heard: str = ""
+    """The entry of the reply that the model gave here last. Its calls are new, though another
+    reply that reads the same may be recorded with the results of its calls."""
+    _offered: tuple[int, Offer] | None = None
+    _prepared: tuple[str, dict[str, tuple[CallRecord, PreparedCall, bool]]] = field(
+        default_factory=lambda: ("", {})
+    )
+    """The calls as they were prepared at an entry."""
+
+    def __post_init__(self) -> None:
+        self.desk.hooks = with_tracing(self.desk.hooks, self.desk.hide)
+
+    # -- what is here -----------------------------------------------------------------------
+
+    @property
+    def state(self) -> State:
+        return state_at(self.desk.journal, self.head)
+
+    def look_again(self) -> None:
+        """Go by what the tools and the environment are now."""
+        self._prepared = "", {}
+        self.desk.secrets.refresh()
+        self.desk.toolbox.look_again()
+        self.desk.hooks = with_tracing(self.desk.hooks, self.desk.hide)
+
+    @property
+    def offer(self) -> Offer:
+        """What may be called here. It holds until another call comes to something."""
+        return self.offer_in(self.state)
+
+    def offer_in(self, state: State) -> Offer:
+        """Return what may be called in the state that is here."""
+        if self._offered is None or self._offered[0] != state.settled:
+            self._offered = state.settled, self.desk.scheme.offer(state, self.desk.toolbox)
+        return self._offered[1]
+
+    @property
+    def due(self) -> Step:
+        """What is to come next here."""
+        return self.due_in(self.state)
+
+    def due_in(self, state: State) -> Step:
+        """Return what is to come next in the state that is here."""
+        return next_step(state, lambda: self.offer_in(state).reminder)
+
+    @property
+    def spent(self) -> bool:
+        """Whether the model has had all the turns that it may have for one prompt."""
+        most = self.desk.max_turns
+        return most is not None and self.state.turns_since >= most
+
+    @property
+    def held_by(self) -> SessionHooks | None:
+        """The hook that holds the model's next reply; None where none does."""
+        for hook in self.desk.hooks:
+            if hook.holds_reply(self):
+                return hook
+        return None
+
+    @property
+    def request(self) -> Request:
+        """The request of the next turn."""
+        return self.request_in(self.state)
+
+    def request_in(self, state: State) -> Request:
+        """Return the request of the next turn, in the state that is here."""
+        told = self.desk.journal.fold(self.head, self.desk.tell, NOTHING)
+        return compose_request(state, told, self.offer_in(state))
+
+    # -- what is added ----------------------------------------------------------------------
+
+    def write(self, event: Event, *, own: bool = True, again: bool = False, **meta: Any) -> Entry:
+        """Add an event that fits the state, and move on to its entry."""
+        return self.desk.journal.append(self.head, event, meta, own, again, self._move)
+
+    def _move(self, entry: Entry) -> None:
+        self.head = entry.id
+
+    def decide(self, event: Decided, by: str, **meta: Any) -> None:
+        """Add a decision on a call: it holds here, also where the same was decided before."""
+        self.write(event, at=self.desk.clock(), by=by, **meta)
+        self.overtake(event.call_id)
+        if not self.desk.claims.holds(self.head, event.call_id):
+            self.words.add(event.call_id)
+
+    def overtake(self, call_id: str) -> None:
+        """Drop what is recorded of a call that was decided or run anew."""
+        self.script.overtaken.add(call_id)
+
+    # -- a call -----------------------------------------------------------------------------
+
+    def find(self, name: str) -> Tool | None:
+        """Return a tool by name: the toolbox's, or the scheme's own."""
+        return self._named(name, None)[0]
+
+    def _named(self, name: str, state: State | None) -> tuple[Tool | None, bool]:
+        """Return a tool by name, and whether it is the scheme's own. No name is both's."""
+        tool = self.desk.toolbox.get(name)
+        if tool is not None:
+            return tool, False
+        return own_tool(name, self.offer if state is None else self.offer_in(state)), True
+
+    def prepared(self, call: CallRecord, state: State) -> tuple[PreparedCall, bool]:
+        """Return a call that can run, and whether it is the scheme's own.
+
+        Raises CallError, which says what is wrong with the call.
+        """
+        if self._prepared[0] != self.head:
+            self._prepared = self.head, {}
+        known = self._prepared[1].get(call.id)
+        if known is None or known[0] is not call:
+            known = self._prepared[1][call.id] = (call, *self._prepare(call, state))
+        return known[1:]
+
+    def as_before(self, entry: Entry, ready: PreparedCall, own: bool = False) -> Entry:
+        """What was prepared just before an entry of the call holds behind it too."""
+        call = self.state.calls[ready.call_id]
+        self._prepared = entry.id, {call.id: (call, ready, own)}
+        return entry
+
+    def _prepare(self, call: CallRecord, state: State) -> tuple[PreparedCall, bool]:
+        if call.call.broken and call.decided is None:
+            raise CallError(call.call.broken)
+        desk, (tool, own) = self.desk, self._named(call.tool, state)
+        if tool is None:
+            raise unknown_tool(call.tool, desk.toolbox, self.offer_in(state))
+        if call.missing:
+            raise state.missing(call.missing)
+        asked = desk.scheme.complete(call, tool, state)
+        variables = self._read_by(tool, state)
+        arguments = asked if call.edited else tool.fill(asked, variables)
+        inputs: ToolInputs | None = None
+        missing: MissingSecret | None = None
+        # The scheme's own tools only write down what the model chose.
+        keys = call.asked_call.secrets or (call.decided is not None and call.decided.secrets)
+        if not own and (keys or state.marked or desk.secrets.occur(arguments)):
+            shown = desk.secrets.hide(arguments)
+            try:
+                inputs = self._inputs(call, tool, asked, variables, state)
+            except MissingSecret as error:
+                missing = error
+            if inputs is not None and inputs == ToolInputs(shown, variables):
+                inputs = None
+            arguments = shown
+        return (
+            prepare_call(tool, call, arguments, state, desk.memory, variables, inputs, missing),
+            own,
+        )
+
+    def _inputs(
+        self,
+        call: CallRecord,
+        tool: Tool,
+        asked: Mapping[str, Any],
+        variables: Mapping[str, Any],
+        state: State,
+    ) -> ToolInputs:
+        """Return what a call runs with: what was asked and what fills it in, each by its own keys.
+
+        So no marker that a model wrote takes a value that a variable holds. Raises
+        MissingSecret.
+        """
+        reveal = self.desk.secrets.reveal
+        values = reveal(asked, call.keys)
+        known = {
+            name: reveal(value, state.marked.get(name) or ()) for name, value in variables.items()
+        }
+        return ToolInputs(values if call.edited else tool.fill(values, known), known)
+
+    def _read_by(self, tool: Tool, state: State) -> dict[str, Any]:
+        """Return the session variables that a tool goes by, as they are now."""
+        if not tool.reads:
+            return {}
+        given, now = self.desk.toolbox.variables, state.variables
+        return {
+            name: now[name] if name in now else given[name]
+            for name in tool.reads
+            if name in now or name in given
+        }
+
+    def as_it_stands(self, call: CallRecord) -> CallRecord:
+        """Return a call with whether its tool runs right now."""
+        return replace(call, running=True) if call.id == self.running else call
+
+    def as_it_runs(self, call: CallRecord) -> Mapping[str, Any]:
+        """Return the arguments with which an open call would run; as asked where it can't."""
+        try:
+            return self.prepared(call, self.state)[0].arguments
+        except (CallError, Absent):
+            return call.asked
+
+    # -- whether it may run -----------------------------------------------------------------
+
+    def verdict(self, call: CallRecord, ready: PreparedCall) -> Answer:
+        """Return whether a call may run, and why.
+
+        An effect that may have happened is not repeated by a policy: a person is asked.
+        """
+        if self.may_have_run(call, ready):
+            return "ask", recovery.reason(self.desk, call)
+        return self.desk.verdict(ready)
+
+    def is_new(self, call: CallRecord) -> bool:
+        """Return whether the model asked for a call here, and not in a recorded reply."""
+        return self.heard != "" and call.asked_call.entry == self.heard
+
+    def may_have_run(self, call: CallRecord, ready: PreparedCall) -> bool:
+        """Return whether a call may have had an effect already that must not come twice."""
+        return not self.is_new(call) and recovery.may_have_run(self, call, ready)
+
+    def allows(self, call: CallRecord, ready: PreparedCall) -> bool:
+        """Return whether a person's approval lets exactly this run: it is good for one effect."""
+        if not call.allows(ready.bound):
+            return False
+        once = not (self.fresh or ready.tool.repeatable or call.id in self.words)
+        return not once or self.desk.claims.holds(self.head, call.id)

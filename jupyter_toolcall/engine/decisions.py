@@ -1,0 +1,186 @@
+"""A person's decision on a call that waits: checked as it would run, then an event."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..core.call_record import CallRecord, at_path, with_names
+from ..core.digests import digest
+from ..core.errors import Absent, CallError, NotYourTurn, UsageError
+from ..core.events import DECISIONS, Data, Decided, Decision, Made, Many, Missing, Outcome
+from ..core.object_names import NAME, kind_in
+from ..core.secrets import Keys, MissingSecret, marker_keys
+from ..core.state import State
+from ..core.state_fold import decided_on
+from ..core.text import nearest
+from ..tools.argument_schema import readable
+from ..tools.object_types import kind_of
+from ..tools.value_copies import plain_data
+from ..tools.value_digests import content_digest
+from .cursor import Cursor
+
+
+def decision_event(
+    cursor: Cursor,
+    call_id: str,
+    verdict: Decision,
+    *,
+    arguments: Mapping[str, Any] | None = None,
+    result: Any = None,
+    reason: str = "",
+    bound: str | None = None,
+) -> Decided:
+    """Return the event of a decision; `bound` is the digest of the call as it was shown, if named.
+
+    Raises NotYourTurn where the call does not wait, or is no longer what was shown;
+    CallError where it could not run with these arguments; UsageError for another word.
+    """
+    demand_decision_word(verdict)
+    state = cursor.state
+    call = _waiting(cursor, call_id, state)
+    if bound is not None and bound != approval_digest(cursor, call, state):
+        raise NotYourTurn("the call has changed since it was shown; look at it and decide again")
+    event = decided_event(cursor, call, verdict, arguments, result, reason)
+    if verdict in ("reject", "answer"):
+        return event
+    ready, _ = cursor.prepared(decided_on(call, event, state, own=True), state)
+    if ready.tool.for_person:
+        raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer or reject it")
+    if cursor.allows(call, ready) and event.decision == verdict == "approve":
+        raise NotYourTurn(f"call {call.id} was decided on already")
+    return replace(event, bound=ready.bound)
+
+
+def demand_decision_word(verdict: str) -> None:
+    """Raise UsageError for a word that is no decision."""
+    if verdict not in DECISIONS:
+        known = ", ".join(DECISIONS)
+        raise UsageError(
+            f"{verdict!r} is no decision; there are {known}.{nearest(verdict, DECISIONS)}"
+        )
+
+
+def _waiting(cursor: Cursor, call_id: str, state: State) -> CallRecord:
+    call = state.call(call_id)
+    if call.id == cursor.running:
+        raise NotYourTurn(f"call {call_id} is running")
+    if call_id not in state.open:
+        raise NotYourTurn(
+            f"call {call_id} is {call.status} already; decide_anew({call_id!r}, ...) decides "
+            "otherwise, on a branch of its own"
+        )
+    return call
+
+
+def approval_digest(cursor: Cursor, call: CallRecord, state: State) -> str:
+    """Return the digest of exactly what an open call would run; "" where it cannot run now."""
+    try:
+        return cursor.prepared(call, state)[0].bound
+    except (Absent, CallError):
+        return ""
+
+
+def decided_event(
+    cursor: Cursor,
+    call: CallRecord,
+    verdict: Decision,
+    arguments: Mapping[str, Any] | None,
+    result: Any,
+    reason: str,
+) -> Decided:
+    """Return a decision on a call as an event; what it may run is not bound yet."""
+    match verdict:
+        case "edit":
+            if arguments is None:
+                raise UsageError(
+                    'an edit needs the arguments to run with: arguments={"shape": ...}'
+                )
+            return edit_event(cursor, call, arguments, reason)
+        case "approve":
+            return replace(call.approval(""), reason=reason)
+        case "answer":
+            return answer_event(cursor, call, result, reason)
+    return Decided(call.id, verdict, reason=reason)
+
+
+def edit_event(
+    cursor: Cursor, call: CallRecord, arguments: Mapping[str, Any], reason: str
+) -> Decided:
+    """Return the decision that a call runs with a person's arguments, all of them.
+
+    An argument that is missing, and was left as it was shown, still is. Raises CallError for
+    arguments that are not JSON.
+    """
+    marked, keys = _marked(cursor, call, readable(arguments))
+    same = [each for each in call.missing if at_path(marked, each.path) == str(each)]
+    missing = tuple(Missing(each.path, each.producer) for each in same)
+    named = with_names(marked, same)
+    return Decided(call.id, "edit", "", named, reason=reason, secrets=keys, missing=missing)
+
+
+def _marked(
+    cursor: Cursor, call: CallRecord, arguments: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], Keys]:
+    """Return a person's arguments as they are kept: with markers in place of secrets.
+
+    A marker that the call has keeps its meaning. Any other one that somebody writes is a text,
+    so nobody gets a value of the environment by writing its name.
+    """
+    values = dict(arguments)
+    with contextlib.suppress(CallError, Absent):
+        ready, _ = cursor.prepared(call, cursor.state)
+        inputs = ready.inputs.arguments if ready.inputs else {}
+        # What was filled in has its value by other keys than the call's.
+        same = (name for name in inputs if values.get(name) == ready.arguments.get(name))
+        values |= {name: inputs[name] for name in same if name in values}
+    keys: Keys = ()
+    with contextlib.suppress(MissingSecret):
+        keys = call.keys
+    marked, kept = cursor.desk.secrets.mark(values, marker_keys(values) & {*keys})
+    return marked, kept
+
+
+def answer_event(cursor: Cursor, call: CallRecord, result: Any, reason: str) -> Decided:
+    """Return a person's answer to a call; a request to a person is kept as it was put."""
+    tool, outcome = cursor.find(call.tool), answer_outcome(cursor, call, result)
+    put = cursor.as_it_runs(call) if tool is not None and tool.for_person else call.asked
+    arguments = None if put == call.asked else put
+    return Decided(call.id, "answer", "", arguments, outcome, reason)
+
+
+def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
+    """Return a person's result as an outcome: objects, named or given, or plain data.
+
+    Raises UsageError for a call of the scheme's own, CallError for an object that is not
+    there yet where the call was asked for.
+    """
+    if any(tool.name == call.tool for tool in cursor.offer.own):
+        raise UsageError(
+            f"{call.tool} is the scheme's own and only says what the model chose, so it takes no "
+            "answer; edit or reject it"
+        )
+    if isinstance(result, (list, tuple)) and kind_of(result, cursor.desk.memory.kinds) is None:
+        parts = [_object(cursor, call, part, at) for at, part in enumerate(result)]
+        objects = tuple(part for part in parts if part is not None)
+        return Many(objects) if objects and len(objects) == len(parts) else Data(plain_data(result))
+    return _object(cursor, call, result, 0) or Data(plain_data(result))
+
+
+def _object(cursor: Cursor, call: CallRecord, result: Any, index: int) -> Made | None:
+    """Return the object that a result names or is; None for what is plain data."""
+    memory = cursor.desk.memory
+    if isinstance(result, str):
+        named = NAME.fullmatch(result) and kind_in(result) in memory.kinds.values()
+        return cursor.state.resolve(result) if named else None
+    kind = kind_of(result, memory.kinds)
+    if kind is None:
+        return None
+    content = content_digest(result)
+    made = Made(kind, digest("answered", cursor.head, call.id, content, index), content)
+    memory.hold(made, result)
+    # No replay could make again what a person gave.
+    memory.put((made.digest,))
+    return made

@@ -1,0 +1,444 @@
+"""What the tool of a call was made of when it ran: kept once for each version, beside the events.
+
+It is no part of what a call is bound to (that is the version alone), and no event: it only
+lets a person be told what has changed since.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..core.call_record import CallRecord
+from ..core.digests import digest, encode
+from ..core.errors import Absent, CallError
+from ..core.events import (
+    Data,
+    Decided,
+    Failed,
+    Finished,
+    Interrupted,
+    Made,
+    Many,
+    Outcome,
+    Producer,
+)
+from ..core.interrupts import attempt, class_name, interruptible
+from ..core.journal import Journal
+from ..core.recorded_calls import recorded_call
+from ..core.secrets import MissingSecret
+from ..core.state import State
+from ..core.state_fold import state_at
+from ..tools.invoke import invoke
+from ..tools.object_references import walk
+from ..tools.object_types import kind_name, kind_of
+from ..tools.tool import Changed, Tool
+from ..tools.toolbox import Toolbox
+from ..tools.value_copies import LONGEST, describe, plain_data, private, well_formed
+from ..tools.value_digests import SCALARS, content_digest
+from .argument_copies import ArgumentCopies, ArgumentCopy
+from .session_values import (
+    PreparedCall,
+    SessionValues,
+    ToolInputs,
+    instance_version,
+    result_digests,
+)
+
+PYTHON = ".".join(map(str, sys.version_info[:2]))
+"""Compiled code, and so the version of a tool, is another one in each of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCode:
+    """A version of a tool, and the digests of its parts; "" is the tool's own function."""
+
+    version: str
+    python: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+
+def tool_code_note(tool: Tool, state: State, journal: Journal) -> dict[str, Any]:
+    """Return what is noted beside a start: the tool's code, where it is not what it was last."""
+    version = tool.version()
+    last = journal.texts.get(state.code.get(tool.name) or "")
+    if not version or (last is not None and last["version"] == version):
+        return {}
+    text = {"version": version, "python": PYTHON, "parts": dict(tool.parts())}
+    return {"code": journal.remember(text)}
+
+
+def recorded_tool_code(call: CallRecord, journal: Journal) -> ToolCode | None:
+    """Return what the tool of a call was made of when it ran; None where nobody has noted it."""
+    match journal.texts.get(call.code):
+        case {"version": str(version), "python": str(python), "parts": Mapping() as parts}:
+            return ToolCode(version, python, parts)
+    return None
+
+
+def changed_tool_parts(tool: Tool, code: ToolCode) -> str:
+    """Say what of a tool is another than it was; "" where nothing is."""
+    if tool.version() == code.version:
+        return ""
+    if code.python != PYTHON:
+        return f"{tool.name} was compiled by Python {code.python}, and this is {PYTHON}"
+    now = tool.parts()
+    names = sorted(name for name in {*now, *code.parts} if now.get(name) != code.parts.get(name))
+    if "" in names or not names:
+        return f"{tool.name} was changed"
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    return f"{tool.name} uses what was changed: {', '.join(names[:4])}{more}"
+
+
+PRINTS = 4_000
+"""Characters of a tool's prints that are kept."""
+
+
+def prepare_call(
+    tool: Tool,
+    call: CallRecord,
+    arguments: Mapping[str, Any],
+    state: State,
+    memory: SessionValues,
+    variables: Mapping[str, Any],
+    inputs: ToolInputs | None = None,
+    missing: MissingSecret | None = None,
+) -> PreparedCall:
+    """Return a call that can run.
+
+    `arguments` have markers in place of secrets, and so has what the call is bound to: an
+    approval holds where a secret is renewed. `inputs` have the values, and are checked.
+    Raises CallError, which says what is wrong with it; Absent where a value is not at hand.
+    """
+    uses: dict[str, Producer] = {}
+
+    def note(argument: str, name: str) -> str:
+        made = state.resolve(name)
+        uses[argument] = made.producer
+        return made.digest
+
+    try:
+        checked = arguments if inputs is None else inputs.arguments
+        tool.check(checked, lambda name, types: _fitting(state, memory, name, types))
+    except CallError:
+        # A marker may not fit where the value does.
+        if missing is not None:
+            raise missing from None
+        raise
+    named = walk(tool.parameters, arguments, note)
+    before, previous = "", ""
+    if tool.instance:
+        previous = state.instances.get(tool.instance) or ""
+        before = memory.before(tool.instance, state)
+    setters = {name: state.setters.get(name) or "" for name in variables}
+    more = (dict(variables),) if variables else ()
+    bound = digest("run", tool.name, tool.version(), named, before, *more)
+    return PreparedCall(
+        *(tool, call.id, arguments, uses, bound, before, variables),
+        *(previous, setters, inputs, missing),
+    )
+
+
+def _fitting(state: State, memory: SessionValues, name: str, types: tuple[type, ...]) -> Any:
+    """Return the value of an object by name, if it is of a type that fits."""
+    made = state.resolve(name)
+    wanted = {memory.kinds.get(cls) or kind_name(cls) for cls in types}
+    if types and made.kind not in wanted:
+        have = [state.newest[kind] for kind in sorted(wanted) if kind in state.newest]
+        raise CallError(
+            f"{name} is a {made.kind}, not a {' or '.join(sorted(wanted))}"
+            + (f"; the newest: {', '.join(have)}" if have else "; there is none yet")
+        )
+    return memory.value(made)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRun:
+    """What a run came to, what it printed, and the error as it was raised."""
+
+    outcome: Outcome
+    prints: str = ""
+    interrupted: bool = False
+    notes: tuple[str, ...] = ()
+    """What the person is told of the inputs that it changed."""
+
+
+Invoke = Callable[[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
+"""Calls a tool's function: async functions are dealt with there."""
+
+
+def run_tool(
+    prepared: PreparedCall, state: State, memory: SessionValues, invoke: Invoke
+) -> ToolRun:
+    """Run a call and return what it came to. What a tool raises is an outcome.
+
+    Raises Absent where a value of ours is not at hand: that is no fault of the tool's.
+    """
+    printed, lending, result = _Capped(), ArgumentCopies(state, memory), None
+    outcome: Outcome
+    try:
+        outcome, result = _run(prepared, lending, memory, invoke, printed)
+    except KeyboardInterrupt:
+        outcome = Interrupted()
+    except Absent:
+        raise
+    # A tool may raise anything, SystemExit too: all of it is told, none of it ends us.
+    except BaseException as error:
+        outcome = Failed(error_text(error))
+    interrupted = isinstance(outcome, Interrupted)
+    made = None if isinstance(outcome, (Failed, Interrupted)) else outcome
+    try:
+        # What a value's own class raises says nothing of the inputs.
+        notes = (attempt(lending.notes, result, made)[0] or ()) if lending else ()
+    except KeyboardInterrupt:
+        notes, interrupted = (), True
+    return ToolRun(outcome, printed.text(), interrupted, notes)
+
+
+def _run(
+    prepared: PreparedCall,
+    lending: ArgumentCopies,
+    memory: SessionValues,
+    invoke: Invoke,
+    printed: _Capped,
+) -> tuple[Outcome, Any]:
+    """Return what a call came to, and what its function returned.
+
+    Tools get private copies, so that nothing that has a name ever changes.
+    """
+    if prepared.missing is not None:
+        raise prepared.missing
+    # The code of others is interrupted at once, ours is not: a tool that ended has its outcome.
+    values = interruptible(_values, prepared, lending)
+    subject = _subject(prepared, memory)
+    streams = {name: vars(sys).get(name) for name in ("stdout", "stderr")}
+    # One call of C code sets both streams, and no interrupt comes between the tool's end and the
+    # call that sets them back, whatever the tool has done to them.
+    try:
+        vars(sys).update(stdout=printed, stderr=printed)
+        result = interruptible(_invoked, prepared, subject, values, invoke)
+    finally:
+        sys.__dict__.update(streams)
+    outcome = _read(result, prepared, lending, memory)
+    if subject:
+        memory.values[instance_version(prepared.call_id, prepared.bound)] = subject[0]
+    return outcome, result
+
+
+def _values(prepared: PreparedCall, lending: ArgumentCopies) -> dict[str, Any]:
+    """Return what a tool's function is called with."""
+    inputs = prepared.inputs or ToolInputs(prepared.arguments, prepared.variables)
+    values = prepared.tool.check(inputs.arguments, lending.lend)
+    return {**values, "variables": dict(inputs.variables)} if prepared.tool.reads else values
+
+
+def _invoked(
+    prepared: PreparedCall, subject: tuple[Any, ...], values: Mapping[str, Any], invoke: Invoke
+) -> Any:
+    """A tool may hold a session of its own: what is absent there is the tool's failure."""
+    try:
+        return invoke(prepared.tool.function, subject, values)
+    except Absent as error:
+        raise CallError(f"Absent: {error}") from error
+
+
+def error_text(error: BaseException) -> str:
+    """Return an error as the model is told of it."""
+    # `isinstance` would ask the exception for its `__class__`.
+    if issubclass(type(error), CallError):
+        return str(error)
+    text, failed = attempt(_text, error)
+    text = "(its message cannot be read)" if failed else text
+    return well_formed(f"{class_name(type(error))}: {text}"[:4_000])
+
+
+def _text(error: BaseException) -> str:
+    """Return an exception's message, also where its `__str__` returns a text of another class."""
+    return str.__str__(str(error))
+
+
+def _subject(prepared: PreparedCall, memory: SessionValues) -> tuple[Any, ...]:
+    """Return a private copy of the instance that a method works on, if it works on one."""
+    if not prepared.tool.instance:
+        return ()
+    return (private(memory.values[prepared.before])[0],)
+
+
+def _read(
+    result: Any, prepared: PreparedCall, lending: ArgumentCopies, memory: SessionValues
+) -> Outcome:
+    """Return what a tool's result is. No result is a failure because it cannot be read: the tool
+    ran, and a model would have it run again."""
+    if type(result) in SCALARS:
+        return _outcome(result, prepared, lending, memory)
+    outcome, _ = attempt(_tried, result, prepared, lending, memory)
+    if isinstance(outcome, CallError):
+        raise outcome
+    return Data(describe(result, 2000)) if outcome is None else outcome
+
+
+def _tried(
+    result: Any, prepared: PreparedCall, lending: ArgumentCopies, memory: SessionValues
+) -> Outcome | CallError:
+    try:
+        return _outcome(result, prepared, lending, memory)
+    except CallError as error:
+        return error
+
+
+def _outcome(
+    result: Any, prepared: PreparedCall, lending: ArgumentCopies, memory: SessionValues
+) -> Outcome:
+    for loan in lending:
+        if result is loan.lent and not _is_another(loan):
+            return loan.made
+    if result is None and prepared.tool.receiver:
+        mine = lending.of(prepared.uses.get(prepared.tool.receiver))
+        if mine is not None and _is_another(mine):
+            return _made(mine.lent, mine.made.kind, prepared, memory, 0)
+    if isinstance(result, Changed):
+        return variables_as_data(result)
+    if isinstance(result, (Iterator, AsyncIterator)) and type(result) not in memory.kinds:
+        raise CallError(
+            f"{prepared.tool.name} returned a {type(result).__name__}, which can be read only "
+            "once; it has to return a list"
+        )
+    many = _many(result, prepared, memory)
+    if many is not None:
+        return many
+    kind = kind_of(result, memory.kinds)
+    return Data(plain_data(result)) if kind is None else _made(result, kind, prepared, memory, 0)
+
+
+def variables_as_data(changed: Changed) -> Data:
+    """Return a result that sets variables as plain data. Raises CallError where they are too long.
+
+    Half a variable is none, so none is cut.
+    """
+    variables = {str(name): plain_data(value) for name, value in changed.variables.items()}
+    if len(encode(variables)) > LONGEST:
+        names = ", ".join(variables)
+        raise CallError(f"{names:.200}: longer than {LONGEST:,} characters, so not set")
+    return Data(plain_data(changed.result), variables)
+
+
+def _many(result: Any, prepared: PreparedCall, memory: SessionValues) -> Many | None:
+    """Return the objects that a list is made of; None where it holds anything else."""
+    if type(result) not in (list, tuple) or type(result) in memory.kinds or not result:
+        return None
+    kinds = [kind_of(item, memory.kinds) for item in result]
+    if not all(kinds):
+        return None
+    pairs = enumerate(zip(result, kinds, strict=True))
+    return Many(tuple(_made(item, str(kind), prepared, memory, i) for i, (item, kind) in pairs))
+
+
+def _is_another(loan: ArgumentCopy) -> bool:
+    """Return whether what a tool had is another object by now; what nobody can tell may be."""
+    return loan.copied and loan.changed is not False
+
+
+def _made(value: Any, kind: str, prepared: PreparedCall, memory: SessionValues, index: int) -> Made:
+    """Return a new object; only equal values share a digest."""
+    content, again = content_digest(value), 1
+    name = digest("made", prepared.bound, prepared.call_id, index, content)
+    while not content and name in memory.values:
+        again += 1
+        name = digest("made", prepared.bound, prepared.call_id, index, again)
+    made = Made(kind, name, content)
+    memory.hold(made, value)
+    return made
+
+
+class _Capped(io.TextIOBase):
+    """Keeps the beginning of what is printed. A tool may close it: what follows is kept too."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._room = PRINTS
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        # Also of a class of its own, whose methods may raise, it becomes a plain text.
+        text = str.__str__(text)
+        if self._room > 0:
+            self._parts.append(text if len(text) <= self._room else f"{text[: self._room]}…\n")
+            self._room -= len(text)
+        return len(text)
+
+    def close(self) -> None:
+        """Stay open, since the tool's own prints may follow."""
+
+    def text(self) -> str:
+        return well_formed("".join(self._parts))
+
+
+DEAR = 200.0
+"""Milliseconds from which on a result is kept, though it could be computed again."""
+UNKEPT = "gone when the kernel ends: keeping it was interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What a run came to, and what is written down beside it."""
+
+    outcome: Outcome
+    meta: Mapping[str, Any]
+    interrupted: bool
+
+
+def execute_call(
+    ready: PreparedCall, state: State, memory: SessionValues, clock: Callable[[], float]
+) -> Execution:
+    """Run a call, and return what it came to. Raises as `run` does."""
+    began = clock()
+    ran = run_tool(ready, state, memory, invoke)
+    took = milliseconds(began, clock())
+    # Before it is written down that there is a result, the result is kept.
+    kept, interrupted = _kept(ready, ran.outcome, memory, took), ran.interrupted
+    if kept is None:
+        kept, interrupted = (UNKEPT,), True
+    notes = [*ran.notes, *kept]
+    meta: dict[str, Any] = {"ms": took}
+    if ran.prints:
+        meta["prints"] = ran.prints
+    if notes:
+        meta["notes"] = notes
+    return Execution(ran.outcome, meta, interrupted)
+
+
+def _kept(
+    ready: PreparedCall, outcome: Outcome, memory: SessionValues, took: float
+) -> tuple[str, ...] | None:
+    """Keep what a call came to; return what is not kept, and why, None after an interrupt."""
+    try:
+        return memory.shelve(ready, outcome) if is_worth_storing(ready.tool, took) else ()
+    except KeyboardInterrupt:
+        return None
+
+
+def is_worth_storing(tool: Tool, ms: float) -> bool:
+    """Return whether a result is kept beyond the kernel: it was dear, or must not be made twice."""
+    return ms >= DEAR or not tool.repeatable
+
+
+def store_results(memory: SessionValues, toolbox: Toolbox) -> None:
+    """Keep beyond the kernel what runs would have kept, had there been a shelf."""
+    for entry in memory.journal:
+        match entry.event:
+            case Finished(call_id) | Decided(call_id, "answer") if entry.own:
+                call = state_at(memory.journal, entry.id).call(call_id)
+                tool = toolbox.get(call.tool)
+                if tool is None or is_worth_storing(tool, entry.meta.get("ms", 0)):
+                    recorded = recorded_call(memory.journal, entry.id, call_id)
+                    memory.put(result_digests(call.outcome, call_id, recorded))
+
+
+def milliseconds(began: float, ended: float) -> float:
+    """Return how long something took between two times of a clock."""
+    return round((ended - began) * 1000, 1)

@@ -1,0 +1,230 @@
+"""Places in a journal, and cursors that go on from there: forks, replays and edits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..core.call_record import CallRecord
+from ..core.entries import Entry
+from ..core.errors import Absent, CallError, NotYourTurn, UsageError
+from ..core.events import Asked, Decided, Decision, Finished, Replied
+from ..core.journal import Journal
+from ..core.state import State
+from ..core.state_fold import decided_on
+from ..engine import recovery
+from .context import SessionContext
+from .cursor import Cursor
+from .decisions import decided_event, demand_decision_word, edit_event
+from .replay_queue import ReplayQueue, call_id_of
+from .session_values import PreparedCall
+
+
+def entry_at(cursor: Cursor, place: str) -> str:
+    """Return the entry that a place is: an entry's id, or the end of a call.
+
+    Raises NotYourTurn for a call that has not come to an end.
+    """
+    if place in cursor.desk.journal:
+        return place
+    cursor.state.call(place)
+    ends = [
+        entry.id
+        for entry in _about(cursor, place)
+        if isinstance(entry.event, Finished) or _settles(entry.event)
+    ]
+    if not ends:
+        raise NotYourTurn(f"call {place} has no result yet; decide on it first")
+    return ends[-1]
+
+
+def entry_before_call(cursor: Cursor, call_id: str) -> str:
+    """Return the entry behind which a call was first decided on, or ran."""
+    cursor.state.call(call_id)
+    about = _about(cursor, call_id)
+    return (about[0].parent or cursor.head) if about else cursor.head
+
+
+def entry_before_reply(cursor: Cursor, turn: int) -> str:
+    """Return the entry behind which the model replied in a turn of this branch.
+
+    Raises NotYourTurn where there is no such turn.
+    """
+    path = cursor.desk.journal.path(cursor.head)
+    replies = [entry for entry in path if isinstance(entry.event, Replied)]
+    if not 0 < turn <= len(replies):
+        raise NotYourTurn(f"there is no turn {turn} on this branch; it has {len(replies)}")
+    return replies[turn - 1].parent or cursor.head
+
+
+def _about(cursor: Cursor, call_id: str) -> list[Entry]:
+    path = cursor.desk.journal.path(cursor.head)
+    return [e for e in path if getattr(e.event, "call_id", None) == call_id]
+
+
+def _settles(event: Any) -> bool:
+    return isinstance(event, Decided) and event.decision in ("reject", "answer")
+
+
+def fork_cursor(cursor: Cursor, at: str | None) -> Cursor:
+    """Return a cursor that goes on from another place (None: from here)."""
+    head = cursor.head if at is None else entry_at(cursor, at)
+    return Cursor(cursor.desk, head)
+
+
+def replay_cursor(cursor: Cursor, at: str | None, fresh: bool = False) -> Cursor:
+    """Return a cursor that says again all that came after a place.
+
+    A call's id is the place before that call; None is the root.
+    """
+    start = cursor.state.root if at is None else _start(cursor, at)
+    behind = cursor.desk.journal.path(cursor.head, after=start)
+    if behind and behind[0].parent != start:
+        raise NotYourTurn("that entry is not on this branch; check its branch out first")
+    return Cursor(cursor.desk, start, ReplayQueue(behind), fresh)
+
+
+def _start(cursor: Cursor, at: str) -> str:
+    return at if at in cursor.desk.journal else entry_before_call(cursor, at)
+
+
+def edit_cursor(
+    cursor: Cursor, call_id: str, arguments: Mapping[str, Any], reason: str = ""
+) -> Cursor:
+    """Return a cursor whose first event is one new decision: the call with other arguments.
+
+    `arguments` change those of the call; the rest stays. Raises CallError where they do
+    not fit.
+    """
+    known, again = cursor.state.call(call_id), replay_cursor(cursor, call_id)
+    before = known.arguments if known.started else again.as_it_runs(again.state.call(call_id))
+    call = again.state.call(call_id)
+    return decide_then_replay(again, edit_event(again, call, {**before, **arguments}, reason))
+
+
+def overruled(
+    cursor: Cursor,
+    call_id: str,
+    verdict: Decision,
+    *,
+    arguments: Mapping[str, Any] | None = None,
+    result: Any = None,
+    reason: str = "",
+) -> Cursor:
+    """Return a cursor that replays this branch with another decision on one call.
+
+    What the call could not do, or what its answer could not be, where it was asked for is
+    refused. Raises UsageError for another word, CallError for arguments that do not fit.
+    """
+    demand_decision_word(verdict)
+    again = replay_cursor(cursor, call_id)
+    call = again.state.call(call_id)
+    return decide_then_replay(again, decided_event(again, call, verdict, arguments, result, reason))
+
+
+def decide_then_replay(again: Cursor, event: Decided) -> Cursor:
+    """Return a replaying cursor after one new decision, checked as it would run."""
+    call = again.state.call(event.call_id)
+    if event.decision in ("approve", "edit"):
+        ready, _ = again.prepared(decided_on(call, event, again.state, call.own), again.state)
+        if ready.tool.for_person:
+            raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer it anew")
+        event = replace(event, bound=ready.bound)
+    left = {REPLAYS: behind[-1].id} if (behind := again.script.entries) else {}
+    again.decide(event, "person", **left)
+    return again
+
+
+def waiting_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
+    """Return the calls that wait for a person, in call order."""
+    state = cursor.state
+    return tuple(
+        state.calls[call_id]
+        for call_id in state.open
+        if _waits(cursor, state.calls[call_id], state)
+    )
+
+
+def pending_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
+    """Return the calls that wait for a person as they would run, the one to decide first."""
+    return tuple(replace(call, runs_with=cursor.as_it_runs(call)) for call in waiting_calls(cursor))
+
+
+def _waits(cursor: Cursor, call: CallRecord, state: State) -> bool:
+    if call.id == cursor.running:
+        return False
+    if call.status == "unknown":
+        said = cursor.script.next(state.open)
+        over = call.id in cursor.script.overtaken
+        return over or said is None or call_id_of(said.event) != call.id
+    try:
+        ready, own = cursor.prepared(call, state)
+    except Absent:
+        return True
+    except CallError:
+        # What can't be prepared yet may wait for the call before it.
+        return call.id != state.open[0] and call.status == "proposed"
+    if call.status == "approved":
+        return not cursor.allows(call, ready) and _asks(cursor, call, ready)
+    return not own and _asks(cursor, call, ready)
+
+
+def _asks(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
+    verdict = cursor.verdict(call, ready)[0]
+    return verdict == "ask" or (verdict == "approve" and ready.tool.for_person)
+
+
+def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:
+    """Return in a sentence why a call that waits may have run already, "" where it has not."""
+    call = cursor.state.call(call_id)
+    try:
+        ready = cursor.prepared(call, cursor.state)[0]
+    except (CallError, Absent):
+        return ""
+    may_have_run = cursor.may_have_run(call, ready)
+    return recovery.reason(cursor.desk, call) if may_have_run else ""
+
+
+Entries = tuple[Entry, ...]
+REPLAYS = "replays"
+"""In the meta of a replay's first entry: the last entry of the branch that is said again."""
+
+
+def resume_replay(desk: SessionContext, head: str) -> Cursor:
+    """Return a cursor at an entry, which goes on with a replay that was cut off there."""
+    return Cursor(desk, head, unfinished_replay(desk.journal, head))
+
+
+def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
+    """Return what a replay had still to say again where its branch ends; else nothing.
+
+    Where other words were said than those recorded, the replay was over.
+    """
+    made, said = _begun(journal, journal.path(head))
+    words, heard = [*_words(said)], [*_words(made)]
+    if [word for _, word in words[: len(heard)]] != [word for _, word in heard]:
+        return ReplayQueue()
+    rest = said[words[len(heard) - 1][0] + 1 :] if heard else said
+    return ReplayQueue(rest, overtaken={call_id_of(entry.event) for entry in made} - {""})
+
+
+def _begun(journal: Journal, way: Entries) -> tuple[Entries, Entries]:
+    """Return the last replay on a way, and what it says again; both begin at one place."""
+    for number in reversed(range(len(way))):
+        leaf = way[number].meta.get(REPLAYS)
+        said = journal.path(leaf)[number:] if leaf in journal else ()
+        # A replay of the replay says this entry again, its meta too, at another place.
+        if said and said[0].parent == way[number].parent:
+            return way[number:], said
+    return (), ()
+
+
+def _words(entries: Iterable[Entry]) -> Iterable[tuple[int, Any]]:
+    """Yield where somebody speaks: a prompt by its text, a reply by the calls that it makes."""
+    for number, entry in enumerate(entries):
+        match entry.event:
+            case Asked(text, again=again):
+                yield number, (text, again)
+            case Replied(calls=calls):
+                yield number, [call.id for call in calls]

@@ -1,0 +1,200 @@
+"""Opening a session: from what a person gives to the first event and the desk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..core.errors import BrokenJournal, DefinitionError, ToolcallError, UsageError
+from ..core.events import Opened, Output
+from ..core.journal import Journal
+from ..core.secrets import Secrets, hide_event_secrets
+from ..core.state_fold import opened_as, state_at
+from ..core.text import nearest
+from ..models.named import model_named
+from ..schemes.messages import Model
+from ..schemes.native import Native
+from ..schemes.registry import is_known, scheme_named
+from ..schemes.save_tool import SCALARS
+from ..schemes.scheme import Scheme
+from ..tools.object_references import kinds_of
+from ..tools.object_types import kind_name
+from ..tools.toolbox import Toolbox
+from ..tools.value_copies import well_formed
+from .approval_policy import Approve, approval_policy
+from .context import SessionContext
+from .session_values import SessionValues
+
+Described = Any
+"""A value, or a pair of a value and its description."""
+SCALAR_TYPES: Mapping[Any, str] = {str: "str", int: "int", float: "float", bool: "bool"}
+
+
+def open_session(
+    toolbox: Toolbox,
+    model: Model | str | None,
+    *,
+    scheme: str | Scheme,
+    native: bool = False,
+    inputs: Mapping[str, Described],
+    outputs: Mapping[str, Described],
+    system: str,
+    approve: Approve,
+    journal: Journal,
+    breaks: tuple[str, ...] = (),
+    max_turns: int | None = None,
+) -> tuple[SessionContext, Opened]:
+    """Return what a session's branches share, and the session's first event.
+
+    Raises UsageError and DefinitionError, each naming what to write instead.
+    """
+    values = {key: _described(value) for key, value in inputs.items()}
+    wanted = {key: _described(value) for key, value in outputs.items()}
+    box = _known_types(_toolbox(toolbox), values, wanted)
+    chosen = _spoken(scheme_named(scheme)) if native else scheme_named(scheme)
+    memory = SessionValues(journal, box.kinds)
+    opened = Opened(
+        chosen.name,
+        tuple((key, memory.keep(key, value, said)) for key, (value, said) in values.items()),
+        {key: _output(key, kind, said, box) for key, (kind, said) in wanted.items()},
+        well_formed(system),
+        instances=_instances(box, memory),
+    )
+    _no_clash(box, opened, chosen)
+    _can_be_called(box, opened)
+    rules = approval_policy(approve, breaks)
+    desk = SessionContext(
+        journal, box, chosen, memory, model_named(model), rules, max_turns=max_turns
+    )
+    desk.given = dict(opened.inputs)
+    # From now on nothing is added to the journal with a secret in it.
+    desk.secrets = journal.secrets = journal.secrets or Secrets()
+    desk.secrets.refresh()
+    hidden = hide_event_secrets(opened, desk.secrets)
+    assert isinstance(hidden, Opened)
+    return desk, hidden
+
+
+def _spoken(scheme: Scheme) -> Scheme:
+    return scheme if isinstance(scheme, Native) else Native(scheme)
+
+
+def reopen_session(
+    journal: Journal,
+    toolbox: Toolbox,
+    model: Model | str | None,
+    *,
+    scheme: str | Scheme | None,
+    inputs: Mapping[str, Described],
+    approve: Approve,
+    where: str,
+) -> SessionContext:
+    """Return what the branches of a journal share that was read from a place (`where`).
+
+    Raises BrokenJournal where it holds no session, UsageError where it has another scheme.
+    """
+    opened = _first(journal, where)
+    desk, _ = open_session(
+        toolbox,
+        model,
+        scheme=_as_recorded(opened.scheme, scheme, where),
+        inputs=inputs,
+        outputs={key: (out.kind, out.description) for key, out in opened.outputs.items()},
+        system=opened.system,
+        approve=approve,
+        journal=journal,
+    )
+    return desk
+
+
+def _as_recorded(name: str, given: str | Scheme | None, where: str) -> Scheme:
+    """Return the scheme that a session was recorded in: one of ours, or the one that is given."""
+    if given is None and not is_known(name):
+        raise UsageError(f"{where} is a session in scheme {name!r}; give it with scheme=")
+    chosen = scheme_named(name if given is None else given)
+    if chosen.name != name:
+        raise UsageError(f"{where} is a session in scheme {name!r}, not {chosen.name!r}")
+    return chosen
+
+
+def _first(journal: Journal, where: str) -> Opened:
+    first = next(iter(journal), None)
+    if first is None or not isinstance(first.event, Opened):
+        raise BrokenJournal(f"{where} holds no session")
+    try:
+        for head in journal.leaves():
+            state_at(journal, head)
+    except ToolcallError as error:
+        raise BrokenJournal(f"{where}: its entries do not follow one another: {error}") from None
+    return first.event
+
+
+def _instances(toolbox: Toolbox, memory: SessionValues) -> tuple[tuple[str, str], ...]:
+    given = {tool.instance: tool.subject for tool in toolbox if tool.instance}
+    return tuple((name, memory.keep_instance(name, subject)) for name, subject in given.items())
+
+
+def _described(value: Described) -> tuple[Any, str]:
+    match value:
+        case (thing, str() as said):
+            return thing, well_formed(said)
+    return value, ""
+
+
+def _toolbox(toolbox: Any) -> Toolbox:
+    if not isinstance(toolbox, Toolbox):
+        raise UsageError(f"{toolbox!r:.60} is no toolbox; write Session(Toolbox(...), ...)")
+    return toolbox
+
+
+def _known_types(
+    toolbox: Toolbox, values: Mapping[str, tuple[Any, str]], wanted: Mapping[str, tuple[Any, str]]
+) -> Toolbox:
+    """The types of inputs and outputs are met by name too."""
+    types = [type(value) for value, _ in values.values()]
+    types += [kind for kind, _ in wanted.values() if isinstance(kind, type)]
+    plain = [kind for kind in types if kind in SCALAR_TYPES]
+    return toolbox.with_types(dict.fromkeys(kind for kind in types if kind not in plain))
+
+
+def _output(name: str, kind: Any, said: str, toolbox: Toolbox) -> Output:
+    if kind in SCALAR_TYPES:
+        return Output(SCALAR_TYPES[kind], said)
+    if isinstance(kind, type):
+        return Output(kind_name(kind), said)
+    if isinstance(kind, str) and (kind in SCALARS or toolbox.type_named(kind)):
+        return Output(kind, said)
+    known = [*toolbox.kinds.values(), *SCALARS]
+    raise UsageError(
+        f"the output {name!r} has the type {kind!r}, which is not known here; "
+        f"there are {', '.join(known)}.{nearest(str(kind), known)}"
+    )
+
+
+def _no_clash(toolbox: Toolbox, opened: Opened, scheme: Scheme) -> None:
+    """Raise UsageError where a tool has the name of one of the scheme's own."""
+    for own in scheme.offer(opened_as(opened), toolbox).own:
+        if own.name in toolbox:
+            raise UsageError(
+                f"a tool of yours is named {own.name!r}, as one of scheme {scheme.name}; "
+                "rename it with @tool(name=...)"
+            )
+
+
+def _can_be_called(toolbox: Toolbox, opened: Opened) -> None:
+    """Raise DefinitionError where a function needs an object of which none can ever be."""
+    made = [tool.makes for tool in toolbox]
+    if None in made:
+        return
+    there = {made.kind for _, made in opened.inputs} | {
+        kind for kinds in made for kind in kinds or ()
+    }
+    for tool in toolbox:
+        for name in tool.parameters.get("required", ()) if not tool.receiver else ():
+            kinds = kinds_of(tool.parameters["properties"][name])
+            if kinds and there.isdisjoint(kinds):
+                raise DefinitionError(
+                    f"{tool.name}: the parameter {name!r} takes a {' or '.join(kinds)}, and there "
+                    f"can be none: no tool returns one, and no input is one. Give one with "
+                    f"inputs={{...}}, or a tool that says `-> {kinds[0]}`"
+                )

@@ -1,0 +1,146 @@
+"""What would come out otherwise today: calls whose tool or input has changed since they ran.
+
+Only what is recorded is looked at, and nothing runs. A replay runs these calls again, and
+no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ..core.call_record import CallRecord
+from ..core.events import Made, Producer, Started
+from ..core.state import State
+from .context import SessionContext
+from .execution import changed_tool_parts, recorded_tool_code
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """A call or an object that would come out otherwise today, and why."""
+
+    name: str
+    """A call's id, or an object's name."""
+    why: str
+    tool: str = ""
+    """The tool of a call."""
+
+    def __str__(self) -> str:
+        return f"{self.name}{f' {self.tool}' if self.tool else ''}: {self.why}"
+
+
+class Report(tuple[Outdated, ...]):
+    """All that is outdated, in the order of the session."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self)) or "nothing is outdated"
+
+
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """Why calls (by id), objects (by what produced them) and instances (by name) are outdated."""
+
+    calls: dict[str, str] = field(default_factory=dict)
+    objects: dict[Producer, str] = field(default_factory=dict)
+    instances: dict[str, str] = field(default_factory=dict)
+
+
+def outdated_report(desk: SessionContext, state: State) -> Report:
+    """Return what of a branch is outdated: inputs, calls, and what these made."""
+    why = outdated_reasons(desk, state)
+    inputs = (made for made in map(state.resolve, state.names) if made.producer.input)
+    return Report((*_objects(inputs, state, why), *_calls(state, why)))
+
+
+def changed_tools(desk: SessionContext, state: State) -> dict[str, str]:
+    """Return the tools that were changed since they ran, and what of each."""
+    found = ((call.tool, _by_tool(call, desk)) for call in state.each() if call.started)
+    return {tool: said for tool, said in found if said}
+
+
+def _calls(state: State, why: Reasons) -> Iterator[Outdated]:
+    for call in state.each():
+        if call.id in why.calls:
+            yield Outdated(call.id, why.calls[call.id], call.tool)
+        yield from _objects(call.produced, state, why)
+
+
+def _objects(objects: Iterable[Made], state: State, why: Reasons) -> Iterator[Outdated]:
+    for made in objects:
+        if made.producer in why.objects:
+            yield Outdated(state.name_of(made), why.objects[made.producer])
+
+
+def outdated_reasons(
+    desk: SessionContext,
+    state: State,
+    calls: Iterable[CallRecord] | None = None,
+    known: Reasons | None = None,
+) -> Reasons:
+    """Return why calls, objects and instances of a branch are outdated.
+
+    With `calls` only these are looked at, which come behind what is `known`.
+    """
+    found = _of_inputs(desk, state) if known is None else _copy(known)
+    for call in state.each() if calls is None else calls:
+        if why := _why(call, desk, state, found):
+            found.calls[call.id] = why
+            found.objects.update((made.producer, why) for made in call.produced)
+    return found
+
+
+def _copy(known: Reasons) -> Reasons:
+    return Reasons({**known.calls}, {**known.objects}, {**known.instances})
+
+
+def _of_inputs(desk: SessionContext, state: State) -> Reasons:
+    """Return the inputs that hold something else by now, and the instances that are others."""
+    found, now = Reasons(), dict(state.opened.inputs)
+    for made in map(state.resolve, state.names):
+        variable = made.producer.input
+        if variable not in now:
+            continue
+        given, latest = desk.given.get(variable), now[variable]
+        if latest.producer != made.producer:
+            found.objects[made.producer] = f"{variable} is {state.name_of(latest)} by now"
+        elif given is not None and given.content != made.content:
+            found.objects[made.producer] = f"its input {variable} has other content"
+    opened = dict(state.opened.instances)
+    for name, given_now in desk.memory.instances.items():
+        if opened.get(name, given_now) != given_now:
+            found.instances[name] = f"the instance {name} is not what it was at the start"
+    return found
+
+
+def _why(call: CallRecord, desk: SessionContext, state: State, known: Reasons) -> str:
+    """Return why a call is outdated, "" where it is not: by its tool, or by what it ran on."""
+    if call.started is None:
+        return ""
+    by_tool = _by_tool(call, desk)
+    if by_tool:
+        return f"its tool {by_tool}"
+    return next(_by_what_it_ran_on(call.started, state, known), "")
+
+
+def _by_tool(call: CallRecord, desk: SessionContext) -> str:
+    code, tool = recorded_tool_code(call, desk.journal), desk.toolbox.get(call.tool)
+    if code is None:
+        return ""
+    return changed_tool_parts(tool, code) if tool is not None else f"{call.tool} is gone"
+
+
+def _by_what_it_ran_on(started: Started, state: State, known: Reasons) -> Iterator[str]:
+    """Yield why the objects, the instance and the variables that a call ran on are outdated."""
+    for producer in started.uses.values():
+        if producer in known.objects:
+            yield f"goes back to {state.by_producer[producer]}, which is outdated"
+    if not started.previous and started.instance in known.instances:
+        yield known.instances[started.instance]
+    if started.previous in known.calls:
+        yield f"{started.instance} is as {started.previous} left it, which is outdated"
+    for variable, setter in started.setters.items():
+        if setter in known.calls:
+            yield f"{variable} was set by {setter}, which is outdated"

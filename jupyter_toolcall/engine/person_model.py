@@ -1,0 +1,178 @@
+"""Split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..core.entries import Entry
+from ..core.errors import NotYourTurn, UsageError
+from ..core.events import Call
+from ..core.state import AskModel
+from ..models.person import Person
+from ..schemes.messages import Assistant, Message, Reply, Results, User, call_id
+from ..tools.argument_schema import readable
+from ..tools.value_copies import cut, well_formed
+from .cursor import Cursor
+from .forks import waiting_calls
+from .turn import record_reply
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the model is told since its last reply: the result of a call, or other words."""
+
+    text: str
+    tool: str = ""
+    """The call's tool; "" where it is about no call."""
+    step: int = 0
+    error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A call that the person has written in the model's place."""
+
+    tool: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class YourTurn:
+    """The person plays the model, and it is the model's turn: what a model would be sent."""
+
+    turn: int
+    prompt: str = ""
+    """What was asked last."""
+    told: tuple[Told, ...] = ()
+    system: str = ""
+    tools: tuple[str, ...] = ()
+    """The ids of the tools that may be called, in the order of the request."""
+    calls: tuple[Written, ...] = ()
+    """What the person has written so far; it is kept nowhere else, and not recorded yet."""
+
+
+Phase = Literal["ready", "thinking", "waiting", "running", "finished", "stopped", "failed"]
+
+
+YOU = "You are the model"
+LONG = 4_000
+
+Pair = tuple[str, Mapping[str, Any]]
+
+
+def is_person_turn(cursor: Cursor) -> bool:
+    """Return whether the next event is the reply of a person who plays the model."""
+    return isinstance(cursor.desk.model, Person) and not _why_not(cursor)
+
+
+def _why_not(cursor: Cursor) -> str:
+    """Return why it is not the model's turn, "" where it is."""
+    if cursor.state.open:
+        return f"these calls have no result yet: {', '.join(cursor.state.open)}"
+    if cursor.script.next() is not None:
+        return "what is recorded is said again first, by run()"
+    if not isinstance(cursor.due, AskModel):
+        return "nobody has asked anything since the last reply"
+    most = cursor.desk.max_turns
+    return f"it has replied {most} times; a larger max_turns goes on" if cursor.spent else ""
+
+
+def demand_model_turn(cursor: Cursor) -> None:
+    """Raise NotYourTurn where it is not the model's turn."""
+    if why := _why_not(cursor):
+        raise NotYourTurn(f"it is not the model's turn: {why}")
+
+
+def idle_phase(cursor: Cursor) -> tuple[Phase, str]:
+    """Return how a session stands that nothing drives, and that in words."""
+    if waiting_calls(cursor):
+        return "waiting", "Waiting for you"
+    if (hook := cursor.held_by) is not None:
+        return "waiting", hook.held_status
+    if is_person_turn(cursor):
+        return "waiting", YOU
+    if isinstance(cursor.due, AskModel) and cursor.state.calls:
+        return "ready", "The model is to go on"
+    return "finished", "Finished"
+
+
+def record_person_reply(cursor: Cursor, text: str, calls: Iterable[Pair]) -> Entry:
+    """Record what a person says in the model's place, as a reply of the model; nothing runs.
+
+    What a call names may be wrong: then it fails as a model's does. Raises NotYourTurn where
+    it is not the model's turn, UsageError for a reply that is none, CallError for arguments
+    that are no JSON.
+    """
+    demand_model_turn(cursor)
+    made = tuple(_calls(cursor.state.turns, list(calls)))
+    if not text.strip() and not made:
+        raise UsageError("the reply is empty; say something, or call a tool")
+    if made and cursor.desk.scheme.read(Reply(text), cursor.state, cursor.desk.toolbox).calls:
+        raise UsageError("the words hold calls already; write all calls there, or all as forms")
+    said = Reply(well_formed(text), made, "tools" if made else "end")
+    return record_reply(cursor, said, cursor.request, at=cursor.desk.clock(), by="person")
+
+
+def _calls(turn: int, calls: list[Pair]) -> Iterator[Call]:
+    for index, call in enumerate(calls):
+        match call:
+            case (str() as tool, Mapping() as arguments):
+                yield Call(call_id(turn, index, len(calls)), tool, readable(arguments))
+            case _:
+                raise UsageError(f"{call!r:.60} is no call; give a (tool, arguments) pair")
+
+
+def check_person_call(cursor: Cursor, tool: str, arguments: Mapping[str, Any]) -> None:
+    """Raise CallError where a call of this turn could not run; nothing is recorded."""
+    state = cursor.state
+    call = Call("written", tool, readable(arguments))
+    cursor.prepared(state.next_call(call), state)
+
+
+# -- what the person is shown -----------------------------------------------------------
+
+
+def person_turn(cursor: Cursor, calls: tuple[Written, ...] = ()) -> YourTurn | None:
+    """Return the turn as the person sees it who plays the model; None where it is not theirs.
+
+    `calls` are what they have written so far.
+    """
+    return next_turn(cursor, calls) if is_person_turn(cursor) else None
+
+
+def next_turn(cursor: Cursor, calls: tuple[Written, ...] = ()) -> YourTurn:
+    """Return the turn that comes next: what the model is sent, and may call."""
+    request, offer, prompt = cursor.request, cursor.offer, cursor.state.prompt
+    return YourTurn(
+        turn=request.turn + 1,
+        prompt=cut(prompt, LONG),
+        told=tuple(_told(cursor, _new(request.messages), prompt)),
+        system=cut(request.system, LONG),
+        tools=tuple(tool.name for tool in (*offer.own, *offer.tools)),
+        calls=calls,
+    )
+
+
+def _new(messages: Sequence[Message]) -> list[Message]:
+    """The messages since the model spoke last."""
+    new: list[Message] = []
+    for message in reversed(messages):
+        if isinstance(message, Assistant):
+            break
+        new.insert(0, message)
+    return new
+
+
+def _told(cursor: Cursor, messages: Iterable[Message], prompt: str) -> Iterator[Told]:
+    for message in messages:
+        match message:
+            case User(text) if text != prompt:
+                yield Told(cut(text, LONG))
+            case Results(results, news):
+                for result in results:
+                    call = cursor.state.calls[result.call_id]
+                    yield Told(cut(result.content, LONG), call.tool, call.step, result.error)
+                if news:
+                    yield Told(cut(news, LONG))

@@ -1,0 +1,97 @@
+"""Going on: something is said, and steps are taken to the next pause."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from ..core.entries import Entry
+from ..core.errors import NotYourTurn, UsageError
+from ..core.events import Asked, Event
+from ..core.interrupts import Hold
+from ..core.state_fold import state_at
+from ..tools.value_copies import well_formed
+from .cursor import Cursor
+from .replay import advance
+from .replay_queue import ReplayQueue
+
+
+def record_prompt(cursor: Cursor, text: str) -> None:
+    """Say something to the model. Raises NotYourTurn while a call has no result."""
+    if not text.strip():
+        raise UsageError("the prompt is empty; say what is to be done")
+    cursor.desk.secrets.refresh()
+    cursor.write(Asked(well_formed(text)), at=cursor.desk.clock())
+    cursor.script = ReplayQueue()
+
+
+def run_to_pause(cursor: Cursor) -> None:
+    """Go on to the next pause. Raises ModelError, and KeyboardInterrupt."""
+    cursor.look_again()
+    with Hold() as hold:
+        while advance(cursor) is not None:
+            hold.deliver()
+
+
+def run_step(cursor: Cursor) -> None:
+    """Take one step, if there is one that needs nobody."""
+    cursor.look_again()
+    advance(cursor)
+
+
+def prompt_event(cursor: Cursor, text: str) -> Asked:
+    """Return a prompt as it is recorded, so that it is found again: without secrets."""
+    secrets = cursor.desk.secrets
+    secrets.refresh()
+    marked, keys = secrets.mark(well_formed(text))
+    return Asked(marked, secrets=keys)
+
+
+def repeat_prompt(cursor: Cursor, asked: Asked) -> Cursor:
+    """Return a cursor at a prompt on a new branch, with nothing of what is recorded behind it.
+
+    The branch begins where the prompt was asked before on this one, else here.
+    """
+    again = _before_prompt(cursor, asked)
+    journal = again.desk.journal
+    known = [journal[child].event for child in journal.children(again.head)]
+    event = _another_prompt(asked, known)
+    return Cursor(again.desk, journal.append(again.head, event, {"at": again.desk.clock()}).id)
+
+
+def start_over(cursor: Cursor) -> Cursor:
+    """Return a cursor at the last prompt, asked again on a new branch.
+
+    Raises NotYourTurn where nobody has asked anything yet.
+    """
+    for entry in reversed(cursor.desk.journal.path(cursor.head)):
+        match entry.event:
+            case Asked(by="person") as asked:
+                return repeat_prompt(cursor, asked)
+    raise NotYourTurn("nothing has been asked in this session yet")
+
+
+def _before_prompt(cursor: Cursor, asked: Asked) -> Cursor:
+    """Return the place at which a prompt was asked last on this branch, with today's options."""
+    journal = cursor.desk.journal
+    path = reversed(journal.path(cursor.head))
+    found = next((entry for entry in path if _is_prompt(entry, asked)), None)
+    if found is None or found.parent is None:
+        return cursor
+    opened, head = cursor.state.opened, found.parent
+    if state_at(journal, head).opened != opened:
+        head = journal.append(head, opened).id
+    return Cursor(cursor.desk, head)
+
+
+def _is_prompt(entry: Entry, asked: Asked) -> bool:
+    match entry.event:
+        case Asked(text, by="person", secrets=keys):
+            return (text, keys) == (asked.text, asked.secrets)
+    return False
+
+
+def _another_prompt(asked: Asked, known: Collection[Event]) -> Asked:
+    """Return a prompt as one that was not asked here before."""
+    before = sum(isinstance(event, Asked) and event.text == asked.text for event in known)
+    return replace(asked, again=before)

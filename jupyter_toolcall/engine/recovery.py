@@ -1,0 +1,69 @@
+"""Calls of recorded replies: whether they may have run, so that no effect comes twice.
+
+A call that the model has just asked for is new, and never gets here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..core.call_record import CallRecord
+from ..core.errors import Absent, CallError
+from ..core.state import State
+from .session_values import PreparedCall
+
+if TYPE_CHECKING:
+    from .context import SessionContext
+    from .cursor import Cursor
+
+
+def may_have_run(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
+    """Return whether a call of a recorded reply may have had an effect that must not come twice.
+
+    A call whose result is recorded and at hand did run: nothing has to run for it.
+    """
+    if cursor.fresh or ready.tool.repeatable:
+        return False
+    memory, doubt = cursor.desk.memory, cursor.desk.doubt
+    ran = cursor.desk.claims.run_of(call, ready.bound)
+    if ran == "finished" and memory.known(ready) is not None:
+        return False
+    unsure = ran == "started" or (
+        ran == "finished" and (doubt != "" or memory.is_unverified(ready))
+    )
+    return bool(call.history) or unsure
+
+
+def reason(desk: SessionContext, call: CallRecord) -> str:
+    """Return in a sentence why a call may have run already."""
+    match call.history:
+        case "copied":
+            return "It may have run where this session was copied from."
+        case "kept":
+            return "You kept its recorded result, and the value is not at hand any more."
+        case "damaged":
+            return "It may have run: the lines of the journal behind it were damaged."
+        case "older":
+            return "It was recorded by an older version of jupyter-toolcall, and may have run."
+    known = "it was recorded on another computer, or its record was changed"
+    if not call.history:
+        known = "it started before, and its result is not recorded here"
+    return f"It may have run already: {desk.doubt or known}."
+
+
+def is_answered_by_record(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
+    """Return whether a call that a policy lets run takes its result from the journal, if it has
+    one there, since the model asked for it in a recorded reply."""
+    return not (cursor.fresh or ready.tool.repeatable or cursor.is_new(call))
+
+
+def can_repeat(cursor: Cursor, call: CallRecord, state: State) -> PreparedCall | None:
+    """Return a call with an unknown outcome where it may run again: exactly as approved."""
+    tool = cursor.find(call.tool)
+    if tool is None or not tool.idempotent or not call.own:
+        return None
+    try:
+        ready = cursor.prepared(call, state)[0]
+    except (CallError, Absent):
+        return None
+    return ready if ready.bound == call.bound else None

@@ -1,0 +1,248 @@
+"""What a session remembers: the values of its objects, and what calls came to before.
+
+Values live here and nowhere else. Beyond the kernel's life they are on a shelf, of which
+only that is taken which this machine's own entries name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ..core.call_record import objects_of
+from ..core.digests import digest
+from ..core.errors import Absent
+from ..core.events import Decided, Failed, Finished, Interrupted, Made, Outcome, Producer, Uses
+from ..core.journal import Journal
+from ..core.recorded_calls import RecordedCall, recorded_call
+from ..core.secrets import MissingSecret
+from ..core.state import State
+from ..storage.value_store import MISSING
+from ..tools.object_types import Kinds, kind_of
+from ..tools.tool import Tool
+from ..tools.value_copies import private
+from ..tools.value_digests import content_digest
+
+UNTOLD = "not reproducible"
+"""Of an object whose content nobody can tell: another one may pass for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInputs:
+    """What a tool gets: arguments and session variables."""
+
+    arguments: Mapping[str, Any]
+    variables: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCall:
+    """A call that can run: its arguments as they will run, and all that they name."""
+
+    tool: Tool
+    call_id: str
+    arguments: Mapping[str, Any]
+    uses: Uses
+    bound: str
+    before: str = ""
+    """For a stateful instance: what it is before the call, by digest."""
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    """The session variables that it reads."""
+    previous: str = ""
+    """For a stateful instance: the id of the call that worked on it last, "" for none."""
+    setters: Mapping[str, str] = field(default_factory=dict)
+    """For each session variable that it reads, the id of the call that set it last."""
+    inputs: ToolInputs | None = field(default=None, repr=False, compare=False)
+    """Arguments and variables with the values of secrets, for the run alone; None where no
+    marker stands for one."""
+    missing: MissingSecret | None = None
+    """Why it can't run now: a variable of the environment is not set."""
+
+
+class ValueStore(Protocol):
+    """Values by digest, beyond this kernel's life."""
+
+    def find(self, name: str) -> Any:
+        """Return a value, MISSING where it is not there."""
+
+    def put(self, name: str, value: Any) -> str:
+        """Keep a value; return "", or why it is not kept."""
+
+    def is_named(self, name: str) -> bool:
+        """Return whether there is a value of that name, verified or not."""
+
+
+@dataclass
+class SessionValues:
+    """The values of a session's objects, and what calls came to before."""
+
+    journal: Journal
+    kinds: Kinds
+    values: dict[str, Any] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    previews: dict[str, Any] = field(default_factory=dict)
+    """Pictures of the values, kept by those who draw them."""
+    instances: dict[str, str] = field(default_factory=dict)
+    """The stateful instances as they were given, by digest."""
+    shelf: ValueStore | None = None
+    """Where values are kept that are dear, or that must not be made a second time."""
+    _known: dict[tuple[str, str], Outcome] = field(default_factory=dict)
+    _ours: set[str] = field(default_factory=set)
+    """The values that came of what this machine did: only these are looked for on the shelf."""
+    _read: int = 0
+
+    def share(self, other: SessionValues) -> None:
+        """Know from now on what another memory of the same session knows, and the other way."""
+        for mine, theirs in (
+            (self.values, other.values),
+            (self.notes, other.notes),
+            (self.previews, other.previews),
+        ):
+            theirs.update(mine)
+        self.values, self.notes, self.previews = other.values, other.notes, other.previews
+
+    def keep(self, name: str, value: Any, description: str = "") -> Made:
+        """Take in an object from outside; its digest is its content's."""
+        kind = kind_of(value, self.kinds) or type(value).__name__
+        content = content_digest(value)
+        given = digest("input", name, kind, content)
+        made = Made(kind, given, content, description, Producer(input=name))
+        self.hold(made, value)
+        return made
+
+    def keep_instance(self, name: str, subject: Any) -> str:
+        """Take in a stateful instance as it is now; return the digest of that."""
+        # With the name as version 1 of the journal had it, so that an older session is found.
+        given = digest("instance", f"({name})", content_digest(subject))
+        self.values[given] = private(subject)[0]
+        self.instances[name] = given
+        return given
+
+    def before(self, name: str, state: State) -> str:
+        """Return what an instance is now, by digest. Raises Absent where it is not at hand."""
+        last = state.instances.get(name)
+        given = dict(state.opened.instances).get(name) or self.instances.get(name, "")
+        now = instance_version(last, state.calls[last].bound) if last else given
+        if self.holds(now):
+            return now
+        if last:
+            raise Absent(
+                f"what {name} was after {last} is not in this kernel; "
+                "session.replay().run() makes it again"
+            )
+        raise Absent(
+            f"the instance {name} is not here as it was at the start; load the session with a "
+            "toolbox that holds it so"
+        )
+
+    def hold(self, made: Made, value: Any) -> None:
+        """Keep the value of an object: a copy of ours, since whoever made it may go on."""
+        self.values[made.digest], copied = private(value)
+        said = ["" if made.content else UNTOLD]
+        said += ["" if copied else "can't be copied: passed as it is"]
+        self.notes[made.digest] = "; ".join(part for part in said if part)
+
+    def note(self, made: Made) -> str:
+        """Return what a person is to know of an object: not reproducible, not copied."""
+        return self.notes.get(made.digest, "" if made.content else UNTOLD)
+
+    def value(self, made: Made) -> Any:
+        """Return an object's value. Raises Absent where it is not at hand."""
+        if self.holds(made.digest, made.content):
+            return self.values[made.digest]
+        if name := made.producer.input:
+            raise Absent(
+                f"the input {name!r} is not here with the content that it had; "
+                f"load the session with inputs={{{name!r}: ...}}"
+            )
+        raise Absent(
+            f"the {made.kind} that {made.producer.call} made is not in this kernel; "
+            "session.replay().run() makes it again"
+        )
+
+    def holds(self, name: str, content: str = "") -> bool:
+        """Return whether a value is at hand: here, or on the shelf with the same content."""
+        if name in self.values:
+            return True
+        found = self._found(name)
+        if found is MISSING or (content and content_digest(found) != content):
+            return False
+        self.values[name] = found
+        return True
+
+    def _found(self, name: str) -> Any:
+        """What another machine's journal names is never looked for here."""
+        if self.shelf is None:
+            return MISSING
+        self._catch_up()
+        return self.shelf.find(name) if name in self._ours else MISSING
+
+    def has(self, ready: PreparedCall, outcome: Outcome) -> bool:
+        """Return whether all that a call came to is at hand."""
+        return all(self.holds(name, content) for name, content in _results(ready, outcome))
+
+    def is_unverified(self, ready: PreparedCall) -> bool:
+        """Return whether what a call came to is stored, and cannot be verified with today's key."""
+        outcome = self._known.get((ready.call_id, ready.bound))
+        if outcome is None or self.shelf is None:
+            return False
+        names = [
+            name for name, content in _results(ready, outcome) if not self.holds(name, content)
+        ]
+        return any(map(self.shelf.is_named, names))
+
+    def shelve(self, ready: PreparedCall, outcome: Outcome) -> tuple[str, ...]:
+        """Keep what a call came to beyond this kernel's life; return what is not kept, and why."""
+        return self.put(name for name, _ in _results(ready, outcome))
+
+    def put(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Keep values beyond this kernel's life; return why some are not kept."""
+        if self.shelf is None:
+            return ()
+        said = [self.shelf.put(name, self.values[name]) for name in names if name in self.values]
+        return tuple(
+            f"gone when the kernel ends: {why}" for why in dict.fromkeys(filter(None, said))
+        )
+
+    def known(self, ready: PreparedCall) -> Outcome | None:
+        """Return what this very call came to before, on whatever branch."""
+        self._catch_up()
+        outcome = self._known.get((ready.call_id, ready.bound))
+        return outcome if outcome is not None and self.has(ready, outcome) else None
+
+    def _catch_up(self) -> None:
+        """Read what this machine has done since the last time."""
+        for entry in self.journal.since(self._read):
+            match entry.event:
+                case Finished(call_id, outcome) if entry.own:
+                    call = recorded_call(self.journal, entry.id, call_id)
+                    self._ours.update(result_digests(outcome, call_id, call))
+                    if call.started:
+                        self._known[call_id, call.bound] = outcome
+                case Decided(call_id, "answer", result=result) if entry.own:
+                    call = recorded_call(self.journal, entry.id, call_id)
+                    self._ours.update(result_digests(result, call_id, call))
+            # Last, so that an entry at which an interrupt came is read again.
+            self._read += 1
+
+
+def _results(ready: PreparedCall, outcome: Outcome) -> list[tuple[str, str]]:
+    """Return the digests, and contents, of all that a call made or changed."""
+    made = [(each.digest, each.content) for each in objects_of(outcome)]
+    if ready.tool.instance and not isinstance(outcome, (Failed, Interrupted)):
+        made.append((instance_version(ready.call_id, ready.bound), ""))
+    return made
+
+
+def result_digests(outcome: Outcome | None, call_id: str, call: RecordedCall) -> tuple[str, ...]:
+    """Return the digests of all that a call made or changed, as it is recorded."""
+    made = [each.digest for each in objects_of(outcome)]
+    if call.stateful:
+        made.append(instance_version(call_id, call.bound))
+    return tuple(made)
+
+
+def instance_version(call_id: str, bound: str) -> str:
+    """Return the name of what a stateful instance is after a call."""
+    return digest("after", call_id, bound)

@@ -1,0 +1,106 @@
+"""Spans of OpenTelemetry, by its conventions for generative AI; no hook where nobody traces.
+
+Whoever sets a tracer provider has imported OpenTelemetry, so nothing is imported here. What
+models and tools say is in a span only where the conventions' own switch asks for it, and
+then without secrets.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.digests import encode
+from ..core.events import Data, Failed, Interrupted, Outcome
+from ..core.secrets import Hide
+from ..schemes.messages import Reply
+from .hooks import SessionHooks
+from .session_values import PreparedCall
+
+SWITCH = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+Note = Callable[[Mapping[str, Any]], None]
+"""Takes what becomes known of a span while it lasts; what is None is left out."""
+
+
+def with_tracing(hooks: tuple[SessionHooks, ...], hide: Hide) -> tuple[SessionHooks, ...]:
+    """Return the hooks of a session, with spans where this process uses OpenTelemetry."""
+    if "opentelemetry.trace" not in sys.modules or any(isinstance(h, Tracing) for h in hooks):
+        return hooks
+    return (*hooks, Tracing(hide))
+
+
+@dataclass(frozen=True)
+class Tracing(SessionHooks):
+    """A span for each request, `chat MODEL`, and for each execution, `execute_tool NAME`."""
+
+    hide: Hide
+
+    @contextmanager
+    def around_request(self, model: str) -> Iterator[Callable[[Reply | None], None]]:
+        provider, _, name = model.rpartition(":")
+        known = {"gen_ai.provider.name": provider or None, "gen_ai.request.model": name or None}
+        with _span("chat", name or "model", known) as note:
+            yield lambda reply: note(_reply_attributes(reply))
+
+    @contextmanager
+    def around_execution(self, call: PreparedCall) -> Iterator[Callable[[Outcome], None]]:
+        called = {"gen_ai.tool.name": call.tool.name, "gen_ai.tool.call.id": call.call_id}
+        asked = self._content("gen_ai.tool.call.arguments", dict(call.arguments))
+        with _span("execute_tool", call.tool.name, {**called, **asked}) as note:
+            yield lambda outcome: note(self._outcome_attributes(outcome))
+
+    def _outcome_attributes(self, outcome: Outcome) -> Mapping[str, Any]:
+        match outcome:
+            case Data(data):
+                return self._content("gen_ai.tool.call.result", data)
+            case Failed():
+                return {"error.type": "failed"}
+            case Interrupted():
+                return {"error.type": "interrupted"}
+        return {}
+
+    def _content(self, name: str, value: Any) -> Mapping[str, Any]:
+        """Return an attribute of what was said, where that is asked for; {} where not."""
+        wanted = os.environ.get(SWITCH, "").lower() in ("true", "1", "span_only", "span_and_event")
+        return {name: encode(self.hide(value))} if wanted else {}
+
+
+def _span(
+    operation: str, subject: str, attributes: Mapping[str, Any]
+) -> AbstractContextManager[Note]:
+    """Keep a span open; what is raised in it is noted."""
+    return _open_span(sys.modules["opentelemetry.trace"], operation, subject, attributes)
+
+
+@contextmanager
+def _open_span(
+    api: Any, operation: str, subject: str, attributes: Mapping[str, Any]
+) -> Iterator[Note]:
+    tracer = api.get_tracer("jupyter_toolcall")
+    kind = api.SpanKind.CLIENT if operation == "chat" else api.SpanKind.INTERNAL
+    given = {"gen_ai.operation.name": operation, **_known(attributes)}
+    with tracer.start_as_current_span(
+        f"{operation} {subject}", kind=kind, attributes=given, record_exception=False
+    ) as open_span:
+        yield lambda known: open_span.set_attributes(_known(known))
+
+
+def _reply_attributes(reply: Reply | None) -> Mapping[str, Any]:
+    if reply is None:
+        return {}
+    reason: dict[str, Any] = {"gen_ai.response.finish_reasons": [reply.stop]}
+    if (used := reply.usage) is None:
+        return reason
+    return reason | {
+        "gen_ai.usage.input_tokens": used.input,
+        "gen_ai.usage.output_tokens": used.output,
+        "gen_ai.usage.cache_read.input_tokens": used.cached,
+    }
+
+
+def _known(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in attributes.items() if value is not None}

@@ -1,0 +1,231 @@
+"""The ordinary turn, from top to bottom: ask the model, check each call, apply the policy or
+wait for a person, execute, record.
+
+A pause is the absence of an event: a function here returns None where the next event has to
+come from a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from typing import Any
+
+from ..core.call_record import CallRecord
+from ..core.entries import Entry
+from ..core.errors import CallError, ModelError, UsageError
+from ..core.events import Asked, Data, Decided, Failed, Finished, Interrupted, Started
+from ..core.interrupts import interruptible
+from ..core.state import AskModel, Clarify, Remind, RunCall, State, Step
+from ..engine import recovery
+from ..schemes.messages import Reply, Request
+from ..schemes.requests import recorded_reply, with_secret_values
+from ..tools.tool import Tool
+from .cursor import Cursor
+from .execution import Execution, execute_call, milliseconds, tool_code_note
+from .session_values import PreparedCall
+
+
+def execute_step(cursor: Cursor, step: Step, state: State) -> Entry | None:
+    """Take a step and return its last entry; None where a person has to be waited for."""
+    match step:
+        case AskModel():
+            return ask_model(cursor, state)
+        case RunCall(call):
+            return run_call(cursor, call, state)
+        case Remind(text):
+            return cursor.write(Asked(text, "session"), at=cursor.desk.clock())
+        case Clarify(call) if (ready := recovery.can_repeat(cursor, call, state)) is not None:
+            return start_call(cursor, call, ready, state, by_policy=True)
+    return None
+
+
+# -- the model --------------------------------------------------------------------------------
+
+
+def ask_model(cursor: Cursor, state: State) -> Entry | None:
+    """Ask the model and record its reply; None where it has had its turns, or has none to give.
+
+    Raises ModelError, and MissingSecret where the request holds one that is not set.
+    """
+    if cursor.spent:
+        return None
+    desk, request = cursor.desk, cursor.request_in(state)
+    began = desk.clock()
+    model = str(getattr(desk.model, "name", ""))
+    with _hooked([hook.around_request(model) for hook in desk.hooks]) as note:
+        reply = request_reply(cursor, request)
+        note(reply)
+    if reply is None:
+        return None
+    meta: dict[str, Any] = {"at": began, "ms": milliseconds(began, desk.clock())}
+    if reply.attempts:
+        meta["attempts"] = [[attempt.said, attempt.waited] for attempt in reply.attempts]
+    return _record_reply(cursor, reply, request, state, meta)
+
+
+def request_reply(cursor: Cursor, request: Request) -> Reply | None:
+    """Return what the model replies to a request, as it came; nothing is recorded."""
+    if cursor.desk.model is None:
+        raise UsageError("this session has no model; give one, such as model=Scripted([...])")
+    secrets = cursor.desk.secrets
+    try:
+        reply = interruptible(cursor.desk.model, with_secret_values(request, secrets))
+    except ModelError as error:
+        # A provider may quote what it was sent.
+        error.args = secrets.hide(error.args)
+        raise
+    if reply is not None and not isinstance(reply, Reply):
+        raise ModelError(f"the model returned {reply!r:.60}; a model returns a Reply or None")
+    return reply
+
+
+def record_reply(cursor: Cursor, reply: Reply, request: Request, **meta: Any) -> Entry:
+    """Record a reply to the request of this turn. Raises ModelError where it can't be."""
+    return _record_reply(cursor, reply, request, cursor.state, meta)
+
+
+def _record_reply(
+    cursor: Cursor, reply: Reply, request: Request, state: State, meta: Mapping[str, Any]
+) -> Entry:
+    desk = cursor.desk
+    try:
+        offered = _new_definitions(cursor, request, state)
+        read = desk.scheme.read(reply, state, desk.toolbox)
+        event = recorded_reply(read, state, offered, request.news, desk.hide)
+        entry = cursor.write(event, **meta)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"the model's reply cannot be written down: {error}") from error
+    cursor.heard = entry.id
+    return entry
+
+
+def _new_definitions(cursor: Cursor, request: Request, state: State) -> Mapping[str, str]:
+    """Keep what is sent for the first time, so that every request can be shown later."""
+    journal, hide = cursor.desk.journal, cursor.desk.hide
+
+    def is_new(tool: Tool) -> bool:
+        # A tool that takes other arguments is another one, such as `save` with other outputs.
+        sent = journal.texts.get(state.sent.get(tool.name) or "")
+        return sent is None or bool(sent["parameters"] != hide(tool.parameters))
+
+    new = {tool.name: journal.remember(tool.definition()) for tool in request.tools if is_new(tool)}
+    same = journal.texts.get(state.sent.get("") or "") == hide(request.system)
+    return new if same else {**new, "": journal.remember(request.system)}
+
+
+# -- a call -----------------------------------------------------------------------------------
+
+
+def run_call(
+    cursor: Cursor, call: CallRecord, state: State, from_record: bool = False
+) -> Entry | None:
+    """Check an open call, and run it where a person or the policy lets it.
+
+    With `from_record` a result that the journal has is taken from there. Returns None where a
+    person has to decide. Raises MissingSecret.
+    """
+    try:
+        ready, own = cursor.prepared(call, state)
+    except CallError as error:
+        return cursor.write(Finished(call.id, Failed(str(error))))
+    if cursor.allows(call, ready):
+        return start_call(cursor, call, ready, state, from_record=from_record)
+    if own:
+        # A call of the scheme's own waits for nobody.
+        if call.decided is None and ready.arguments == call.asked:
+            return cursor.write(Finished(call.id, Data(ready.tool.function(**ready.arguments))))
+        return start_call(cursor, call, ready, state, by_policy=True, from_record=from_record)
+    verdict, why = cursor.verdict(call, ready)
+    match verdict:
+        case "approve" if not ready.tool.for_person:
+            known = from_record or recovery.is_answered_by_record(cursor, call, ready)
+            return start_call(cursor, call, ready, state, by_policy=True, from_record=known)
+        case "reject":
+            return cursor.write(Decided(call.id, "reject", reason=why), by="policy")
+    return None
+
+
+def start_call(
+    cursor: Cursor,
+    call: CallRecord,
+    ready: PreparedCall,
+    state: State,
+    *,
+    by_policy: bool = False,
+    from_record: bool = False,
+) -> Entry:
+    """Record that a call starts, run it, and record its result."""
+    if by_policy:
+        call.demand_keys()
+    outcome = cursor.desk.memory.known(ready) if from_record else None
+    if outcome is None:
+        demand_secrets(ready)
+    cursor.words.discard(call.id)
+    event = start_of(call, ready, by_policy)
+    cursor.write(event, **tool_code_note(ready.tool, state, cursor.desk.journal))
+    if outcome is not None:
+        return cursor.write(Finished(call.id, outcome))
+    return execute(cursor, ready, state)
+
+
+def start_of(call: CallRecord, ready: PreparedCall, by_policy: bool = False) -> Started:
+    """Return the event of a call that starts: its arguments, where they are not what was asked,
+    and its approval digest, where the policy approves it."""
+    arguments = None if ready.arguments == call.asked else ready.arguments
+    tool, bound = ready.tool, ready.bound if by_policy else ""
+    return Started(
+        call.id, arguments, ready.uses, tool.instance, ready.previous, ready.setters, bound
+    )
+
+
+def demand_secrets(ready: PreparedCall) -> None:
+    """Raise MissingSecret, before a start is recorded, where a call could not run."""
+    if ready.missing is not None:
+        raise ready.missing
+
+
+def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
+    """Run a call that has started. Raises KeyboardInterrupt once its result is recorded."""
+    desk, cursor.running = cursor.desk, ready.call_id
+    try:
+        try:
+            with _hooked([hook.around_execution(ready) for hook in desk.hooks]) as note:
+                ran = execute_call(ready, state, desk.memory, desk.clock)
+                note(ran.outcome)
+        except KeyboardInterrupt:
+            # A second one came while the end of the tool was read: what it did is not known.
+            ran = Execution(Interrupted(), {}, True)
+        entry = cursor.write(Finished(ready.call_id, ran.outcome), **ran.meta)
+    finally:
+        cursor.running = ""
+    if ran.interrupted:
+        raise KeyboardInterrupt
+    return entry
+
+
+Note = Callable[[Any], None]
+_NO_HOOKS: AbstractContextManager[Note] = nullcontext(lambda result: None)
+
+
+def _hooked(contexts: Sequence[AbstractContextManager[Note]]) -> AbstractContextManager[Note]:
+    """Return the contexts of all hooks as one, which yields what tells them a result."""
+    return _all_hooks(contexts) if contexts else _NO_HOOKS
+
+
+@contextmanager
+def _all_hooks(contexts: Sequence[AbstractContextManager[Note]]) -> Iterator[Note]:
+    with ExitStack() as stack:
+        notes = [stack.enter_context(context) for context in contexts]
+
+        def tell(result: Any) -> None:
+            for note in notes:
+                note(result)
+
+        yield tell
+
+
+def run_now(cursor: Cursor, call_id: str) -> Entry | None:
+    """Run an approved call now, whatever its turn."""
+    state = cursor.state
+    return run_call(cursor, state.calls[call_id], state)

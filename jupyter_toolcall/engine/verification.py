@@ -1,0 +1,133 @@
+"""The first place in which what happened now is not what was recorded, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Any
+
+from ..core.call_record import objects_of
+from ..core.entries import Entry
+from ..core.errors import Absent
+from ..core.events import Decided, Event, Finished, Made, Many, Opened, to_json
+from ..core.journal import Journal
+from ..core.state_fold import state_at
+from ..core.text import visible_text
+from .context import SessionContext
+from .cursor import Cursor
+from .forks import replay_cursor
+from .replay import advance
+from .replay_queue import call_id_of
+from .session_values import SessionValues
+
+
+def first_difference(was: Any, now: Any, place: str = "") -> str:
+    """Return the first place in which two pieces of data differ, and what stands there."""
+    match was, now:
+        case {"type": one}, {"type": other} if one != other:
+            return f"{place or 'it'} was {_whole(was)}, and is {_whole(now)}"
+        case dict(), dict():
+            keys = [key for key in (*was, *now) if was.get(key) != now.get(key)]
+            key = keys[0] if keys else ""
+            return first_difference(was.get(key), now.get(key), f"{place}.{key}".strip("."))
+        case list(), list() if len(was) == len(now):
+            differ = (n for n in range(len(was)) if was[n] != now[n])
+            index = next(differ, 0)
+            return first_difference(was[index], now[index], f"{place}.{index}".strip("."))
+    return (
+        f"{place or 'it'} was {visible_text(repr(was), 120)}, and is {visible_text(repr(now), 120)}"
+    )
+
+
+def _whole(data: dict[str, Any]) -> str:
+    """Return what something is, and what it holds: `failed: 'no such row'`."""
+    held = {key: value for key, value in data.items() if key != "type"}
+    only = next(iter(held.values())) if len(held) == 1 else held
+    return f"{data['type']}: {visible_text(repr(only), 120)}" if held else str(data["type"])
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What verifying a session found: true where it comes out as it was recorded."""
+
+    calls: int
+    divergence: str = ""
+    """The first place in which it came out otherwise."""
+
+    def __bool__(self) -> bool:
+        return not self.divergence
+
+    def __str__(self) -> str:
+        calls = "1 call" if self.calls == 1 else f"{self.calls} calls"
+        return self.divergence or f"{calls} came out as recorded"
+
+
+def verify_cursor(cursor: Cursor) -> Verification:
+    """Run all calls of a branch anew on a copy of it, and return the first divergence.
+
+    What was approved for this branch is approved for that; tools run for real.
+    """
+    path = cursor.desk.journal.path(cursor.head)
+    again = replay_cursor(Cursor(_copy(cursor.desk, path), cursor.head), None, fresh=True)
+    calls = len(cursor.state.order)
+    try:
+        while again.script.next(again.state.open) and advance(again) is not None:
+            pass
+    except Absent as error:
+        return Verification(calls, str(error))
+    return Verification(calls, _first(path, again.desk.journal.path(again.head), cursor))
+
+
+def _copy(desk: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
+    """Return a desk of its own, with a journal of this branch alone, and what it began with."""
+    journal = Journal()
+    journal.texts.update(desk.journal.texts)
+    for entry in path:
+        journal.append(entry.parent, entry.event, entry.meta, entry.own)
+    journal.secrets = desk.secrets
+    memory = SessionValues(journal, desk.memory.kinds, instances=dict(desk.memory.instances))
+    memory.values.update((name, desk.memory.values[name]) for name in _given(desk, path))
+    return replace(desk, journal=journal, memory=memory, model=None)
+
+
+def _given(desk: SessionContext, path: tuple[Entry, ...]) -> set[str]:
+    """Return the digests of what came from outside and is at hand: what no tool made."""
+    found = {made.digest for entry in path for made in _outside(entry.event)}
+    found |= {digest for _, digest in state_at(desk.journal, path[0].id).opened.instances}
+    return {digest for digest in found if desk.memory.holds(digest)}
+
+
+def _outside(event: Event) -> Iterable[Made]:
+    """Return what an event brought from outside: an input, or an answer of somebody's own."""
+    match event:
+        case Opened(inputs=inputs):
+            return [made for _, made in inputs]
+        case Decided(result=Made() | Many() as answer):
+            return objects_of(answer)
+        case Finished(by="program", outcome=outcome):
+            return objects_of(outcome)
+    return ()
+
+
+def _first(path: tuple[Entry, ...], again: tuple[Entry, ...], cursor: Cursor) -> str:
+    """Return the first difference of two branches in words, "" for none."""
+    for was, now in zip_longest(path, again):
+        if was is None or now is None or was.id != now.id:
+            return _told(was, now, cursor)
+    return ""
+
+
+def _told(was: Entry | None, now: Entry | None, cursor: Cursor) -> str:
+    if now is None:
+        return f"{_where(was, cursor)} was recorded, and did not come about again"
+    if was is None:
+        return f"{_where(now, cursor)} was not recorded"
+    return f"{_where(was, cursor)}: {first_difference(to_json(was.event), to_json(now.event))}"
+
+
+def _where(entry: Entry | None, cursor: Cursor) -> str:
+    """Return what an entry is about: a call by its number and tool, or else its kind."""
+    event = entry.event if entry else None
+    call = cursor.state.calls.get(call_id_of(event)) if event else None
+    return f"call {call.step}, {call.tool}" if call else type(event).__name__.lower()

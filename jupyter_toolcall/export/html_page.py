@@ -1,0 +1,119 @@
+"""A session as one page: the panel's own view, with its rows in the page, and no network.
+
+The page's policy lets nothing run but the one script, and nothing load. Without a script a
+picture and the text stand there.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from html import escape
+from pathlib import Path
+
+from ..core.errors import UsageError
+from ..core.json_data import sendable_data
+from ..view.contract import VERSION
+from ..view.contract_rows import SessionRow
+from ..view.svg import svg
+from ..view.text_summary import session_text
+from .file_marks import MARK
+from .take import Take
+
+STATIC = Path(__file__).parent.parent / "static"
+PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="{mark}">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<header>
+<h1>{title}</h1>
+<p>{about}</p>
+</header>
+<main>
+<div id="session"></div>
+<div id="still">
+{svg}
+<pre>{text}</pre>
+</div>
+</main>
+<footer>A tool-calling session as it was recorded. Nothing runs here. jupyter-toolcall</footer>
+<script type="application/json" id="rows">{rows}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def page(take: Take) -> str:
+    """Return a session as HTML. Raises UsageError where the view was not built."""
+    script, style = _static("page.js"), _static("widget.css") + _static("page.css")
+    rows = {"rows": sendable_data(take.rows), "version": VERSION}
+    return PAGE.format(
+        policy=_policy(script, style),
+        mark=MARK,
+        title=escape(take.title),
+        about=escape(" · ".join(_about(take))),
+        style=style,
+        svg=svg(take.rows),
+        text=escape(session_text(take.rows)),
+        rows=_inert(rows),
+        script=script,
+    )
+
+
+def _static(name: str) -> str:
+    """Return a built file, as it can stand in a page."""
+    try:
+        found = (STATIC / name).read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        raise UsageError(
+            f"the page's view is not built ({name}): npm --prefix labextension run build:prod"
+        ) from None
+    # What would end the element cannot stand in it; in JavaScript and CSS this says the same.
+    return found.replace("</script", "<\\/script").replace("</style", "<\\/style")
+
+
+def _policy(script: str, style: str) -> str:
+    rules = {
+        "default-src": "'none'",
+        "script-src": _digest(script),
+        "style-src": _digest(style),
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def _digest(text: str) -> str:
+    found = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(found).decode()}'"
+
+
+def _inert(data: object) -> str:
+    """Return data as JSON in which nothing is markup, whatever it holds."""
+    # ASCII, so that no separator of lines and no half of a character is in it either.
+    plain = json.dumps(data)
+    return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _about(take: Take) -> list[str]:
+    row = next(iter(take.rows.session), SessionRow())
+    state = take.cursor.state
+    model = row.model or state.opened.model or str(getattr(take.cursor.desk.model, "name", ""))
+    calls = len(state.order)
+    parts = [f"model {model}" if model else "", f"scheme {state.opened.scheme}"]
+    parts += [
+        f"{calls} call{'' if calls == 1 else 's'}",
+        f"session {take.name}" if take.name else "",
+    ]
+    return [part for part in parts if part]

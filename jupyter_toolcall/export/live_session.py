@@ -1,0 +1,145 @@
+"""A session's tools and values where it runs: in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..core.call_record import CallRecord
+from ..core.errors import Absent, CallError
+from ..core.events import Made
+from ..core.secrets import Keys, MissingSecret
+from ..engine.cursor import Cursor
+from ..engine.execution import changed_tool_parts, recorded_tool_code
+from ..tools.object_references import references
+from ..tools.tool import Tool
+from ..tools.value_copies import is_frozen
+from .callees import Callee, callee_of
+from .code import MAIN, Code, Need, Unwritable
+from .definitions import OURS, Texts, here
+from .script import Lent
+from .statements import by_schema
+from .value_code import written
+
+COPIED = "can't be copied"
+
+
+def _is_plain(function: Any) -> bool:
+    """Return whether a function is the person's own, and none that was made for a tool."""
+    return inspect.isfunction(function) and function.__module__.partition(".")[0] != OURS
+
+
+class _StandIn:
+    """Takes the place of an object whose value is not at hand."""
+
+
+@dataclass(frozen=True)
+class Here:
+    """A branch of a session of this process."""
+
+    cursor: Cursor
+    texts: Texts = field(default_factory=lambda: functools.cache(here))
+
+    def is_tool(self, name: str) -> bool:
+        return name in self.cursor.desk.toolbox
+
+    def callee(self, call: CallRecord, instance: Code | None) -> Callee:
+        tool = self._tool(call)
+        if tool.for_person:
+            raise Unwritable("a request to a person")
+        if tool.origin is None and not _is_plain(tool.function):
+            raise Unwritable("no Python function, but what a definition or a server does")
+        return callee_of(tool, instance)
+
+    def _tool(self, call: CallRecord) -> Tool:
+        found = self.cursor.desk.toolbox.get(call.tool)
+        if found is None:
+            raise Unwritable(f"a tool that is not here, {call.tool}")
+        return found
+
+    def changed(self, call: CallRecord) -> str:
+        code = recorded_tool_code(call, self.cursor.desk.journal)
+        return changed_tool_parts(self._tool(call), code) if code is not None else ""
+
+    def receiver(self, call: CallRecord) -> str:
+        return self._tool(call).receiver
+
+    def arguments(self, call: CallRecord, lent: Lent) -> dict[str, Code]:
+        tool = self._tool(call)
+        named = dict(references(tool.parameters, call.arguments))
+        try:
+            values, names, kept = self._checked(tool, call.arguments)
+        except CallError:
+            return by_schema(tool.parameters, call.arguments, named, lent)
+
+        keys: Keys = ()
+        with contextlib.suppress(MissingSecret):
+            keys = call.keys
+        variable = self.cursor.desk.secrets.variable
+
+        def held(value: Any) -> Code | None:
+            name = names.get(id(value))
+            if name is not None:
+                return lent(name)
+            if keys and isinstance(value, str) and (name := variable(value, keys)):
+                return Code(f'os.environ["{name}"]', frozenset({Need("os")}))
+            return None
+
+        found = {
+            key: lent(named[key]) if key in named else written(value, held)
+            for key, value in values.items()
+        }
+        # What was lent is known by where it is, and has to be there until now.
+        del kept
+        return found
+
+    def _checked(
+        self, tool: Tool, arguments: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[int, str], list[Any]]:
+        """Return the values that reach the function, and the objects in them by where they are."""
+        names, kept, state = dict[int, str](), list[Any](), self.cursor.state
+
+        def lend(name: str, types: tuple[type, ...]) -> Any:
+            value = self._value_or_other(state.resolve(name))
+            kept.append(value)
+            names.setdefault(id(value), name)
+            return value
+
+        values = tool.check(arguments, lend)
+        if tool.origin is not None and set(values) == {"arguments"} != set(arguments):
+            values = values["arguments"]
+        return values, names, kept
+
+    def _value_or_other(self, made: Made) -> Any:
+        try:
+            return self.cursor.desk.memory.value(made)
+        except Absent:
+            return _StandIn()
+
+    def value(self, made: Made) -> Any:
+        return self.cursor.desk.memory.value(made)
+
+    def instance(self, name: str, given: str) -> Any:
+        memory = self.cursor.desk.memory
+        if not memory.holds(given):
+            raise Absent(f"the instance {name} is not here as it was given")
+        return memory.values[given]
+
+    def is_shared(self, made: Made) -> bool:
+        memory = self.cursor.desk.memory
+        if COPIED in memory.notes.get(made.digest, ""):
+            return True
+        return memory.holds(made.digest, made.content) and is_frozen(memory.values[made.digest])
+
+    def instance_variable(self, name: str) -> str:
+        tools = (tool for tool in self.cursor.desk.toolbox if tool.instance == name)
+        subject = next((tool.subject for tool in tools), None)
+        text = self.texts(MAIN)
+        main = vars(sys.modules[MAIN])
+        bound = [each for part in (text.statements if text else ()) for each in part.binds]
+        return next((each for each in bound if main.get(each) is subject is not None), "")

@@ -1,0 +1,181 @@
+"""The sessions of a file, a notebook or a journal, on their way home. Nothing of it runs."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from ..core.errors import BrokenJournal, ToolcallError, UsageError
+from ..core.journal import Journal
+from ..core.progress import bar
+from ..engine.cursor import Cursor
+from ..storage.notebook_files import Recorded, damage_refused, gathered, labels, recorded, sources
+from ..view.contract import Rows
+from ..view.message_rows import LIMIT
+from ..view.view_rows import all_rows
+from .formats import Format, export, format_named
+from .saved_session import OnPaper, cursor_on_paper
+from .take import Take
+
+MAGIC = "%%toolchat"
+ToolNames = Callable[[str], Iterable[str]]
+"""From the line of a `%%toolchat` cell to the variables that it gives as tools."""
+_ROWS = TypeAdapter(Rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A session that a file holds: how it may be called, and where it stands."""
+
+    label: str
+    names: tuple[str, ...]
+    take: Take
+    where: str
+
+
+def sessions(path: Path, tool_names: ToolNames) -> tuple[Held, ...]:
+    """Return the sessions that a file holds; of one that several cells continue, its last head.
+
+    `tool_names` reads the line of a `%%toolchat` cell, and may raise UsageError.
+    Raises ToolcallError for a file that holds none, or that was changed.
+    """
+    try:
+        with damage_refused():
+            suffix = path.suffix
+            found = tuple(_journal(path) if suffix == ".jsonl" else _notebook(path, tool_names))
+    except BrokenJournal as error:
+        raise UsageError(f"{path}: {error}") from None
+    if not found:
+        raise UsageError(f"{path} holds no session")
+    return found
+
+
+def chosen(path: Path, name: str, tool_names: ToolNames) -> tuple[Held, ...]:
+    """Return the sessions of a file that a name means, "" all of them. Raises UsageError."""
+    found = sessions(path, tool_names)
+    if not name:
+        return found
+    fitting = [each for each in found if name in each.names]
+    if not fitting:
+        known = ", ".join(dict.fromkeys(label for each in found for label in each.names))
+        raise UsageError(f"{path}: there is no session {name}; there are {known}")
+    return (fitting[-1],)
+
+
+def written(
+    held: Sequence[Held], source: Path, output: Path | None, to: str | None, force: bool
+) -> Iterator[tuple[Path, str]]:
+    """Write sessions of a file, each to a file of its own, and yield these, and what they hold.
+
+    Without an output they stand beside the source. Raises UsageError.
+    """
+    if output is None and to is None:
+        raise UsageError("say in which format with --to, or to which file with --output")
+    made = format_named(output or source, to)
+    target = output or source.with_suffix(made.endings[0])
+    many = len(held) > 1 or target == source
+    with bar(len(held), source.name, "session") as moved:
+        for each in held:
+            path = target.with_name(f"{_stem(target, made)}-{each.label}{_ending(target, made)}")
+            try:
+                with damage_refused():
+                    at = export(each.take, path if many else target, made.name, force)
+            except BrokenJournal as error:
+                raise UsageError(f"{source}: {each.where}: {error}") from None
+            yield at, each.where
+            moved.update()
+
+
+def _ending(path: Path, made: Format) -> str:
+    known = (end for end in made.endings if path.name.endswith(end))
+    return next(known, path.suffix)
+
+
+def _stem(path: Path, made: Format) -> str:
+    return path.name.removesuffix(_ending(path, made))
+
+
+# -- journals -------------------------------------------------------------------------------
+
+
+def _journal(path: Path) -> Iterator[Held]:
+    journal = Journal.loads(path.read_text(encoding="utf-8"))
+    for number, head in enumerate(journal.leaves(), 1):
+        cursor = _cursor(journal, head, path, {})
+        take = Take(cursor, OnPaper(cursor), all_rows(cursor, ""), exact=False)
+        names = (str(number), head[:12], head)
+        yield Held(str(number), names, take, f"branch {number}: {take.title}")
+
+
+def _cursor(journal: Journal, head: str, path: Path, words: Mapping[str, str]) -> Cursor:
+    try:
+        return cursor_on_paper(journal, head, words)
+    except BrokenJournal:
+        raise
+    except ToolcallError as error:
+        raise BrokenJournal(f"its entries do not follow one another: {error}") from None
+
+
+# -- notebooks ------------------------------------------------------------------------------
+
+
+def _notebook(path: Path, tool_names: ToolNames) -> Iterator[Held]:
+    saved = recorded(path)
+    held = gathered(saved, str(path), "")
+    heads = [held.names.get(each.data["journal"]["head"], "") for each in saved]
+    ways = {head: {e.id for e in held.journal.path(head)} for head in heads if head}
+    code = [source or "" for source in sources(path)]
+    tools = [_tools_of(source, tool_names) for source in code]
+    for each, head in zip(saved, heads, strict=True):
+        # What another one goes on from is a part of that.
+        if head and not any(head in way and head != other for other, way in ways.items()):
+            cells = slice(each.cell or None)
+            names = tuple(dict.fromkeys(name for cell in tools[cells] for name in cell))
+            yield _held(each, held.journal, head, path, code[cells], names)
+
+
+def _held(
+    saved: Recorded,
+    journal: Journal,
+    head: str,
+    path: Path,
+    code: Sequence[str],
+    tools: tuple[str, ...],
+) -> Held:
+    rows = _rows(saved.data.get("rows", {}), path)
+    cursor = _cursor(journal, head, path, _words(rows))
+    notes = {row.name: row.note for row in rows.objects if not row.branch}
+    world = OnPaper(cursor, code, tools, notes)
+    names = labels(saved)
+    return Held(names[0], names, Take(cursor, world, rows, exact=False), saved.where)
+
+
+def _words(rows: Rows) -> dict[str, str]:
+    """Return the words in which results were told, by call; not those that were cut."""
+    calls = {row.step: row.call for row in rows.calls if not row.branch}
+    told = (row for row in rows.messages if row.role == "tool" and len(row.text) < LIMIT)
+    return {calls[row.step]: row.text for row in told if row.step in calls}
+
+
+def _rows(data: Any, path: Path) -> Rows:
+    try:
+        return _ROWS.validate_python(data)
+    except ValidationError as error:
+        what = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in what["loc"])
+        raise BrokenJournal(
+            f"a saved session's rows are damaged ({place}: {what['msg']})"
+        ) from None
+
+
+def _tools_of(cell: str, tool_names: ToolNames) -> tuple[str, ...]:
+    """Return the variables that a cell gives as tools; none where its line is wrong."""
+    line = cell.lstrip().partition("\n")[0]
+    with contextlib.suppress(UsageError):
+        return tuple(tool_names(line.removeprefix(MAGIC))) if line.startswith(MAGIC) else ()
+    return ()

@@ -1,0 +1,120 @@
+"""How a package adds rows and commands of its own to the panel of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..engine.hooks import ExtensionRow
+from ..engine.person_model import Phase
+from ..session.session import Session
+
+if TYPE_CHECKING:
+    from ..schemes.messages import Model
+    from .cells import Cells
+    from .options import Options
+
+
+class PanelExtension:
+    """Base class of what adds rows and commands to a panel: every method does nothing.
+
+    An extension belongs to one panel. What pauses the session itself is a `SessionHooks`.
+    """
+
+    commands: ClassVar[Mapping[str, type]] = {}
+    """The commands that it carries out, by their `type`: frozen dataclasses."""
+
+    def before_update(self, session: Session, phase: Phase) -> None:
+        """Look at the session before the panels are sent what changed."""
+
+    def row(self, session: Session, phase: Phase) -> ExtensionRow | None:
+        """Return what the panel shows of this extension; None for nothing."""
+        return None
+
+    def apply(self, session: Session, command: Any) -> bool:
+        """Carry out one of `commands`; return whether the session goes on afterwards.
+
+        Raises ToolcallError, which the panel shows, where it can't be carried out.
+        """
+        return False
+
+    def ask_by_input(self, session: Session, ask: Callable[[str], str]) -> None:
+        """Ask on the cell's input line for what a held reply waits for: there is no panel."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellRun:
+    """A cell that runs, as an extension sees it."""
+
+    options: Options
+    cell: str
+    """The id of the cell."""
+    variables: Mapping[str, Any]
+    """The variables of the notebook."""
+    panel: bool
+    """Whether somebody can click in a panel, or answer on an input line."""
+
+
+class NotebookExtension:
+    """Base class of what a package adds to the sessions of a kernel: every method does nothing."""
+
+    def attach(self, session: Session, run: CellRun) -> PanelExtension | None:
+        """Attach to the session of a cell before it runs; return what its panel adds, or None."""
+        return None
+
+    def subcommand(
+        self, command: str, words: list[str], name: str, variables: Mapping[str, Any]
+    ) -> Any:
+        """Carry out one of the subcommands on the session of a name, "" for the last one.
+
+        Returns a session that went on, something to display, or None. Raises UsageError.
+        """
+        return None
+
+    def complete_subcommand(self, command: str) -> list[str]:
+        """Return what may stand after a subcommand."""
+        return []
+
+    def replay_files(self) -> list[str]:
+        """Return the files that `--replay` can name besides recordings."""
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """What is known of an extension before it is created."""
+
+    name: str
+    create: Callable[[Cells], NotebookExtension]
+    subcommands: tuple[str, ...] = ()
+    help: str = ""
+    """The lines of `%toolchat help` about them."""
+    replays: Mapping[str, Callable[[Path, str], Model]] = field(default_factory=dict)
+    """What opens a file that `--replay` names as a model, by the ending of the file.
+
+    It takes the notebook's folder and the name of the file, and may raise UsageError.
+    """
+
+
+_registered: dict[str, Registration] = {}
+
+
+def register(registration: Registration) -> None:
+    """Add an extension to every kernel from now on; registering it again replaces it."""
+    _registered[registration.name] = registration
+
+
+def registrations() -> tuple[Registration, ...]:
+    """Return the extensions in the order in which they were registered."""
+    return tuple(_registered.values())
+
+
+def replayed_model(folder: Path, name: str) -> Model | None:
+    """Return the model that an extension opens for `--replay NAME`; None for a recording."""
+    for registration in _registered.values():
+        for ending, opened in registration.replays.items():
+            if name.endswith(ending):
+                return opened(folder, name)
+    return None

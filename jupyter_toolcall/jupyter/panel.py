@@ -1,0 +1,48 @@
+"""The live panel: an anywidget that shows what the controller behind it sends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anywidget
+
+from ..view.contract import VERSION, Notice
+from ..view.saved_output import LIVE
+from ..view.wire import UpdateEncoder
+from .panel_controller import PanelController
+
+STATIC = Path(__file__).parent.parent / "static"
+
+
+class Panel(anywidget.AnyWidget):
+    """Carries notices to the page and commands back; keeps nothing but what it has said."""
+
+    _esm = STATIC / "widget.js"
+    _css = STATIC / "widget.css"
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.controller: PanelController | None = None
+        self.wire = UpdateEncoder()
+        self.on_msg(self._receive)
+
+    def show(self, notice: Notice) -> None:
+        """Send a notice to every view of this panel."""
+        data = self.wire.packed(notice)
+        # What the engine keeps has no secrets; what else is shown may quote one.
+        controller = self.controller
+        self.send(data if controller is None else controller.session.cursor.desk.hide(data))
+
+    def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
+        if self.controller is not None:
+            self.controller.receive(content)
+
+    def bundle(self) -> dict[str, Any]:
+        """Return the output that shows this panel, for every front end and for ours."""
+        view = {"version_major": 2, "version_minor": 1, "model_id": self.model_id}
+        return {
+            "application/vnd.jupyter.widget-view+json": view,
+            LIVE: {"model_id": self.model_id, "version": VERSION},
+            "text/plain": "The live panel of a tool-calling session.",
+        }

@@ -1,0 +1,176 @@
+"""What the panels of a session are sent: its status, what changed, and what a person looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+
+from ..core.errors import UsageError
+from ..engine.hooks import ExtensionRow
+from ..session.session import Session
+from ..view.branch_rows import CURRENT
+from ..view.comparison_rows import UNASKED, ComparisonUpdates, Sides, compared_with, with_comparison
+from ..view.contract import Delta, Displayed, Exported, Notice, Rows, Shown, Whole
+from ..view.contract_commands import Compare, Export, ShowObject, ShowRequest, Tidy
+from ..view.contract_rows import SessionRow
+from ..view.graph_layout import Layout, tidied
+from ..view.message_rows import request_json
+from ..view.object_rows import BranchView, full_preview
+from ..view.view_rows import ViewRows
+
+Look = Tidy | Compare | ShowRequest | ShowObject | Export
+"""The commands that ask to see something, and change nothing."""
+
+
+@dataclass
+class PanelUpdates:
+    """Sends the panels of a session what changed, and remembers what they have."""
+
+    send: Callable[[Notice], None]
+    """Sends a notice to every panel."""
+    view: ViewRows = field(default_factory=ViewRows)
+    comparisons: ComparisonUpdates = field(default_factory=ComparisonUpdates)
+    status: SessionRow = field(default_factory=SessionRow)
+    """The row of the session itself, as last sent."""
+    extensions: tuple[ExtensionRow, ...] = ()
+    """The rows of extensions, as last sent."""
+    _passing: str = ""
+    """What the panels show beside the status, and a notebook does not keep."""
+    _number: int = 0
+    """How many updates were sent since all rows were."""
+    _streamed: str = ""
+    """The text of the reply that the model is writing, as far as it came."""
+
+    def publish(
+        self,
+        session: Session,
+        status: SessionRow,
+        extensions: tuple[ExtensionRow, ...],
+        passing: str,
+    ) -> None:
+        """Send the status, and what changed since the last time.
+
+        `passing` is shown beside the status, and not kept in the notebook.
+        """
+        self.status, self.extensions, self._passing = status, extensions, passing
+        self._streamed = ""
+        rows = self.view.changes(session.cursor, self._status_shown, extensions)
+        if rows is None:
+            self.send_whole(session)
+        else:
+            goes_on = status.phase in ("thinking", "running")
+            self._send_delta(self._with_comparisons(session, rows, goes_on))
+
+    def send_whole(self, session: Session, layout: Layout | None = None) -> None:
+        """Send all rows; what has a place in `layout` keeps it."""
+        self._number = 0
+        rows = self.view.whole(session.cursor, self._status_shown, self.extensions, layout)
+        self.comparisons.start_over()
+        self.send(Whole(self._with_comparisons(session, rows)))
+
+    def greet(self, session: Session) -> None:
+        """Send all rows to a panel that connects."""
+        self.comparisons.clear()
+        known = self.view.head == session.head
+        self.send_whole(session, self.view.layout if known else None)
+
+    def whole(self, session: Session) -> Rows:
+        """Return all rows as a notebook keeps them, without sending them."""
+        view = ViewRows()
+        rows = view.whole(session.cursor, self.status, self.extensions)
+        return with_comparison(rows, view.seen, self.comparisons.known)
+
+    def stream(self, session: Session, text: str) -> None:
+        """Send what the model has written of its reply since the last time."""
+        self._streamed += text
+        # A secret that has come in part is no secret yet, and would be shown.
+        shown = session.cursor.desk.secrets.unfinished(self._streamed)
+        self._send_status(replace(self.status, text=shown))
+
+    def wait_for_model(self, session: Session, reason: str) -> None:
+        """Send why the model is asked again, and when."""
+        self._streamed = ""
+        detail = session.cursor.desk.hide(reason)
+        self._send_status(replace(self.status, detail=detail, text=""))
+
+    def show(self, session: Session, look: Look) -> None:
+        """Send what a person asked to see. Raises UsageError where there is none."""
+        match look:
+            case Tidy():
+                self._tidy(session)
+            case Compare(on=True):
+                self._compare(session, _sides(session, look))
+            case Compare():
+                self._send_delta(Rows(drop=self.comparisons.remove(_sides(session, look))))
+            case ShowRequest(turn):
+                self.send(Shown(turn, request_json(session.cursor, turn)))
+            case ShowObject(key):
+                pictures = (full_preview(seen, key) for seen in self.view.seen.values())
+                picture = next((each for each in pictures if each is not None), None)
+                if picture is None:
+                    raise UsageError(
+                        "the value of that object is not in this kernel; a replay makes it"
+                    )
+                self.send(Displayed(key, picture))
+            case Export(to):
+                # What exports is imported when it is used first.
+                export = import_module("..export", __package__)
+                text = export.text(export.take(session.cursor, session.name), to)
+                self.send(Exported(to, text))
+
+    @property
+    def _status_shown(self) -> SessionRow:
+        """The status with what is said beside it."""
+        if not self._passing:
+            return self.status
+        detail = f"{self.status.detail}\n{self._passing}" if self.status.detail else self._passing
+        return replace(self.status, detail=detail)
+
+    def _send_status(self, status: SessionRow) -> None:
+        self.status = status
+        self._send_delta(Rows(session=(status,)))
+
+    def _send_delta(self, rows: Rows) -> None:
+        self._number += 1
+        self.send(Delta(rows, self._number))
+
+    def _with_comparisons(self, session: Session, rows: Rows, goes_on: bool = False) -> Rows:
+        """Add what is new of the comparisons that a panel shows."""
+        if not self.comparisons.any_shown:
+            return rows
+        cursor = session.cursor
+        seen = {**self.view.seen, "": BranchView(cursor, cursor.state)}
+        news = self.comparisons.news(seen, compared_with(self.view.branches), goes_on)
+        return replace(rows, comparisons=news.comparisons, differences=news.differences)
+
+    def _compare(self, session: Session, sides: Sides) -> None:
+        """Send how two branches differ; `publish` sends it again as they grow."""
+        heads = {side for side in sides if side not in ("", CURRENT)}
+        if not heads <= self.view.seen.keys():
+            self.view.wanted |= heads
+            self.send_whole(session, self.view.layout)
+        if not heads <= self.view.seen.keys():
+            raise UsageError("that branch can't be compared: it is out of view, or lies ahead")
+        if sides == UNASKED and compared_with(self.view.branches) is None:
+            raise UsageError("there is no other branch in view to compare with")
+        self.comparisons.add(sides)
+        self._send_delta(self._with_comparisons(session, Rows()))
+
+    def _tidy(self, session: Session) -> None:
+        """Lay the graph out anew, and send it."""
+        view = self.view
+        rows = view.whole(session.cursor, self._status_shown, self.extensions, view.layout)
+        edges = [(use.object, call.object) for call in rows.calls for use in call.uses]
+        self.send_whole(session, tidied(view.layout, edges))
+
+
+def _sides(session: Session, compare: Compare) -> Sides:
+    """Return the branches that a panel names: the head of the shown one may have moved on."""
+    if not compare.left and not compare.right:
+        return UNASKED
+    path = {entry.id for entry in session.journal.path(session.head)}
+    left, right = (
+        CURRENT if not head or head in path else head for head in (compare.left, compare.right)
+    )
+    return left, right

@@ -1,1 +1,0 @@
-"""`%%toolchat` and `%toolchat`: the doors of a notebook, and what stands behind them."""

@@ -1,1 +1,0 @@
-"""Sessions inside .ipynb files: read, executed anew, and said again."""

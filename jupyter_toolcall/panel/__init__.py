@@ -1,1 +1,0 @@
-"""The live panel: a widget, the controller behind it, and the commands of the person."""

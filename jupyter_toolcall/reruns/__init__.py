@@ -1,1 +1,0 @@
-"""Whether files come out again as they were recorded, with nobody there."""

@@ -1,1 +1,0 @@
-"""What a person sees, as rows: the contract with the panel and the saved notebook."""

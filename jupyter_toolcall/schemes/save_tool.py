@@ -1,0 +1,113 @@
+"""`save`: how a model hands over what it was asked to make, in every scheme alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..core.call_record import SAVE
+from ..core.errors import CallError
+from ..core.events import Output
+from ..core.object_names import NAME, kind_in
+from ..core.state import State
+from ..tools.object_references import pattern
+from ..tools.tool import Resolve, Tool, in_a_line
+
+SCALARS: Mapping[str, str] = {
+    "str": "string",
+    "int": "integer",
+    "float": "number",
+    "bool": "boolean",
+}
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "str": (str,),
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+}
+
+
+def save_tools(state: State) -> tuple[Tool, ...]:
+    """Return `save`, where something is to be made."""
+    outputs = state.opened.outputs
+    if not outputs:
+        return ()
+    lines = [
+        f"- {name} ({out.kind}): {out.description}".rstrip(": ") for name, out in outputs.items()
+    ]
+    made = Tool(
+        name=SAVE,
+        description="Hand over what was asked for. You are not done before this call. Call it "
+        "once, at the end, with all of:\n" + "\n".join(lines),
+        parameters={
+            "type": "object",
+            "properties": {name: _schema(out) for name, out in outputs.items()},
+            "required": list(outputs),
+            "additionalProperties": False,
+        },
+        function=lambda **saved: "ok",
+        check=lambda arguments, resolve: _check(arguments, resolve, outputs, state.newest),
+        read_only=True,
+    )
+    return (made,)
+
+
+def reminder(state: State) -> str:
+    """Return what a model is told that stops without `save`, "" where nothing is due."""
+    if state.done or not state.opened.outputs:
+        return ""
+    missing = ", ".join(f"{name} ({out.kind})" for name, out in state.opened.outputs.items())
+    return f"You have not called save yet. Outputs that are due: {missing}."
+
+
+def _schema(out: Output) -> dict[str, Any]:
+    if out.kind in SCALARS:
+        described = {"description": out.description} if out.description else {}
+        return {"type": SCALARS[out.kind], **described}
+    said = f"The name of a {out.kind}. {out.description}".strip()
+    return {"type": "string", "pattern": pattern((out.kind,)), "description": said}
+
+
+def _check(
+    arguments: Mapping[str, Any],
+    resolve: Resolve,
+    outputs: Mapping[str, Output],
+    newest: Mapping[str, str],
+) -> dict[str, Any]:
+    """All outputs or none: nothing is saved where one of them does not fit."""
+    wrong = {name: "there is no such output" for name in arguments if name not in outputs}
+    for name, out in outputs.items():
+        said = _problem(arguments, name, out, resolve, newest.get(out.kind))
+        if said:
+            wrong[name] = said
+    if wrong:
+        lines = "; ".join(f"{in_a_line(name)}: {said}" for name, said in wrong.items())
+        raise CallError(f"Nothing was saved. {lines}", wrong)
+    return dict(arguments)
+
+
+def _problem(
+    arguments: Mapping[str, Any], name: str, out: Output, resolve: Resolve, newest: str | None
+) -> str:
+    """Return what is wrong with an output, "" where it fits."""
+    if name not in arguments:
+        return f"is missing; it must be a {out.kind}"
+    value = arguments[name]
+    if out.kind not in SCALARS:
+        return _no_object(value, out.kind, resolve, newest)
+    # True is an int in Python, and nowhere else.
+    fits = isinstance(value, _TYPES[out.kind]) and (out.kind == "bool") == isinstance(value, bool)
+    return "" if fits else f"must be a {out.kind}, not {value!r:.60}"
+
+
+def _no_object(value: Any, wanted: str, resolve: Resolve, newest: str | None) -> str:
+    if not isinstance(value, str) or not NAME.fullmatch(value):
+        known = f", such as {newest}" if newest else " (there is none yet)"
+        return f"must be the name of a {wanted}{known}, not {value!r:.60}"
+    try:
+        resolve(value, ())
+    except CallError as error:
+        return str(error)
+    kind = kind_in(value)
+    more = f"; the newest {wanted} is {newest}" if newest else f"; there is no {wanted} yet"
+    return "" if kind == wanted else f"must be a {wanted}; {value} is a {kind}{more}"

@@ -1,0 +1,127 @@
+"""Saved sessions as the recordings that they are: what a model was told, and what it said.
+
+A journal keeps what calls came to, and not the words in which a model was told of it; so
+of results it is compared what they came to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..core.call_record import CallRecord
+from ..core.entries import Entry
+from ..core.errors import BrokenJournal, ToolcallError, UsageError
+from ..core.events import Asked, Decided, Finished, Replied
+from ..core.journal import Journal
+from ..core.state import State
+from ..core.state_fold import state_at
+from ..models.recorded.tape import Came, Course, Outcomes, Told, Turn, plain
+from ..schemes.messages import Reply, User
+from ..schemes.native import Native
+from ..schemes.registry import scheme_recorded
+from ..schemes.requests import assistant_message
+from ..schemes.scheme import Scheme, told
+from ..storage.notebook_files import Gathered, gathered, recorded
+from ..tools.toolbox import Toolbox
+
+LONGEST = 10_000
+"""Characters of a result that are compared; a longer one may have been cut when told."""
+_NO_TOOLS = Toolbox()
+
+
+def courses(path: Path, shown: str, part: str = "") -> tuple[Course, ...]:
+    """Return the courses of a notebook's sessions, or of a journal's file: one a branch.
+
+    `part` is a session's name, or the number of the cell below which it stands. Raises
+    UsageError where there is none.
+    """
+    try:
+        if path.suffix == ".ipynb":
+            held = gathered(recorded(path), shown, part)
+        else:
+            held = Gathered(Journal.loads(path.read_text(encoding="utf-8")))
+        found = tuple(filter(lambda course: course.turns, _courses(held)))
+    except BrokenJournal as error:
+        raise UsageError(f"{shown}: {error}") from None
+    except ToolcallError as error:
+        raise UsageError(f"{shown} holds no session that can be said again: {error}") from None
+    if not found:
+        raise UsageError(f"{shown} holds no session with a reply in it")
+    return found
+
+
+def _courses(gathered: Gathered) -> Iterator[Course]:
+    """Yield the course of each branch that is asked for."""
+    for leaf in gathered.journal.leaves():
+        path = gathered.journal.path(leaf)
+        if not gathered.ends or gathered.ends & {entry.id for entry in path}:
+            yield _course(gathered.journal, path, path[0].id in gathered.guessed)
+
+
+def _course(journal: Journal, path: Sequence[Entry], guessed: bool) -> Course:
+    """Return the course of a branch."""
+    course, new = Course(), list[Told]()
+    for entry in path:
+        state, before = state_at(journal, entry.id), state_at(journal, entry.parent)
+        scheme = scheme_recorded(state.opened.scheme)
+        match entry.event:
+            case Asked(text):
+                new.append(User(text))
+            case Replied() as reply:
+                shown = assistant_message(reply, journal, entry.id)
+                turn = _turn(journal, state, before, replace(reply, calls=shown.calls))
+                if isinstance(scheme, Native):
+                    # Its calls stand in its text, and are read from there again.
+                    turn = replace(turn, reply=replace(turn.reply, calls=(), said=None))
+                course = course.then(turn, new)
+                new = [plain(scheme.speak(shown))]
+            case Decided() | Finished() if before.open and not state.open:
+                new.append(_outcomes(state, scheme, guessed))
+    return course
+
+
+def _turn(journal: Journal, state: State, before: State, reply: Replied) -> Turn:
+    """Return a turn; of the tools, only those that were new in it are known as they were."""
+    new = {each: journal.texts.get(key) for each, key in reply.offered.items() if each}
+    return Turn(
+        number=state.turns,
+        reply=Reply(
+            reply.text,
+            reply.calls,
+            reply.stop,
+            reply.usage,
+            reply.raw,
+            reply.thought,
+            reply.said,
+            ending=reply.ending,
+        ),
+        heard=0,
+        system=journal.texts.get(state.sent.get("") or ""),
+        tools={**dict.fromkeys(before.sent), **new},
+        offered=None,
+        model=state.opened.model,
+    )
+
+
+def _outcomes(state: State, scheme: Scheme, guessed: bool) -> Outcomes:
+    own = {tool.name for tool in scheme.offer(state, _NO_TOOLS).own}
+    spoken = isinstance(scheme, Native)
+    calls = (state.calls[call_id] for call_id in state.latest)
+    return Outcomes(
+        tuple(
+            Came(call.id, None) if guessed or call.tool in own else _came(call, state, spoken)
+            for call in calls
+        )
+    )
+
+
+def _came(call: CallRecord, state: State, spoken: bool) -> Came:
+    """Return what a call came to, as far as it stands so in what a model is told."""
+    said, error = told(call, state)
+    said.pop("note", None)
+    values = (json.dumps(value, ensure_ascii=False) for value in said.values())
+    parts = call.objects if spoken else tuple(values)
+    return Came(call.id, error, tuple(part for part in parts if len(part) < LONGEST))

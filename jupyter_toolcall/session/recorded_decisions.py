@@ -1,0 +1,232 @@
+"""What a notebook holds of a session, read: its entries, which calls were cut off, which wait."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from ..core.entries import name
+from ..core.errors import ToolcallError
+from ..core.events import Asked, Call, Data, Decided, Event, Finished, Replied, Started, from_json
+from ..engine import person_model as replying
+from ..engine.decisions import decision_event
+from ..engine.replay_queue import call_id_of
+from ..models.named import IN_PLACE
+from ..storage.notebook_files import recorded
+from .session import Session
+
+Saved = tuple[str, Event, Mapping[str, Any]]
+"""A saved session's entry: its id, its event, and what is noted beside it."""
+
+
+def entries_of(part: Mapping[str, Any]) -> Iterator[Saved]:
+    """Yield a saved session's entries: their ids, events and what is noted beside them."""
+    ids: list[str] = []
+    for parent, data, *meta in part["events"]:
+        event = from_json(data)
+        ids.append(name(part["parent"] if parent < 0 else ids[parent], event))
+        yield ids[-1], event, meta[0] if meta else {}
+
+
+def cut_off(entries: Sequence[Saved], rows: Sequence[Any]) -> Mapping[int, str]:
+    """Return where calls started that never ended, and which: what allowed them is used up."""
+    started = {n: e.call_id for n, (_, e, _) in enumerate(entries) if isinstance(e, Started)}
+    for number, (_, event, _) in enumerate(entries):
+        if isinstance(event, Finished):
+            turn = _turn(entries, rows, number)
+            started.pop(next((at for at in turn if started.get(at) == event.call_id), -1), "")
+    return started
+
+
+def waits(entries: Sequence[Saved], rows: Sequence[Any], head: str) -> bool:
+    """Return whether a call has no result at the place where a saved session stands."""
+    stands = next((n for n, each in enumerate(entries) if each[0] == head), -1)
+    ended: set[str] = set()
+    for at in _up(rows, stands):
+        match entries[at][1]:
+            case Finished(call_id) | Decided(call_id, "reject" | "answer"):
+                ended.add(call_id)
+            case Replied(calls=calls):
+                return not {call.id for call in calls} <= ended
+    return False
+
+
+def without_cut_off(part: Mapping[str, Any]) -> list[Any]:
+    """Return a saved session's events as if what was cut off had never been allowed or begun.
+
+    A kernel that runs to its end has no such entries: it comes to what follows without them.
+    """
+    entries, rows = list(entries_of(part)), part["events"]
+    gone = {
+        at
+        for start, call_id in cut_off(entries, rows).items()
+        for at in _turn(entries, rows, start)
+        if call_id_of(entries[at][1]) == call_id
+    }
+    kept = [number for number in range(len(rows)) if number not in gone]
+    places = {number: place for place, number in enumerate(kept)} | {-1: -1}
+    held = (next(each for each in (*_up(rows, rows[n][0]), -1) if each in places) for n in kept)
+    return [[places[above], *rows[n][1:]] for n, above in zip(kept, held, strict=True)]
+
+
+def _turn(entries: Sequence[Saved], rows: Sequence[Any], number: int) -> Iterator[int]:
+    """Yield an entry's number and those before it, back to the reply that began its turn."""
+    return takewhile(lambda at: not isinstance(entries[at][1], Replied), _up(rows, number))
+
+
+def _up(rows: Sequence[Any], at: int) -> Iterator[int]:
+    """Yield a saved entry's number, that of its parent, and so on to the cell's first."""
+    while at >= 0:
+        yield at
+        at = rows[at][0]
+
+
+WORDS = "JUPYTER_TOOLCALL_WORDS"
+ALL = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedDecision:
+    """What a person said: on a call, or in the model's place."""
+
+    event: Decided | Replied
+    call: Call | None = None
+    """The call that was decided on, as the model asked for it."""
+    exactly: bool = True
+    """It holds for nothing but exactly what it was said of."""
+
+
+@dataclass
+class CellDecisions:
+    """What was said below a cell, and not said again yet."""
+
+    prompt: str = ""
+    words: list[RecordedDecision] = field(default_factory=list)
+    waits: bool = False
+    """At the end of the record a call waits for a person."""
+
+
+@dataclass
+class NotebookDecisions:
+    """The words of a notebook's cells that were not said again yet."""
+
+    cells: list[CellDecisions] = field(default_factory=list)
+
+    def of(self, prompt: str) -> CellDecisions:
+        """Take the words of the next cell with this prompt; none where there is none."""
+        found = next((n for n, each in enumerate(self.cells) if each.prompt == prompt), None)
+        return CellDecisions() if found is None else self.cells.pop(found)
+
+
+@functools.cache
+def notebook_decisions() -> NotebookDecisions:
+    """Return the words that hold in this process: none where nothing is verified."""
+    path, allowed = os.environ.get(IN_PLACE, ""), os.environ.get(WORDS, "")
+    return decisions_in(Path(path), allowed) if path and allowed else NotebookDecisions()
+
+
+def decisions_in(path: Path, allowed: str) -> NotebookDecisions:
+    """Return the words that a notebook holds, of those that are allowed."""
+    parts = [each.data["journal"] for each in recorded(path)]
+    return NotebookDecisions([cell for part in parts for cell in _cell(part, allowed)])
+
+
+def _cell(part: Mapping[str, Any], allowed: str) -> Iterator[CellDecisions]:
+    entries, rows = list(entries_of(part)), part["events"]
+    if not entries or not isinstance(entries[0][1], Asked):
+        return
+    calls = {c.id: c for _, event, _ in entries if isinstance(event, Replied) for c in event.calls}
+    ids = None if allowed == ALL else set(allowed.split(","))
+    said: list[RecordedDecision] = []
+    over = {call_id: number for number, call_id in cut_off(entries, rows).items()}
+    for number, (entry_id, event, meta) in enumerate(entries):
+        if meta.get("by") != "person" or "of" in meta or (ids is not None and entry_id not in ids):
+            continue
+        match event:
+            case Decided(call_id) if number > over.get(call_id, -1):
+                said.append(RecordedDecision(event, calls.get(call_id), ids is not None))
+            case Replied():
+                said.append(RecordedDecision(event))
+    yield CellDecisions(entries[0][1].text, said, waits(entries, rows, part["head"]))
+
+
+def verified_decisions(path: Path, own: frozenset[str]) -> tuple[str, int]:
+    """Return the ids of a notebook's words that are this machine's own, and how many are not."""
+    everything = [
+        entry_id
+        for each in recorded(path)
+        for entry_id, event, meta in entries_of(each.data["journal"])
+        if meta.get("by") == "person" and isinstance(event, (Decided, Replied))
+    ]
+    ours = [each for each in dict.fromkeys(everything) if each in own]
+    return ",".join(ours), len(set(everything)) - len(ours)
+
+
+# -- saying them again ----------------------------------------------------------------------
+
+
+def repeat_decision(session: Session, said: CellDecisions) -> Session | None:
+    """Return the session in which the next word that fits was said; None where none fits.
+
+    The word is taken away. What it is on has not run yet.
+    """
+    for number, word in enumerate(said.words):
+        try:
+            found = _say(session, word)
+        except ToolcallError:
+            continue
+        if found is not None:
+            del said.words[number]
+            return found
+    return None
+
+
+def _say(session: Session, word: RecordedDecision) -> Session | None:
+    match word.event:
+        case Replied(text, calls):
+            if not replying.is_person_turn(session.cursor):
+                return None
+            return session.reply(text, *((call.tool, call.arguments) for call in calls))
+        case Decided() as event:
+            return _decide(session, event, word)
+    return None
+
+
+def _decide(session: Session, event: Decided, word: RecordedDecision) -> Session | None:
+    known, asked = session.state.calls.get(event.call_id), word.call
+    if known is None or asked is None:
+        return None
+    if (known.tool, known.call.arguments) != (asked.tool, asked.arguments):
+        return None
+    given: dict[str, Any] = {"reason": event.reason}
+    if event.decision == "edit":
+        given["arguments"] = event.arguments
+    if event.decision == "answer":
+        given["result"] = _answer(event, session)
+    if event.call_id not in session.state.open:
+        again = session.decide_anew(event.call_id, event.decision, **given)
+        return again if _is_same(again.journal[again.head].event, word) else None
+    now = decision_event(session.cursor, event.call_id, event.decision, **given)
+    if not _is_same(now, word):
+        return None
+    session.cursor.decide(now, "person")
+    return session
+
+
+def _is_same(now: Event, word: RecordedDecision) -> bool:
+    """Return whether what would run is exactly what was decided on, where that is asked for."""
+    bound = getattr(word.event, "bound", "")
+    return not word.exactly or not bound or getattr(now, "bound", "") == bound
+
+
+def _answer(event: Decided, session: Session) -> Any:
+    """Return a person's answer; raises ToolcallError for an object whose value is not here."""
+    match event.result:
+        case Data(data):
+            return data
+    raise ToolcallError("an object that a person gave is in no notebook")

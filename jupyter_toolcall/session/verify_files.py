@@ -1,0 +1,192 @@
+"""Whether a file comes out again as it was recorded: a notebook runs anew, and is compared.
+
+The network is off, the model's words are the notebook's own, tools run for real. Of a journal,
+which holds no code, it is checked that its entries follow one another.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from ..core.entries import VERSION
+from ..core.errors import BrokenJournal, ToolcallError, Unfinished
+from ..core.events import Replied, from_json
+from ..core.journal import Journal
+from ..core.state_fold import state_at
+from ..core.text import visible_text
+from ..engine.replay_queue import call_id_of
+from ..engine.verification import first_difference
+from ..models.named import IN_PLACE
+from ..storage.journal_file import journal_file, journal_names, journals_folder
+from ..storage.notebook_files import NotExecuted, Recorded, damage_refused, execute, recorded
+from ..storage.signatures import signer
+from .recorded_decisions import ALL, WORDS, verified_decisions, without_cut_off
+
+UNSAID = ("bound", "digest", "instances")
+"""What goes by how a tool's code is compiled: it says nothing of what came out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What verifying a file found: true where it comes out as it was recorded."""
+
+    said: str
+    divergence: str = ""
+    """The first one, "" for none."""
+
+    def __bool__(self) -> bool:
+        return not self.divergence
+
+    def __str__(self) -> str:
+        return self.divergence or self.said
+
+
+def verify(path: Path, allow: bool = False) -> Verified:
+    """Return whether a notebook, or a journal, comes out again as it was recorded.
+
+    What a person of this machine decided by hand is decided so again; with `allow` whoever
+    decided it. A file that cannot be read, or whose cells fail, is a divergence too.
+    """
+    try:
+        with damage_refused():
+            return _journal(path) if path.suffix == ".jsonl" else _notebook(path, allow)
+    except ToolcallError as error:
+        return Verified("", str(error).removeprefix(f"{path}: "))
+    except OSError as error:
+        return Verified("", error.strerror or str(error))
+
+
+def executes(path: Path) -> bool:
+    """Return whether `verify` executes a file: a notebook that can be read, with a session."""
+    try:
+        return path.suffix != ".jsonl" and bool(recorded(path))
+    except (ToolcallError, OSError):
+        return False
+
+
+# -- journals -------------------------------------------------------------------------------
+
+
+def _journal(path: Path) -> Verified:
+    journal = Journal.loads(path.read_text(encoding="utf-8"))
+    try:
+        states = [state_at(journal, head) for head in journal.leaves()]
+    except BrokenJournal:
+        raise
+    except ToolcallError as error:
+        raise BrokenJournal(f"its entries do not follow one another: {error}") from None
+    if not states:
+        return Verified("it holds no session")
+    calls = len({call for state in states for call in state.order})
+    what = f"{_many(len(journal), 'entry', 'entries')}, {_many(calls, 'call', 'calls')}"
+    older = f" (of format {journal.version})" if journal.version < VERSION else ""
+    return Verified(f"{what} follow one another{older}; a journal holds no tools, so none ran")
+
+
+# -- notebooks ------------------------------------------------------------------------------
+
+
+def _notebook(path: Path, allow: bool) -> Verified:
+    before = recorded(path)
+    if not before:
+        return Verified("it holds no session")
+    own, others = verified_decisions(path, own_entries(path))
+    said = {IN_PLACE: str(path.resolve()), WORDS: ALL if allow else own}
+    hint = "" if allow or not others else _HINT.format(_many(others, "decision", "decisions"))
+    try:
+        after = execute(path, said, offline=True).sessions
+    except NotExecuted as error:
+        raise Unfinished(f"{error.reason}{hint}") from None
+    except ToolcallError as error:
+        raise type(error)(f"{error}{hint}") from None
+    divergence = next(_divergences(before, after), "")
+    if divergence:
+        return Verified("", f"{divergence}{hint}")
+    calls = sum(len(each.data["rows"].get("calls", ())) for each in before)
+    said_of = f"{_many(len(before), 'session', 'sessions')}, {_many(calls, 'call', 'calls')}"
+    return Verified(said_of)
+
+
+_HINT = (
+    " ({} by hand came from another machine, another notebook or an older version; --allow takes "
+    "them)"
+)
+
+
+def _many(count: int, one: str, more: str) -> str:
+    return f"{count} {one if count == 1 else more}"
+
+
+def own_entries(path: Path) -> frozenset[str]:
+    """Return the entries of a notebook's sessions that this machine wrote."""
+    notebook, seal = os.path.abspath(path), signer(journals_folder())
+    found: set[str] = set()
+    for session in journal_names(notebook):
+        try:
+            text = journal_file(notebook, session).read_text(encoding="utf-8")
+            journal, _ = Journal.salvage(text, seal)
+        except (OSError, UnicodeDecodeError, ToolcallError):
+            continue
+        found |= {entry.id for entry in journal if entry.own}
+    return frozenset(found)
+
+
+def _divergences(before: Sequence[Recorded], after: Sequence[Recorded]) -> Iterator[str]:
+    for old, new in zip_longest(before, after):
+        if old is None:
+            yield f"{new.where}: a session came out that is not recorded"
+        elif new is None:
+            yield f"{old.where}: its session did not come out"
+        elif said := divergence(old.data["journal"], new.data["journal"]):
+            yield f"{old.where}: {said}"
+
+
+def divergence(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Return the first difference of what two saved sessions say, "" for none."""
+    steps: dict[str, str] = {}
+    for was, now in zip_longest(without_cut_off(old), new["events"]):
+        _note(was or now, steps)
+        where = _where(was or now, steps)
+        if now is None:
+            return f"{where} was recorded, and did not come about again"
+        if was is None:
+            return f"{where} was not recorded"
+        one, other = _plain(was, old["texts"]), _plain(now, new["texts"])
+        if one != other:
+            return f"{where}: {first_difference(one[1], other[1])}"
+    return ""
+
+
+def _plain(row: Sequence[Any], texts: Mapping[str, Any]) -> list[Any]:
+    """Return an event without what goes by compiled code; definitions stand in it whole."""
+    parent, event = row[0], _without(row[1])
+    offered = {name: texts.get(key, key) for name, key in event.get("offered", {}).items()}
+    return [parent, {**event, "offered": offered} if offered else event]
+
+
+def _without(data: Any) -> Any:
+    match data:
+        case {"type": "decided" | "started" | "made" | "opened"}:
+            return {key: _without(item) for key, item in data.items() if key not in UNSAID}
+        case dict():
+            return {key: _without(item) for key, item in data.items()}
+        case list():
+            return [_without(item) for item in data]
+    return data
+
+
+def _note(row: Sequence[Any], steps: dict[str, str]) -> None:
+    event = from_json(row[1])
+    for call in event.calls if isinstance(event, Replied) else ():
+        steps.setdefault(call.id, f"{call.id}, {visible_text(call.tool, 60)}")
+
+
+def _where(row: Sequence[Any], steps: Mapping[str, str]) -> str:
+    """Return what an event is about: a call, or else its own kind."""
+    event = from_json(row[1])
+    return steps.get(call_id_of(event)) or f"the {type(event).__name__.lower()} entry"

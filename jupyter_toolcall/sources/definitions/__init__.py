@@ -1,0 +1,1 @@
+"""Tools from JSON definitions, and tools written as definitions."""

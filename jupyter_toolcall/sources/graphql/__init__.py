@@ -1,0 +1,1 @@
+"""Tools from a GraphQL schema."""

@@ -1,1 +1,0 @@
-"""What the facts mean: pure folds over the events of a branch."""

@@ -1,0 +1,413 @@
+"""Split."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..core.entries import BROKEN, VERSION, name, refuse_newer
+from ..core.errors import BrokenJournal, ToolcallError, Unfinished, UsageError
+from ..core.events import Event, Opened, from_json
+from ..core.journal import Journal
+from ..core.older_versions import Upgrade, saved_version
+from ..core.progress import bar
+from ..core.text import visible_text
+from ..storage import network_off
+from ..tools.value_copies import well_formed
+
+MIME = "application/vnd.jupyter-toolcall.session+json"
+
+
+_NOTHING: Mapping[str, str] = {}
+_NONE: Mapping[int, Sequence[str]] = {}
+SOCKETS_OFF = """
+def _network_off():
+    import socket
+    here = (None, "", "localhost", "127.0.0.1", "::1")
+    def local(known, host):
+        def call(*given, **more):
+            if host(*given) not in here:
+                raise OSError("the network is off while a notebook is verified")
+            return known(*given, **more)
+        return call
+    def of(self, address, *more):
+        return address[0] if self.family in (socket.AF_INET, socket.AF_INET6) else None
+    for name in ("connect", "connect_ex"):
+        setattr(socket.socket, name, local(getattr(socket.socket, name), of))
+    socket.getaddrinfo = local(socket.getaddrinfo, lambda host, *more: host)
+_network_off()
+del _network_off
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A session as a cell's output holds it."""
+
+    where: str
+    text: str
+    data: Mapping[str, Any]
+    cell: int = 0
+    """The number of the cell, from 1; 0 where it is in a journal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """A notebook that was executed, and its sessions."""
+
+    notebook: Any
+    sessions: tuple[Recorded, ...]
+
+    def write(self, path: Path) -> None:
+        """Write the notebook to a file."""
+        import nbformat
+
+        nbformat.write(nbformat.from_dict(well_formed(self.notebook)), path)
+
+
+class NotExecuted(Unfinished):
+    """A notebook could not be executed to its end. `reason` is why, without the file's path."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.reason = reason
+
+
+@contextmanager
+def damage_refused() -> Iterator[None]:
+    """Raise BrokenJournal, in one line, for whatever a damaged file makes its readers raise.
+
+    A file may hold anything in any place. Each reader checks what it goes by; this is for all
+    the rest, so that a file is refused and never gives a traceback.
+    """
+    try:
+        yield
+    except (*BROKEN, LookupError, ArithmeticError) as error:
+        if isinstance(error, ToolcallError):
+            raise
+        raise BrokenJournal(f"it is damaged ({type(error).__name__}: {_first(error)})") from None
+
+
+def _first(error: object, limit: int = 120) -> str:
+    return next(iter(str(error).splitlines()), "")[:limit]
+
+
+def read(path: Path) -> Any:
+    """Return a notebook as nbformat has it. Raises ToolcallError for what is none."""
+    import nbformat
+
+    try:
+        # Half a character can stand in a file as an escape, and can neither be sent nor written.
+        return nbformat.from_dict(well_formed(nbformat.read(path, as_version=4)))
+    except (nbformat.ValidationError, *BROKEN, LookupError) as error:
+        raise _no_notebook(path, _first(error)) from None
+
+
+def cells(path: Path) -> list[Mapping[str, Any]]:
+    """Return a notebook's cells as the file has them. Raises ToolcallError for what is none.
+
+    A kernel reads its own notebook so: nbformat, with the schemas that it loads, takes
+    seconds to import.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise _no_notebook(path, _first(error)) from None
+    held = found.get("cells") if isinstance(found, dict) else None
+    if not isinstance(held, list) or not all(isinstance(each, dict) for each in held):
+        raise _no_notebook(path, "it has no cells")
+    return held
+
+
+def _no_notebook(path: Path, why: str) -> ToolcallError:
+    return ToolcallError(f"{path} is no notebook ({why})")
+
+
+def signed_by_jupyter(path: Path) -> bool:
+    """Return whether Jupyter signed a notebook on this computer, and nothing in it has changed."""
+    from jupyter_core.paths import jupyter_data_dir
+    from nbformat.sign import NotebookNotary
+
+    folder = Path(jupyter_data_dir())
+    if not (folder / "nbsignatures.db").is_file():
+        return False
+    notary = NotebookNotary(data_dir=str(folder))
+    try:
+        return bool(notary.check_signature(read(path)))
+    finally:
+        notary.store.close()
+
+
+def recorded(path: Path) -> tuple[Recorded, ...]:
+    """Return the sessions that a file holds, each checked against its own digests.
+
+    What an older version wrote is converted to today's.
+    """
+    with damage_refused():
+        if path.suffix == ".jsonl":
+            journal = Journal.loads(path.read_text(encoding="utf-8"))
+            said = f"{len(journal)} entries, {len(journal.leaves())} branches"
+            said += f", of format {journal.version}" if journal.version < VERSION else ""
+            return (Recorded(str(path), said, {}),)
+        return tuple(_sessions(cells(path)))
+
+
+def _sessions(held: Sequence[Mapping[str, Any]]) -> Iterator[Recorded]:
+    upgrade = Upgrade()
+    for number, cell in enumerate(held, 1):
+        for data in _bundles(cell):
+            saved = checked(data[MIME], upgrade)
+            where = f"cell {number}: {_title(_text(cell.get('source', '')))}"
+            yield Recorded(where, _text(data.get("text/plain", "")), saved, number)
+
+
+def _bundles(cell: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield what stands below a cell and has a session in it."""
+    outputs = cell.get("outputs", ())
+    for output in outputs if isinstance(outputs, list) else ():
+        data = output.get("data") if isinstance(output, dict) else None
+        if isinstance(data, dict) and MIME in data:
+            yield data
+
+
+def _title(source: str) -> str:
+    first, _, rest = source.strip().partition("\n")
+    return visible_text(rest.strip().splitlines()[0] if rest.strip() else first, 100)
+
+
+def _text(text: Any) -> str:
+    return text if isinstance(text, str) else "".join(map(str, text))
+
+
+def checked(data: Mapping[str, Any], upgrade: Upgrade) -> Mapping[str, Any]:
+    """Return a saved session with the entries of its journal as today's version has them.
+
+    Raises BrokenJournal where they do not lead to the head that it names, NewerJournal where a
+    newer version wrote them.
+    """
+    try:
+        part = data["journal"]
+        refuse_newer(saved_version(part))
+        if saved_version(part) < VERSION:
+            return {**data, "journal": upgrade.saved_part(part)}
+        ids, head = _ids(part), part["head"]
+    except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
+        raise BrokenJournal(
+            f"a saved session is broken ({type(error).__name__}: {error})"
+        ) from None
+    if ids and head not in ids and head != part["parent"]:
+        raise BrokenJournal("a saved session does not fit its own digests: it was changed")
+    return data
+
+
+def _ids(part: Mapping[str, Any]) -> list[str]:
+    ids: list[str] = []
+    for parent, event, *_ in part["events"]:
+        ids.append(name(part["parent"] if parent < 0 else ids[parent], from_json(event)))
+    return ids
+
+
+def sources(path: Path) -> tuple[str | None, ...]:
+    """Return the source of each cell of a notebook, None for what is no code."""
+    with damage_refused():
+        return tuple(
+            _text(cell.get("source", "")) if cell.get("cell_type") == "code" else None
+            for cell in cells(path)
+        )
+
+
+# -- in one journal: what a file says is another machine's word, and allows nothing here --------
+
+
+@dataclass
+class Gathered:
+    """The entries of saved sessions in one journal."""
+
+    journal: Journal = field(default_factory=Journal)
+    names: dict[str, str] = field(default_factory=dict)
+    """The entries by the ids that they have in the notebook."""
+    guessed: set[str] = field(default_factory=set)
+    """The beginnings that are not known."""
+    ends: set[str] = field(default_factory=set)
+    """Where a branch that is asked for ends, or comes by; empty for all."""
+
+    def add(self, part: Mapping[str, Any], wanted: bool) -> None:
+        """Take a saved session's entries. Raises BrokenJournal for a text that was changed."""
+        # What reads notebooks gives mappings of its own.
+        part = json.loads(json.dumps(part))
+        for key, value in part.get("texts", {}).items():
+            if self.journal.remember(value) != key:
+                raise BrokenJournal("a text does not fit its digest")
+        true: list[str] = []
+        start = self._start(part)
+        for index, data, *meta in part["events"]:
+            event = from_json(data)
+            before = self.names[true[index]] if index >= 0 else start
+            true.append(name(part["parent"] if index < 0 else true[index], event))
+            entry = self.journal.append(before, event, meta[0] if meta else None, own=False)
+            self.names[true[-1]] = entry.id
+        if wanted:
+            last = {self.names[each] for each in true} & {*self.journal.leaves()}
+            self.ends |= last | {self.names.get(part["head"], "")}
+
+    def _start(self, part: Mapping[str, Any]) -> str | None:
+        """Return the entry that a saved session goes on from."""
+        parent = part["parent"]
+        if parent is None or parent in self.names:
+            return None if parent is None else self.names[parent]
+        before, event = part.get("opened", (None, None))
+        opened: Event = from_json(event) if event else Opened()
+        at = self.names.get(before or "")
+        self.names[parent] = self.journal.append(at, opened, own=False).id
+        if not event:
+            self.guessed.add(self.names[parent])
+        return self.names[parent]
+
+
+def gathered(saved: Sequence[Recorded], shown: str, part: str) -> Gathered:
+    """Return the entries of saved sessions; `part` names the one that is asked for, "" all.
+
+    Raises UsageError, which names those that there are, where there is none of that name.
+    """
+    made = Gathered()
+    for each in saved:
+        made.add(each.data["journal"], part in labels(each))
+    if part and not made.ends:
+        known = ", ".join(dict.fromkeys(label for each in saved for label in labels(each)))
+        raise UsageError(f"{shown}: there is no session {part}; there are {known or 'none'}")
+    return made
+
+
+def labels(saved: Recorded) -> tuple[str, ...]:
+    """Return how a session of a notebook may be called: its cell's number, and its name."""
+    number = str(saved.cell) if saved.cell else saved.where
+    rows = saved.data.get("rows", {}).get("session", ())
+    return (number, *(str(row["name"]) for row in rows if row.get("name")))
+
+
+# -- executed anew ------------------------------------------------------------------------------
+
+
+def execute(
+    path: Path,
+    environment: Mapping[str, str] = _NOTHING,
+    *,
+    added: Mapping[int, Sequence[str]] = _NONE,
+    halts: bool = True,
+    offline: bool = False,
+) -> Executed:
+    """Return a notebook executed in a fresh kernel, without a front end, beside its own file.
+
+    `environment` is added to that of the kernel. `added` are cells that stand before those of
+    these numbers. `offline` takes the network from the kernel, and where the system can do that
+    (`network_off.unavailable`) from all processes that it starts. Raises NotExecuted, which
+    names the cell that failed and its error, where it `halts` at such a cell.
+    """
+    from jupyter_client.kernelspec import NoSuchKernel
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellControlSignal, DeadKernelError
+    from nbformat.v4 import new_code_cell
+
+    notebook = read(path)
+    for number in sorted(added, reverse=True):
+        notebook.cells[number:number] = [new_code_cell(each) for each in added[number]]
+    hidden = [new_code_cell(SOCKETS_OFF)] if offline else []
+    notebook.cells[:0] = hidden
+    where = {"metadata": {"path": str(path.parent)}}
+    # Where a kernel cuts what is printed is chance, and would be a difference in the file.
+    client = NotebookClient(
+        notebook,
+        timeout=600,
+        resources=where,
+        coalesce_streams=True,
+        allow_errors=not halts,
+    )
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    shown_so_far = bar(len(code), path.name, "cell")
+    client.on_cell_executed = lambda **_: shown_so_far.update()
+    # What a kernel says of its own ports and ends is no word of the notebook.
+    with ExitStack() as stack:
+        stack.enter_context(_own_data(environment))
+        stack.enter_context(shown_so_far)
+        aside = stack.enter_context(tempfile.TemporaryFile("w+"))
+        if offline and not network_off.unavailable():
+            client.kernel_manager_class = _managed_offline(stack.enter_context(_short_folder()))
+        try:
+            client.execute(stderr=aside)
+        except NoSuchKernel as error:
+            raise NotExecuted(path, f"this computer has no kernel {error.name!r:.80}") from None
+        except CellControlSignal as error:
+            raise NotExecuted(path, _reason(error)) from None
+        except DeadKernelError:
+            aside.seek(0)
+            raise NotExecuted(path, f"its kernel died; {_last_line(aside.read())}") from None
+    del notebook.cells[: len(hidden)]
+    return Executed(notebook, tuple(_sessions(notebook.cells)))
+
+
+def _managed_offline(folder: str) -> Any:
+    """Return the class of a kernel's manager that starts it without a network.
+
+    The kernel talks by sockets in `folder`: those are reached from another network namespace.
+    """
+    from jupyter_client.manager import AsyncKernelManager
+
+    class Offline(AsyncKernelManager):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(
+                transport="ipc", connection_file=os.path.join(folder, "k.json"), **options
+            )
+
+        def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
+            return network_off.without_network(super().format_kernel_cmd(extra_arguments))
+
+    return Offline
+
+
+@contextmanager
+def _short_folder() -> Iterator[str]:
+    """Make a folder whose path leaves room for a socket's name: 107 bytes hold the whole."""
+    usual = tempfile.gettempdir()
+    with tempfile.TemporaryDirectory(dir=usual if len(usual) < 60 else "/tmp") as folder:
+        yield folder
+
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def _reason(error: Exception) -> str:
+    """Return why a cell failed, in one line: an error of ours without its name."""
+    # nbclient has the name and the message of the error beside its traceback.
+    if getattr(error, "ename", "") in _names(ToolcallError):
+        return _first(getattr(error, "evalue", ""), 300)
+    return _last_line(str(error))
+
+
+def _names(cls: type[ToolcallError]) -> set[str]:
+    return {cls.__name__}.union(*map(_names, cls.__subclasses__()))
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in _COLOUR.sub("", text).splitlines() if line.strip()]
+    return (lines or ["a cell failed"])[-1][:300]
+
+
+@contextmanager
+def _own_data(environment: Mapping[str, str]) -> Iterator[None]:
+    """A run of its own keeps its journals to itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        added = {"JUPYTER_TOOLCALL_DATA": folder, **environment}
+        before = {name: os.environ.get(name) for name in added}
+        os.environ.update(added)
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name) if value is None else os.environ.update({name: value})

@@ -1,0 +1,260 @@
+"""Split."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import os
+import pickle
+import re
+import secrets
+import time
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..core.entries import Seal
+from ..core.errors import UsageError
+from ..core.interrupts import attempt
+from .journal_file import journals_folder
+from .signatures import signer
+
+MISSING = object()
+
+
+SETTING = "JUPYTER_TOOLCALL_VALUES"
+MEGABYTE = 1 << 20
+ROOM = 1024
+"""Megabytes that values may take, where the setting says nothing."""
+BLOCK = 4096
+"""What a file takes at least."""
+HOUR = 3600.0
+"""Seconds after which what is half done stays so."""
+_NAME = re.compile(r"[0-9a-f]{32,64}")
+
+
+def value_store(environ: Mapping[str, str] = os.environ) -> ValueFolder | None:
+    """Return this user's store; None where nothing is to be kept, or nothing can be sealed.
+
+    Raises UsageError where the setting is no number.
+    """
+    said = environ.get(SETTING, str(ROOM))
+    if not said.isdecimal():
+        raise UsageError(f"{SETTING} is {said!r}; it takes a number of megabytes, 0 keeps no value")
+    room, seal = int(said) * MEGABYTE, signer(journals_folder())
+    return (
+        ValueFolder(journals_folder() / "values", seal, room) if room and seal is not None else None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSize:
+    """What a store holds: so many values, in so many bytes."""
+
+    values: int
+    size: int
+
+    def __str__(self) -> str:
+        return f"{self.values:,} value{'' if self.values == 1 else 's'}, {megabytes(self.size)}"
+
+
+def megabytes(size: int) -> str:
+    """Return a number of bytes as a person reads it."""
+    return f"{size / MEGABYTE:,.1f} MB"
+
+
+@dataclass
+class ValueFolder:
+    """Values by name on disk, at most `room` bytes of them; the least recently used go first."""
+
+    folder: Path
+    seal: Seal
+    room: int
+    _free: int = field(default=0, repr=False)
+    """Bytes that may be written before the folder is looked at again."""
+
+    def find(self, name: str) -> Any:
+        """Return a value, MISSING where it is not there, or not as this machine put it there."""
+        try:
+            content, _, seal = _content(f"{self._names}/{_checked(name)}").partition(" ")
+            if not hmac.compare_digest(seal, self._sealed(name, content)):
+                return MISSING
+            path = Path(self._contents, _checked(content))
+            data = path.read_bytes()
+            if _digest(data) != content:
+                path.unlink()
+                return MISSING
+            os.utime(path)
+        except (OSError, ValueError, TypeError):
+            return MISSING
+        # What a value's own class raises when it is read is up to that class.
+        value, raised = attempt(pickle.loads, data)
+        return MISSING if raised else value
+
+    def put(self, name: str, value: Any) -> str:
+        """Keep a value; return "", or why it is not kept."""
+        # What a value raises when it is written is up to its class.
+        data, raised = attempt(pickle.dumps, value, protocol=5)
+        if raised or data is None:
+            return "it can't be pickled"
+        if _blocks(len(data)) + BLOCK > self.room:
+            return f"its {megabytes(len(data))} are more than there is room for"
+        try:
+            self._put(_checked(name), _digest(data), data)
+        except OSError as error:
+            return f"it can't be written ({error.strerror})"
+        return ""
+
+    def is_named(self, name: str) -> bool:
+        """Return whether there is a value of that name, verified or not."""
+        try:
+            return _size(f"{self._names}/{_checked(name)}") >= 0
+        except OSError:
+            return False
+
+    def held(self) -> StoreSize:
+        """Return what the store holds."""
+        names = sum(not _half_done(path) for path, _ in _files(self._names))
+        return StoreSize(names, sum(stat.st_size for _, stat in _files(self._contents)))
+
+    def clear(self) -> StoreSize:
+        """Remove all values of this user, and return what there was."""
+        held = self.held()
+        for place in (self._names, self._contents):
+            for path, stat in _files(place):
+                _removed(path, stat)
+        return held
+
+    def __post_init__(self) -> None:
+        self._names, self._contents = f"{self.folder}/names", f"{self.folder}/contents"
+
+    def _sealed(self, name: str, content: str) -> str:
+        return self.seal(f"value {name} {content}")
+
+    def _put(self, name: str, content: str, data: bytes) -> None:
+        path = f"{self._contents}/{content}"
+        # What is used again is as good as new, and whole: a torn file is as short as it is torn.
+        if _size(path) == len(data):
+            os.utime(path)
+        else:
+            self._make_room(_blocks(len(data)))
+            self._write(path, data)
+        path = f"{self._names}/{name}"
+        if _size(path) < 0:
+            self._make_room(BLOCK)
+        self._write(path, f"{content} {self._sealed(name, content)}".encode())
+
+    def _write(self, path: str, data: bytes) -> None:
+        """Write a file, which appears whole or not at all. Raises OSError."""
+        try:
+            _write(path, data)
+        except FileNotFoundError:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            _write(path, data)
+
+    def _make_room(self, more: int) -> None:
+        """Let what is about to be written fit; other kernels write too, so look now and then."""
+        if self._free < more:
+            free = self.room - self._swept(self.room - more)
+            self._free = min(free, max(more, self.room // 8))
+        self._free -= more
+
+    def _swept(self, most: int) -> int:
+        """Remove what is over, and a tenth more; return how much is taken then.
+
+        What nothing leads to goes first, then what was used least recently.
+        """
+        names, contents = list(_files(self._names)), list(_files(self._contents))
+        taken = sum(_blocks(stat.st_size) for _, stat in (*names, *contents))
+        if taken <= most:
+            return taken
+        leads_to = {path: _content(path).partition(" ")[0] for path, _ in names}
+        used = {*leads_to.values()}
+        contents.sort(key=lambda each: (_leads(each[0], used, each[1]), each[1].st_mtime))
+        for path, stat in contents:
+            if taken > most - most // 10:
+                used.discard(os.path.basename(path))
+                taken -= _removed(path, stat)
+        for path, stat in names:
+            if leads_to[path] not in used and (_left(stat) or not _half_done(path)):
+                taken -= _removed(path, stat)
+        return taken
+
+
+def _checked(name: str) -> str:
+    """A name comes from a journal, so it may be anything, a path too."""
+    if not _NAME.fullmatch(name):
+        raise OSError(0, "that is no name of a value")
+    return name
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _blocks(size: int) -> int:
+    return -(-size // BLOCK) * BLOCK
+
+
+def _half_done(path: str) -> bool:
+    return os.path.basename(path).startswith(".")
+
+
+def _leads(path: str, used: Collection[str], stat: os.stat_result) -> bool:
+    """Return whether a name leads to a content, or may do so in a moment."""
+    return os.path.basename(path) in used or not _left(stat)
+
+
+def _left(stat: os.stat_result) -> bool:
+    """Return whether nobody can still be at what is half done."""
+    return time.time() - stat.st_mtime > HOUR
+
+
+def _content(path: str) -> str:
+    """Return what a name's file says: a content, and the seal."""
+    try:
+        with open(path, encoding="ascii") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return -1
+
+
+def _removed(path: str, stat: os.stat_result) -> int:
+    """Remove a file, and return how much room that makes."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return 0
+    return _blocks(stat.st_size)
+
+
+def _files(place: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the files of a folder; another kernel may remove one meanwhile."""
+    with contextlib.suppress(OSError), os.scandir(place) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                yield entry.path, entry.stat()
+
+
+def _write(path: str, data: bytes) -> None:
+    new = f"{os.path.dirname(path)}/.{secrets.token_hex(8)}"
+    try:
+        with open(new, "xb") as file:
+            file.write(data)
+        os.replace(new, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(new)
+        raise

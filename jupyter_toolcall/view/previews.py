@@ -1,0 +1,188 @@
+"""From a value to the picture of it: a table, an image, markup, fields, or words."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from typing import Any
+
+from ..core.digests import readable_json
+from ..core.interrupts import attempt
+from ..tools.image_data import glyph, image_address, is_image
+from ..tools.value_copies import describe, well_formed
+from ..tools.value_reprs import Shows, reprs
+from .contract_rows import Preview
+
+CAPTION, WORD = 24, 14
+SILENT = ("script", "style", "head", "template")
+READ = 20_000
+"""Characters of markup that are looked through for words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much a picture may hold."""
+
+    text: int
+    fields: int
+    columns: int
+    rows: int
+    image: int
+    html: int
+
+
+SMALL = Room(text=400, fields=8, columns=5, rows=4, image=4_000, html=2_000)
+"""In a row: at most about 4 kB in all."""
+LARGE = Room(text=20_000, fields=60, columns=20, rows=100, image=2_000_000, html=400_000)
+"""On demand."""
+
+
+def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
+    """Return a picture of a value; `shows` tells what it says of itself."""
+    # A value's own methods may raise anything; a picture is never worth a failed step.
+    return attempt(_preview, value, shows, room)[0] or Preview(text=describe(value, room.text))
+
+
+def _preview(value: Any, shows: Shows, room: Room) -> Preview:
+    if _is_table(value):
+        return _table(value, room)
+    own = shows(value)
+    paths = glyph(own)
+    if is_image(value, own) and not paths:
+        address = image_address(value, own, room.image)
+        return Preview(_caption(value), image=address, more=room is SMALL)
+    html = _markup(own)
+    fields = tuple(_fields(value, room))
+    text = _plain(html)[: room.text] if html else "" if fields else _text(value, own, room)
+    fits = len(html) <= room.html
+    return Preview(
+        _caption(value),
+        text,
+        fields,
+        glyph=paths,
+        html=html if fits else "",
+        more=room is SMALL and (not fits or len(text) >= room.text),
+    )
+
+
+def _text(value: Any, own: Mapping[str, Any], room: Room) -> str:
+    words = next((own[mime] for mime in ("text/markdown", "text/latex") if mime in own), value)
+    return well_formed(words)[: room.text] if isinstance(words, str) else describe(value, room.text)
+
+
+def _caption(value: Any) -> str:
+    cls = type(value)
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and shape:
+        return " × ".join(str(part) for part in shape)
+    if isinstance(value, (str, int, float, bool)):
+        return _line(str(value), CAPTION)
+    if _defines(cls, "__str__") and not _prints_repr(cls):
+        return _line(str(value), CAPTION)
+    if isinstance(value, (list, tuple, set, frozenset, Mapping)):
+        return f"{len(value)} items"
+    return ""
+
+
+def _defines(cls: type, name: str) -> bool:
+    """Whether a class has a method of its own, and not just every object's."""
+    return getattr(cls, name) is not getattr(object, name)
+
+
+def _prints_repr(cls: type) -> bool:
+    """Some classes have a __str__ that says what repr says: no caption."""
+    return cls.__module__.startswith(("pydantic", "matplotlib")) or hasattr(cls, "model_fields")
+
+
+def _line(text: str, limit: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def _fields(value: Any, room: Room) -> Iterator[tuple[str, str]]:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        pairs = [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value)]
+    elif isinstance(value, Mapping):
+        pairs = [(str(key), item) for key, item in value.items()]
+    elif not _defines(type(value), "__repr__") or hasattr(type(value), "model_fields"):
+        pairs = [(k, v) for k, v in getattr(value, "__dict__", {}).items() if not k.startswith("_")]
+    else:
+        return
+    for name, item in pairs[: room.fields]:
+        yield name[:40], _shown(item, 60 if room is SMALL else 400)
+
+
+def _shown(item: Any, limit: int) -> str:
+    """A text in the quotes that arguments have, so that it reads alike wherever it stands."""
+    if type(item) is not str:
+        return describe(item, limit)
+    text = readable_json(well_formed(item))
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def _is_table(value: Any) -> bool:
+    return all(hasattr(value, name) for name in ("columns", "head", "itertuples", "shape"))
+
+
+def _table(value: Any, room: Room) -> Preview:
+    width = WORD if room is SMALL else 60
+    columns = tuple(_line(str(name), width + 2) for name in list(value.columns)[: room.columns])
+    rows = value.head(room.rows).itertuples(index=False)
+    cells = tuple(
+        tuple(_line(_cell(item), width) for item in list(row)[: len(columns)]) for row in rows
+    )
+    larger = value.shape[0] > room.rows or value.shape[1] > room.columns
+    return Preview(_caption(value), columns=columns, cells=cells, more=room is SMALL and larger)
+
+
+def _cell(item: Any) -> str:
+    return f"{item:.4g}" if isinstance(item, float) else str(item)
+
+
+# -- markup that a value makes of itself: HTML as it is, Markdown where it can be read --------
+
+
+def _markup(own: Mapping[str, Any]) -> str:
+    """Return what a value says of itself as HTML, "" where it says nothing so."""
+    html = own.get("text/html")
+    if isinstance(html, str):
+        return well_formed(html)
+    words = own.get("text/markdown")
+    return _read(well_formed(words)) if isinstance(words, str) else ""
+
+
+def _read(words: str) -> str:
+    """Return Markdown as HTML, "" where there is nothing here to read it with."""
+    try:
+        from mistune import create_markdown
+    except ImportError:
+        return ""
+    return str(create_markdown(plugins=["table", "strikethrough"])(words))
+
+
+def _plain(html: str) -> str:
+    """Return the words of markup on one line."""
+    reader = _Words()
+    reader.feed(html[:READ])
+    return " ".join("".join(reader.words).split())
+
+
+class _Words(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self._silent = 0
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self._silent += tag in SILENT
+        self.words.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent -= tag in SILENT and self._silent > 0
+        self.words.append(" ")
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self.words.append(data)

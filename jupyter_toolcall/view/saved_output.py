@@ -1,0 +1,73 @@
+"""What a cell leaves in its notebook: MIME data, a picture and text, in one bundle."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ..core.branches import is_prompt
+from ..core.entries import VERSION, Entry
+from ..core.events import Asked, Opened, Replied, to_json
+from ..core.json_data import sendable_data
+from ..engine.cursor import Cursor
+from ..storage.notebook_files import MIME
+from .contract import Rows, Saved
+from .svg import svg
+from .text_summary import session_text
+
+LIVE = "application/vnd.jupyter-toolcall.live+json"
+
+
+def mime_bundle(cursor: Cursor, rows: Rows, since: str | None) -> dict[str, Any]:
+    """Return the MIME bundle of a session; `since` is the entry before the cell's own."""
+    kept = filter(None, (row.saved() for row in rows.extensions))
+    rows = replace(rows, extensions=tuple(kept))
+    saved, hide = sendable_data(Saved(rows, journal_part(cursor, since))), cursor.desk.hide
+    # The journal's part has none, and has to keep its digests.
+    saved["rows"] = hide(saved["rows"])
+    return {MIME: saved, "image/svg+xml": hide(svg(rows)), "text/plain": hide(session_text(rows))}
+
+
+def journal_part(cursor: Cursor, since: str | None) -> dict[str, Any]:
+    """Return the entries that a cell added, without the ids that follow from them.
+
+    `events` is a list of [index of the parent in this list, event, meta]; -1 is `parent`.
+    Where that opened the session, or changed it, `opened` is [its own parent, event]. `version`
+    is that of the journal's format, not of the rows beside it.
+    """
+    entries = _behind(cursor, since)
+    index = {entry.id: n for n, entry in enumerate(entries)}
+    events = [_row(entry, index) for entry in entries]
+    known = cursor.desk.journal.texts
+    sent = (e.event.offered.values() for e in entries if isinstance(e.event, Replied))
+    codes = (e.meta["code"] for e in entries if "code" in e.meta)
+    keys = (*(key for offered in sent for key in offered), *codes)
+    texts = {key: known[key] for key in keys if key in known}
+    part = {"version": VERSION, "parent": since, "head": cursor.head}
+    return {**part, "events": events, "texts": texts, **_opened(cursor, since)}
+
+
+def _opened(cursor: Cursor, since: str | None) -> dict[str, Any]:
+    entry = cursor.desk.journal[since] if since else None
+    if entry is None or not isinstance(entry.event, Opened):
+        return {}
+    return {"opened": [entry.parent, to_json(entry.event)]}
+
+
+def _row(entry: Entry, index: dict[str, int]) -> list[Any]:
+    row = [index.get(entry.parent or "", -1), to_json(entry.event)]
+    return [*row, dict(entry.meta)] if entry.meta else row
+
+
+def _behind(cursor: Cursor, since: str | None) -> list[Entry]:
+    """Return what came of a cell, on all branches, in order; later prompts are later cells'."""
+    journal = cursor.desk.journal
+    path = journal.path(cursor.head, after=since)
+    first = next((n for n, entry in enumerate(path) if isinstance(entry.event, Asked)), 0)
+    found = [*path[: first + 1]]
+    known, own = {entry.id for entry in found[-1:]}, {entry.id for entry in path}
+    for entry in journal:
+        if entry.parent in known and (entry.id in own or not is_prompt(entry)):
+            known.add(entry.id)
+            found.append(entry)
+    return found
