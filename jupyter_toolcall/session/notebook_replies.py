@@ -58,10 +58,10 @@ def _courses(gathered: Gathered) -> Iterator[Course]:
     for leaf in gathered.journal.leaves():
         path = gathered.journal.path(leaf)
         if not gathered.ends or gathered.ends & {entry.id for entry in path}:
-            yield _course(gathered.journal, path, path[0].id in gathered.guessed)
+            yield _course(gathered.journal, path, path[0].id in gathered.inferred)
 
 
-def _course(journal: Journal, path: Sequence[Entry], guessed: bool) -> Course:
+def _course(journal: Journal, path: Sequence[Entry], inferred: bool) -> Course:
     """Return the course of a branch."""
     course, new = Course(), list[Told]()
     for entry in path:
@@ -79,7 +79,7 @@ def _course(journal: Journal, path: Sequence[Entry], guessed: bool) -> Course:
                 course = course.then(turn, new)
                 new = [plain(scheme.speak(shown))]
             case Decided() | Finished() if before.open and not state.open:
-                new.append(_outcomes(state, scheme, guessed))
+                new.append(_outcomes(state, scheme, inferred))
     return course
 
 
@@ -106,13 +106,13 @@ def _turn(journal: Journal, state: State, before: State, reply: Replied) -> Turn
     )
 
 
-def _outcomes(state: State, scheme: Scheme, guessed: bool) -> Outcomes:
+def _outcomes(state: State, scheme: Scheme, inferred: bool) -> Outcomes:
     own = {tool.name for tool in scheme.offer(state, _NO_TOOLS).own}
     spoken = isinstance(scheme, Native)
     calls = (state.calls[call_id] for call_id in state.latest)
     return Outcomes(
         tuple(
-            Came(call.id, None) if guessed or call.tool in own else _came(call, state, spoken)
+            Came(call.id, None) if inferred or call.tool in own else _came(call, state, spoken)
             for call in calls
         )
     )

