@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,7 +67,8 @@ _ROWS = (
         lambda t: turns.messages(t.cursor, t.exact),
     ),
 )
-FORMATS: Mapping[str, Format] = {each.name: each for each in _ROWS}
+FORMATS = {each.name: each for each in _ROWS}
+"""The formats by name; add a row for another one."""
 
 
 def format_named(path: Path, to: str | None) -> Format:
@@ -78,7 +79,9 @@ def format_named(path: Path, to: str | None) -> Format:
             raise UsageError(f"no format {to!r:.60}; there are {known}.{nearest(to, FORMATS)}")
         return FORMATS[to]
     name = path.name.lower()
-    fitting = [(end, each) for each in _ROWS for end in each.endings if name.endswith(end)]
+    fitting = [
+        (end, each) for each in FORMATS.values() for end in each.endings if name.endswith(end)
+    ]
     if not fitting:
         said = f"ends in {path.suffix}" if path.suffix else "has no ending"
         raise UsageError(f"{path} {said}, which names no format; say to= (--to) one of {known}")

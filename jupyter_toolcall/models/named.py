@@ -164,7 +164,7 @@ LAST = "person"
 _CLAUDES = ("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5")
 PROVIDERS: Mapping[str, Provider] = {
     "anthropic": Provider(
-        "claude.Claude",
+        "anthropic.Claude",
         "Claude, by Anthropic's API",
         lambda: _CLAUDES,
         keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
