@@ -244,7 +244,7 @@ def test_a_chain_of_objects_has_a_digest_as_long_as_it_can_be_copied() -> None:
 def test_a_digest_does_not_go_by_where_a_process_keeps_things() -> None:
     code = (
         "import tests.test_canonical as t;"
-        "from jupyter_toolcall.content.canonical import content_digest;"
+        "from jupyter_toolcall.tools.value_digests import content_digest;"
         "print([content_digest(v) for v in ({'a', 'b', 'c'}, t.Recipe(title='a', parts=['b']),"
         " t.tree('a', 'b'), t.Note('a', {'b': 1, 'c': 2}), {t.Spot(1, 2), 'x', None})])"
     )

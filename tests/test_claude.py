@@ -465,7 +465,8 @@ def test_without_a_key_one_line_names_it_and_the_offline_way(
 
 def test_the_sdk_is_imported_at_the_first_call_only() -> None:
     program = (
-        "import sys; from jupyter_toolcall.models.claude import Claude; Claude('claude-opus-5-5');"
+        "import sys; from jupyter_toolcall.models.anthropic import Claude;"
+        "Claude('claude-opus-5-5');"
         "print({'anthropic', 'httpx2'} & set(sys.modules))"
     )
     done = subprocess.run(

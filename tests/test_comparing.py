@@ -196,7 +196,7 @@ def test_of_a_large_value_only_a_part_is_kept() -> None:
 
 def test_no_library_is_loaded_to_compare() -> None:
     code = (
-        "import sys; from jupyter_toolcall.comparing import difference; "
+        "import sys; from jupyter_toolcall.compare.values import difference; "
         f"difference({png('red')!r}, {png('blue')!r}); difference({RECORDS!r}, []);"
         "print([name for name in ('pandas', 'numpy', 'PIL', 'matplotlib') if name in sys.modules])"
     )

@@ -130,7 +130,7 @@ def test_what_cannot_be_read_has_no_digest() -> None:
 
 def test_a_digest_is_the_same_in_another_process() -> None:
     code = (
-        "from jupyter_toolcall.content.canonical import content_digest as d;"
+        "from jupyter_toolcall.tools.value_digests import content_digest as d;"
         "print(d({'a', 'b', 'c', ('d', 1)}), d({'x': [1.5, None, b'y']}))"
     )
     expected = (

@@ -480,7 +480,7 @@ def test_an_interrupt_passes_while_an_answer_is_waited_for() -> None:
 
 TLS = """
     import http.server, ssl, sys, threading
-    from jupyter_toolcall.errors import CallError
+    from jupyter_toolcall.core.errors import CallError
     from jupyter_toolcall.sources.http_client import RequestLimits, send
 
     names = []

@@ -180,7 +180,7 @@ def test_a_journal_is_held_against_itself(
 # -- what a person decided by hand ------------------------------------------------------------
 
 BY_HAND = """
-from jupyter_toolcall.magics.notebook import here as _here
+from jupyter_toolcall.jupyter.notebook import current_notebook as _here
 
 def _say(*acts):
     notebook = _here()
@@ -192,7 +192,7 @@ def _say(*acts):
     notebook._leave(drive)
 
 def _cut_off(session, call_id):
-    from jupyter_toolcall.loop.turn import start_of
+    from jupyter_toolcall.engine.turn import start_of
     cursor = session.decide(call_id).cursor
     call = cursor.state.calls[call_id]
     cursor.write(start_of(call, cursor.prepared(call, cursor.state)[0]))

@@ -47,7 +47,7 @@ def test_flat_offers_every_tool_and_names_the_objects_of_the_start() -> None:
 WHAT_IS_SENT = """
 from jupyter_toolcall import Session
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
-from jupyter_toolcall.loop import advance
+from jupyter_toolcall.engine.replay import advance
 
 given = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
 session = Session(kitchen(), FRIES, scheme="SCHEME", inputs=given, approve="all").ask("go")

@@ -67,7 +67,7 @@ def told(says: str, waits: bool) -> dict[str, Any]:
 
 FAKE_PANEL = f"""
 from IPython.display import display
-from jupyter_toolcall.panel.widget import Panel
+from jupyter_toolcall.jupyter.panel import Panel
 
 class Stub:
     def receive(self, command):

@@ -144,7 +144,7 @@ def test_a_new_kernel_tells_what_rests_on_disk_before_any_cell_runs(page: Page, 
     assert sent(lab) == []
 
 
-LOST_KEY = """from jupyter_toolcall.journal.disk import home
+LOST_KEY = """from jupyter_toolcall.storage.journal_file import journals_folder as home
 (home() / "key").unlink()
 print("deleted")"""
 ALL = CELL.replace("flat", "flat --approve all")
