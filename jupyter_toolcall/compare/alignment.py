@@ -5,19 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..core import branches as naming
 from ..core.call_record import SAVE, CallRecord
-from ..core.errors import Absent, UsageError
+from ..core.errors import Absent
 from ..core.events import Made
 from ..core.recorded_calls import CallEnd
 from ..core.secrets import Hide
 from ..core.state import State
 from ..core.text import LINES, printable
-from ..engine.context import SessionContext
-from ..engine.cursor import Cursor
-from ..engine.session_values import SessionValues
 from .as_html import page
 from .as_text import told
 from .branch_calls import (
@@ -35,6 +31,11 @@ from .branch_calls import (
 from .differences import Difference, Others, Same, Unknown, mirrored
 from .matching import Pair, pairs
 from .values import difference, shown
+
+if TYPE_CHECKING:
+    from ..engine.context import SessionContext
+    from ..engine.cursor import Cursor
+    from ..engine.session_values import SessionValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class Comparison(Compared):
 
 
 ASPECTS: tuple[What, ...] = ("status", "result", "error", "prints", "reason")
-ValuesOf = Callable[[Made | None, Made | None, SessionContext, SessionContext], Difference]
+ValuesOf = Callable[[Made | None, Made | None, "SessionContext", "SessionContext"], Difference]
 """How the values of two objects differ, each with the session that has it."""
 
 
@@ -274,35 +275,3 @@ def veiled(fact: Any, hide: Hide) -> Any:
         parts = {f.name: veiled(getattr(fact, f.name), hide) for f in dataclasses.fields(fact)}
         return dataclasses.replace(fact, **parts)
     return fact
-
-
-def diff(here: Cursor, other: Cursor | str | None = None) -> Comparison:
-    """Return how another branch, on the left, differs from the one of a cursor.
-
-    The other is that of a cursor, of a name, or (None) the one that this one left. Raises
-    UsageError where there is none.
-    """
-    journal, name = here.desk.journal, naming.current_branch(here.desk.journal, here.head).name
-    if isinstance(other, Cursor):
-        theirs = naming.current_branch(other.desk.journal, other.head).name
-        theirs = f"{theirs} (other)" if theirs == name and other.head != here.head else theirs
-        return compare(other, here, (theirs, name))
-    found = (
-        naming.forked_from(journal, here.head)
-        if other is None
-        else naming.branch_named(journal, here.head, other)
-    )
-    return compare(Cursor(here.desk, found.head), here, (found.name, name))
-
-
-def came_out(cursor: Cursor) -> Comparison:
-    """Return how a replay, on the right, differs from what was recorded.
-
-    Raises UsageError where a session says nothing again.
-    """
-    entries = cursor.script.entries
-    if not entries:
-        raise UsageError(
-            "this session says nothing again; session.replay(fresh=True).run() runs all of it anew"
-        )
-    return compare(Cursor(cursor.desk, entries[-1].id), cursor, ("recorded", "now"))

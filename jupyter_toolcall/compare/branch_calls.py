@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..core.branches import shared_with_older
 from ..core.call_record import CallRecord
 from ..core.events import Interrupted, Made, Producer, Uses
 from ..core.recorded_calls import CallEnd, CallEnds
 from ..core.state import State
-from ..engine.branch_totals import BranchTotals, FirstReplies
-from ..engine.cursor import Cursor
 from ..models.prices import Cost
+from .branch_totals import BranchTotals, FirstReplies
 from .differences import Difference, Same, mirrored
+
+if TYPE_CHECKING:
+    from ..engine.cursor import Cursor
 
 What = Literal["tool", "argument", "status", "result", "error", "prints", "reason"]
 

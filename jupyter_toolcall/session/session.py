@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..compare.alignment import Comparison, came_out, diff
+from ..compare.alignment import Comparison
 from ..core import branches as naming
 from ..core.branches import branches
 from ..core.call_record import CallRecord
@@ -38,6 +38,7 @@ from ..tools.toolbox import Toolbox
 from ..view.message_rows import Exchange, exchanges
 from ..view.saved_output import mime_bundle
 from ..view.view_rows import all_rows
+from .compared_branches import came_out, diff
 
 if TYPE_CHECKING:
     from ..export.provenance import Explanation

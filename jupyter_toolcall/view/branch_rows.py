@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from ..compare.branch_totals import BranchTotals, FirstReplies
 from ..core.branches import SHOWN, Branch, parent_branch, shared_with_older
 from ..core.entries import Entry
 from ..core.events import Decided, Finished, Replied, Started
 from ..core.recorded_calls import CallEnds
 from ..core.state import State
 from ..core.state_fold import state_at
-from ..engine.branch_totals import BranchTotals, FirstReplies
 from ..engine.cursor import Cursor
 from ..tools.value_copies import cut
 from .contract_rows import BranchRow

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from ..compare.branch_totals import BranchTotals
 from ..core.branches import branches, can_continue, shared_with_older
 from ..core.call_record import CallRecord
 from ..core.entries import Entry, Label
@@ -16,7 +17,6 @@ from ..core.events import Replied
 from ..core.recorded_calls import CallEnd
 from ..core.state import State
 from ..engine import person_model as replying
-from ..engine.branch_totals import BranchTotals
 from ..engine.cursor import Cursor
 from ..engine.hooks import ExtensionRow
 from ..engine.outdated import outdated_reasons

@@ -45,7 +45,7 @@ def part_of(path: Path, folder: Path) -> str:
 def package_imports(folder: Path) -> Imports:
     """Return which packages each package imports, late imports and those of types left out."""
     imports: Imports = {}
-    for path in folder.rglob("*.py"):
+    for path in folder.glob("*/**/*.py"):
         part = part_of(path, folder)
         imports.setdefault(part, set())
         home = path.relative_to(folder).parent.parts

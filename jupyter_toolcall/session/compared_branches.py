@@ -1,0 +1,40 @@
+"""Which branches `Session.diff` and `Session.came_out` compare."""
+
+from __future__ import annotations
+
+from ..compare.alignment import Comparison, compare
+from ..core.branches import branch_named, current_branch, forked_from
+from ..core.errors import UsageError
+from ..engine.cursor import Cursor
+
+
+def diff(here: Cursor, other: Cursor | str | None = None) -> Comparison:
+    """Return how another branch, on the left, differs from the one of a cursor.
+
+    The other is that of a cursor, of a name, or (None) the one that this one left. Raises
+    UsageError where there is none.
+    """
+    journal, name = here.desk.journal, current_branch(here.desk.journal, here.head).name
+    if isinstance(other, Cursor):
+        theirs = current_branch(other.desk.journal, other.head).name
+        theirs = f"{theirs} (other)" if theirs == name and other.head != here.head else theirs
+        return compare(other, here, (theirs, name))
+    found = (
+        forked_from(journal, here.head)
+        if other is None
+        else branch_named(journal, here.head, other)
+    )
+    return compare(Cursor(here.desk, found.head), here, (found.name, name))
+
+
+def came_out(cursor: Cursor) -> Comparison:
+    """Return how a replay, on the right, differs from what was recorded.
+
+    Raises UsageError where a session says nothing again.
+    """
+    entries = cursor.script.entries
+    if not entries:
+        raise UsageError(
+            "this session says nothing again; session.replay(fresh=True).run() runs all of it anew"
+        )
+    return compare(Cursor(cursor.desk, entries[-1].id), cursor, ("recorded", "now"))
