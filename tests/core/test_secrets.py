@@ -1,0 +1,613 @@
+"""What is secret in the environment is in nothing that is kept, shown, or sent to a panel."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Tool, Toolbox
+from jupyter_toolcall.core.errors import ModelError, ToolcallError
+from jupyter_toolcall.core.events import Call
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.secrets import hiding, is_named_secret
+from jupyter_toolcall.export import FORMATS
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.schemes.messages import Reply, Request, Results
+from jupyter_toolcall.tools.tool import Changed
+from jupyter_toolcall.view.contract import Notice
+from jupyter_toolcall.view.contract_rows import SessionRow
+from jupyter_toolcall.view.saved_output import mime_bundle as bundle
+from jupyter_toolcall.view.view_rows import ViewRows
+from jupyter_toolcall.view.wire import UpdateEncoder as Wire
+from tests.environments import ENVIRONMENTS
+
+CANARY = "sk-canary-0123456789abcdef"
+NAME = "SOME_API_KEY"
+MARKER = f"{{secret:{NAME}}}"
+
+
+@dataclass(frozen=True)
+class Letter:
+    """Something that was written."""
+
+    text: str
+
+
+@dataclass
+class Post:
+    """Tools that keep what they really got."""
+
+    got: list[Any]
+
+    @property
+    def toolbox(self) -> Toolbox:
+        got = self.got
+
+        def post(text: str, how: str = "return") -> str:
+            """Post a text."""
+            got.append(text)
+            print(f"posted {text}")
+            if how == "raise":
+                raise ValueError(f"401 with {text}")
+            return f"posted: {text}"
+
+        return Toolbox(post)
+
+
+@pytest.fixture
+def canary(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv(NAME, CANARY)
+    return CANARY
+
+
+def leak(how: str) -> str:
+    """Give the secret away in one of many ways."""
+    if how == "raise":
+        raise ValueError(f"401 with {CANARY}")
+    print(f"printing {CANARY}")
+    return f"the key is {CANARY}"
+
+
+def write(to: str) -> Letter:
+    """Write it down in an object."""
+    return Letter(f"dear {to}, {CANARY}")
+
+
+def send(text: str) -> int:
+    """Send a text."""
+    return len(text)
+
+
+def bundled(session: Session) -> str:
+    """Return what a cell leaves in its notebook."""
+    root = session.journal.path(session.head)[0].id
+    rows = ViewRows().whole(session.cursor, SessionRow())
+    return json.dumps(bundle(session.cursor, rows, root))
+
+
+def kept(session: Session, tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """Yield all that is kept and shown of a session, by what it is."""
+    yield "journal", session.journal.dumps()
+    session.save(tmp_path / "saved.jsonl")
+    yield "file", (tmp_path / "saved.jsonl").read_text()
+    yield "notebook", bundled(session)
+    yield "messages", repr(session.requests)
+    for name in FORMATS:
+        yield name, session.export(tmp_path / name, to=name).read_text()
+
+
+# -- which names, which values ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("ANTHROPIC_API_KEY", "GH_TOKEN", "db_password", "KEY", "MY_SECRET_2"),
+        *("PGPASSWORD", "MYSQL_PWD", "GITHUB_PAT", "SLACK_WEBHOOK_URL", "LDAP_PASS"),
+        *("PASSPHRASE", "API_KEYS", "AUTH_HEADER", "SENTRY_DSN", "apiKey"),
+        *("AUTHTOKEN", "SESSION_COOKIE", "AWS_CREDENTIALS", "npm_config__authToken", "API_TOKENS"),
+        *("CI_JOB_JWT",),
+    ],
+)
+def test_names_of_secrets_are_recognised_by_a_whole_part(name: str) -> None:
+    assert is_named_secret(name)
+    assert CANARY not in hiding({name: CANARY})(f"it is {CANARY}.")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("KEYBOARD", "monkey", "tokens_spent_on", "PATH", "passenger"),
+        *("PWD", "OLDPWD", "GIT_AUTHOR_NAME", "GIT_ASKPASS", "COMPASS"),
+        *("AUTHOR", "PATTERN", "LESSKEY", "CI_COMMIT_AUTHOR", "AUTH0_DOMAIN"),
+        *("TOKENIZERS_PARALLELISM",),
+    ],
+)
+def test_names_that_only_look_like_it_are_not_recognised(name: str) -> None:
+    assert not is_named_secret(name)
+    assert hiding({name: CANARY})(CANARY) == CANARY
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        CANARY,
+        "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        "/9j/4AAQSkZJRgABAQEAYABgAAD",
+        "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "eyJhbGciOi.eyJzdWIiOiIx.SflKxwRJ",
+        "abcdefghijklmnop",
+        "c0rrect-h0rse-battery",
+        "P@ssw0rd1234",
+        'with "quotes" & <signs> 9x',
+        "b7f0f1f2-8d5e-4a55-9d5c-0f1e2d3c4b5a",
+    ],
+)
+def test_a_long_value_of_a_secrets_variable_is_hidden(value: str) -> None:
+    hide = hiding({NAME: value})
+    assert hide(f"it is {value}.") == f"it is {MARKER}."
+    for written in (json.dumps(f"it is {value}."), repr(f"it is {value}.")):
+        assert value.replace('"', '\\"') not in hide(written)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "short-1",
+        "elevenchars",
+        "/run/user/1000/keyring/ssh",
+        "/tmp/ssh-XXabAB12/agent.123",
+        "~/.ssh/id_rsa_2048",
+        "C:\\Users\\ann\\key-1a2b",
+        "./creds/x1y2z3q4.json",
+        "creds/service-account-1a2b.json",
+        "1234567890123",
+        "2026-01-01T00:00:00Z",
+        "ann.lee-1985@example.org",
+        "correct horse battery staple",
+        "production-database",
+        "eu-central-1",
+        "customerOrderNumber",
+        "auth.internal.example.com",
+        "https://login.example.org/oauth2/v2.0/token",
+        "postgres://runner:postgres@db:5432/x1y2z3",
+    ],
+)
+def test_short_values_paths_numbers_addresses_and_words_are_no_secrets(value: str) -> None:
+    assert hiding({NAME: value, "PGPASSWORD": value})(f"it is {value}.") == f"it is {value}."
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "secret"),
+    [
+        ("DATABASE_URL", "postgres://ann:s3cr3t-pw-01a@db:5432/x", "s3cr3t-pw-01a"),
+        ("HTTP_PROXY", "http://ann:s3cr3t-pw-01a@proxy:8080", "s3cr3t-pw-01a"),
+        ("REDIS", "redis://:s3cr3t%40pw-01a@db/0", "s3cr3t@pw-01a"),
+        ("PIP_EXTRA_INDEX_URL", "https://a.org/ https://u:s3cr3t-pw-01a@b.org/", "s3cr3t-pw-01a"),
+        ("REMOTE", "https://ghp_16C7e42F292c6912E77@github.com/a/b", "ghp_16C7e42F292c6912E77"),
+        ("SENTRY_DSN", "https://0a1b2c3d4e5f6071@o1.ingest.sentry.io/42", "0a1b2c3d4e5f6071"),
+        ("BLOBS", "https://x.blob.org/c?sv=1&sig=abC123dEf456%3D", "abC123dEf456="),
+        ("STORE", "Host=sb;SharedAccessKey=abC123dEf456gH=;X=1", "abC123dEf456gH="),
+        ("DSN", "host=db password='s3cr3t-pw-01a' user=x", "s3cr3t-pw-01a"),
+        ("AUTH_HEADER", "Bearer abcdef1234567890", "abcdef1234567890"),
+        ("SLACK_WEBHOOK_URL", *["https://hooks.slack.com/services/T0/B0/x1Y2z3W4"] * 2),
+    ],
+)
+def test_the_password_inside_a_url_or_a_connection_string_is_the_secret(
+    name: str, value: str, secret: str
+) -> None:
+    hide = hiding({name: value})
+    assert hide(f"login with {secret}, failed").startswith(f"login with {{secret:{name}")
+    assert secret not in hide(f"connecting to {value}")
+
+
+# -- ordinary texts ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ENVIRONMENTS)
+def test_what_is_no_secret_in_a_real_environment_is_shown_as_it_is(kind: str) -> None:
+    known = ENVIRONMENTS[kind]
+    hide = hiding(known.variables)
+    for name, value in known.variables.items():
+        assert (hide(value) == value) is (name not in known.secrets), name
+
+
+@pytest.mark.parametrize("kind", ENVIRONMENTS)
+def test_ordinary_outputs_are_unchanged_under_a_real_environment(
+    kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    known = ENVIRONMENTS[kind]
+
+    def build(target: str) -> dict[str, Any]:
+        """Build it."""
+        print("collected 12 items, 3 passed; wrote /home/runner/work/_temp/report-1a2b.json")
+        public = {k: v for k, v in known.variables.items() if k not in known.secrets}
+        return {"target": target, "sha": "3f786850e387550fdab836ed7e6dc881de23001b", **public}
+
+    def run() -> str:
+        said = ["I build postgres for ann.lee@example.org.", ("build", {"target": "eu-central-1"})]
+        session = Session(Toolbox(build), Scripted([said, "done"]), scheme="flat", approve="all")
+        session.cursor.desk.clock = lambda: 0.0
+        return session.tell("Build /builds/ann-lee/potatoes.").journal.dumps()
+
+    plain = run()
+    for name, value in known.variables.items():
+        monkeypatch.setenv(name, value)
+    assert run() == plain
+
+
+# -- everything that is kept or shown ----------------------------------------------------------
+
+
+def test_a_secret_in_all_that_is_said_and_done_is_in_nothing_that_is_kept_or_shown(
+    canary: str, tmp_path: Path
+) -> None:
+    post, told = Post([]), list[Request]()
+    turns: list[Any] = [
+        [f"I use {canary}.", ("post", {"text": canary})],
+        [("post", {"text": f"key={canary}", "how": "raise"})],
+        f"Done with {canary}",
+    ]
+    script = Scripted(turns)
+
+    def model(request: Request) -> Reply | None:
+        told.append(request)
+        return script(request)
+
+    session = Session(post.toolbox, model, scheme="flat", system=f"The key is {canary}.")
+    session.tell(f"Post {canary}.")
+    session.decide("call_1", reason=f"since {canary}").run()
+    session.decide("call_2", "edit", arguments={"text": f"{canary}!", "how": "raise"}).run()
+    # The tools got the value, and so did the model of what the person and itself had said.
+    assert post.got == [canary, f"{canary}!"]
+    last = told[-1]
+    assert canary in last.system
+    said = [message for message in last.messages if not isinstance(message, Results)]
+    assert len(said) == 3
+    assert all(canary in repr(message) for message in said)
+    # What tools came to is told with the marker.
+    came = [message for message in last.messages if isinstance(message, Results)]
+    assert canary not in repr(came)
+    assert MARKER in repr(came)
+    for what, text in kept(session, tmp_path):
+        assert canary not in text, what
+        assert NAME in text or what in ("dot", "svg"), what
+
+
+def test_a_secret_never_crosses_the_wire_to_a_panel(canary: str) -> None:
+    post, wire, sent = Post([]), Wire(), list[Any]()
+    turns = [[f"I use {canary}.", ("post", {"text": canary})], f"Done with {canary}"]
+    session = Session(post.toolbox, Scripted(turns), scheme="flat")
+
+    def tell(notice: Notice) -> None:
+        sent.append(wire.packed(notice))
+
+    drive = PanelController(session.ask(f"Post {canary}."), tell)
+    for letter in f"I use {canary}":
+        drive.stream(letter)
+        assert canary[:4] not in repr(sent)
+    drive.wait_for_model(f"busy: {canary}")
+    drive.run_to_pause()
+    drive.receive({"type": "approve", "call": "call_1", "bound": ""})
+    drive.session = drive.session.decide("call_1").run()
+    drive.publish("failed", detail=f"401 {canary}")
+    drive.greet()
+    assert post.got == [canary]
+    assert canary not in json.dumps(sent)
+    assert MARKER in json.dumps(sent)
+
+
+def test_what_a_model_says_of_a_secret_when_it_fails_is_hidden(canary: str) -> None:
+    def down(request: Request) -> Reply:
+        raise ModelError(f"401: the key {canary} is not valid")
+
+    session = Session(Toolbox(leak), down, scheme="flat")
+    with pytest.raises(ModelError) as caught:
+        session.tell("Go.")
+    assert str(caught.value) == f"401: the key {MARKER} is not valid"
+
+
+def test_a_secret_of_the_environment_is_in_no_artefact_and_is_told_to_no_model(
+    canary: str, tmp_path: Path
+) -> None:
+    turns = [("leak", {"how": "return"}), ("leak", {"how": "raise"}), ("write", {"to": "you"})]
+    session = Session(
+        Toolbox(leak, write, Letter), Scripted([*turns, "done"]), scheme="flat", approve="all"
+    )
+    session.tell("Go.")
+    told = repr(list(session.cursor.request.messages))
+    assert canary not in session.journal.dumps() + bundled(session) + told
+    assert MARKER in session.journal.dumps()
+    assert MARKER in told
+    # The live value is the analyst's own, and is as it was made.
+    assert canary in session["Letter#1"].text
+
+
+def test_a_secret_in_the_id_or_the_tool_of_a_call_is_hidden(canary: str) -> None:
+    calls = (Call(canary, "leak", {"how": "return"}), Call(canary, canary, {}))
+    replies = [Reply("", calls, "tools"), Reply("", calls, "tools"), Reply("done")]
+    session = Session(Toolbox(leak), lambda _: replies.pop(0), scheme="flat", approve="all")
+    session.tell("Go.")
+    assert canary not in session.journal.dumps()
+    assert len(session.calls) == 4
+
+
+def test_what_the_provider_sent_goes_back_as_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = 'p4ss "quoted" & <b>\\ä'
+    monkeypatch.setenv(NAME, value)
+    raw = {"thinking": f"x {value}", "input": json.dumps({"text": value}), "text": MARKER}
+    told = list[Request]()
+
+    def model(request: Request) -> Reply:
+        told.append(request)
+        return Reply("one", raw=raw) if not request.turn else Reply("two")
+
+    session = Session(Toolbox(leak), model, scheme="flat").tell("One.").tell("Two.")
+    assert value not in json.loads(json.dumps(session.journal.dumps()))
+    assert [m.raw for m in told[-1].messages if hasattr(m, "raw")] == [raw]
+
+
+# -- markers that stand for nothing ------------------------------------------------------------
+
+
+def test_a_marker_that_a_model_writes_is_never_a_value(canary: str) -> None:
+    post = Post([])
+    session = Session(
+        post.toolbox, Scripted([("post", {"text": MARKER}), "done"]), scheme="flat", approve="all"
+    )
+    session.tell("Post.")
+    assert post.got == [MARKER]
+
+
+def test_a_marker_that_a_model_writes_beside_a_real_secret_is_never_a_value(
+    canary: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTHER_TOKEN", "other-9876543210-fedcba")
+    text = f"{canary} {MARKER} {{secret:OTHER_TOKEN}}"
+    post = Post([])
+    session = Session(
+        post.toolbox, Scripted([("post", {"text": text}), "done"]), scheme="flat", approve="all"
+    )
+    session.tell(f"Post {MARKER}.")
+    assert post.got == [text]
+    assert canary not in session.journal.dumps()
+    assert "other-9876543210" not in session.journal.dumps()
+
+
+def test_a_marker_that_a_model_reads_in_a_result_and_repeats_is_never_a_value(
+    canary: str,
+) -> None:
+    post = Post([])
+    turns = [("leak", {"how": "return"}), ("post", {"text": f"the key is {MARKER}"}), "done"]
+    box = Toolbox(leak, post.toolbox["post"])
+    Session(box, Scripted(turns), scheme="flat", approve="all").tell("Go.")
+    assert post.got == [f"the key is {MARKER}"]
+
+
+def test_a_prompt_in_which_somebody_wrote_a_marker_is_sent_as_it_is(canary: str) -> None:
+    told = list[Request]()
+
+    def model(request: Request) -> Reply:
+        told.append(request)
+        return Reply("done")
+
+    Session(Toolbox(leak), model, scheme="flat", system=MARKER).tell(f"Post {MARKER}.")
+    assert canary not in repr(told)
+    assert MARKER in repr(told[0].messages[0])
+
+
+def test_a_marker_that_a_person_writes_in_an_edit_is_never_a_value(canary: str) -> None:
+    post = Post([])
+    session = Session(post.toolbox, Scripted([("post", {"text": "x"}), "done"]), scheme="flat")
+    session.tell("Post.").decide("call_1", "edit", arguments={"text": MARKER}).run()
+    assert post.got == [MARKER]
+
+
+def as_from_elsewhere(text: str) -> str:
+    """Return a journal as another machine's: nobody here sealed it."""
+    return Journal.loads(text).dumps()
+
+
+@pytest.mark.parametrize("approve", ["all", "ask"])
+@pytest.mark.parametrize("decided", ["", "approve", "edit"])
+@pytest.mark.parametrize("replays", [False, True])
+def test_a_journal_from_elsewhere_gets_no_value_by_saying_that_its_markers_stand_for_one(
+    canary: str, approve: str, decided: str, replays: bool, tmp_path: Path
+) -> None:
+    post = Post([])
+    first = Session(
+        post.toolbox, Scripted([("post", {"text": canary})]), scheme="flat", system=canary
+    ).tell(f"Post {canary}.")
+    if decided == "approve":
+        first.decide("call_1")
+    elif decided == "edit":
+        first.decide("call_1", "edit", arguments={"text": f"{canary}!"})
+    (tmp_path / "a.jsonl").write_text(as_from_elsewhere(first.journal.dumps()))
+    told = list[Request]()
+
+    def model(request: Request) -> Reply:
+        told.append(request)
+        return Reply("done")
+
+    again = Session.load(tmp_path / "a.jsonl", post.toolbox, model, approve=approve)
+    session = again.replay() if replays else again
+    with pytest.raises(ToolcallError, match="another computer recorded"):
+        session.run().decide("call_1").run().decide("call_1").run()
+    assert post.got == []
+    # A person may still write the value, and then it runs.
+    session = again.decide("call_1", "edit", arguments={"text": canary}).run()
+    assert (post.got, session.text) == ([canary], "done")
+    assert canary not in again.journal.dumps()
+    assert canary not in repr([told[0].system, told[0].messages[0]])
+
+
+def test_an_argument_with_a_secret_stays_one_where_a_person_edits_another(canary: str) -> None:
+    post = Post([])
+    session = Session(post.toolbox, Scripted([("post", {"text": canary}), "done"]), scheme="flat")
+    session.tell("Post.")
+    shown = session.pending[0].arguments
+    assert shown["text"] == MARKER
+    arguments = {**shown, "how": "return", "text": f"{MARKER}, twice: {MARKER}"}
+    session.decide("call_1", "edit", arguments=arguments).run()
+    assert post.got == [f"{canary}, twice: {canary}"]
+    again = session.edit("call_1", how="raise").run()
+    assert post.got[1:] == [f"{canary}, twice: {canary}"]
+    assert canary not in again.journal.dumps()
+
+
+# -- the environment changes -------------------------------------------------------------------
+
+MISSING = f"The environment variable {NAME} is not set. Set it and run the cell again."
+
+
+def test_a_call_waits_for_a_variable_that_is_not_set_and_runs_once_it_is(
+    canary: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post = Post([])
+    session = Session(
+        post.toolbox, Scripted([("post", {"text": canary}), "done"]), scheme="flat"
+    ).tell("Post.")
+    session.decide("call_1")
+    count = len(session.journal)
+    monkeypatch.delenv(NAME)
+    with pytest.raises(ToolcallError) as caught:
+        session.run()
+    assert str(caught.value) == MISSING
+    assert (post.got, len(session.journal)) == ([], count)
+    monkeypatch.setenv(NAME, canary)
+    assert session.run().text == "done"
+    assert post.got == [canary]
+
+
+def test_a_panel_says_which_variable_is_not_set(
+    canary: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post, sent = Post([]), list[Notice]()
+    script = Scripted([("post", {"text": canary}), "done"])
+    session = Session(post.toolbox, script, scheme="flat").tell("Post.").decide("call_1")
+    monkeypatch.delenv(NAME)
+    drive = PanelController(session, sent.append)
+    with pytest.raises(ToolcallError, match=f"{NAME} is not set"):
+        drive.run_to_pause()
+    (row,) = drive.whole().session
+    assert (row.phase, row.detail, post.got) == ("failed", MISSING, [])
+
+
+def test_a_person_in_the_models_place_gets_what_was_written_and_not_its_marker(
+    canary: str,
+) -> None:
+    post = Post([])
+    session = Session(post.toolbox, "person", scheme="flat", approve="all").ask("Post.")
+    drive = PanelController(session, lambda notice: None)
+    drive.run_to_pause()
+    written = {"tool": "post", "arguments": {"text": canary}}
+    drive.receive({"type": "draft", "calls": [written]})
+    asyncio.run(drive.resume())
+    shown = {"tool": "post", "arguments": {"text": MARKER}}
+    drive.receive({"type": "say", "text": "", "calls": [shown]})
+    asyncio.run(drive.resume())
+    assert post.got == [canary]
+    assert CANARY not in drive.session.journal.dumps()
+
+
+def test_a_prompt_waits_for_a_variable_that_is_not_set(
+    canary: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = list[Request]()
+
+    def model(request: Request) -> Reply:
+        told.append(request)
+        return Reply("done")
+
+    session = Session(Toolbox(leak), model, scheme="flat").ask(f"Post {canary}.")
+    monkeypatch.delenv(NAME)
+    with pytest.raises(ToolcallError) as caught:
+        session.run()
+    assert (str(caught.value), told) == (MISSING, [])
+    monkeypatch.setenv(NAME, canary)
+    assert session.run().text == "done"
+    assert canary in repr(told)
+
+
+def test_an_approval_holds_where_the_secret_is_renewed_and_the_call_gets_the_new_one(
+    canary: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post = Post([])
+    session = Session(
+        post.toolbox, Scripted([("post", {"text": canary}), "done"]), scheme="flat"
+    ).tell("Post.")
+    session.decide("call_1")
+    monkeypatch.setenv(NAME, "sk-renewed-9876543210")
+    assert session.run().text == "done"
+    assert post.got == ["sk-renewed-9876543210"]
+    assert "sk-renewed" not in session.journal.dumps()
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_an_unchanged_replay_adds_no_entry_and_runs_nothing(
+    canary: str, there: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post = Post([])
+    turns = [[f"I use {canary}", ("post", {"text": canary})], "done"]
+    session = Session(post.toolbox, Scripted(turns), scheme="flat", system=canary)
+    session.tell(f"Post {canary}.").decide("call_1").run()
+    count = len(session.journal)
+    if not there:
+        monkeypatch.delenv(NAME)
+    again = session.replay().run()
+    assert (again.head, len(again.journal), len(post.got)) == (session.head, count, 1)
+
+
+def test_a_session_variable_with_a_secret_reaches_the_tools_that_read_it_and_nothing_else(
+    canary: str,
+) -> None:
+    got = list[Any]()
+
+    def login() -> Changed:
+        return Changed("in", {"token": CANARY, "page": MARKER})
+
+    def fetch(url: str, variables: Mapping[str, Any]) -> str:
+        got.append((url, dict(variables)))
+        return "page"
+
+    url = {"type": "object", "properties": {"url": {"type": "string"}}, "required": ["url"]}
+    box = Toolbox(
+        Tool("login", "Log in.", {"type": "object", "properties": {}}, login),
+        Tool("fetch", "Fetch a page.", url, fetch, reads=("token", "page")),
+    )
+    turns = [("login", {}), ("fetch", {"url": MARKER}), "done"]
+    session = Session(box, Scripted(turns), scheme="flat", approve="all").tell("Go.")
+    assert got == [(MARKER, {"token": canary, "page": MARKER})]
+    assert canary not in session.journal.dumps()
+
+
+def test_a_script_reads_a_secret_argument_from_the_environment(
+    canary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgres://ann:s3cr3t-pw-01a@db:5432/x")
+    calls = [
+        ("send", {"text": canary}),
+        ("send", {"text": "s3cr3t-pw-01a"}),
+        ("send", {"text": MARKER}),
+    ]
+    script = Scripted([*calls, "done"])
+    session = Session(Toolbox(send), script, scheme="flat", approve="all").tell("Send.")
+    text = session.export(tmp_path / "a.py").read_text()
+    assert "import os\n" in text
+    assert text.count(f'text=os.environ["{NAME}"]') == 1
+    # The variable holds more than the password; and what a model wrote is a text.
+    assert text.count('text="{secret:DATABASE_URL}"') == 1
+    assert text.count(f'text="{MARKER}"') == 1
+
+
+def test_what_is_nested_is_searched_and_short_values_are_left() -> None:
+    hide = hiding({"A_TOKEN": "l0ng-en0ugh-1", "B_TOKEN": "sh0rt"})
+    data = {"a": ["x l0ng-en0ugh-1 y", 3], "sh0rt": ("l0ng-en0ugh-1", None)}
+    marker = "{secret:A_TOKEN}"
+    assert hide(data) == {"a": [f"x {marker} y", 3], "sh0rt": (marker, None)}

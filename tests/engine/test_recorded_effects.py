@@ -1,0 +1,484 @@
+"""No recorded effect comes twice unasked, and an approval is for one call as it was shown."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.core.errors import NotYourTurn, Unfinished, UnreadableJournal, UsageError
+from jupyter_toolcall.engine.approval_policy import Answer, Verdict
+from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.headless import needs_nobody
+from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.panel_commands import apply_command, parse_command
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.jupyter.subcommands import carry_out
+from jupyter_toolcall.storage import signatures as seal
+from jupyter_toolcall.storage.file_system import DISK, LocalFiles
+from jupyter_toolcall.storage.journal_file import (
+    journal_file,
+    journal_names,
+)
+from jupyter_toolcall.storage.journal_file import (
+    journals_folder as home,
+)
+from jupyter_toolcall.tools.tool import Tool
+from jupyter_toolcall.view.saved_output import mime_bundle as bundle
+from jupyter_toolcall.view.view_rows import all_rows as standing
+from tests.storage.test_copied_notebooks import saved
+
+SENT: list[str] = []
+
+
+class Letter:
+    """A letter."""
+
+    def __init__(self, to: str = "") -> None:
+        self.to = to
+
+
+def write(to: str) -> Letter:
+    """Write a letter."""
+    return Letter(to)
+
+
+def post(letter: Letter) -> str:
+    """Post a letter."""
+    SENT.append(letter.to)
+    return f"posted to {letter.to}"
+
+
+def send(to: str) -> str:
+    """Send a word."""
+    SENT.append(to)
+    return f"sent to {to}"
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "data"))
+    SENT.clear()
+    yield
+    for cells in OTHERS:
+        cells.close()
+    OTHERS.clear()
+    seal._key.cache_clear()
+
+
+# -- an approval is for one call as it was shown -----------------------------------------------
+
+TURN = [("write", {"to": "Ann"}), ("post", {"letter": "Letter#1"}), ("send", {"to": "Ben"})]
+
+
+def asked() -> Session:
+    box = Toolbox(write, post, send, types=[Letter])
+    return Session(box, Scripted([TURN, "Done.", TURN, "Done."]), scheme="flat").tell("Write.")
+
+
+def digests(session: Session) -> dict[str, str]:
+    """Return the digests of the calls that wait, as a panel shows them."""
+    shown = {
+        row.call: row.bound for row in PanelController(session, lambda notice: None).whole().calls
+    }
+    return {call.id: shown[call.id] for call in session.pending if shown[call.id]}
+
+
+def approve_all(session: Session) -> Session:
+    calls = [{"call": call, "bound": bound} for call, bound in digests(session).items()]
+    return apply_command(session, parse_command({"type": "approve_all", "calls": calls})).run()
+
+
+def edited_in_panel(session: Session) -> Session:
+    bound = session.state.call("call_1_1").bound
+    message = {"call": "call_1_1", "arguments": {"to": "Mallory"}, "bound": bound}
+    return apply_command(session, parse_command({"type": "edit", **message})).run()
+
+
+def edited_by_magic(session: Session) -> Session:
+    cells = Cells()
+    cells.keep(session)
+    found = carry_out(["edit", "1", "to=Mallory"], cells, {})
+    assert isinstance(found, Session)
+    return found
+
+
+def edited_in_python(session: Session) -> Session:
+    return session.edit("call_1_1", to="Mallory").run()
+
+
+@pytest.mark.parametrize("edit", [edited_in_panel, edited_by_magic, edited_in_python])
+def test_approve_all_approves_nothing_on_a_branch_that_comes_later(edit: Any) -> None:
+    session = approve_all(asked())
+    assert SENT == [], "post takes the letter, and was not shown with it yet"
+    session = approve_all(session)
+    assert SENT == ["Ann", "Ben"]
+    branch = edit(session)
+    assert branch.pending[0].tool == "post"
+    assert SENT == ["Ann", "Ben"]
+    assert branch.decide(branch.pending[0], "approve").run().text == "Done."
+    assert SENT == ["Ann", "Ben", "Mallory"], "what was sent to Ben is as it was"
+
+
+def test_approve_all_approves_nothing_of_a_reply_that_is_asked_for_again() -> None:
+    session = approve_all(approve_all(asked()))
+    again = apply_command(session, parse_command({"type": "anew", "turn": 1})).run()
+    assert {call.status for call in again.calls} == {"proposed"}
+    assert sorted(SENT) == ["Ann", "Ben"]
+
+
+def test_approve_all_approves_none_where_one_has_changed() -> None:
+    session = asked()
+    calls = [{"call": call, "bound": bound} for call, bound in digests(session).items()]
+    calls[-1]["bound"] = "0" * 32
+    with pytest.raises(NotYourTurn):
+        apply_command(session, parse_command({"type": "approve_all", "calls": calls}))
+    assert {call.status for call in session.run().calls} == {"proposed"}
+
+
+@pytest.mark.parametrize("bound", ["", "0" * 32])
+@pytest.mark.parametrize(
+    "decision",
+    [
+        {"type": "approve"},
+        {"type": "edit", "arguments": {"to": "Mallory"}},
+        {"type": "reject"},
+        {"type": "answer", "result": "no"},
+    ],
+)
+def test_a_decision_without_the_right_digest_is_refused(decision: Any, bound: str) -> None:
+    session = asked()
+    before = session.head
+    with pytest.raises(NotYourTurn, match="changed since it was shown"):
+        apply_command(session, parse_command({**decision, "call": "call_1_3", "bound": bound}))
+    with pytest.raises(UsageError):
+        parse_command({**decision, "call": "call_1_3"})
+    with pytest.raises(NotYourTurn, match="changed since it was shown"):
+        session.decide("call_1_3", "approve", bound=bound)
+    assert session.head == before
+
+
+# -- a record that is out of reach ---------------------------------------------------------------
+
+SCRIPT = [("send", {"to": "Ann"}), ("send", {"to": "Ben"}), "Done."]
+
+
+class ReadOnly(LocalFiles):
+    """Files of a disk that cannot be written."""
+
+    def lock(self, path: Path) -> Any:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+
+class Unreadable(ReadOnly):
+    """Files of a disk that cannot be read either."""
+
+    def read(self, path: Path) -> bytes | None:
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def cells_of(notebook: Path, files: Any = DISK) -> Cells:
+    seal._key.cache_clear()
+    return Cells(str(notebook), files=files)
+
+
+def run(
+    cells: Cells,
+    *words: str,
+    approve: str = "all",
+    name: str = "post",
+    script: Sequence[Any] = (*SCRIPT, *SCRIPT),
+) -> Session:
+    chosen = options(f"-n {name} -m m -t send --scheme flat --approve {approve} {' '.join(words)}")
+    session = cells.session(chosen, {"send": send, "m": Scripted([*script])})
+    return cells.keep(say(session, "Send it.", chosen.fresh).run())
+
+
+def recorded(notebook: Path) -> None:
+    """Run the notebook's cell once, in a kernel that ends."""
+    cells = cells_of(notebook)
+    run(cells)
+    cells.close()
+    assert SENT == ["Ann", "Ben"]
+
+
+def delete_key() -> None:
+    (home() / "key").unlink()
+
+
+def replace_key() -> None:
+    (home() / "key").write_bytes(b"k" * 32)
+
+
+def empty_key() -> None:
+    (home() / "key").write_bytes(b"")
+
+
+LOST = {"deleted": delete_key, "replaced": replace_key, "empty": empty_key}
+
+
+def out_of_reach(notebook: Path, how: str) -> Cells:
+    """Return a new kernel of a notebook whose record is out of its reach."""
+    if how == "read-only":
+        return cells_of(notebook, ReadOnly())
+    if how == "another kernel":
+        OTHERS.append(cells_of(notebook))
+        run(OTHERS[-1])
+        return cells_of(notebook)
+    LOST[how]()
+    return cells_of(notebook)
+
+
+OTHERS: list[Cells] = []
+"""The kernels that hold a journal while a test runs."""
+HOW = ["read-only", "another kernel", *LOST]
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("approve", ["ask", "all"])
+def test_a_recorded_effect_is_not_repeated_because_its_record_is_out_of_reach(
+    tmp_path: Path, how: str, approve: str
+) -> None:
+    notebook = tmp_path / "a.ipynb"
+    recorded(notebook)
+    cells = out_of_reach(notebook, how)
+    session = run(cells, approve=approve)
+    assert [call.id for call in session.pending] == ["call_1"]
+    assert SENT == ["Ann", "Ben"]
+    notes = cells.notes()
+    assert len(notes) == 1
+    assert "\n" not in notes[0]
+    row = PanelController(session, lambda notice: None).whole().calls[0]
+    assert (row.may_have_run, row.recorded) == (True, "sent to Ann")
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_under_a_runner_without_a_person_the_cell_fails_with_the_cause(
+    tmp_path: Path, how: str
+) -> None:
+    notebook = tmp_path / "a.ipynb"
+    recorded(notebook)
+    session = run(out_of_reach(notebook, how))
+    with pytest.raises(Unfinished) as error:
+        needs_nobody(PanelController(session, lambda notice: None))
+    text = str(error.value)
+    assert "may have run already" in text
+    assert "--fresh" in text
+    assert "\n" not in text
+    assert "--approve all" not in text, "it has no effect here"
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_a_person_keeps_what_is_recorded_and_nothing_runs(tmp_path: Path, how: str) -> None:
+    notebook = tmp_path / "a.ipynb"
+    recorded(notebook)
+    session = run(out_of_reach(notebook, how))
+    session.keep_result("call_1").run()
+    assert [call.id for call in session.pending] == ["call_2"]
+    assert session.keep_result("call_2").run().text == "Done."
+    assert [call.result for call in session.calls] == ["sent to Ann", "sent to Ben"]
+    assert SENT == ["Ann", "Ben"]
+
+
+def test_one_word_keeps_all_that_is_recorded(tmp_path: Path) -> None:
+    recorded(tmp_path / "a.ipynb")
+    session = run(out_of_reach(tmp_path / "a.ipynb", "deleted"))
+    assert session.keep_result("call_1", rest=True).run().text == "Done."
+    assert SENT == ["Ann", "Ben"]
+
+
+def test_what_was_kept_is_not_asked_about_in_the_next_kernel(tmp_path: Path) -> None:
+    notebook = tmp_path / "a.ipynb"
+    recorded(notebook)
+    cells = out_of_reach(notebook, "deleted")
+    run(cells).keep_result("call_1", rest=True).run()
+    cells.close()
+    assert run(cells_of(notebook)).text == "Done."
+    assert SENT == ["Ann", "Ben"]
+
+
+def test_what_a_person_runs_again_runs_once_more_and_is_not_asked_about_later(
+    tmp_path: Path,
+) -> None:
+    notebook = tmp_path / "a.ipynb"
+    recorded(notebook)
+    cells = out_of_reach(notebook, "deleted")
+    session = run(cells).decide("call_1", "approve").run()
+    assert SENT == ["Ann", "Ben", "Ann"]
+    session.decide("call_2", "approve").run()
+    cells.close()
+    assert run(cells_of(notebook)).text == "Done."
+    assert SENT == ["Ann", "Ben", "Ann", "Ben"]
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_a_new_session_asks_the_model_again_by_its_own_policy(tmp_path: Path, how: str) -> None:
+    notebook = tmp_path / "a.ipynb"
+    recorded(notebook)
+    assert run(out_of_reach(notebook, how)).begin_new().run().text == "Done."
+    assert SENT == ["Ann", "Ben", "Ann", "Ben"]
+
+
+def test_an_unreadable_journal_begins_no_session_before_that_is_asked_for(tmp_path: Path) -> None:
+    notebook = tmp_path / "a.ipynb"
+    recorded(notebook)
+    cells = cells_of(notebook, Unreadable())
+    with pytest.raises(UnreadableJournal, match="--fresh begins a new session"):
+        run(cells)
+    assert SENT == ["Ann", "Ben"]
+    assert run(cells, "--fresh").text == "Done."
+
+
+def test_with_no_record_and_no_writable_disk_the_cell_runs_and_says_so(tmp_path: Path) -> None:
+    cells = cells_of(tmp_path / "new.ipynb", ReadOnly())
+    assert run(cells).text == "Done."
+    assert [note[:33] for note in cells.notes()] == ["This session is not kept on disk:"]
+
+
+def test_lines_that_were_lost_may_have_held_an_effect(tmp_path: Path) -> None:
+    notebook = tmp_path / "a.ipynb"
+    recorded(notebook)
+    path = journal_file(str(notebook), "post")
+    whole = path.read_bytes().splitlines(keepends=True)
+    replied = next(n for n, line in enumerate(whole) if b'"replied"' in line)
+    path.write_bytes(b"".join([*whole[: replied + 1], b"damaged\n", *whole[replied + 2 :]]))
+    for _ in range(2):
+        cells = cells_of(notebook)
+        session = run(cells)
+        assert [call.id for call in session.pending] == ["call_1"]
+        cells.close()
+    assert SENT == ["Ann", "Ben"]
+
+
+# -- an approval that a replay repeats ------------------------------------------------------------
+
+TWO = [("send", {"to": "Ann"}), ("send", {"to": "Ben"})]
+
+
+def test_an_approval_that_is_verified_again_lets_nothing_run_again(tmp_path: Path) -> None:
+    notebook, key = tmp_path / "a.ipynb", home() / "key"
+    script = [TWO, ("send", {"to": "Cid"}), "Done."]
+    cells = cells_of(notebook)
+    run(cells, script=script)
+    cells.close()
+    first = key.read_bytes()
+    empty_key()
+    # A person runs all of it again. The other order makes it another branch, without a seal.
+    cells = cells_of(notebook)
+    session = run(cells, script=script).decide("call_1_2", "approve")
+    session = session.decide("call_1_1", "approve").run()
+    assert session.decide("call_2", "approve").run().text == "Done."
+    cells.close()
+    assert sorted(SENT) == ["Ann", "Ann", "Ben", "Ben", "Cid", "Cid"]
+    key.write_bytes(first)
+    assert run(cells_of(notebook), script=script).text == "Done."
+    assert len(SENT) == 6
+
+
+def test_a_replay_runs_no_call_of_an_unverified_branch_that_ran_on_another_one(
+    tmp_path: Path,
+) -> None:
+    notebook, key, script = tmp_path / "a.ipynb", home() / "key", [TWO, "Done."]
+    key.parent.mkdir(parents=True)
+    empty_key()
+    cells = cells_of(notebook)
+    unverified = run(cells, script=script).head
+    cells.close()
+    replace_key()
+    session = run(cells_of(notebook), script=script).decide("call_1_2", "approve")
+    session.decide("call_1_1", "approve").run()
+    assert sorted(SENT) == ["Ann", "Ann", "Ben", "Ben"]
+    assert session.checkout(unverified).replay().run().text == "Done."
+    assert len(SENT) == 4
+
+
+class Today:
+    """The policy of today: it changes between two kernels."""
+
+    def __init__(self) -> None:
+        self.answer: Verdict = "ask"
+
+    def __call__(self, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+        return self.answer, ""
+
+
+def test_an_approval_that_was_used_lets_nothing_run_on_another_branch_under_a_policy() -> None:
+    policy, model = Today(), Scripted([TWO, "Done.", "Done."])
+    session = Session(Toolbox(send), model, scheme="flat", approve=policy).tell("Send it.")
+    session = session.decide("call_1_1", "approve").run().decide("call_1_2", "approve")
+    fork = session.fork()
+    session.run()
+    assert SENT == ["Ann", "Ben"]
+    policy.answer = "approve"
+    assert fork.edit("call_1_1", to="Cid").run().text == "Done."
+    assert SENT == ["Ann", "Ben", "Cid"]
+
+
+def test_a_policy_carries_no_approval_of_a_person_over_to_other_arguments() -> None:
+    policy, box = Today(), Toolbox(write, post, types=[Letter])
+    session = Session(box, Scripted([TURN[:2], "Done."]), scheme="flat", approve=policy)
+    session = session.tell("Write.").decide("call_1_1", "approve").run()
+    session.decide("call_1_2", "approve")
+    branch = session.edit("call_1_1", to="Mallory")
+    for _ in range(8):
+        # Wherever the kernel ends, the next one asks.
+        before, policy.answer = [*SENT], "ask"
+        branch.fork().run()
+        assert before == SENT
+        policy.answer = "approve"
+        branch.step()
+    assert (branch.text, SENT) == ("Done.", ["Mallory"])
+
+
+# -- copies ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("approve", ["ask", "all"])
+def test_a_copy_asks_about_a_call_that_was_approved_and_had_not_started(
+    tmp_path: Path, approve: str
+) -> None:
+    notebook, copy = tmp_path / "a.ipynb", tmp_path / "b.ipynb"
+    cells = cells_of(notebook)
+    session = run(cells, approve="ask").decide("call_1", "approve")
+    saved(notebook, session)
+    copy.write_bytes(notebook.read_bytes())
+    session.run()
+    assert SENT == ["Ann"]
+    other = run(cells_of(copy), approve=approve)
+    assert [call.id for call in other.pending] == ["call_1"]
+    assert SENT == ["Ann"]
+
+
+# -- names of sessions and files ------------------------------------------------------------------
+
+
+@given(st.lists(st.text("aAbB09-_éß%cels", max_size=8), unique=True, max_size=8))
+def test_two_sessions_never_share_a_file_even_where_case_is_not_told_apart(
+    names: list[str],
+) -> None:
+    files = [journal_file("a.ipynb", name).name for name in names]
+    assert len({name.lower() for name in files}) == len(names)
+    assert all("/" not in name for name in files)
+
+
+def test_a_session_named_cells_is_not_the_unnamed_one(tmp_path: Path) -> None:
+    cells = cells_of(tmp_path / "a.ipynb")
+    for name in ("cells", "con", "A", "a"):
+        run(cells, name=name)
+    assert len(cells.notes()) == 0
+    assert sorted(journal_names(str(tmp_path / "a.ipynb"))) == ["A", "a", "cells", "con"]
+
+
+def test_a_saved_view_of_a_call_that_may_have_run_says_so(tmp_path: Path) -> None:
+    recorded(tmp_path / "a.ipynb")
+    session = run(out_of_reach(tmp_path / "a.ipynb", "deleted"))
+    data: Any = bundle(session.cursor, standing(session.cursor, session.name), None)
+    assert "send" in data["text/plain"]

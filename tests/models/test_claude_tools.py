@@ -1,0 +1,466 @@
+"""A changing list of tools on Claude, by each strategy: what is sent stays sent, and cached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jupyter_toolcall import Session, Toolbox
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.models.anthropic.abilities import MODELS, Abilities, Strategy, abilities
+from tests.standin.anthropic_api import StandIn
+from tests.standin.anthropic_memory import in_memory
+from tests.standin.anthropic_turns import Think, Turn, Use, says
+from tests.standin.anthropic_words import Json, unmarked
+from tests.standin.talk import KEY, NEWEST, a_claude
+
+STEPS = [f"step_{number:02}" for number in range(30)]
+ABOUT = "Stirs the soup, in the way that this step is for. " * 4
+
+
+@dataclass(frozen=True)
+class Soup:
+    """A soup, and what was done to it."""
+
+    story: str = ""
+
+
+@cache
+def soup_kitchen() -> Toolbox:
+    """Return a toolbox of one type with thirty functions."""
+    for name in STEPS:
+        setattr(Soup, name, _step(name))
+    return Toolbox(Soup)
+
+
+def _step(name: str) -> Callable[..., Soup]:
+    def step(self: Soup, note: str = "", minutes: int = 1) -> Soup:
+        return Soup(f"{self.story} {name}")
+
+    step.__name__, step.__qualname__, step.__doc__ = name, f"Soup.{name}", ABOUT
+    step.__annotations__ = {"note": str, "minutes": int, "return": Soup}
+    return step
+
+
+def selecting() -> list[Turn]:
+    return [
+        turn
+        for name in STEPS[:10]
+        for turn in (
+            says(Think("Which?"), Use("selectTools", {"tools": [f"Soup_{name}"]})),
+            says(Think("So."), Use(f"Soup_{name}", {"note": "stir"})),
+        )
+    ]
+
+
+def on_current() -> list[Turn]:
+    steps = [says(Think("So."), Use(f"Soup_{name}", {"note": "stir"})) for name in STEPS[:19]]
+    return [says(Think("Which?"), Use("_use_Soup", {"id": "Soup#1"})), *steps]
+
+
+def on_flat() -> list[Turn]:
+    return [says(Think("So."), Use(f"Soup_{name}", {"note": "stir"})) for name in STEPS[:20]]
+
+
+def spoken() -> list[Turn]:
+    call = '<tool-calls><tool-call tool="Soup" function="{}"></tool-call></tool-calls>'
+    return [says(Think("So."), call.format(name)) for name in STEPS[:20]]
+
+
+SCRIPTS = {"select": selecting, "current": on_current, "flat": on_flat, "native": spoken}
+WAYS: list[tuple[str, Strategy | None]] = [
+    (NEWEST, "reference"),
+    (NEWEST, "inline"),
+    (NEWEST, "resend"),
+    ("claude-sonnet-4-6", None),
+    ("claude-haiku-4-5", None),
+    ("claude-opus-4-1", None),
+]
+KEEPING = WAYS[:2] + WAYS[3:5]
+"""The ways in which nothing that was sent changes."""
+
+
+@pytest.fixture
+def server() -> Iterator[StandIn]:
+    with StandIn(key=KEY) as server:
+        yield server
+
+
+def cooked(
+    server: StandIn, scheme: str, way: tuple[str, Strategy | None], system: str = ""
+) -> Session:
+    server.turns += [*SCRIPTS[scheme](), says("Done.")]
+    with a_claude(server, way[0], strategy=way[1]) as model:
+        return Session(
+            soup_kitchen(),
+            model,
+            scheme=scheme,
+            inputs={"soup": Soup()},
+            system=system,
+            approve="all",
+        ).tell("Make soup.")
+
+
+@pytest.mark.parametrize("scheme", SCRIPTS)
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_a_session_of_twenty_turns_is_never_refused(
+    server: StandIn, scheme: str, way: tuple[str, Strategy | None]
+) -> None:
+    session = cooked(server, scheme, way)
+    assert server.refused == []
+    assert len(server.asked) == 21
+    assert [call.status for call in session.calls] == ["succeeded"] * len(session.calls)
+    assert str(session) == "Done."
+
+
+@pytest.mark.parametrize("scheme", SCRIPTS)
+@pytest.mark.parametrize("way", KEEPING, ids=str)
+def test_what_was_sent_is_sent_again_unchanged(
+    server: StandIn, scheme: str, way: tuple[str, Strategy | None]
+) -> None:
+    cooked(server, scheme, way)
+    assert [asked.dropped for asked in server.asked] == [()] * 21
+    for before, after in pairwise(asked.body for asked in server.asked):
+        assert _shown(before) == _shown(after)
+        assert unmarked(before["system"]) == unmarked(after["system"])
+        turns = len(before["messages"])
+        assert unmarked(after["messages"][:turns]) == unmarked(before["messages"])
+
+
+@pytest.mark.parametrize("way", KEEPING, ids=str)
+def test_a_tool_is_in_view_before_it_is_called(
+    server: StandIn, way: tuple[str, Strategy | None]
+) -> None:
+    cooked(server, "select", way)
+    for asked, step in zip(server.asked[1::2], STEPS, strict=False):
+        assert f"Soup_{step}" in _in_view(asked.body)
+    assert _in_view(server.asked[0].body) == {"selectTools"}
+
+
+def test_a_list_that_is_sent_again_costs_the_thinking_that_was_bound_to_it(
+    server: StandIn,
+) -> None:
+    cooked(server, "select", (NEWEST, "resend"))
+    assert server.asked[-1].dropped
+    names = [[tool["name"] for tool in asked.body["tools"]] for asked in server.asked]
+    assert names[0] == ["selectTools"]
+    assert names[1] == ["selectTools", "Soup_step_00"]
+    assert all(before == after[: len(before)] for before, after in pairwise(names))
+
+
+@pytest.mark.parametrize("scheme", SCRIPTS)
+@pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
+def test_nine_tenths_of_a_session_come_from_the_cache(
+    server: StandIn, scheme: str, strategy: Strategy
+) -> None:
+    # A page of instructions: what is shorter than 1,024 tokens, the API does not cache.
+    session = cooked(server, scheme, (NEWEST, strategy), "You are a patient cook. " * 250)
+    usage = session.state.usage
+    share = usage.cached / usage.input
+    print(f"cached share, {scheme}, {strategy}: {share:.3f} of {usage.input:,} tokens")
+    assert usage.cached + usage.written <= usage.input
+    assert usage.written == sum(a.usage["cache_creation_input_tokens"] for a in server.asked)
+    if strategy != "resend" or scheme in ("flat", "native"):
+        assert share >= 0.9
+
+
+def test_a_request_has_at_most_four_breakpoints_and_the_tools_and_the_system_have_theirs(
+    server: StandIn,
+) -> None:
+    cooked(server, "select", (NEWEST, "reference"))
+    for asked in server.asked:
+        assert "cache_control" in asked.body["system"][-1]
+        shown = [tool for tool in asked.body["tools"] if "defer_loading" not in tool]
+        assert "cache_control" in shown[-1]
+        assert str(asked.body).count("'cache_control'") <= 4
+
+
+# -- nothing is remembered ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", SCRIPTS)
+@pytest.mark.parametrize("way", WAYS[:3], ids=str)
+def test_each_request_can_be_made_again_from_the_journal(
+    server: StandIn, scheme: str, way: tuple[str, Strategy | None]
+) -> None:
+    session = cooked(server, scheme, way)
+    bodies = _bodies(server, session, way)
+    assert bodies == [asked.body for asked in server.asked]
+
+
+@pytest.mark.parametrize("scheme", SCRIPTS)
+def test_another_kernel_and_another_model_object_send_the_same(
+    server: StandIn, scheme: str, tmp_path: Any
+) -> None:
+    way: tuple[str, Strategy | None] = (NEWEST, "reference")
+    session = cooked(server, scheme, way)
+    session.save(tmp_path / "soup.jsonl")
+    server.turns.append(says("More."))
+    with a_claude(server) as model:
+        loaded = Session.load(tmp_path / "soup.jsonl", soup_kitchen(), model)
+        loaded.tell("More?")
+    assert server.refused == []
+    before, after = server.asked[-2].body, server.asked[-1].body
+    assert _shown(before) == _shown(after)
+    turns = len(before["messages"])
+    assert unmarked(after["messages"][:turns]) == unmarked(before["messages"])
+    assert server.asked[-1].dropped == ()
+
+
+@pytest.mark.parametrize("strategy", ["reference", "inline"])
+def test_a_fork_and_a_replay_send_the_same_beginning(server: StandIn, strategy: Strategy) -> None:
+    session = cooked(server, "select", (NEWEST, strategy))
+    third = session.calls[3]
+    server.turns += [says("Enough.")]
+    with a_claude(server, strategy=strategy) as model:
+        session.cursor.desk.model = model
+        entries = len(session.journal)
+        replayed = session.replay().run()
+        assert len(session.journal) == entries
+        assert replayed.head == session.head
+        fork = session.fork(third.id)
+        fork.tell("Is it soup?")
+    assert server.refused == []
+    assert server.asked[-1].dropped == ()
+    assert _shown(server.asked[-1].body) == _shown(server.asked[0].body)
+
+
+@pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
+def test_an_edit_is_taken_and_what_was_bound_to_the_old_call_is_dropped(
+    server: StandIn, strategy: Strategy
+) -> None:
+    session = cooked(server, "select", (NEWEST, strategy))
+    server.turns += [says("Well."), says("Well, well.")]
+    with a_claude(server, strategy=strategy) as model:
+        session.cursor.desk.model = model
+        edited = session.edit(session.calls[1].id, note="shake").run()
+        edited.tell("What did I do?")
+    assert server.refused == []
+    assert server.asked[-1].dropped
+
+
+@pytest.mark.parametrize("scheme", ["select", "flat"])
+def test_without_beta_features_what_thinking_no_longer_fits_is_left_out(
+    server: StandIn, scheme: str
+) -> None:
+    server.turns += [*SCRIPTS[scheme](), says("Done."), says("Well.")]
+    with a_claude(server, beta=False) as model:
+        session = Session(
+            soup_kitchen(), model, scheme=scheme, inputs={"soup": Soup()}, approve="all"
+        ).tell("Make soup.")
+        thoughts = [_thoughts(asked.body) for asked in server.asked]
+        assert thoughts == list(range(21))
+        edited = session.edit(session.calls[3].id, note="shake").run()
+        edited.tell("What did I do?")
+    assert server.refused == []
+    assert 1 <= _thoughts(server.asked[-1].body) <= 5
+    assert all("anthropic-beta" not in asked.headers for asked in server.asked)
+    assert all("block_binding" not in asked.body["thinking"] for asked in server.asked)
+
+
+@pytest.mark.parametrize("scheme", SCRIPTS)
+@pytest.mark.parametrize("way", WAYS[1:], ids=str)
+def test_a_session_goes_on_with_another_model(
+    server: StandIn, scheme: str, way: tuple[str, Strategy | None]
+) -> None:
+    session = cooked(server, scheme, (NEWEST, "reference"))
+    server.turns += [says(Use(f"Soup_{STEPS[0]}")), says("More.")]
+    with a_claude(server, way[0], strategy=way[1]) as model:
+        session.cursor.desk.model = model
+        session.tell("More?")
+    assert server.refused == []
+    assert server.asked[-1].body["model"] == way[0]
+
+
+NAMES = st.sampled_from([*(f"Soup_{name}" for name in STEPS[:5]), "Soup_burn", "selectTools"])
+SELECTIONS = st.lists(NAMES, max_size=3).map(lambda names: Use("selectTools", {"tools": names}))
+CALLS = st.builds(Use, NAMES, st.sampled_from([{}, {"note": "x"}, {"Soup": "Soup#2"}, {"a": 1}]))
+USES = st.sampled_from(["Soup#1", "Soup#2", "$base"]).map(lambda n: Use("_use_Soup", {"id": n}))
+OWN = st.sampled_from([Use("_saveAs", {"name": "base"}), Use("save", {"made": "Soup#2"})])
+BLOCKS = st.one_of(
+    *(SELECTIONS, CALLS, USES, OWN),
+    *(st.just(Think("Hm.")), st.sampled_from(["Well.", ""]), st.just(Use("x", raw="{"))),
+)
+STOPS = st.sampled_from(["", "", "", "", "max_tokens", "pause_turn", "refusal"])
+TURNS = st.lists(
+    st.builds(lambda said, stop: says(*said, stop=stop), st.lists(BLOCKS, max_size=4), STOPS),
+    max_size=8,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(TURNS, min_size=1, max_size=3), st.sampled_from(list(SCRIPTS)), st.data())
+def test_whatever_a_model_does_the_api_takes_it_and_what_was_sent_stays(
+    parts: list[list[Turn]], scheme: str, data: st.DataObject
+) -> None:
+    way = data.draw(st.sampled_from(WAYS))
+    server = StandIn(key=KEY)
+    with in_memory(server, way[0], strategy=way[1]) as model:
+        session = Session(
+            soup_kitchen(),
+            model,
+            scheme=scheme,
+            inputs={"soup": Soup()},
+            outputs={"made": Soup},
+            approve="all",
+        )
+        for turns in parts:
+            server.turns = [*turns, says("Done."), says("Done."), says("Done.")]
+            session.tell("Go on.")
+        assert server.refused == []
+        bodies = [model.body(exchange.request) for exchange in session.requests]
+        assert bodies == [asked.body for asked in server.asked]
+        if way in KEEPING:
+            for before, after in pairwise(bodies):
+                assert _shown(before) == _shown(after)
+                assert _begins_with(after["messages"], before["messages"])
+
+
+@pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
+def test_a_turn_that_paused_before_it_said_anything_is_asked_for_again(
+    server: StandIn, strategy: Strategy
+) -> None:
+    select = says(Use("selectTools", {"tools": [f"Soup_{STEPS[0]}"]}))
+    server.turns = [select, says(stop="pause_turn"), says(), says("Done.")]
+    with a_claude(server, strategy=strategy) as model:
+        session = Session(
+            soup_kitchen(),
+            model,
+            scheme="select",
+            inputs={"soup": Soup()},
+            outputs={"made": Soup},
+            approve="all",
+        ).tell("Make soup.")
+        assert session.text == "Done."
+    assert server.refused == []
+    for before, after in pairwise(asked.body for asked in server.asked):
+        assert _begins_with(after["messages"], before["messages"])
+
+
+def _begins_with(after: list[Json], before: list[Json]) -> bool:
+    """What was told last may be told more; a turn that paused may end in another way."""
+    *turns, last = unmarked(before)
+    again: list[Json] = unmarked(after)
+    first = again[len(turns)]["content"][: len(last["content"])]
+    told = last["role"] == "assistant" or first == last["content"]
+    return again[: len(turns)] == turns and bool(told)
+
+
+# -- what tools say since -----------------------------------------------------------------------
+
+
+def peel(potato: str) -> str:
+    """Peels."""
+    return f"{potato}, peeled"
+
+
+def peel_thinly(potato: str) -> str:
+    """Peels.
+
+    Leaves nothing but the skin behind.
+    """
+    return f"{potato}, thinly peeled"
+
+
+peel_thinly.__name__ = "peel"
+
+
+@pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
+def test_a_description_that_changed_is_news_and_the_first_one_stays(
+    server: StandIn, strategy: Strategy
+) -> None:
+    server.turns += [says(Think("Hm."), Use("peel", {"potato": "a"})), says("b"), says("c")]
+    with a_claude(server, strategy=strategy) as model:
+        journal = Journal()
+        first = Session(Toolbox(peel), model, scheme="flat", approve="all", journal=journal)
+        first.ask("Peel.").step()
+        again = Session(
+            Toolbox(peel_thinly), model, scheme="flat", approve="all", journal=journal
+        ).checkout(first.head)
+        again.run()
+        again.tell("And?")
+    assert server.refused == []
+    descriptions = [asked.body["tools"][0]["description"] for asked in server.asked]
+    assert descriptions == ["Peels."] * 3
+    results = server.asked[1].body["messages"][2]["content"]
+    assert [block["type"] for block in results] == ["tool_result", "text"]
+    assert results[1]["text"] == "peel now says too:\nLeaves nothing but the skin behind."
+    assert unmarked(server.asked[2].body["messages"][2]["content"]) == unmarked(results)
+    assert [asked.dropped for asked in server.asked] == [()] * 3
+    texts = [str(turn["content"]) for turn in server.asked[2].body["messages"]]
+    assert sum("now says too" in text for text in texts) == 1
+
+
+def test_what_results_told_already_is_no_news(server: StandIn) -> None:
+    session = cooked(server, "select", (NEWEST, "reference"))
+    assert "now says too" not in str(server.asked[-1].body["messages"])
+    assert session.objects[-1] == "Soup#11"
+
+
+def test_an_object_that_a_later_cell_brings_is_news(server: StandIn) -> None:
+    server.turns += [says("Hello."), says("I see."), says("Still.")]
+    with a_claude(server) as model:
+        journal = Journal()
+        first = Session(soup_kitchen(), model, inputs={"soup": Soup()}, journal=journal)
+        first.tell("Hello.")
+        more = {"soup": Soup(), "leek": (Soup("leek"), "a leek soup")}
+        again = Session(soup_kitchen(), model, inputs=more, journal=journal)
+        # A cell with other options opens the session anew, where the last cell left it.
+        opened = journal.append(first.head, journal[again.head].event)
+        again.checkout(opened.id).tell("And this?").tell("And now?")
+    assert server.refused == []
+    turns = [str(turn["content"]) for turn in server.asked[-1].body["messages"]]
+    assert sum("a leek soup" in turn for turn in turns) == 1
+    assert "- Soup#2: a leek soup" in turns[2]
+
+
+# -- the table ------------------------------------------------------------------------------------
+
+
+def test_a_dated_name_counts_as_the_name_and_an_unknown_one_as_a_new_one() -> None:
+    assert abilities("claude-haiku-4-5-20251001") == MODELS["claude-haiku-4-5"]
+    assert abilities("claude-sonnet-4-20250514") == MODELS["claude-sonnet-4"]
+    assert abilities("claude-opus-9") == MODELS["claude-opus-5-5"]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_what_the_table_says_of_a_model_holds_together(model: str) -> None:
+    able = MODELS[model]
+    assert able.references or not able.inline
+    assert able.adaptive or not able.bound
+    assert able == replace(Abilities(), **{f: getattr(able, f) for f in able.__slots__})
+
+
+def _shown(body: Json) -> Any:
+    return unmarked([tool for tool in body.get("tools", []) if "defer_loading" not in tool])
+
+
+def _in_view(body: Json) -> set[str]:
+    """Return the names of the tools that a model sees."""
+    names = {tool["name"] for tool in _shown(body)}
+    for turn in body["messages"]:
+        for block in turn["content"]:
+            match block:
+                case {"type": "tool_result", "content": list(parts)}:
+                    names |= {part["tool_name"] for part in parts if "tool_name" in part}
+                case {"type": "tool_addition", "tool": {"definition": {"name": name}}}:
+                    names.add(name)
+    return names
+
+
+def _thoughts(body: Json) -> int:
+    blocks = [block for turn in body["messages"] for block in turn["content"]]
+    return sum(block["type"] == "thinking" for block in blocks)
+
+
+def _bodies(server: StandIn, session: Session, way: tuple[str, Strategy | None]) -> list[Json]:
+    """Return the bodies of all turns, as another object of the model makes them."""
+    with a_claude(server, way[0], strategy=way[1]) as model:
+        return [model.body(exchange.request) for exchange in session.requests]

@@ -1,0 +1,505 @@
+"""What is sent to a server of chat completions, and what is made of its answer."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall.core.errors import ModelError
+from jupyter_toolcall.core.events import Call, Usage
+from jupyter_toolcall.models.named import model_named
+from jupyter_toolcall.models.openai import OpenAI
+from jupyter_toolcall.models.openai.client import server_for
+from jupyter_toolcall.schemes.messages import (
+    Assistant,
+    Attempt,
+    Message,
+    Reply,
+    Request,
+    Result,
+    Results,
+    Sent,
+    User,
+)
+from jupyter_toolcall.tools.tool import Tool
+from tests.standin.openai_api import KEY, MODEL, StandIn, a_model, a_near_model
+from tests.standin.openai_rules import check
+from tests.standin.openai_turns import DIALECTS, Turn, Use, chunk, encode, says
+
+Json = dict[str, Any]
+
+
+def a_tool(name: str, description: str = "") -> Tool:
+    return Tool(name, description, {"type": "object", "properties": {"n": {"type": "integer"}}})
+
+
+PEEL, CUT = a_tool("peel", "Peel it."), a_tool("cut")
+GO = Request("You cook.", (PEEL, CUT), (User("Go."),))
+
+
+@pytest.fixture
+def server() -> Iterator[StandIn]:
+    with StandIn() as server:
+        yield server
+
+
+def body(request: Request, **options: Any) -> Json:
+    """Return the body of a request, once the strict server has taken it."""
+    made = OpenAI(MODEL, **options).body(request)
+    check(json.loads(json.dumps(made)))
+    return made
+
+
+def names(made: Json) -> list[str]:
+    return [tool["function"]["name"] for tool in made["tools"]]
+
+
+def after(*messages: Message) -> list[Json]:
+    """Return the messages that are sent behind the system's and the prompt."""
+    sent: list[Json] = body(replace(GO, messages=(User("Go."), *messages)))["messages"]
+    return sent[2:]
+
+
+# -- what is sent ---------------------------------------------------------------------------
+
+
+def test_a_first_request_has_the_system_the_prompt_and_the_tools() -> None:
+    assert body(GO) == {
+        "model": MODEL,
+        "messages": [
+            {"role": "system", "content": "You cook."},
+            {"role": "user", "content": "Go."},
+        ],
+        "tools": [
+            {"type": "function", "function": {"name": "cut", "parameters": dict(CUT.parameters)}},
+            {
+                "type": "function",
+                "function": {
+                    "name": "peel",
+                    "description": "Peel it.",
+                    "parameters": dict(PEEL.parameters),
+                },
+            },
+        ],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+
+
+def test_what_is_empty_is_left_out() -> None:
+    assert set(body(Request("", (), (User("Go."),)))) == {
+        "model",
+        "messages",
+        "stream",
+        "stream_options",
+    }
+    bare = Tool("bare", "", {})
+    function = body(Request("", (bare,), (User("Go."),)))["tools"][0]["function"]
+    assert function == {"name": "bare", "parameters": {"type": "object", "properties": {}}}
+
+
+def test_calls_without_text_are_answered_in_call_order_and_news_come_behind() -> None:
+    calls = (Call("a", "peel", {"n": 1}), Call("b", "cut", {"ü": None}))
+    results = (Result("a", '{"made": "P#1"}'), Result("b", '{"error": "no knife"}', True))
+    assert after(Assistant("", calls), Results(results, news="A tool is new.")) == [
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {
+                    "id": "a",
+                    "type": "function",
+                    "function": {"name": "peel", "arguments": '{"n": 1}'},
+                },
+                {
+                    "id": "b",
+                    "type": "function",
+                    "function": {"name": "cut", "arguments": '{"ü": null}'},
+                },
+            ],
+        },
+        {"role": "tool", "tool_call_id": "a", "content": '{"made": "P#1"}'},
+        {"role": "tool", "tool_call_id": "b", "content": '{"error": "no knife"}'},
+        {"role": "user", "content": "A tool is new."},
+    ]
+
+
+def test_an_error_says_so_in_its_content_since_there_is_no_field_for_it() -> None:
+    failed = Results((Result("a", "no knife", True), Result("b", '{"error": "x"}', True)))
+    sent = after(Assistant("", (Call("a", "cut"), Call("b", "cut"))), failed)
+    assert [json.loads(message["content"]) for message in sent[1:3]] == [
+        {"error": "no knife"},
+        {"error": "x"},
+    ]
+
+
+def test_turns_alternate_whatever_the_session_held() -> None:
+    said, nothing = Assistant("Yes."), Assistant("  ")
+    sent = after(User("And you?"), said, said, nothing, User(" "), User("Well?"), said)
+    assert [(message["role"], message["content"]) for message in sent] == [
+        ("assistant", "Yes."),
+        ("user", "Go on."),
+        ("assistant", "Yes."),
+        ("user", "Well?"),
+        ("assistant", "Yes."),
+        ("user", "Go on."),
+    ]
+
+
+def test_a_call_that_was_broken_or_misnamed_goes_back_in_a_form_that_servers_read() -> None:
+    calls = (
+        Call("a", "peel", {}, broken="the arguments are not valid JSON"),
+        Call("b", "no such tool!", {}),
+        Call("c", "", {}),
+        Call("d", "x" * 70, {}),
+    )
+    results = Results(tuple(Result(call.id, "no", True) for call in calls))
+    functions = [call["function"] for call in after(Assistant("", calls), results)[0]["tool_calls"]]
+    assert [function["arguments"] for function in functions] == ["{}"] * 4
+    assert [function["name"] for function in functions] == [
+        "peel",
+        "no_such_tool_",
+        "_",
+        "x" * 64,
+    ]
+
+
+def test_ids_of_other_models_that_are_too_long_stay_apart() -> None:
+    calls = (Call("x" * 50 + "1", "peel"), Call("x" * 50 + "2", "peel"))
+    results = Results(tuple(Result(call.id, "ok") for call in calls))
+    sent = after(Assistant("", calls), results)
+    ids = [call["id"] for call in sent[0]["tool_calls"]]
+    assert [message["tool_call_id"] for message in sent[1:3]] == ids
+    assert len(set(ids)) == 2
+
+
+@pytest.mark.parametrize("name", ["x" * 65, "peel it", "Potato#1", "schälen", ""])
+def test_a_tool_whose_name_no_server_takes_is_named_before_anything_is_sent(
+    server: StandIn, name: str
+) -> None:
+    with a_model(server) as model, pytest.raises(ModelError) as refused:
+        model(replace(GO, tools=(PEEL, a_tool(name))))
+    assert repr(name) in str(refused.value)
+    assert "at most 64" in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert server.asked == []
+
+
+def test_a_name_of_64_characters_is_taken() -> None:
+    assert body(replace(GO, tools=(a_tool("x" * 64),)))["tools"]
+
+
+def test_a_description_that_is_longer_than_openai_takes_is_told_by_the_system() -> None:
+    long = "Finds é.\n" + "- one more\n" * 200
+    made = body(replace(GO, tools=(a_tool("find", long), CUT)))
+    described = {tool["function"]["name"]: tool["function"] for tool in made["tools"]}
+    assert described["find"]["description"] == "Finds é. (More: see the system message.)"
+    system = made["messages"][0]
+    assert system == {"role": "system", "content": f"You cook.\n\nThe tool find: {long.strip()}"}
+
+
+def test_schemas_keep_their_definitions_and_patterns() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"p": {"$ref": "#/$defs/P"}, "o": {"type": "string", "pattern": "^P#[1-9]$"}},
+        "$defs": {"P": {"type": "object", "properties": {}}},
+        "required": ["p"],
+        "additionalProperties": False,
+    }
+    sent = body(replace(GO, tools=(Tool("peel", "", schema),)))
+    assert sent["tools"][0]["function"]["parameters"] == schema
+
+
+def test_tools_that_come_into_view_later_stand_behind_those_before() -> None:
+    first = body(Request("", tuple(map(a_tool, ("select", "b", "z"))), (User("Go."),)))
+    sent = tuple(Sent(0, t.name, t.description, t.parameters) for t in map(a_tool, "bz"))
+    more = Sent(0, "select", "", PEEL.parameters), Sent(1, "y", "", PEEL.parameters)
+    said = Assistant("Yes."), User("And?")
+    tools = tuple(map(a_tool, ("select", "a", "b", "c", "y", "z")))
+    later = body(Request("", tools, (User("Go."), *said), first=(*sent, *more), turn=2))
+    assert names(first) == ["b", "select", "z"]
+    assert names(later) == ["b", "z", "select", "y", "a", "c"]
+    assert later["messages"][: len(first["messages"])] == first["messages"]
+
+
+def test_a_tool_keeps_its_first_description_until_its_arguments_change() -> None:
+    sent = Sent(0, "peel", "At first.", PEEL.parameters), Sent(0, "cut", "At first.", {})
+    made = body(replace(GO, first=sent, turn=1))
+    assert names(made) == ["peel", "cut"]
+    functions = [tool["function"] for tool in made["tools"]]
+    assert functions[0]["description"] == "At first."
+    assert functions[1] == {"name": "cut", "parameters": dict(CUT.parameters)}
+
+
+def test_a_tool_that_is_not_offered_is_not_sent() -> None:
+    assert names(body(replace(GO, first=(Sent(0, "bake", "", {}),)))) == ["cut", "peel"]
+
+
+def test_further_fields_of_the_api_are_sent_as_they_are() -> None:
+    options = {"temperature": 0, "seed": 7, "parallel_tool_calls": False}
+    sent = body(GO, options=options)
+    assert {key: sent[key] for key in options} == options
+    assert "parallel_tool_calls" not in body(GO)
+
+
+def test_half_a_character_is_sent_as_one_that_is_whole() -> None:
+    broken = replace(GO, system="\ud83e", messages=(User("\udd54 Go."),))
+    assert json.dumps(body(broken), ensure_ascii=False).encode()
+
+
+def test_the_body_that_is_shown_is_the_body_that_is_sent(server: StandIn) -> None:
+    server.turns.append(says("here"))
+    with a_model(server) as model:
+        model(GO)
+        assert server.asked[0].body == model.body(GO)
+
+
+# -- what is answered -----------------------------------------------------------------------
+
+COOK = says("Zwei 🥔.", Use("peel", {"n": 1, "x": "a\u2028b"}), Use("cut", {"n": [1, {"ü": None}]}))
+
+
+@pytest.mark.parametrize("piece", [1, 3, 1000])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_calls_are_read_in_every_dialect(server: StandIn, dialect: str, piece: int) -> None:
+    server.turns.append(replace(COOK, dialect=dialect, piece=piece))
+    heard: list[str] = []
+    with a_near_model(server, on_text=heard.append) as model:
+        reply = model(GO)
+    assert [(call.tool, call.arguments, call.broken) for call in reply.calls] == [
+        ("peel", {"n": 1, "x": "a\u2028b"}, ""),
+        ("cut", {"n": [1, {"ü": None}]}, ""),
+    ]
+    assert (reply.text, reply.stop) == ("Zwei 🥔.", "tools")
+    assert "".join(heard) == "Zwei 🥔."
+    ids = [call.id for call in reply.calls]
+    assert ids == (["", ""] if dialect == "no ids" else ["call_0001", "call_0002"])
+
+
+@pytest.mark.parametrize(
+    "dialect", ["openai", "whole", "zero", "unnumbered", "names again", "stop"]
+)
+def test_an_id_used_twice_is_two_calls_all_the_same(server: StandIn, dialect: str) -> None:
+    uses = (Use("peel", {"n": 1}, id="a"), Use("peel", {"n": 2}, id="a"))
+    server.turns.append(says(*uses, dialect=dialect))
+    with a_near_model(server) as model:
+        assert [call.arguments for call in model(GO).calls] == [{"n": 1}, {"n": 2}]
+
+
+def test_one_call_without_arguments_has_none(server: StandIn) -> None:
+    server.turns.append(says(Use("peel", raw="")))
+    with a_near_model(server) as model:
+        assert model(GO).calls == (Call("call_0001", "peel", {}),)
+
+
+def test_the_one_call_that_replies_had_before_is_read_too(server: StandIn) -> None:
+    pieces = [{"name": "peel", "arguments": ""}, {"arguments": '{"n"'}, {"arguments": ": 1}"}]
+    raw = b"".join(encode(chunk({"function_call": piece})) for piece in pieces)
+    server.turns.append(Turn(raw=raw + encode(chunk({}, "function_call"))))
+    with a_near_model(server) as model:
+        assert model(GO) == Reply(calls=(Call("", "peel", {"n": 1}),), stop="tools")
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_what_it_thinks_aloud_is_shown_and_not_sent_back(server: StandIn, name: str) -> None:
+    server.turns.append(says("Yes.", thought="Hm, ja.", thought_field=name))
+    with a_near_model(server) as model:
+        reply = model(GO)
+    assert (reply.thought, reply.text, reply.raw) == ("Hm, ja.", "Yes.", None)
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_what_it_thinks_aloud_goes_back_where_that_is_asked_for(server: StandIn, name: str) -> None:
+    server.turns.append(says(Use("peel"), thought="Hm, ja.", thought_field=name))
+    with a_near_model(server, keep_thoughts=True) as model:
+        reply = model(GO)
+        said = Assistant(reply.text, reply.calls, reply.raw)
+        more = replace(GO, messages=(*GO.messages, said, Results((Result("call_0001", "ok"),))))
+        assert model.body(more)["messages"][2][name] == "Hm, ja."
+
+
+def test_the_same_thought_in_two_fields_is_told_once(server: StandIn) -> None:
+    both = encode(chunk({"reasoning": "Hm.", "reasoning_content": "Hm."}))
+    server.turns.append(Turn(raw=both + encode(chunk({"content": "Yes."}, "stop"))))
+    with a_near_model(server) as model:
+        assert model(GO).thought == "Hm."
+
+
+@pytest.mark.parametrize(
+    ("turn", "stop", "text"),
+    [
+        (says("Yes."), "end", "Yes."),
+        (says("Yes.", finish="tool_calls"), "end", "Yes."),
+        (says("Yes, b", finish="length"), "length", "Yes, b"),
+        (says("Yes, b", Use("peel", raw='{"n'), finish="length"), "length", "Yes, b"),
+        (says("Never", finish="content_filter"), "refused", "Never"),
+        (says(refusal="I can't."), "refused", "I can't."),
+        (says(""), "end", ""),
+    ],
+)
+def test_why_it_stopped_is_told(server: StandIn, turn: Turn, stop: str, text: str) -> None:
+    server.turns.append(turn)
+    with a_near_model(server) as model:
+        reply = model(GO)
+    assert (reply.stop, reply.text) == (stop, text)
+
+
+def test_text_that_ends_properly_needs_no_reason_but_calls_do(server: StandIn) -> None:
+    server.turns += [says("Yes.", finish=None), says("Yes.", Use("peel"), finish=None)]
+    with a_near_model(server) as model:
+        reply = model(GO)
+        assert (reply.text, reply.stop) == ("Yes.", "end")
+        with pytest.raises(ModelError, match="cut off"):
+            model(GO)
+
+
+@pytest.mark.parametrize(
+    ("usage", "told"),
+    [
+        ({"prompt_tokens": 9, "completion_tokens": 2}, Usage(9, 2)),
+        (
+            {
+                "prompt_tokens": 9,
+                "completion_tokens": 2,
+                "prompt_tokens_details": {"cached_tokens": 8, "cache_write_tokens": 1},
+            },
+            Usage(9, 2, 8, 1),
+        ),
+        ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 4}, Usage(9, 0, 4)),
+        ({"prompt_tokens": 9, "prompt_tokens_details": None}, Usage(9)),
+        ({"prompt_tokens": None, "completion_tokens": "2"}, Usage()),
+        (None, None),
+    ],
+)
+def test_tokens_are_counted(server: StandIn, usage: Json | None, told: Usage | None) -> None:
+    last = encode(chunk(None, usage=usage))
+    server.turns.append(Turn(raw=encode(chunk({"content": "Yes."}, "stop")) + last))
+    with a_near_model(server) as model:
+        assert model(GO).usage == told
+
+
+def test_what_begins_as_the_last_request_did_comes_from_the_servers_cache(server: StandIn) -> None:
+    server.turns += [says("Yes."), says("No.")]
+    long = replace(GO, system="You cook. " * 1000)
+    with a_model(server) as model:
+        first = model(long)
+        second = model(
+            replace(long, messages=(*long.messages, Assistant(first.text), User("Sure?")))
+        )
+    assert second.usage is not None
+    assert second.usage.cached / second.usage.input > 0.9
+
+
+def test_a_server_that_does_not_count_tokens_is_asked_once_more_without() -> None:
+    with StandIn([says("Yes."), says("No.")], counts=False) as server, a_model(server) as model:
+        model.patience = replace(model.patience, tries=2, sleep=lambda wait: None)
+        told: list[str] = []
+        model.on_wait = told.append
+        first = model(GO)
+        assert model(GO).attempts == ()
+    assert (first.text, first.usage) == ("Yes.", None)
+    assert first.attempts == (Attempt("the server does not count tokens in a stream", 0),)
+    assert len(told) == 1
+    assert ["stream_options" in heard.body for heard in server.asked] == [True, False, False]
+
+
+# -- where it is asked ----------------------------------------------------------------------
+
+
+def test_the_model_has_a_name_and_asks_for_nothing_before_its_first_call() -> None:
+    model = model_named("openai:gpt-6-sol")
+    assert isinstance(model, OpenAI)
+    assert (model.name, repr(model)) == ("openai:gpt-6-sol", "OpenAI('gpt-6-sol')")
+
+
+@pytest.mark.parametrize(
+    ("base_url", "key", "environment", "url", "sent"),
+    [
+        (None, None, {"OPENAI_API_KEY": "k"}, "https://api.openai.com/v1", "k"),
+        (None, "own", {"OPENAI_API_KEY": "k"}, "https://api.openai.com/v1", "own"),
+        ("http://localhost:11434", None, {}, "http://localhost:11434/v1", "none"),
+        ("http://localhost:11434/", None, {}, "http://localhost:11434/v1", "none"),
+        ("http://127.0.0.1:8080/v1/", None, {}, "http://127.0.0.1:8080/v1", "none"),
+        ("http://[::1]:8080/v1", None, {}, "http://[::1]:8080/v1", "none"),
+        ("http://192.168.1.9/api", None, {}, "http://192.168.1.9/api", "none"),
+        ("http://ollama:11434", None, {}, "http://ollama:11434/v1", "none"),
+        ("http://mini.local/v1", None, {}, "http://mini.local/v1", "none"),
+        ("http://localhost/v1", None, {"OPENAI_API_KEY": "k"}, "http://localhost/v1", "none"),
+        ("http://localhost/v1", "own", {}, "http://localhost/v1", "own"),
+        (None, None, {"OPENAI_BASE_URL": "http://localhost/v1"}, "http://localhost/v1", "none"),
+        (
+            None,
+            None,
+            {"OPENAI_BASE_URL": "http://localhost/v1", "OPENAI_API_KEY": "k"},
+            "http://localhost/v1",
+            "k",
+        ),
+        (
+            "https://api.example.org/v1",
+            None,
+            {"OPENAI_API_KEY": "k"},
+            "https://api.example.org/v1",
+            "k",
+        ),
+    ],
+)
+def test_a_server_is_found_and_gets_the_key_that_is_meant_for_it(
+    base_url: str | None, key: str | None, environment: dict[str, str], url: str, sent: str
+) -> None:
+    server = server_for(base_url, key, environment)
+    assert (server.url, server.key) == (url, sent)
+    assert "key" not in repr(server)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "why"),
+    [
+        (None, "OPENAI_API_KEY is not set.*OPENAI_BASE_URL.*http://localhost:11434/v1"),
+        ("https://api.example.org/v1", r"OPENAI_API_KEY is not set.*api\.example\.org"),
+        ("localhost:11434", "no address of a server.*http://localhost:11434/v1"),
+        ("ftp://localhost", "no address of a server"),
+        ("http://", "no address of a server"),
+        ("http://localhost:notaport", "no address of a server"),
+    ],
+)
+def test_what_has_to_be_set_is_said_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, base_url: str | None, why: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(ModelError, match=why) as told:
+        OpenAI(MODEL, base_url=base_url)(GO)
+    assert "\n" not in str(told.value)
+
+
+def test_without_the_sdk_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with pytest.raises(ModelError, match=r"pip install 'jupyter-toolcall\[openai\]'"):
+        OpenAI(MODEL, base_url="http://localhost/v1")(GO)
+
+
+def test_the_environment_names_the_server_and_the_key(
+    server: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server.turns.append(says("here"))
+    assert OpenAI(MODEL)(GO).text == "here"
+
+
+def test_a_server_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with StandIn([says("here")], key="none") as server:
+        assert OpenAI(MODEL, base_url=server.url)(GO).text == "here"
+        assert KEY not in str(server.asked)
+
+
+def test_a_server_of_ones_own_that_does_not_run_is_named(server: StandIn) -> None:
+    server.__exit__(None, None, None)
+    with pytest.raises(ModelError, match=f"no server answers at {server.url}: start it"):
+        OpenAI(MODEL, base_url=server.url)(GO)

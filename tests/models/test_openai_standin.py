@@ -1,0 +1,145 @@
+"""The stand-in for chat completions refuses what real servers refuse: one test for each rule."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from tests.standin.openai_rules import Refused, check
+
+Json = dict[str, Any]
+
+
+def call(call_id: str = "a", name: str = "peel", arguments: str = "{}") -> Json:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def calls(*given: Json) -> Json:
+    return {"role": "assistant", "content": None, "tool_calls": list(given)}
+
+
+def answer(call_id: str = "a") -> Json:
+    return {"role": "tool", "tool_call_id": call_id, "content": "ok"}
+
+
+def tool(name: str = "peel", **fields: Any) -> Json:
+    parameters = {"type": "object", "properties": {}}
+    return {"type": "function", "function": {"name": name, "parameters": parameters, **fields}}
+
+
+USER = {"role": "user", "content": "Go."}
+SYSTEM = {"role": "system", "content": "You peel."}
+SAID = {"role": "assistant", "content": "Yes."}
+GOOD: Json = {
+    "model": "m",
+    "messages": [SYSTEM, USER, calls(call(), call("b")), answer(), answer("b"), SAID, USER],
+    "tools": [tool()],
+    "stream": True,
+    "stream_options": {"include_usage": True},
+}
+
+
+def test_a_good_request_is_taken() -> None:
+    check(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("messages", "why"),
+    [
+        ([], "not empty"),
+        ([SYSTEM], "user message comes first"),
+        ([SAID, USER], "user message comes first"),
+        ([USER, SYSTEM], "at the beginning"),
+        ([USER, USER], "must alternate"),
+        ([USER, SAID, SAID, USER], "must alternate"),
+        ([USER, SAID], "last one is the assistant's"),
+        ([{"role": "robot", "content": "Go."}], "is no role"),
+        ([{"content": "Go."}], "is no role"),
+        (["Go."], "is no role"),
+        ([{"role": "user", "content": None}], "is a string"),
+        ([{"role": "user", "content": " "}], "is empty"),
+        ([{"role": "user", "content": "Go.", "mood": "good"}], "has no 'mood'"),
+        ([USER, {"role": "assistant", "content": None}, USER], "content or calls"),
+        ([USER, {"role": "assistant"}, USER], "content or calls"),
+        ([USER, calls(), USER], "not empty"),
+        ([USER, calls(call())], "no answer to a"),
+        ([USER, calls(call()), USER], "no answer to a"),
+        ([USER, calls(call(), call("b")), answer(), USER], "no answer to b"),
+        ([USER, calls(call(), call("b")), answer("b"), answer()], "answered before"),
+        ([USER, calls(call()), answer(), answer()], "no call before it"),
+        ([USER, answer()], "no call before it"),
+        ([USER, calls(call()), answer("z")], "no call before it"),
+        ([USER, calls(call()), {"role": "tool", "content": "ok"}], "has a tool_call_id"),
+        ([USER, calls(call()), answer() | {"content": None}], "is a string"),
+        ([USER, calls(call()), answer() | {"is_error": True}], "has no 'is_error'"),
+        ([USER, calls(call(), call()), answer()], "two calls with one id"),
+        ([USER, calls(call("")), answer("")], "1 to 40 characters"),
+        ([USER, calls(call("x" * 41)), answer("x" * 41)], "1 to 40 characters"),
+        ([USER, calls(call(name="a b")), answer()], "does not match"),
+        ([USER, calls(call(name="x" * 65)), answer()], "does not match"),
+        ([USER, calls(call(arguments="")), answer()], "no JSON object"),
+        ([USER, calls(call(arguments="[]")), answer()], "no JSON object"),
+        ([USER, calls(call(arguments='{"a": NaN}')), answer()], "no JSON object"),
+        ([USER, calls(call(arguments='{"a"')), answer()], "no JSON object"),
+        ([USER, calls({"id": "a", "function": {}}), answer()], "arguments as a string"),
+    ],
+)
+def test_a_history_that_is_not_exact_is_refused(messages: list[Any], why: str) -> None:
+    with pytest.raises(Refused) as refused:
+        check({**GOOD, "messages": messages})
+    assert why in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("tools", "why"),
+    [
+        ([], "not empty"),
+        ([tool(f"t{n}") for n in range(129)], "at most 128"),
+        ([{"name": "peel"}], "a function with a name"),
+        ([tool("")], "does not match"),
+        ([tool("x" * 65)], "does not match"),
+        ([tool("Potato#1")], "does not match"),
+        ([tool(), tool()], "unique"),
+        ([tool(description="")], "1 to 1024"),
+        ([tool(description="x" * 1025)], "1 to 1024"),
+        ([tool(input_schema={})], "unknown parameter"),
+        ([tool(parameters={"type": "object"})], "with properties"),
+        ([tool(parameters={"type": "string"})], "with properties"),
+        ([tool(parameters={"type": "object", "properties": {}, "anyOf": []})], "no anyOf"),
+    ],
+)
+def test_a_tool_that_is_not_exact_is_refused(tools: list[Any], why: str) -> None:
+    with pytest.raises(Refused) as refused:
+        check({**GOOD, "tools": tools})
+    assert why in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"model": ""}, "name a model"),
+        ({"stream": False}, "goes with stream"),
+        ({"system": "You peel."}, "Unknown parameter"),
+        ({"messages": "Go."}, "not empty"),
+    ],
+)
+def test_a_body_that_is_not_exact_is_refused(change: Json, why: str) -> None:
+    with pytest.raises(Refused) as refused:
+        check({**GOOD, **change})
+    assert why in refused.value.message
+
+
+@pytest.mark.parametrize("field", ["model", "messages"])
+def test_a_field_that_is_missing_is_refused(field: str) -> None:
+    body = deepcopy(GOOD)
+    del body[field]
+    with pytest.raises(Refused):
+        check(body)
+
+
+def test_a_choice_among_no_tools_is_refused() -> None:
+    body = {key: value for key, value in GOOD.items() if key != "tools"}
+    with pytest.raises(Refused):
+        check({**body, "tool_choice": "auto"})

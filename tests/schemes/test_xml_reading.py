@@ -1,0 +1,437 @@
+"""Calls spoken in XML, as models write them: what is read, and what a model is told of the rest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jupyter_toolcall import Tool, Toolbox
+from jupyter_toolcall.core.events import Call
+from jupyter_toolcall.core.state import START
+from jupyter_toolcall.schemes import Flat, Native
+from jupyter_toolcall.schemes.messages import Reply
+from tests.engine.test_linear_cost import work
+
+
+class WeatherTool:
+    """A class of tools, as the seed has it."""
+
+    name = "weather"
+    description = "Tells the weather."
+
+    def get_for_city(self, city: Annotated[str, "The city."], exact: bool = False) -> str:
+        """Tell the weather of one city."""
+        return f"{city}: fine"
+
+
+class Clock:
+    """A class of one function without parameters."""
+
+    def now(self) -> str:
+        """Tell the time."""
+        return "12:00"
+
+
+def note(
+    text: str = "",
+    count: int = 0,
+    part: float = 0.5,
+    names: list[str] | None = None,
+    data: dict[str, Any] | None = None,
+    maybe: str | None = None,
+    mixed: str | int | bool | list[int] | None = None,
+    shape: Literal["STICKS", "SLICES"] = "STICKS",
+    size: Literal[1, 2] = 1,
+) -> str:
+    """Take all kinds of values."""
+    return "ok"
+
+
+def stop() -> str:
+    """Take nothing."""
+    return "ok"
+
+
+BOX = Toolbox(WeatherTool(), Clock(), note, stop)
+NATIVE = Native(Flat())
+CITY = '<parameter name="city">Oslo</parameter>'
+CALL = f'<tool-call tool="weather" function="get_for_city">{CITY}</tool-call>'
+OSLO = ("weather_get_for_city", {"city": "Oslo"})
+
+
+def read(text: str, box: Toolbox = BOX) -> tuple[Call, ...]:
+    return NATIVE.read(Reply(text), START, box).calls
+
+
+def calls(text: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the calls of a text that can be read."""
+    return [(call.tool, call.arguments) for call in read(text) if not call.broken]
+
+
+def broken(text: str) -> list[str]:
+    """Return what is told of those that cannot."""
+    return [call.broken for call in read(text) if call.broken]
+
+
+def text_of(value: str, name: str = "text") -> Any:
+    """Return what a parameter's text is read as."""
+    said = f'<tool-call tool="note" function="note"><parameter name="{name}">{value}</parameter>'
+    [call] = read(f"<tool-calls>{said}</tool-call></tool-calls>")
+    assert not call.broken, call.broken
+    return call.arguments[name]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<tool-calls>{CALL}</tool-calls>",
+        f"I look.\n<tool-calls>\n  {CALL}\n</tool-calls>\nWait.",
+        "<tool_calls><call tool='weather' function='get_for_city'>"
+        "<parameter name='city'>Oslo</parameter></call></tool_calls>",
+        "<TOOL-CALLS>" + CALL.replace("tool-call", "Tool-Call").replace("meter", "METER"),
+        f"<ToolCalls>{CALL}</ToolCalls>",
+        CALL,
+        f"<tool-calls>{CALL}",
+        f"<tool-calls>{CALL.removesuffix('</tool-call>')}",
+        f"<tool-calls>{CALL.removesuffix('</tool-call>')}</tool-calls>\nNow I wait.",
+        f"{CALL.removesuffix('</tool-call>')}\nNow I wait.",
+        f"```xml\n<tool-calls>\n{CALL}\n</tool-calls>\n```",
+        f"**Calling:** `{CALL}`",
+        f"<tool-calls><!-- the weather -->{CALL}<!-- and no more --></tool-calls>",
+        '<tool-call tool="weather" function="get_for_city">'
+        '<parameter name="city" value="Oslo"/></tool-call>',
+        '<tool-call tool="weather" function="get_for_city">'
+        '<parameter name="city" value="Oslo"></parameter></tool-call>',
+        "<tool-call tool=weather function=get_for_city>"
+        "<parameter name=city value=Oslo/></tool-call>",
+        CALL.replace("Oslo", "\n      Oslo\n    "),
+        CALL.replace("Oslo", "<![CDATA[Oslo]]>"),
+        CALL.replace("Oslo", "\n  <![CDATA[Oslo]]>\n"),
+        CALL.replace("Oslo", "&#79;s&#x6C;o"),
+        CALL.replace("parameter", "param"),
+        f'< tool-call\n  function = "get_for_city"\n  tool = "weather" >{CITY}</ tool-call >',
+        f'<tool-call tool="weather_get_for_city">{CITY}</tool-call>',
+        f'<tool-call tool="weather">{CITY}</tool-call>',
+        f'<tool-call function="weather_get_for_city">{CITY}</tool-call>',
+        f'<tool-call tool="weather_get_for_city" function="get_for_city">{CITY}</tool-call>',
+        f'<tool-call tool="tools" function="weather_get_for_city">{CITY}</tool-call>',
+        f'<tool-call tool="Weather" function="get-for-city">{CITY}</tool-call>',
+        f'<tool-call tool="weather.get_for_city">{CITY}</tool-call>',
+        '<tool_call>{"name": "weather_get_for_city", "arguments": {"city": "Oslo"}}</tool_call>',
+        '<tool-call name="weather_get_for_city">{"city": "Oslo"}</tool-call>',
+    ],
+)
+def test_a_call_is_read_however_it_is_spelled(text: str) -> None:
+    assert calls(text) == [OSLO]
+    assert broken(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool-call tool="stop" function="stop"/>',
+        '<tool-call tool="stop" function="stop"></tool-call>',
+        '<tool-calls><tool-call tool="stop" function="stop"> </tool-call></tool-calls>',
+        '<tool-call tool="stop"/>',
+        '<tool-call function="stop"/>',
+        '<tool_call>{"name": "stop"}</tool_call>',
+    ],
+)
+def test_a_function_without_parameters_can_be_called(text: str) -> None:
+    assert calls(text) == [("stop", {})]
+
+
+def test_all_calls_of_all_blocks_are_read_in_their_order() -> None:
+    bergen = CALL.replace("Oslo", "Bergen")
+    text = f"One:<tool-calls>{CALL}\n{bergen}</tool-calls>\nTwo:<tool_calls>{CALL}</tool_calls>"
+    assert [arguments["city"] for _, arguments in calls(text)] == ["Oslo", "Bergen", "Oslo"]
+    ids = [call.id for call in read(text)]
+    assert ids == ["call_1_1", "call_1_2", "call_1_3"]
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("a & b < c", "a & b < c"),
+        ("a &amp; b &lt; c", "a & b < c"),
+        ("R&amp;D &#38; &unknown; &#xFFFFFFF;", "R&D & &unknown; &#xFFFFFFF;"),
+        ("?a=1&b=2&lt=3", "?a=1&b=2&lt=3"),
+        ("<b>bold</b>", "<b>bold</b>"),
+        ("<p>Fish &amp; chips</p>", "<p>Fish &amp; chips</p>"),
+        ("<svg><path d='M0 0'/></svg>", "<svg><path d='M0 0'/></svg>"),
+        ("<![CDATA[ <b>&amp;</b> ]]>", " <b>&amp;</b> "),
+        ("see <![CDATA[<b>]]> here", "see <b> here"),
+        ("<![CDATA[a]]]]><![CDATA[>b]]>", "a]]>b"),
+        ("<![CDATA[</parameter></tool-call>]]>", "</parameter></tool-call>"),
+        ("  Oslo  ", "Oslo"),
+        ("\n    def f():\n        return 1\n  ", "    def f():\n        return 1"),
+        ("", ""),
+        ('"quoted"', '"quoted"'),
+        ("false", "false"),
+        ("12", "12"),
+        ("```py\nx\n```", "```py\nx\n```"),
+        ("`code`", "`code`"),
+    ],
+)
+def test_a_text_is_what_was_meant_by_it(said: str, meant: str) -> None:
+    assert text_of(said) == meant
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "meant"),
+    [
+        ("count", " 12 ", 12),
+        ("count", "twelve", "twelve"),
+        ("part", "1e3", 1000.0),
+        ("names", '["a", "b"]', ["a", "b"]),
+        ("names", "[&quot;a&quot;]", ["a"]),
+        ("names", "null", None),
+        ("names", "", None),
+        ("data", '{"a": {"b": [1, null]}}', {"a": {"b": [1, None]}}),
+        ("maybe", "null", None),
+        ("maybe", "nullable", "nullable"),
+        ("maybe", '"null"', "null"),
+        ("maybe", "5", "5"),
+        ("mixed", "5", 5),
+        ("mixed", '"5"', "5"),
+        ("mixed", "true", True),
+        ("mixed", "[1, 2]", [1, 2]),
+        ("mixed", "five", "five"),
+        ("shape", "SLICES", "SLICES"),
+        ("size", "2", 2),
+    ],
+)
+def test_a_value_is_read_by_the_schema_of_its_parameter(name: str, said: str, meant: Any) -> None:
+    found = text_of(said, name)
+    assert (found, type(found)) == (meant, type(meant))
+
+
+@pytest.mark.parametrize(("said", "meant"), [("false", False), ("False", False), ("TRUE", True)])
+def test_false_is_false(said: str, meant: bool) -> None:
+    text = CALL.replace("</tool-call>", f'<parameter name="exact">{said}</parameter></tool-call>')
+    assert calls(text) == [("weather_get_for_city", {"city": "Oslo", "exact": meant})]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('<tool-calls><tool-call tool="weather"', "its first tag has no end"),
+        (CALL.replace("</parameter>", ""), "the parameter 'city' has no end"),
+        (CALL.replace("</parameter></tool-call>", ""), "the parameter 'city' has no end"),
+        (CALL.replace("Oslo", "<![CDATA[Oslo"), "the parameter 'city' has no end"),
+        (CALL.replace("Oslo", CALL), "write it inside <![CDATA[ and ]]>"),
+        (CALL.replace(' name="city"', ""), "a parameter has no name"),
+        (CALL.replace(CITY, CITY + CITY), "the parameter 'city' is given twice"),
+        (CALL.replace(CITY, "<city>Oslo</city>"), "text outside of its parameters: <city>"),
+        (CALL.replace(CITY, f"{CITY}</parameter>"), "a parameter ends that did not begin"),
+        ("<tool-calls></tool-calls>", "the block holds no <tool-call>"),
+        ("<tool-calls>weather(Oslo)</tool-calls>", "the block holds no <tool-call>"),
+        ("<tool-calls>", "the block holds no <tool-call>"),
+        ("I write <tool-calls> now.", "the block holds no <tool-call>"),
+        (f"<tool-call>{CITY}</tool-call>", "does not say which tool and which function"),
+        ('<tool_call>{"name": "stop"</tool_call>', "not valid JSON"),
+        (CALL.replace("weather", "wether"), "there is no tool 'wether'. Did you mean weather?"),
+        (
+            CALL.replace("get_for_city", "get_for_town"),
+            "the tool 'weather' has no function 'get_for_town'; there is get_for_city. "
+            "Did you mean get_for_city?",
+        ),
+        (
+            '<tool-call tool="note" function="note"><parameter name="names">a, b</parameter>',
+            'note: names: must be JSON, such as ["a", "b"]. As it stands, the arguments are not',
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_never_an_answer_and_says_why(text: str, told: str) -> None:
+    assert calls(text) == []
+    [said] = broken(text)
+    assert told in said
+
+
+def test_what_cannot_be_read_tells_how_to_write_it() -> None:
+    [said] = broken("<tool-calls>")
+    assert '<tool-call tool="TOOL" function="FUNCTION">' in said
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        CALL.replace("weather", "wether"),
+        CALL.replace("</parameter>", ""),
+        '<tool-call tool="weather" <b>',
+        "<tol-call tool='weather'></tol-call>",
+    ],
+)
+def test_beside_one_that_cannot_be_read_a_call_is_read(bad: str) -> None:
+    wrapped = f"<tool-calls>{CALL}{bad}</tool-calls>"
+    assert calls(wrapped) == [OSLO]
+    assert len(broken(wrapped)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is fine in Oslo.",
+        "To call a tool I write `<tool-calls>` and `<tool-call>` around it.",
+        "a < b and `<tool-call tool='x' function='y'>` is a tag.",
+        "<b>Bold</b> & <parameter name='x'>y</parameter>",
+        "<call>me</call> maybe",
+        "</tool-calls>",
+    ],
+)
+def test_what_speaks_of_tags_is_an_answer(text: str) -> None:
+    assert read(text) == ()
+    assert NATIVE.read(Reply(text), START, BOX) == Reply(text)
+
+
+def test_a_person_reads_the_text_without_its_calls() -> None:
+    text = f"I look.\n\n```xml\n<tool-calls>\n  {CALL}\n</tool-calls>\n```\n\nThen I wait."
+    reply = NATIVE.read(Reply(text), START, BOX)
+    assert (reply.text, reply.said) == (text, "I look.\n\nThen I wait.")
+    assert reply.stop == "tools"
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        *(CALL, f"<tool-calls>{CALL}", '<tool-call tool="stop"/>', "<tool-call"),
+        *(f"<![CDATA[{CALL}", f"<![CDATA[<tool-calls>{CALL}</tool-calls>"),
+    ],
+)
+def test_a_call_in_the_value_of_another_is_not_run(inner: str) -> None:
+    text = CALL.replace("Oslo", f"as in {inner}")
+    for whole in (text, f"<tool-calls>{text}</tool-calls>"):
+        assert calls(whole) == []
+        assert len(broken(whole)) == 1
+    [call] = read(CALL.replace("Oslo", f"<![CDATA[{inner}]]>"))
+    assert (call.arguments, call.broken) == ({"city": inner}, "")
+
+
+def test_so_many_calls_are_read_and_no_more() -> None:
+    found = read(CALL * 1000)
+    assert len(found) == 129
+    assert found[-1].broken.startswith("there are more than 128 calls")
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<tool-call",
+        "<tool-call>",
+        "<tool-calls>",
+        "`<tool-call`",
+        CALL,
+        CALL.replace("</parameter>", ""),
+        CALL.replace("Oslo", "<![CDATA["),
+        '<tool-call a="',
+        "<tool-call tool='stop' function='stop'/><!--\n",
+        "</tool-call>\n\n",
+    ],
+)
+@pytest.mark.parametrize("before", ["", "<tool-calls>", CALL.partition("Oslo")[0]])
+def test_reading_is_linear(unit: str, before: str) -> None:
+    def cost(size: int) -> int:
+        text = before + unit * (size // len(unit))
+        return work(lambda: read(text))
+
+    cost(1_000)
+    assert cost(80_000) < 4.4 * cost(20_000) + 1_000
+
+
+def test_a_call_with_no_end_of_parameters_is_read_at_once_and_wrong() -> None:
+    def text(size: int) -> str:
+        given = "".join(f'<parameter name="p{i}">1</parameter>' for i in range(size))
+        return f'<tool-calls><tool-call tool="stop">{given}</tool-call></tool-calls>'
+
+    [call] = read(text(129))
+    assert call.broken.startswith("there are more than 128 parameters")
+    assert read(text(128))[0].broken == ""
+    assert work(lambda: read(text(4_000))) < 4.4 * work(lambda: read(text(1_000))) + 1_000
+    assert broken(text(30_000))
+
+
+@pytest.mark.parametrize(
+    "unit", ["<tool-call", "<![CDATA[", "\n ", "<call ", "<tool-call '\"", "<!--"]
+)
+def test_a_megabyte_of_nothing_is_read_at_once(unit: str) -> None:
+    block = "<tool-calls>" + CALL.partition("Oslo")[0]
+    assert broken(block + unit * (1_000_000 // len(unit)))
+
+
+# -- laws -------------------------------------------------------------------------------
+
+HARD = (
+    *("]]>", "&lt;", "&amp;amp;", " a", "a\n", "\n\n", "<b>", "</parameter>", "null", "5", '"5"'),
+    *("", "<tool-call", "<![CDATA[", "\t", "\x00", "`", "true", "[1]", "'\""),
+)
+WORDS = st.text(max_size=30) | st.sampled_from(HARD)
+NUMBERS = st.integers(-(10**18), 10**18)
+DATA = st.recursive(
+    st.none() | st.booleans() | NUMBERS | st.floats(allow_nan=False, allow_infinity=False) | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
+    max_leaves=6,
+)
+ARGUMENTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "text": WORDS,
+        "count": NUMBERS,
+        "part": st.floats(allow_nan=False, allow_infinity=False),
+        "names": st.none() | st.lists(WORDS, max_size=3),
+        "data": st.none() | st.dictionaries(WORDS, DATA, max_size=3),
+        "maybe": st.none() | WORDS,
+        "mixed": st.none() | WORDS | NUMBERS | st.booleans() | st.lists(NUMBERS, max_size=3),
+        "shape": st.sampled_from(["STICKS", "SLICES"]),
+        "size": st.sampled_from([1, 2]),
+    },
+)
+
+
+def written(*said: Call, box: Toolbox = BOX) -> str:
+    return NATIVE.read(Reply(calls=said), START, box).text
+
+
+@settings(deadline=None)
+@given(st.lists(ARGUMENTS, min_size=1, max_size=3), WORDS)
+def test_what_is_written_is_read_back(many: list[dict[str, Any]], city: str) -> None:
+    said = [("note", each) for each in many] + [("weather_get_for_city", {"city": city})]
+    text = written(*(Call(str(place), *each) for place, each in enumerate(said)))
+    found = [(call.tool, call.arguments) for call in read(text) if not call.broken]
+    assert repr(found) == repr(said)
+
+
+NAMES = st.from_regex(r"[A-Za-z0-9_-]{1,12}", fullmatch=True)
+
+
+@settings(deadline=None)
+@given(NAMES, NAMES, st.dictionaries(WORDS.filter(str.strip), WORDS, max_size=3))
+def test_any_name_is_read_back(group: str, function: str, arguments: dict[str, str]) -> None:
+    names = {key.strip(): value for key, value in arguments.items()}
+    schema = {"type": "object", "properties": {key: {"type": "string"} for key in names}}
+    box = Toolbox(Tool(f"{group}_{function}", "", schema, group=group))
+    [call] = read(written(Call("1", f"{group}_{function}", names), box=box), box)
+    assert (call.tool, call.arguments, call.broken) == (f"{group}_{function}", names, "")
+
+
+SHARDS = st.text("<>/=\"'& tolcarpmen-_![]DAT", max_size=8) | st.sampled_from(
+    ["<tool-call", "</parameter>", "<parameter name='x'>", "<![CDATA[", "]]>", "<!--", "{"]
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(ARGUMENTS, st.data())
+def test_no_damage_makes_an_answer_of_a_call(
+    arguments: dict[str, Any], data: st.DataObject
+) -> None:
+    whole = written(Call("1", "note", arguments), Call("2", "stop"))
+    start = data.draw(st.integers(0, len(whole)))
+    end = data.draw(st.integers(start, min(len(whole), start + 40)))
+    text = whole[:start] + data.draw(SHARDS) + whole[end:]
+    found = read(text)
+    opened = re.search(r"<tool-calls?(?![\w-])", re.sub(r"`<[^`\n<]*`", "", text))
+    assert found or not opened

@@ -1,0 +1,283 @@
+"""Endpoint definitions over real HTTP: what is sent, what comes back, what is not let through."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Tool, Toolbox, from_definition
+from jupyter_toolcall.core.errors import DefinitionError
+from tests.standin.web import Answer, Asked, Web
+
+PARAMETERS = {
+    "name": {"type": "string"},
+    "n": {"type": "integer"},
+    "tags": {"type": "array"},
+    "more": {"type": "object"},
+    "yes": {"type": "boolean"},
+}
+JSON = {"Content-Type": "application/json; charset=utf-8"}
+
+
+def definition(web: Web, method: str, location: str, path: str = "/x", **more: Any) -> Any:
+    endpoint = {"url": f"{web.url}{path}", "method": method, "argument_location": location, **more}
+    function = {"name": "call", "description": "Call it.", "parameters": PARAMETERS}
+    return {"type": "endpoint", "tool": {"function": function}, "endpoint": endpoint}
+
+
+def called(tool: Tool, arguments: dict[str, Any]) -> Session:
+    model = Scripted([("call", arguments), "done"])
+    return Session(Toolbox(tool), model, scheme="flat", approve="all").tell("go")
+
+
+def asked(
+    method: str, location: str, arguments: dict[str, Any], path: str = "/x", **more: Any
+) -> Asked:
+    """Return what a server was asked by a call with these arguments."""
+    with Web() as web:
+        made = {**definition(web, method, location, path), **more}
+        session = called(from_definition(made, allow_hosts=(web.host,)), arguments)
+    assert session.calls[0].error == ""
+    (found,) = web.asked
+    return found
+
+
+def answered(answer: Answer | Callable[[Asked], Answer], **more: Any) -> Any:
+    """Return the result of a call that a server answers so, or else its error."""
+    routes = answer if callable(answer) else lambda asked: answer
+    with Web(routes) as web:
+        made = definition(web, "get", "query", **more)
+        call = called(from_definition(made, allow_hosts=(web.host,)), {}).calls[0]
+    return call.error if call.status == "failed" else call.result
+
+
+# -- where arguments stand --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["post", "put"])
+def test_a_body_is_json(method: str) -> None:
+    arguments = {"name": "Ann ☃", "tags": ["a", 1], "more": {"k": None}, "yes": False}
+    found = asked(method, "body", arguments)
+    assert (found.method, found.path) == (method.upper(), "/x")
+    assert found.headers["content-type"] == "application/json"
+    assert json.loads(found.body) == arguments
+
+
+def test_a_form_is_in_the_body() -> None:
+    found = asked("post", "form", {"name": "a&b=c ☃", "n": 7, "yes": True})
+    assert found.headers["content-type"] == "application/x-www-form-urlencoded"
+    assert found.body == b"name=a%26b%3Dc+%E2%98%83&n=7&yes=true"
+
+
+@pytest.mark.parametrize("method", ["get", "post", "put", "delete"])
+def test_a_query_is_in_the_url(method: str) -> None:
+    arguments = {"name": "a&b#c?/", "tags": ["x", 2], "more": {"k": 1}, "yes": False}
+    found = asked(method, "query", arguments)
+    assert found.method == method.upper()
+    assert found.path == "/x?name=a%26b%23c%3F%2F&tags=x&tags=2&more=%7B%22k%22%3A1%7D&yes=false"
+    assert found.body == b""
+
+
+def test_a_query_goes_behind_the_one_that_is_there() -> None:
+    assert asked("get", "query", {"n": 1}, "/x?key=v").path == "/x?key=v&n=1"
+
+
+def test_no_argument_is_no_query() -> None:
+    assert asked("get", "query", {}).path == "/x"
+
+
+def test_a_path_takes_what_it_names_and_the_rest_is_a_query() -> None:
+    found = asked("get", "path", {"name": "Ann", "n": 7, "yes": True}, "/people/{name}/{n}/x")
+    assert found.path == "/people/Ann/7/x?yes=true"
+
+
+@pytest.mark.parametrize(
+    ("said", "sent"),
+    [
+        ("a b", "a%20b"),
+        ("../../admin", "..%2F..%2Fadmin"),
+        ("x?admin=1#y", "x%3Fadmin%3D1%23y"),
+        ("a%2Fb", "a%252Fb"),
+        ("x@evil.example:80", "x%40evil.example%3A80"),
+        ("Zoë\n", "Zo%C3%AB%0A"),
+        ("{n}", "%7Bn%7D"),
+        ("a\\b", "a%5Cb"),
+    ],
+)
+def test_an_argument_can_neither_leave_nor_end_its_part_of_the_path(said: str, sent: str) -> None:
+    assert asked("get", "path", {"name": said}, "/p/{name}/end").path == f"/p/{sent}/end"
+
+
+@pytest.mark.parametrize("said", ["..", ".", "", " "])
+def test_a_step_up_is_no_part_of_a_path(said: str) -> None:
+    with Web() as web:
+        made = definition(web, "get", "path", "/p/{name}/end")
+        call = called(from_definition(made, allow_hosts=(web.host,)), {"name": said}).calls[0]
+    assert f"name: {said!r} cannot stand in the path of a URL" in call.error
+    assert not web.asked
+
+
+@pytest.mark.parametrize("arguments", [{}, {"tags": ["a"]}, {"more": {}}])
+def test_what_a_path_needs_has_to_be_a_word(arguments: dict[str, Any]) -> None:
+    (name,) = arguments or {"name": None}
+    with Web() as web:
+        made = definition(web, "get", "path", f"/p/{{{name}}}")
+        call = called(from_definition(made, allow_hosts=(web.host,)), arguments).calls[0]
+    assert f"{name}: stands in the URL, so it has to be a text or a number" in call.error
+
+
+def test_defaults_are_sent_and_what_is_removed_is_not() -> None:
+    defaults = {"name": "@remove", "city": "@override The {name}", "env": "{vars.env}"}
+    with Web() as web:
+        made = {**definition(web, "get", "query"), "defaults": defaults}
+        tool = from_definition(made, allow_hosts=(web.host,), variables={"env": "test"})
+        session = called(tool, {"name": "Bronx"})
+    assert web.asked[0].path == "/x?city=The+Bronx&env=test"
+    assert session.calls[0].arguments == {"city": "The Bronx", "env": "test"}
+
+
+# -- what an answer means -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "result"),
+    [
+        (Answer(b'{"a": [1, null]}', headers=JSON), {"a": [1, None]}),
+        (Answer(b"7", 201, {"Content-Type": "application/problem+json"}), 7),
+        (Answer(b'{"a": 1}', headers={"Content-Type": "text/plain"}), '{"a": 1}'),
+        (Answer("naïve".encode(), headers={"Content-Type": "text/html"}), "naïve"),
+        (Answer(b"caf\xe9", headers={"Content-Type": "text/plain; charset=latin-1"}), "café"),
+        (Answer(b"no type"), "no type"),
+        (Answer(b"", 204), None),
+    ],
+)
+def test_json_is_data_and_text_is_text(answer: Answer, result: Any) -> None:
+    assert answered(answer) == result
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Answer(b'{"error": "no\nsuch"}', 404, JSON), '404 Not Found: {"error": "no such"}'),
+        (Answer(b"", 500), "500 Internal Server Error"),
+        (Answer(b"x" * 5000, 503), f"503 Service Unavailable: {'x' * 500}…"),
+        (Answer(b"who?", 499), "499: who?"),
+        (Answer(b"as before", 304), "304 Not Modified"),
+    ],
+)
+def test_a_status_that_says_failure_is_a_failure(answer: Answer, said: str) -> None:
+    with Web(lambda asked: answer) as web:
+        tool = from_definition(definition(web, "get", "query"), allow_hosts=(web.host,))
+        call = called(tool, {"name": "secret"}).calls[0]
+    assert call.status == "failed"
+    assert call.error == f"GET /x answered {said}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Answer(b"<html>", headers=JSON), "the answer is no JSON: '<html>'"),
+        (Answer(b"[" * 100_000, headers=JSON), "the answer is no JSON"),
+        (Answer(b"\x89PNG\0\0", headers={"Content-Type": "image/png"}), "image/png data, neither"),
+    ],
+)
+def test_what_is_neither_json_nor_text_is_a_failure(answer: Answer, said: str) -> None:
+    assert said in answered(answer)
+
+
+# -- what is not let through ----------------------------------------------------------------
+
+
+def test_without_allowed_hosts_nothing_is_sent_and_the_error_says_what_to_write() -> None:
+    with Web() as web:
+        call = called(from_definition(definition(web, "get", "query")), {}).calls[0]
+    assert call.status == "failed"
+    assert call.error == (
+        f'{web.host} is not allowed; from_definition(..., allow_hosts=("{web.host}",)) allows it'
+    )
+    assert not web.asked
+
+
+@pytest.mark.parametrize("hosts", [7, [7], ["https://a.example/"], "a b", [""]])
+def test_what_is_no_host_is_refused_when_the_definition_is_read(hosts: Any) -> None:
+    with Web() as web, pytest.raises(DefinitionError, match="allow_hosts: "):
+        from_definition(definition(web, "get", "query"), allow_hosts=hosts)
+
+
+def test_one_host_may_be_given_as_it_is() -> None:
+    with Web() as web:
+        tool = from_definition(definition(web, "get", "query"), allow_hosts="127.0.0.1")
+        assert called(tool, {}).calls[0].result == "hello"
+
+
+@pytest.mark.parametrize("goes_to", ["http://169.254.169.254/latest", "http://localhost:{port}/"])
+def test_a_redirect_to_a_host_that_was_not_named_is_not_followed(goes_to: str) -> None:
+    with Web() as web:
+        there = goes_to.format(port=web.port)
+        web.routes = lambda asked: Answer(b"", 302, {"Location": there})
+        tool = from_definition(definition(web, "get", "query"), allow_hosts=(web.host,))
+        call = called(tool, {}).calls[0]
+    assert call.error.startswith(f"{web.host} redirects to ")
+    assert "is not allowed" in call.error
+    assert len(web.asked) == 1
+
+
+def test_a_redirect_on_the_same_server_is_followed() -> None:
+    def routes(asked: Asked) -> Answer:
+        if asked.path == "/there":
+            return Answer(b"there")
+        return Answer(b"", 303, {"Location": "/there"})
+
+    assert answered(routes) == "there"
+
+
+def test_an_endless_answer_is_cut_off() -> None:
+    assert "answered more than 5,000,000 bytes" in answered(
+        lambda asked: Answer(iter(lambda: b"x" * 100_000, None))
+    )
+
+
+def test_a_small_answer_that_unpacks_to_a_large_one_is_cut_off() -> None:
+    bomb = gzip.compress(b"\0" * 50_000_000)
+    assert len(bomb) < 60_000
+    assert "answered more than 5,000,000 bytes" in answered(
+        Answer(bomb, headers={"Content-Encoding": "gzip"})
+    )
+
+
+def test_the_timeout_of_a_definition_is_for_the_whole_answer() -> None:
+    with Web() as web:
+        web.routes = lambda asked: Answer(web.until_closed())
+        made = definition(web, "get", "query", timeout=0.3)
+        call = called(from_definition(made, allow_hosts=(web.host,)), {}).calls[0]
+    assert call.error == f"{web.host} gave no whole answer within 0.3 seconds"
+
+
+def test_an_interrupt_ends_a_call_that_waits_and_the_session_goes_on() -> None:
+    def body(web: Web) -> Iterable[bytes]:
+        signal.raise_signal(signal.SIGINT)
+        yield from web.until_closed()
+
+    with Web() as web:
+        web.routes = lambda asked: Answer(body(web))
+        tool = from_definition(definition(web, "get", "query"), allow_hosts=(web.host,))
+        session = Session(
+            Toolbox(tool), Scripted([("call", {}), "done"]), scheme="flat", approve="all"
+        )
+        with pytest.raises(KeyboardInterrupt):
+            session.tell("go")
+        assert session.calls[0].status == "interrupted"
+        assert session.run().text == "done"
+
+
+def test_a_secret_that_a_server_echoes_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERVICE_TOKEN", "tok-1234567890")
+    for status in (200, 401):
+        said = str(answered(Answer(b"your token is tok-1234567890", status)))
+        assert "tok-1234567890" not in said
+        assert "{secret:SERVICE_TOKEN}" in said

@@ -1,0 +1,188 @@
+"""Dagger's real schema, served by an engine that answers any field with how it was reached."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphql import GraphQLSchema, build_schema, introspection_from_schema
+
+from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
+from tests.standin.graphql_server import Server, engine, serving
+
+NAME = "dagger-2025-04.graphqls"
+FILE = Path(
+    os.environ.get("JUPYTER_TOOLCALL_DAGGER_SCHEMA")
+    or Path(__file__).parents[3] / "shared" / "data" / NAME
+)
+pytestmark = pytest.mark.skipif(
+    not FILE.exists(),
+    reason=f"{NAME} is not here; JUPYTER_TOOLCALL_DAGGER_SCHEMA may name Dagger's schema",
+)
+
+
+@pytest.fixture(scope="module")
+def sdl() -> str:
+    return FILE.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def schema(sdl: str) -> GraphQLSchema:
+    return build_schema(sdl)
+
+
+@pytest.fixture
+def server(schema: GraphQLSchema) -> Iterator[Server]:
+    with serving(schema, resolver=engine) as found:
+        yield found
+
+
+@pytest.fixture
+def box(server: Server, sdl: str) -> Toolbox:
+    return from_graphql(sdl, endpoint=server.url)
+
+
+def tell(box: Toolbox, *script: Any, **options: Any) -> Session:
+    given: dict[str, Any] = {"scheme": "flat", "approve": "all", **options}
+    return Session(box, Scripted([*script, "done"]), **given).tell("go")
+
+
+CHAIN = [
+    ("container", {}),
+    ("Container_from", {"address": "alpine"}),
+    ("Container_withExec", {"args": ["go", "build"]}),
+]
+
+
+def test_the_whole_schema_becomes_tools(box: Toolbox, schema: GraphQLSchema) -> None:
+    assert len(box) == 385
+    assert len(box.kinds) == 44
+    names = set(box.names)
+    assert {"container", "Container_from", "Container_import", "Directory_withFiles"} <= names
+    assert not [name for name in names if name.endswith("_id") or name.startswith("load")]
+    assert not names & {"setSecretFile", "Container_sync"}
+    assert max(map(len, names)) == 42
+
+
+def test_sdl_and_introspection_say_the_same(sdl: str, schema: GraphQLSchema) -> None:
+    data = introspection_from_schema(schema)
+    one, two = from_graphql(sdl), from_graphql(dict(data))
+    assert sorted(one.names) == sorted(two.names)
+    for tool in one:
+        assert json.dumps(tool.definition()) == json.dumps(two[tool.name].definition())
+
+
+def test_a_chain_to_stdout_sends_one_request(box: Toolbox, server: Server) -> None:
+    session = tell(box, *CHAIN, ("Container_stdout", {}))
+    assert [call.status for call in session.calls] == ["succeeded"] * 4
+    assert server.queries == [
+        '{ container { from(address: "alpine") { withExec(args: ["go", "build"]) { stdout } } } }'
+    ]
+    assert str(session["Container#3"]) == 'container.from("alpine").withExec(["go", "build"])'
+
+
+def test_only_what_sends_waits_for_a_person(box: Toolbox, server: Server) -> None:
+    session = tell(box, *CHAIN, ("Container_stdout", {}), approve="ask")
+    assert [call.tool for call in session.pending] == ["Container_stdout"]
+    assert server.queries == []
+
+
+def test_lists_of_objects_input_objects_and_optional_objects_work(
+    box: Toolbox, server: Server
+) -> None:
+    session = tell(
+        box,
+        ("directory", {}),
+        ("Directory_file", {"path": "a"}),
+        ("Directory_file", {"path": "b"}),
+        ("Directory_withFiles", {"path": "/", "sources": ["File#1", "File#2"]}),
+        ("Directory_dockerBuild", {"buildArgs": [{"name": "X", "value": "1"}], "secrets": []}),
+        ("cacheVolume", {"key": "go"}),
+        (
+            "Container_withMountedCache",
+            {"path": "/c", "cache": "$CacheVolume", "sharing": "LOCKED"},
+        ),
+        (
+            "Container_withMountedCache",
+            {"path": "/d", "cache": "$CacheVolume", "source": "Directory#2"},
+        ),
+        ("Container_asService", {}),
+        ("host", {}),
+        ("Host_tunnel", {"service": "Service#1", "ports": [{"backend": 80, "protocol": "UDP"}]}),
+        ("Service_endpoint", {}),
+    )
+    assert [call.error for call in session.calls if call.status != "succeeded"] == []
+    last = server.queries[-1]
+    assert "ports: [{backend: 80, protocol: UDP}]" in last
+    asked = "\n".join(server.queries)
+    for part in (
+        'withFiles(path: "/", sources: ["/directory/file(path: \\"a\\")/id"',
+        'dockerBuild(buildArgs: [{name: "X", value: "1"}], secrets: [])',
+        "sharing: LOCKED",
+        'withMountedCache(path: "/d", cache: "/cacheVolume(key: \\"go\\"',
+    ):
+        assert part in asked
+    assert len(server.queries) == len(set(server.queries)), "an id was asked for twice"
+
+
+def test_lists_are_found_by_ids_and_void_is_null(box: Toolbox, server: Server) -> None:
+    session = tell(
+        box,
+        *CHAIN,
+        ("Container_envVariables", {}),
+        ("EnvVariable_name", {"EnvVariable": "EnvVariable#2"}),
+        ("Container_exitCode", {}),
+        ("Container_platform", {}),
+        ("Container_entrypoint", {}),
+    )
+    assert session.calls[3].result == ["EnvVariable#1", "EnvVariable#2"]
+    assert server.queries[1].startswith("{ loadEnvVariableFromID(id:")
+    assert session.calls[5].result == 7
+    assert isinstance(session.calls[7].result, list)
+
+
+def test_a_whole_session_selects_builds_saves_and_replays(box: Toolbox, server: Server) -> None:
+    names = ["container", "directory", "Directory_withNewFile", "Container_from"]
+    more = ["Container_withDirectory", "Container_withExec", "Container_stdout"]
+    script: list[Any] = [
+        ("selectTools", {"tools": names}),
+        [
+            ("container", {}),
+            ("directory", {}),
+        ],
+        ("Directory_withNewFile", {"path": "main.go", "contents": "package main"}),
+        ("Container_from", {"address": "golang"}),
+        ("selectTools", {"tools": more}),
+        ("Container_withDirectory", {"path": "/src", "directory": "$Directory"}),
+        ("Container_withExec", {"args": ["go", "build"], "expect": "ANY"}),
+        ("Container_stdout", {}),
+        ("save", {"built": "$Container"}),
+    ]
+    outputs = {"built": (box.type_named("Container"), "the built container")}
+    session = tell(box, *script, scheme="select", outputs=outputs)
+    assert [call.error for call in session.calls if call.status != "succeeded"] == []
+    assert "withExec" in str(session.outputs["built"])
+    assert session.deps("Container#3") == ("Container#2", "Directory#2")
+    assert len(server.queries) == 2
+
+    entries = len(session.journal)
+    session.replay().run()
+    assert (len(session.journal), len(server.queries)) == (entries, 2)
+
+    [exec_call] = [call for call in session.calls if call.tool == "Container_withExec"]
+    edited = session.edit(exec_call, args=["go", "test"], Container="Container#3").run()
+    assert len(server.queries) == 3
+    assert 'withExec(args: ["go", "test"], expect: ANY) { stdout }' in server.queries[2]
+    assert edited.calls[-2].result != session.calls[-2].result
+
+
+def test_the_list_of_tools_is_a_small_part_of_all_definitions(box: Toolbox) -> None:
+    def size(scheme: str) -> int:
+        request = Session(box, None, scheme=scheme).ask("go").cursor.request
+        return len(json.dumps([tool.definition() for tool in request.tools]))
+
+    assert size("select") <= size("flat") / 10

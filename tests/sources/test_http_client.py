@@ -1,0 +1,539 @@
+"""The one limits to the network: what goes through it, what does not, and what is said then."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import threading
+import zlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall.core.errors import CallError, DefinitionError
+from jupyter_toolcall.sources.allowed_hosts import RequestLimits
+from jupyter_toolcall.sources.http_client import Response, send
+from tests.standin.web import Answer, Asked, Web
+
+Resolving = Callable[[dict[str, list[str]]], list[str]]
+
+
+@pytest.fixture
+def resolving(monkeypatch: pytest.MonkeyPatch) -> Resolving:
+    """Names of these hosts lead to these addresses; returns what was looked up."""
+
+    def names(known: dict[str, list[str]]) -> list[str]:
+        looked_up: list[str] = []
+        real = socket.getaddrinfo
+
+        def getaddrinfo(host: Any, port: Any, *args: Any, **more: Any) -> list[Any]:
+            if host not in known:
+                return list(real(host, port, *args, **more))
+            looked_up.append(host)
+            return [found for ip in known[host] for found in real(ip, port, *args, **more)]
+
+        monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+        return looked_up
+
+    return names
+
+
+def refusal(limits: RequestLimits, url: str, method: str = "GET", **more: Any) -> str:
+    with pytest.raises(CallError) as caught:
+        send(limits, method, url, **more)
+    said = str(caught.value)
+    assert "\n" not in said
+    return said
+
+
+# -- where a request may go -------------------------------------------------------------
+
+
+def test_an_answer_has_its_status_its_headers_and_its_body() -> None:
+    kind = {"Content-Type": "text/plain; charset=latin-1"}
+    with Web(lambda asked: Answer(b"caf\xe9", 418, kind)) as web:
+        answer = send(RequestLimits((web.host,)), "GET", f"{web.url}/tea?x=1")
+    assert (answer.status, answer.body, answer.media_type) == (418, b"caf\xe9", "text/plain")
+    assert answer.text == "café"
+    assert web.asked[0].path == "/tea?x=1"
+
+
+def test_text_of_an_unknown_encoding_is_read_as_far_as_it_goes() -> None:
+    answer = Response(200, {"content-type": "text/plain; charset=klingon"}, b"ok\xff")
+    assert answer.text == "ok\ufffd"
+
+
+def test_without_a_named_host_nothing_is_allowed_and_the_error_says_what_to_write() -> None:
+    with Web() as web:
+        said = refusal(RequestLimits(), web.url)
+    assert f'from_definition(..., allow_hosts=("{web.host}",))' in said
+    assert not web.asked
+
+
+def test_the_error_keeps_the_hosts_that_are_named_already() -> None:
+    said = refusal(
+        RequestLimits(("a.example",), allow_hint="Session(..., hosts={})"), "https://b.example/x"
+    )
+    assert said == (
+        'b.example is not allowed; Session(..., hosts=("a.example", "b.example")) allows it'
+    )
+
+
+@pytest.mark.parametrize("named", ["127.0.0.1", "127.0.0.1:{port}", "LOCALHOST", "localhost."])
+def test_a_host_is_named_with_its_port_or_with_any(named: str) -> None:
+    with Web() as web:
+        host = "localhost" if "local" in named.lower() else "127.0.0.1"
+        limits = RequestLimits((named.format(port=web.port),))
+        assert send(limits, "GET", f"http://{host}:{web.port}").body == b"hello"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:1/",
+        "http://127.0.0.2:{port}/",
+        "http://2130706433:{port}/",
+        "http://127.1:{port}/",
+        "http://[::ffff:127.0.0.1]:{port}/",
+        "http://127.0.0.1.evil.example:{port}/",
+        "http://evil.example:{port}/127.0.0.1",
+        "http://evil.example#@127.0.0.1:{port}/",
+    ],
+)
+def test_another_host_or_port_is_not_the_one_that_was_named(url: str) -> None:
+    with Web() as web:
+        assert "is not allowed" in refusal(RequestLimits((web.host,)), url.format(port=web.port))
+    assert not web.asked
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("file:///etc/passwd", "begins with https://"),
+        ("ftp://127.0.0.1/x", "begins with https://"),
+        ("/x", "begins with https://"),
+        ("", "begins with https://"),
+        ("http:///x", "begins with https://"),
+        ("http://[::1/", "is no URL"),
+        ("http://me:secret@127.0.0.1/", "holds a password"),
+        ("http://evil.example\\@127.0.0.1/", "holds a password"),
+    ],
+)
+def test_what_is_no_plain_url_of_the_web_is_refused(url: str, said: str) -> None:
+    found = refusal(RequestLimits(("127.0.0.1",)), url)
+    assert said in found
+    assert "secret" not in found
+
+
+@pytest.mark.parametrize("host", ["", "https://a.example", "a.example/x", "a b", "me@a.example"])
+def test_what_is_no_host_cannot_be_allowed(host: str) -> None:
+    with pytest.raises(DefinitionError, match=r'is no host; give "api\.example\.org"'):
+        RequestLimits((host,))
+
+
+PRIVATE = [
+    "127.0.0.1",
+    "10.0.0.1",
+    "172.16.0.1",
+    "192.168.1.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "0.0.0.0",
+    "224.0.0.1",
+    "240.0.0.1",
+    "255.255.255.255",
+    "::1",
+    "::",
+    "fe80::1",
+    "fd00::1",
+    "fec0::1",
+    "ff02::1",
+    "::ffff:127.0.0.1",
+    "::ffff:169.254.169.254",
+    "64:ff9b::7f00:1",
+    "2002:7f00:1::",
+    "2001:0:1:2:3:4:5:6",
+]
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+def test_a_public_name_leads_to_no_private_address(address: str, resolving: Resolving) -> None:
+    looked_up = resolving({"api.example.org": ["93.184.216.34", address]})
+    said = refusal(RequestLimits(("api.example.org",)), "http://api.example.org/")
+    assert f"leads to the private address {address}, which is not allowed" in said
+    assert f'allow_hosts=("api.example.org", "{address}")' in said
+    assert looked_up == ["api.example.org"]
+
+
+@pytest.mark.parametrize("address", ["169.254.169.254", "224.0.0.1"])
+def test_a_name_of_the_own_network_leads_to_no_metadata(address: str, resolving: Resolving) -> None:
+    resolving({"db.internal": [address]})
+    assert "is not allowed" in refusal(RequestLimits(("db.internal",)), "http://db.internal/")
+
+
+@pytest.mark.parametrize("name", ["db", "db.internal", "printer.local", "api.test"])
+def test_naming_a_private_host_allows_it(name: str, resolving: Resolving) -> None:
+    resolving({name: ["127.0.0.1"]})
+    with Web() as web:
+        assert send(RequestLimits((name,)), "GET", f"http://{name}:{web.port}").body == b"hello"
+    assert web.asked[0].headers["host"] == f"{name}:{web.port}"
+
+
+def test_a_public_name_and_its_private_address_are_allowed_together(resolving: Resolving) -> None:
+    resolving({"api.example.org": ["127.0.0.1"]})
+    with Web() as web:
+        limits = RequestLimits(("api.example.org", "127.0.0.1"))
+        assert send(limits, "GET", f"http://api.example.org:{web.port}").body == b"hello"
+
+
+def test_the_address_that_was_checked_is_the_one_that_is_connected_to(
+    resolving: Resolving,
+) -> None:
+    looked_up = resolving({"db.internal": ["127.0.0.1"]})
+    with Web() as web:
+        send(RequestLimits(("db.internal",)), "GET", f"http://db.internal:{web.port}")
+    assert looked_up == ["db.internal"]
+
+
+def test_an_address_that_takes_no_connection_is_followed_by_the_next(resolving: Resolving) -> None:
+    resolving({"db.internal": ["127.0.0.9", "127.0.0.1"]})
+    with Web() as web:
+        assert (
+            send(RequestLimits(("db.internal",)), "GET", f"http://db.internal:{web.port}").status
+            == 200
+        )
+
+
+def test_a_host_that_there_is_not_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(*args: Any, **more: Any) -> Any:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", nothing)
+    said = refusal(RequestLimits(("api.example.org",)), "https://api.example.org")
+    assert said == "api.example.org cannot be found: no such host"
+
+
+def test_a_port_where_nobody_listens_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    said = refusal(RequestLimits(("127.0.0.1",)), f"http://127.0.0.1:{port}")
+    assert said.startswith(f"127.0.0.1:{port} cannot be reached")
+
+
+def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Web() as web:
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, "http://127.0.0.1:1")
+        monkeypatch.delenv("no_proxy", raising=False)
+        assert send(RequestLimits((web.host,)), "GET", web.url).body == b"hello"
+
+
+def test_a_header_that_cannot_be_sent_is_not_quoted() -> None:
+    with Web() as web:
+        said = refusal(
+            RequestLimits((web.host,)), web.url, headers={"authorization": "sk-secret\r\nX: y"}
+        )
+    assert "sk-secret" not in said
+    assert not web.asked
+
+
+@pytest.mark.parametrize(
+    ("charset", "body", "text"),
+    [
+        ("idna", b"ok\xff", "ok\ufffd"),
+        ("undefined", b"ok", "ok"),
+        ("punycode", b"ab-99\xff", "ab-99\ufffd"),
+        ("unicode_escape", b"\\ud800", "\\ud800"),
+        ("utf-7", b"+2AA-", "+2AA-"),
+        ("utf-16-le", b"\x00\xd8", "\ufffd"),
+        ("Shift_JIS", "日".encode("shift_jis"), "日"),
+    ],
+)
+def test_text_is_text_whatever_encoding_a_server_names(
+    charset: str, body: bytes, text: str
+) -> None:
+    answer = Response(200, {"content-type": f"text/plain; charset={charset}"}, body)
+    assert answer.text == text
+
+
+@pytest.mark.parametrize("port", ["0", "-1", "65536", "99999"])
+def test_a_redirect_to_a_port_that_there_is_not_is_refused(port: str) -> None:
+    with Web(redirecting(302, f"http://localhost:{port}/")) as web:
+        said = refusal(RequestLimits(("localhost", web.host)), f"{web.url}/start")
+    assert said == f"the URL of localhost has no port that there is: {port}"
+
+
+@pytest.mark.parametrize("name", ["Content-Length", "transfer-encoding", "Host", "Connection"])
+def test_headers_that_say_how_a_request_is_sent_are_not_the_callers(name: str) -> None:
+    with Web(lambda asked: Answer(asked.body)) as web:
+        answer = send(
+            RequestLimits((web.host,)), "POST", web.url, headers={name: "1"}, body=b"whole"
+        )
+    assert answer.body == b"whole"
+    assert web.asked[0].headers.get(name.lower()) not in ("1",)
+
+
+# -- redirects --------------------------------------------------------------------------
+
+
+def redirecting(status: int, goes_to: str) -> Callable[[Asked], Answer]:
+    def routes(asked: Asked) -> Answer:
+        if asked.path == "/start":
+            return Answer(b"", status, {"Location": goes_to, "Set-Cookie": "a=b"})
+        return Answer(b"there")
+
+    return routes
+
+
+@pytest.mark.parametrize("goes_to", ["there", "/there", "//{host}/there", "http://{host}/there"])
+def test_a_redirect_is_followed_and_brings_no_cookies(goes_to: str) -> None:
+    with Web() as web:
+        web.routes = redirecting(302, goes_to.format(host=web.host))
+        answer = send(RequestLimits((web.host,)), "GET", f"{web.url}/start")
+    assert (answer.status, answer.body) == (200, b"there")
+    assert web.asked[1].path == "/there"
+    assert "cookie" not in web.asked[1].headers
+
+
+@pytest.mark.parametrize(
+    "goes_to",
+    ["http://169.254.169.254/latest", "http://127.0.0.1:1/", "//localhost/", "http://[::1]/"],
+)
+def test_a_redirect_leads_to_named_hosts_alone(goes_to: str) -> None:
+    with Web(redirecting(302, goes_to)) as web:
+        said = refusal(RequestLimits((web.host,)), f"{web.url}/start")
+    assert said.startswith(f"{web.host} redirects to ")
+    assert "which is not allowed; from_definition(" in said
+    assert len(web.asked) == 1
+
+
+def test_a_redirect_leads_to_no_file() -> None:
+    with Web(redirecting(302, "file:///etc/passwd")) as web:
+        assert "begins with https://" in refusal(RequestLimits((web.host,)), f"{web.url}/start")
+
+
+def test_redirects_come_to_an_end() -> None:
+    with Web(lambda asked: Answer(b"", 302, {"Location": "/again"})) as web:
+        said = refusal(RequestLimits((web.host,), max_redirects=3), web.url)
+    assert said == f"{web.host} redirects more than 3 times"
+    assert len(web.asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("status", "method", "then"),
+    [
+        (301, "POST", "GET"),
+        (302, "POST", "GET"),
+        (303, "POST", "GET"),
+        (303, "PUT", "GET"),
+        (303, "DELETE", "GET"),
+        (307, "POST", "POST"),
+        (308, "PUT", "PUT"),
+        (302, "PUT", "PUT"),
+        (301, "GET", "GET"),
+        (303, "HEAD", "HEAD"),
+    ],
+)
+def test_what_is_asked_for_after_a_redirect(status: int, method: str, then: str) -> None:
+    with Web(redirecting(status, "/there")) as web:
+        body = b"{}" if method in ("POST", "PUT") else b""
+        kind = {"content-type": "application/json"} if body else {}
+        send(RequestLimits((web.host,)), method, f"{web.url}/start", headers=kind, body=body)
+    second = web.asked[1]
+    assert second.method == then
+    assert second.body == (body if then == method else b"")
+    assert ("content-type" in second.headers) == (then == method and bool(kind))
+
+
+def test_a_status_of_redirects_without_a_place_is_an_answer() -> None:
+    with Web(lambda asked: Answer(b"many", 300)) as web:
+        assert send(RequestLimits((web.host,)), "GET", web.url).status == 300
+
+
+GIVEN = {"Authorization": "Bearer x", "X-Api-Key": "k", "Accept": "application/json"}
+
+
+def test_headers_stay_with_their_server() -> None:
+    with Web(redirecting(307, "/there")) as web:
+        send(RequestLimits((web.host,)), "GET", f"{web.url}/start", headers=GIVEN)
+    assert web.asked[1].headers["authorization"] == "Bearer x"
+
+
+@pytest.mark.parametrize("other", ["127.0.0.1", "localhost"])
+def test_another_server_gets_none_of_the_callers_headers(other: str) -> None:
+    with Web() as there, Web() as web:
+        web.routes = redirecting(307, f"http://{other}:{there.port}/there")
+        limits = RequestLimits((web.host, f"{other}:{there.port}"))
+        send(limits, "GET", f"{web.url}/start", headers=GIVEN)
+    assert web.asked[0].headers["x-api-key"] == "k"
+    assert not {"authorization", "x-api-key"} & set(there.asked[0].headers)
+    assert there.asked[0].headers["accept"] == "application/json"
+
+
+# -- limits -----------------------------------------------------------------------------
+
+
+def test_an_answer_is_cut_off_where_it_is_too_long() -> None:
+    with Web() as web:
+        web.routes = lambda asked: Answer(iter(lambda: b"x" * 1000, None))
+        said = refusal(RequestLimits((web.host,), max_bytes=10_000), web.url)
+    assert said == f"{web.host} answered more than 10,000 bytes"
+
+
+def test_an_answer_as_long_as_the_limit_is_whole() -> None:
+    with Web(lambda asked: Answer(b"x" * 10_000)) as web:
+        assert (
+            len(send(RequestLimits((web.host,), max_bytes=10_000), "GET", web.url).body) == 10_000
+        )
+
+
+def packed(packing: str, data: bytes) -> Answer:
+    body = gzip.compress(data) if packing == "gzip" else zlib.compress(data)
+    return Answer(body, headers={"Content-Encoding": packing})
+
+
+@pytest.mark.parametrize("packing", ["gzip", "deflate"])
+def test_a_packed_answer_is_unpacked(packing: str) -> None:
+    with Web(lambda asked: packed(packing, b"potato" * 100)) as web:
+        assert send(RequestLimits((web.host,)), "GET", web.url).body == b"potato" * 100
+
+
+@pytest.mark.parametrize("packing", ["gzip", "deflate"])
+def test_a_small_answer_that_unpacks_to_a_large_one_is_too_long(packing: str) -> None:
+    bomb = packed(packing, b"\0" * 20_000_000)
+    assert isinstance(bomb.body, bytes)
+    assert len(bomb.body) < 30_000
+    with Web(lambda asked: bomb) as web:
+        said = refusal(RequestLimits((web.host,), max_bytes=1_000_000), web.url)
+    assert said == f"{web.host} answered more than 1,000,000 bytes"
+
+
+@pytest.mark.parametrize(
+    ("body", "packing", "said"),
+    [
+        (gzip.compress(b"x" * 1000, mtime=0)[:-9], "gzip", "not packed as one whole"),
+        (b"plain", "gzip", "cannot be unpacked"),
+        (b"plain", "zstd", "packed its answer as 'zstd'"),
+    ],
+)
+def test_an_answer_that_cannot_be_unpacked_is_refused(body: bytes, packing: str, said: str) -> None:
+    with Web(lambda asked: Answer(body, headers={"Content-Encoding": packing})) as web:
+        assert said in refusal(RequestLimits((web.host,)), web.url)
+
+
+def test_a_packed_answer_may_be_empty() -> None:
+    with Web(lambda asked: Answer(b"", 204, {"Content-Encoding": "gzip"})) as web:
+        assert send(RequestLimits((web.host,)), "GET", web.url).body == b""
+
+
+def test_time_is_limited_in_all_not_from_byte_to_byte() -> None:
+    with Web() as web:
+        web.routes = lambda asked: Answer(web.until_closed())
+        said = refusal(RequestLimits((web.host,), seconds=0.3), web.url)
+    assert said == f"{web.host} gave no whole answer within 0.3 seconds"
+
+
+def test_a_server_that_drips_its_headers_is_given_up() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        over = threading.Event()
+
+        def drip() -> None:
+            connection = server.accept()[0]
+            with connection:
+                connection.sendall(b"HTTP/1.1 200 OK\r\nX-A: ")
+                while not over.wait(0.02):
+                    try:
+                        connection.sendall(b"a")
+                    except OSError:
+                        return
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        said = refusal(RequestLimits(("127.0.0.1",), seconds=0.3), url)
+        over.set()
+        thread.join()
+    assert "gave no whole answer within 0.3 seconds" in said
+
+
+def test_an_interrupt_passes_while_an_answer_is_waited_for() -> None:
+    def body(web: Web) -> Iterable[bytes]:
+        signal.raise_signal(signal.SIGINT)
+        yield from web.until_closed()
+
+    with Web() as web:
+        web.routes = lambda asked: Answer(body(web))
+        with pytest.raises(KeyboardInterrupt):
+            send(RequestLimits((web.host,), seconds=60), "GET", web.url)
+    assert len(web.asked) == 1
+
+
+# -- TLS --------------------------------------------------------------------------------
+
+TLS = """
+    import http.server, ssl, sys, threading
+    from jupyter_toolcall.core.errors import CallError
+    from jupyter_toolcall.sources.http_client import RequestLimits, send
+
+    names = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(302 if self.path == "/down" else 200)
+            self.send_header("Location", "http://localhost:1/")
+            self.end_headers()
+            self.wfile.write(self.headers["host"].encode())
+        def log_message(self, *args): pass
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain("cert.pem", "key.pem")
+    context.sni_callback = lambda socket, name, context: names.append(name)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    port = server.server_port
+    limits = RequestLimits(("localhost", "127.0.0.1"))
+    host = send(limits, "GET", f"https://localhost:{port}/").body.decode()
+    print(host == f"localhost:{port}", names)
+    for url in (f"https://localhost:{port}/down", f"https://127.0.0.1:{port}/"):
+        try:
+            print(send(limits, "GET", url))
+        except CallError as error:
+            print(str(error).replace(str(port), "PORT"))
+"""
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
+def test_over_tls_the_name_is_checked_and_the_way_back_to_plain_http_is_not_taken(
+    tmp_path: Path,
+) -> None:
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
+            *("-keyout", "key.pem", "-out", "cert.pem", "-subj", "/CN=localhost"),
+            *("-addext", "subjectAltName=DNS:localhost"),
+        ],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(TLS)],
+        cwd=tmp_path,
+        env={"SSL_CERT_FILE": "cert.pem", "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    good, down, other = run.stdout.splitlines()
+    assert good == "True ['localhost']"
+    assert down == "localhost:PORT redirects from https to http, which is not followed"
+    assert other.startswith("127.0.0.1:PORT cannot be reached")
+    assert "certificate" in other.lower()

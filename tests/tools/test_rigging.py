@@ -1,0 +1,460 @@
+"""Functions and classes as tools: what a model is shown of them, and what reaches them."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import typing
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import Annotated, Any, Literal
+
+import pytest
+import typing_extensions
+from pydantic import BaseModel, Field, field_validator
+
+from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
+from jupyter_toolcall.core.errors import CallError, DefinitionError
+from tests.tools.test_python_tools import POTATO, Potato, resolve
+
+
+class Filters(typing_extensions.TypedDict):
+    city: Annotated[str | None, Field(description="The city to filter by")]
+    age: int | None
+
+
+class Plain(typing.TypedDict):
+    city: Annotated[str | None, Field(description="The city to filter by")]
+    age: int | None
+
+
+def lookup_person(name: Annotated[str, "Full name"], filters: Filters) -> str:
+    "Search the database for a person"
+    return f"{name} in {filters['city']}"
+
+
+def look_up(name: Annotated[str, "Full name"], filters: Plain) -> str:
+    "Search the database for a person"
+    return f"{name} in {filters['city']}"
+
+
+def only(source: Any) -> Tool:
+    [made] = Toolbox(source)
+    return made
+
+
+def ran(source: Any, **arguments: Any) -> Any:
+    """Return what a call of a tool came to, in a session."""
+    box = Toolbox(source)
+    [made] = box
+    session = Session(box, Scripted([(made.name, arguments)]), scheme="flat", approve="all")
+    [call] = session.tell("go").calls
+    assert not call.error, call.error
+    return call.result
+
+
+@pytest.mark.parametrize("function", [lookup_person, look_up])
+def test_a_function_has_a_name_a_description_and_a_schema(function: Any) -> None:
+    made = only(function)
+    assert made.name == function.__name__
+    assert made.description == "Search the database for a person"
+    schema = made.parameters
+    assert schema["type"] == "object"
+    assert schema["required"] == ["name", "filters"]
+    assert schema["additionalProperties"] is False
+    assert schema["properties"]["name"] == {"type": "string", "description": "Full name"}
+    filters = schema["properties"]["filters"]
+    if "$ref" in filters:
+        filters = schema["$defs"][filters["$ref"].rpartition("/")[2]]
+    assert filters["type"] == "object"
+    assert filters["required"] == ["city", "age"]
+    assert filters["properties"]["city"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
+    assert filters["properties"]["city"]["description"] == "The city to filter by"
+    assert filters["properties"]["age"]["anyOf"] == [{"type": "integer"}, {"type": "null"}]
+
+
+@pytest.mark.parametrize("function", [lookup_person, look_up])
+def test_a_typed_dict_reaches_a_function_whole(function: Any) -> None:
+    filters = {"city": "Oslo", "age": "7"}
+    found = only(function).check({"name": "Ann", "filters": filters}, resolve)
+    assert found == {"name": "Ann", "filters": {"city": "Oslo", "age": 7}}
+    with pytest.raises(CallError, match=r"filters\.age: field required"):
+        only(function).check({"name": "Ann", "filters": {"city": None}}, resolve)
+
+
+@dataclass
+class Query:
+    filters: Plain
+    more: list[Plain]
+
+
+class Order(typing_extensions.TypedDict):
+    potato: Potato
+    count: typing_extensions.NotRequired[int]
+
+
+def test_typed_dicts_are_taken_in_lists_and_dataclasses_and_with_objects() -> None:
+    plain: Plain = {"city": None, "age": 3}
+
+    def many(all: list[Plain], query: Query) -> str:
+        return ""
+
+    def order(order: Order) -> str:
+        return ""
+
+    given = {"all": [plain], "query": {"filters": plain, "more": [plain]}}
+    found = only(many).check(given, resolve)
+    assert found == {"all": [plain], "query": Query(plain, [plain])}
+    made = Toolbox(Potato, order)["order"]
+    assert made.check({"order": {"potato": "Potato#1"}}, resolve) == {"order": {"potato": POTATO}}
+
+
+class Level(IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class Color(Enum):
+    RED = "red"
+
+
+class Address(BaseModel):
+    street: str
+    number: int = Field(ge=1)
+
+    @field_validator("street")
+    @classmethod
+    def capital(cls, value: str) -> str:
+        return value.title()
+
+
+@dataclass
+class Point:
+    x: float
+    y: float = 0.0
+
+
+def test_all_kinds_of_hints_are_schemas_and_come_out_as_values() -> None:
+    def place(
+        address: Address,
+        level: Level,
+        color: Color,
+        point: Point,
+        many: list[Address],
+        how: Literal["car", 2] = "car",
+        note: str | None = None,
+        tags: Annotated[set[str], Field(min_length=1)] = frozenset({"a"}),  # type: ignore[assignment]
+        limit: Annotated[int, Field(ge=1, le=9, description="At most.")] = 5,
+    ) -> str:
+        return ""
+
+    made = only(place)
+    given = {
+        "address": {"street": "main street", "number": "3"},
+        "level": 2,
+        "color": "red",
+        "point": {"x": 1},
+        "many": [{"street": "a", "number": 1}],
+        "limit": "7",
+        "tags": ["x", "x"],
+    }
+    assert made.check(given, resolve) == {
+        "address": Address(street="Main Street", number=3),
+        "level": Level.HIGH,
+        "color": Color.RED,
+        "point": Point(1.0),
+        "many": [Address(street="A", number=1)],
+        "limit": 7,
+        "tags": {"x"},
+    }
+    properties = made.parameters["properties"]
+    assert properties["limit"]["description"] == "At most."
+    assert (properties["limit"]["minimum"], properties["limit"]["default"]) == (1, 5)
+    assert properties["how"]["enum"] == ["car", 2]
+    assert properties["note"]["default"] is None
+    assert made.parameters["required"] == ["address", "level", "color", "point", "many"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"street": "a", "number": 0}, "greater than or equal to 1"),
+        ({"street": "a"}, "number: field required"),
+        ({"street": "a", "number": "x"}, "valid integer"),
+    ],
+)
+def test_a_value_that_does_not_fit_never_reaches_a_function(
+    arguments: dict[str, Any], said: str
+) -> None:
+    def send(address: Address) -> str:
+        raise AssertionError("it ran")
+
+    script = [("send", {"address": arguments}), "ok"]
+    session = Session(Toolbox(send), Scripted(script), scheme="flat", approve="all").tell("go")
+    assert session.calls[0].status == "failed"
+    assert said in session.calls[0].error
+    assert session.state.each().__next__().started is None
+
+
+def test_an_unknown_argument_is_refused_with_the_nearest_that_there_is() -> None:
+    with pytest.raises(CallError, match=r"nme: there is no such argument; .* mean name\?"):
+        only(lookup_person).check({"nme": "Ann"}, resolve)
+
+
+def google(city: str, days: int = 1) -> str:
+    """Tell the weather.
+
+    For some days.
+
+    Args:
+        city: The city
+            of the weather.
+        days (int): How many days.
+
+    Returns:
+        What it is like.
+    """
+    return city
+
+
+def numpy(city: str, days: int = 1) -> str:
+    """Tell the weather.
+
+    For some days.
+
+    Parameters
+    ----------
+    city : str
+        The city
+        of the weather.
+    days : int, optional
+        How many days.
+    """
+    return city
+
+
+def sphinx(city: str, days: int = 1) -> str:
+    """Tell the weather.
+
+    For some days.
+
+    :param city: The city
+        of the weather.
+    :param int days: How many days.
+    :returns: What it is like.
+    """
+    return city
+
+
+@pytest.mark.parametrize("function", [google, numpy, sphinx])
+def test_a_docstring_describes_a_function_and_each_parameter(function: Any) -> None:
+    made = only(function)
+    assert made.description == "Tell the weather.\n\nFor some days."
+    said = {name: part["description"] for name, part in made.parameters["properties"].items()}
+    assert said == {"city": "The city of the weather.", "days": "How many days."}
+
+
+def test_an_annotation_says_more_than_a_docstring() -> None:
+    def f(city: Annotated[str, "From the hint."]) -> str:
+        """Do.
+
+        Args:
+            city: From the docstring.
+        """
+        return city
+
+    assert only(f).parameters["properties"]["city"]["description"] == "From the hint."
+
+
+def test_a_function_without_a_docstring_or_parameters_is_a_tool() -> None:
+    def now() -> str:
+        return "12:00"
+
+    assert (only(now).description, only(now).parameters["properties"]) == ("", {})
+    assert ran(now) == "12:00"
+
+
+def test_async_functions_are_awaited() -> None:
+    async def wait(seconds: float) -> str:
+        await asyncio.sleep(seconds)
+        return "waited"
+
+    assert ran(wait, seconds="0") == "waited"
+    assert ran(functools.partial(wait, seconds=0)) == "waited"
+
+
+# -- classes of tools --------------------------------------------------------------------
+
+
+class Counter:
+    """Counts."""
+
+    name = "counter"
+    description = "Counts things."
+
+    def __init__(self, name: str = "", start: int = 0) -> None:
+        self.count = start
+        if name:
+            self.name = name
+
+    def add(self, by: Annotated[int, "How many."]) -> int:
+        """Add some."""
+        self.count += by
+        return self.count
+
+    async def later(self, by: int) -> int:
+        """Add some, later."""
+        await asyncio.sleep(0)
+        self.count += by
+        return self.count
+
+    @staticmethod
+    def unit() -> str:
+        return "pieces"
+
+    @classmethod
+    def kind(cls) -> str:
+        return cls.__name__
+
+    def _secret(self) -> None: ...
+
+
+class Sub(Counter):
+    """Counts down too."""
+
+    name = "sub"
+
+    def less(self, by: int) -> int:
+        self.count -= by
+        return self.count
+
+
+def test_an_instance_is_named_and_described_by_what_its_class_says() -> None:
+    box = Toolbox(Counter())
+    assert box.names == ("counter_add", "counter_later", "counter_unit", "counter_kind")
+    add = box["counter_add"]
+    assert (add.group, add.about, add.description) == ("counter", "Counts things.", "Add some.")
+    assert list(add.parameters["properties"]) == ["by"]
+
+
+def test_a_property_says_it_too() -> None:
+    class Room:
+        @property
+        def name(self) -> str:
+            return "room"
+
+        @property
+        def description(self) -> str:
+            return "A room."
+
+        def look(self) -> str:
+            return "dark"
+
+    assert [(t.name, t.group, t.about) for t in Toolbox(Room())] == [
+        ("room_look", "room", "A room.")
+    ]
+
+
+def test_a_class_that_says_nothing_is_named_by_itself() -> None:
+    class Lamp:
+        """Gives light.
+
+        Much of it.
+        """
+
+        def on(self) -> str:
+            return "bright"
+
+    for source in (Lamp(), Lamp):
+        [made] = Toolbox(source)
+        assert (made.name, made.group) == ("Lamp_on", "Lamp")
+        assert made.about == "Gives light.\n\nMuch of it."
+
+
+def test_data_that_is_called_name_does_not_name_tools() -> None:
+    class Person:
+        def __init__(self) -> None:
+            self.name = "Ann Smith"
+
+        def greet(self) -> str:
+            return f"I am {self.name}"
+
+    class Named:
+        def name(self) -> str:
+            return "no attribute, but a tool"
+
+        def description(self) -> str:
+            return "so is this"
+
+    assert Toolbox(Person()).names == ("Person_greet",)
+    assert Toolbox(Named()).names == ("Named_name", "Named_description")
+    assert ran(Person()) == "I am Ann Smith"
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "said"),
+    [
+        ("", "x", r"Bad\.name is ''; it has to be letters"),
+        ("  ", "x", r"Bad\.name is '  '"),
+        (3, "x", r"Bad\.name is 3"),
+        ("two words", "x", "such as name = 'weather'"),
+        ("bad", 3, r"Bad\.description is 3; it has to be a text"),
+        ("bad", "", r"Bad\.description is ''"),
+    ],
+)
+def test_a_name_that_is_none_is_refused(name: Any, description: Any, said: str) -> None:
+    space = {"name": name, "description": description, "do": lambda self: "done"}
+    with pytest.raises(DefinitionError, match=said):
+        Toolbox(type("Bad", (), space)())
+
+
+def test_a_tool_carries_state_and_two_of_a_class_live_side_by_side() -> None:
+    script = [
+        ("counter_add", {"by": 2}),
+        ("other_add", {"by": "1"}),
+        ("counter_later", {"by": 3}),
+        ("counter_unit", {}),
+        ("counter_kind", {}),
+        ("other_add", {"by": 1}),
+    ]
+    box = Toolbox(Counter(), Counter("other", start=10))
+    session = Session(box, Scripted(script), scheme="flat", approve="all").tell("go")
+    assert [call.result for call in session.calls] == [2, 11, 5, "pieces", "Counter", 12]
+    before = len(session.journal)
+    assert session.replay().run().head == session.head
+    assert len(session.journal) == before
+    edited = session.edit("call_1", by=7).run()
+    assert [call.result for call in edited.calls] == [7, 11, 10, "pieces", "Counter", 12]
+
+
+def test_two_of_a_class_without_names_are_told_apart_by_nothing() -> None:
+    with pytest.raises(DefinitionError, match="two tools are named 'counter_add'"):
+        Toolbox(Counter(), Counter())
+
+
+def test_inherited_methods_are_tools_too() -> None:
+    box = Toolbox(Sub())
+    assert set(box.names) == {"sub_less", "sub_add", "sub_later", "sub_unit", "sub_kind"}
+    assert box["sub_less"].about == "Counts things."
+    script = [("sub_add", {"by": 5}), ("sub_less", {"by": 2})]
+    session = Session(box, Scripted(script), scheme="flat", approve="all").tell("go")
+    assert [call.result for call in session.calls] == [5, 3]
+
+
+def test_a_method_may_be_named_and_hinted() -> None:
+    class Door:
+        name = "door"
+        description = "A door."
+
+        @tool(name="shut", read_only=True)
+        def close(self) -> str:
+            return "shut"
+
+    [made] = Toolbox(Door())
+    assert (made.name, made.read_only, made.group) == ("door_shut", True, "door")
+
+
+@pytest.mark.parametrize("name", ["T", "To", "Too", "Tool"])
+def test_no_name_of_a_class_hides_its_methods(name: str) -> None:
+    made = type(name, (), {"go": lambda self: "gone"})
+    assert Toolbox(made()).names == (f"{name}_go",)
