@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -339,6 +341,7 @@ def execute(
         aside = stack.enter_context(tempfile.TemporaryFile("w+"))
         if offline and not network_off.unavailable():
             client.kernel_manager_class = _managed_offline(stack.enter_context(_short_folder()))
+        stack.enter_context(_signal_handlers_kept())
         try:
             client.execute(stderr=aside)
         except NoSuchKernel as error:
@@ -369,6 +372,27 @@ def _managed_offline(folder: str) -> Any:
             return network_off.without_network(super().format_kernel_cmd(extra_arguments))
 
     return Offline
+
+
+@contextmanager
+def _signal_handlers_kept() -> Iterator[None]:
+    """Put the handlers of signals back as they were.
+
+    nbclient leaves its own where a kernel does not start: the next Ctrl-C would do nothing, and
+    cancel the notebook that is executed after it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    wakeup = signal.set_wakeup_fd(-1)
+    signal.set_wakeup_fd(wakeup)
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(wakeup)
 
 
 @contextmanager
