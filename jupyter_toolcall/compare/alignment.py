@@ -107,7 +107,7 @@ def aligned(a: State, b: State) -> Iterator[Pair[CallRecord]]:
     """Yield the calls of two branches as they stand beside each other, in order."""
     known: dict[tuple[Any, ...], int] = {}
     signed = {**signatures(known, a), **signatures(known, b)}
-    left, right = [*a.each()], [*b.each()]
+    left, right = [*a.all_calls()], [*b.all_calls()]
     same = 0
     while same < min(len(left), len(right)) and left[same].same_facts(right[same]):
         same += 1
@@ -171,7 +171,7 @@ def _object_pair(left: Made | None, right: Made | None, sides: Sides) -> ObjectP
     a, b = sides.a, sides.b
     kind = next((made.kind for made in (right, left) if made), "")
     names = a.state.name_of(left) if left else "", b.state.name_of(right) if right else ""
-    return ObjectPair(*names, kind, sides.values(left, right, a.cursor.desk, b.cursor.desk))
+    return ObjectPair(*names, kind, sides.values(left, right, a.cursor.context, b.cursor.context))
 
 
 def values(
@@ -179,7 +179,7 @@ def values(
 ) -> Difference:
     """Return how the values of two objects differ, without secrets."""
     try:
-        found = _values(left, right, a.memory, b.memory)
+        found = _values(left, right, a.values, b.values)
     except Absent as error:
         found = Unknown(str(error))
     hidden: Difference = veiled(veiled(found, a.hide), b.hide)
@@ -220,7 +220,7 @@ def _changes(
         yield Change("result", "", Others(*returned))
     for what in ASPECTS:
         # A call whose result came from memory did not run, so it printed nothing.
-        if what == "prints" and any(end is not None and end.memory for end in ends):
+        if what == "prints" and any(end is not None and end.cached for end in ends):
             continue
         found = difference(aspect(what, left, ends[0]), aspect(what, right, ends[1]))
         if not isinstance(found, Same):
@@ -282,9 +282,12 @@ def diff(here: Cursor, other: Cursor | str | None = None) -> Comparison:
     The other is that of a cursor, of a name, or (None) the one that this one left. Raises
     UsageError where there is none.
     """
-    journal, name = here.desk.journal, naming.current_branch(here.desk.journal, here.head).name
+    journal, name = (
+        here.context.journal,
+        naming.current_branch(here.context.journal, here.head).name,
+    )
     if isinstance(other, Cursor):
-        theirs = naming.current_branch(other.desk.journal, other.head).name
+        theirs = naming.current_branch(other.context.journal, other.head).name
         theirs = f"{theirs} (other)" if theirs == name and other.head != here.head else theirs
         return compare(other, here, (theirs, name))
     found = (
@@ -292,7 +295,7 @@ def diff(here: Cursor, other: Cursor | str | None = None) -> Comparison:
         if other is None
         else naming.branch_named(journal, here.head, other)
     )
-    return compare(Cursor(here.desk, found.head), here, (found.name, name))
+    return compare(Cursor(here.context, found.head), here, (found.name, name))
 
 
 def came_out(cursor: Cursor) -> Comparison:
@@ -300,9 +303,9 @@ def came_out(cursor: Cursor) -> Comparison:
 
     Raises UsageError where a session says nothing again.
     """
-    entries = cursor.script.entries
+    entries = cursor.replay_queue.entries
     if not entries:
         raise UsageError(
             "this session says nothing again; session.replay(fresh=True).run() runs all of it anew"
         )
-    return compare(Cursor(cursor.desk, entries[-1].id), cursor, ("recorded", "now"))
+    return compare(Cursor(cursor.context, entries[-1].id), cursor, ("recorded", "now"))

@@ -47,14 +47,14 @@ class Entry:
     parent: str | None
     event: Event
     meta: Mapping[str, Any] = field(default_factory=dict)
-    own: bool = True
+    verified: bool = True
     """Whether this user's machine wrote it. Any other is history: it allows nothing."""
 
     @property
-    def verified(self) -> bool:
+    def is_effective(self) -> bool:
         """Whether it allows what it says: this machine wrote it, and nothing it says of may have
         gone on elsewhere (in a copy, or in lines that were lost)."""
-        return self.own and "may_have_run" not in self.meta
+        return self.verified and "may_have_run" not in self.meta
 
     def line(self, seal: Seal | None = None, above: str | None = None, event: Any = None) -> str:
         """Return the entry as a line, sealed where it is this machine's own.
@@ -64,7 +64,7 @@ class Entry:
         """
         data = {"id": self.id, "parent": self.parent, "event": event or to_json(self.event)}
         data |= {"meta": dict(self.meta)} if self.meta else {}
-        return line(data, seal if self.own else None, above)
+        return line(data, seal if self.verified else None, above)
 
     @property
     def when(self) -> When:
@@ -160,15 +160,15 @@ def refuse_newer(version: Any) -> None:
         )
 
 
-def entry(data: Mapping[str, Any], own: bool) -> Entry:
+def entry(data: Mapping[str, Any], verified: bool) -> Entry:
     """Return the entry that a line says. Raises one of BROKEN where it does not fit its digest.
 
     What this machine sealed has the name that it was given.
     """
     event = from_json(data["event"])
-    if not own and name(data["parent"], event) != data["id"]:
+    if not verified and name(data["parent"], event) != data["id"]:
         raise BrokenJournal("an entry does not fit its digest")
-    return Entry(data["id"], data["parent"], event, data.get("meta") or {}, own)
+    return Entry(data["id"], data["parent"], event, data.get("meta") or {}, verified)
 
 
 def label(data: Mapping[str, Any]) -> Label:

@@ -198,11 +198,11 @@ class Replied:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """Somebody ruled on a call. `bound` is the digest of exactly what may run."""
+    """Somebody decided on a call. `approval_digest` is the digest of exactly what may run."""
 
     call_id: str
     decision: Decision = "approve"
-    bound: str = ""
+    approval_digest: str = ""
     arguments: Mapping[str, Any] | None = None
     result: Outcome | None = None
     reason: str = ""
@@ -225,7 +225,7 @@ class Started:
     """The id of the call that worked on that instance last, "" for none."""
     setters: Mapping[str, str] = field(default_factory=dict)
     """For each session variable that it reads, the id of the call that set it last, "" for none."""
-    bound: str = ""
+    approval_digest: str = ""
     """The digest of exactly what runs where the policy approved it; "" where a person did."""
 
 
@@ -265,11 +265,18 @@ _PARTS = frozenset(
 """The fields that hold parts with a type of their own, or pairs."""
 
 
-def _defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
+_KEYS = {"approval_digest": "bound"}
+"""The fields whose key in a journal is another word: files keep the one that they have."""
+_NAMES = {key: name for name, key in _KEYS.items()}
+
+
+def _defaults(cls: Any) -> tuple[tuple[str, str, Any], ...]:
+    """Return the fields of a class: its name, its key in a journal, and its default."""
+
     def default(f: Any) -> Any:
         return f.default if f.default_factory is MISSING else f.default_factory()
 
-    return tuple((f.name, default(f)) for f in fields(cls))
+    return tuple((f.name, _KEYS.get(f.name, f.name), default(f)) for f in fields(cls))
 
 
 _FIELDS = {cls: (name, _defaults(cls)) for name, cls in _CLASSES.items()}
@@ -285,8 +292,8 @@ def to_json(value: Any) -> Any:
     if known is not None:
         name, defaults = known
         found: dict[str, Any] = {"type": name}
-        for key, default in defaults:
-            item = getattr(value, key)
+        for field_name, key, default in defaults:
+            item = getattr(value, field_name)
             if item is not default and item != default:
                 whole = type(item) in _PLAIN or (key in _JSON and type(item) is dict)
                 found[key] = item if whole else to_json(item)
@@ -356,7 +363,10 @@ def from_json(data: Any) -> Event:
 
 def _build(data: Mapping[str, Any]) -> Any:
     cls = _CLASSES[data["type"]]
-    read = {key: _field(key, item) if key in _PARTS else item for key, item in data.items()}
+    read = {
+        _NAMES.get(key, key): _field(key, item) if key in _PARTS else item
+        for key, item in data.items()
+    }
     del read["type"]
     return cls(**read)
 

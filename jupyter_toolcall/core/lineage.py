@@ -60,7 +60,7 @@ def quoted(text: str) -> str:
 
 def lineage(state: State) -> Graph:
     """Return the graph of a state's objects."""
-    edges = tuple(edge for call in state.each() for edge in _edges(call, state))
+    edges = tuple(edge for call in state.all_calls() for edge in _edges(call, state))
     pairs = [(edge.source, edge.target) for edge in edges]
     return Graph(
         tuple(state.names),

@@ -25,7 +25,7 @@ class RecordedCall:
 
     reply: str = ""
     """The entry of the reply that asked for it; the first one where a replay repeated it."""
-    bound: str = ""
+    approval_digest: str = ""
     """The digest of what was approved."""
     decision: str = ""
     """The entry of a person's last decision, which may be good for a start; the first one where
@@ -78,13 +78,17 @@ def _evolve(known: Recorded, entry: Entry) -> Recorded:
             call = RecordedCall(str(entry.meta.get("of", entry.id)))
             calls = known.calls.update({each.id: call for each in asked})
             return Recorded(known.root, known.prompt, known.again, calls)
-        case Decided(call_id, bound=bound):
+        case Decided(call_id, approval_digest=approval_digest):
             decision = str(entry.meta.get("of", entry.id))
-            call = RecordedCall(known.call(call_id).reply, bound, decision, decided=True)
+            call = RecordedCall(known.call(call_id).reply, approval_digest, decision, decided=True)
             return _with(known, call_id, call)
-        case Started(call_id, instance=instance, bound=bound):
+        case Started(call_id, instance=instance, approval_digest=approval_digest):
             before = known.call(call_id)
-            approved = (bound, "") if bound else (before.bound, before.decision)
+            approved = (
+                (approval_digest, "")
+                if approval_digest
+                else (before.approval_digest, before.decision)
+            )
             call = RecordedCall(before.reply, *approved, before.decided, True, instance != "")
             return _with(known, call_id, call)
         case Finished(call_id, by="program", uses=uses) if uses:
@@ -109,7 +113,7 @@ class ConsumedApprovals:
     _runs: dict[CallRun, Literal["started", "finished"]] = field(default_factory=dict)
     _read: int = 0
 
-    def holds(self, head: str, call_id: str) -> bool:
+    def is_unused(self, head: str, call_id: str) -> bool:
         """Return whether the last decision on a call, at a head, is still good for a start."""
         self._catch_up()
         decision = recorded_call(self.journal, head, call_id).decision
@@ -130,10 +134,10 @@ class ConsumedApprovals:
                 case Started(call_id):
                     call = recorded_call(self.journal, entry.id, call_id)
                     self._acted_on.add(call.decision)
-                    self._runs.setdefault((call.reply, call_id, call.bound), "started")
-                case Finished(call_id, by="session") if entry.own:
+                    self._runs.setdefault((call.reply, call_id, call.approval_digest), "started")
+                case Finished(call_id, by="session") if entry.verified:
                     call = recorded_call(self.journal, entry.id, call_id)
-                    self._runs[call.reply, call_id, call.bound] = "finished"
+                    self._runs[call.reply, call_id, call.approval_digest] = "finished"
             # Last, so that an entry at which an interrupt came is read again.
             self._read += 1
 
@@ -170,7 +174,7 @@ class CallEnd:
 
     journal: Journal = field(repr=False, compare=False)
     entry: str
-    memory: bool = False
+    cached: bool = False
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -231,7 +235,11 @@ class CallEnds:
         """
         known = recorded(self.journal, entry.id)
         call = known.call(call_id)
-        inputs = call.bound if call.bound or call.decided else self._named(entry, call_id)
+        inputs = (
+            call.approval_digest
+            if call.approval_digest or call.decided
+            else self._named(entry, call_id)
+        )
         return known.root, known.prompt, known.again, call_id, inputs
 
     def _named(self, entry: Entry, call_id: str) -> str:

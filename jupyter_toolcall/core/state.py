@@ -91,7 +91,7 @@ class State:
     def tokens(self) -> int:
         return self.usage.input + self.usage.output
 
-    def but(self, **changes: Any) -> State:
+    def changed(self, **changes: Any) -> State:
         """Return this state with other fields; several times quicker than `replace`."""
         made = object.__new__(State)
         # A copy of a whole dict is one block of memory, and no larger than it has to be.
@@ -105,7 +105,7 @@ class State:
             raise NotYourTurn(f"there is no call {call_id!r} in this session")
         return found
 
-    def each(self) -> Iterator[CallRecord]:
+    def all_calls(self) -> Iterator[CallRecord]:
         """Return the calls in call order."""
         return (self.calls[call_id] for call_id in self.order)
 
@@ -113,7 +113,7 @@ class State:
         """Return a call that the model does not ask for, as if its next reply did."""
         return CallRecord(AskedCall(call, "", len(self.order) + 1, self.turns + 1))
 
-    def of(self, tool: str) -> Iterator[CallRecord]:
+    def results_of(self, tool: str) -> Iterator[CallRecord]:
         """Return the calls of one tool that came to a result, in order."""
         return (self.calls[call_id] for call_id in self.succeeded.get(tool) or ())
 
@@ -163,7 +163,7 @@ class State:
         known = [other for other in reversed(self.names) if self.objects[other].kind == kind][:5]
         return f"objects of that type: {', '.join(known)}" if known else self._kinds()
 
-    def made(self, producer: Producer) -> Made | None:
+    def object_made_by(self, producer: Producer) -> Made | None:
         """Return the object of a producer; None where it produced none on this branch."""
         return self.objects.get(self.by_producer.get(producer) or "")
 

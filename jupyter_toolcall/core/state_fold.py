@@ -50,7 +50,7 @@ def settle(state: State, known: CallRecord, outcome: Outcome) -> State:
         state = introduce(state, each)
     known = known.with_outcome(outcome, tuple(map(state.name_of, made)))
     came = _came(state, known, outcome) if known.status in ("succeeded", "answered") else {}
-    return state.but(
+    return state.changed(
         calls=state.calls.insert(known.id, known),
         open=_without(state.open, known.id),
         settled=state.settled + 1,
@@ -112,7 +112,7 @@ def introduce(state: State, made: Made) -> State:
         return state
     number = (state.counts.get(made.kind) or 0) + 1
     name = f"{made.kind}#{number}"
-    return state.but(
+    return state.changed(
         names=state.names.add(name),
         objects=state.objects.insert(name, made),
         by_producer=state.by_producer.insert(made.producer, name),
@@ -141,27 +141,27 @@ def evolve(state: State, entry: Entry) -> State:
     """
     match entry.event:
         case Opened() as opened:
-            if opened.secrets and not entry.own:
+            if opened.secrets and not entry.verified:
                 opened = replace(opened, secrets=())
-            return _open(state, opened).but(root=state.root or entry.id)
+            return _open(state, opened).changed(root=state.root or entry.id)
         case Asked() as asked:
             return _ask(state, asked)
         case Replied() as reply:
             return _reply(state, reply, entry)
         case Decided() as decided:
-            return _decide(state, decided, entry.verified)
+            return _decide(state, decided, entry.is_effective)
         case Started() as started:
-            known = _expect(state, started.call_id, *_MAY_START[started.bound != ""])
+            known = _expect(state, started.call_id, *_MAY_START[started.approval_digest != ""])
             if code := entry.meta.get("code"):
-                state = state.but(code=state.code.insert(known.tool, code))
+                state = state.changed(code=state.code.insert(known.tool, code))
             code = state.code.get(known.tool) or known.code
-            own = entry.verified if started.bound else known.own
+            own = entry.is_effective if started.approval_digest else known.verified
             return _put(state, known.with_start(started, own, code))
         case Finished(call_id, outcome, uses=uses):
             known = _expect(state, call_id, "proposed", "approved", "unknown")
             if uses:
-                known = known.with_start(Started(call_id, None, uses), known.own, known.code)
-            keys = entry.event.secrets if entry.own else ()
+                known = known.with_start(Started(call_id, None, uses), known.verified, known.code)
+            keys = entry.event.secrets if entry.verified else ()
             return _with_variables(settle(state, known, outcome), outcome, keys)
 
 
@@ -169,7 +169,7 @@ def _with_variables(state: State, outcome: Outcome, keys: tuple[str, ...]) -> St
     """Keep of the variables that were set which markers in them stand for values."""
     if not isinstance(outcome, Data) or not (keys or state.marked):
         return state
-    return state.but(marked=state.marked.update(dict.fromkeys(outcome.variables, keys)))
+    return state.changed(marked=state.marked.update(dict.fromkeys(outcome.variables, keys)))
 
 
 _MAY_START: Mapping[bool, tuple[RecordedStatus, ...]] = {
@@ -188,7 +188,7 @@ def _open(state: State, opened: Opened) -> State:
     state = _back(state)
     beside = {"aside": state, **_NOTHING_YET} if opened.aside else {}
     instances = _still_used(state, opened)
-    state = state.but(opened=opened, instances=instances, settled=state.settled + 1, **beside)
+    state = state.changed(opened=opened, instances=instances, settled=state.settled + 1, **beside)
     for _, made in opened.inputs:
         state = introduce(state, made)
     return state
@@ -205,7 +205,7 @@ def _back(state: State) -> State:
     if left is None:
         return state
     own = {name: getattr(left, name) for name in _OF_OWN_WORK}
-    return state.but(aside=None, opened=replace(left.opened, inputs=state.opened.inputs), **own)
+    return state.changed(aside=None, opened=replace(left.opened, inputs=state.opened.inputs), **own)
 
 
 def _still_used(state: State, opened: Opened) -> HashTrieMap[str, str]:
@@ -221,9 +221,9 @@ def _ask(state: State, asked: Asked) -> State:
     if state.open:
         raise NotYourTurn(f"call {state.open[0]} has no result yet: decide on it first")
     if asked.by == "session":
-        return state.but(last=asked, reminded=True)
+        return state.changed(last=asked, reminded=True)
     state = state if state.last is None else _back(state)
-    return state.but(
+    return state.changed(
         last=asked,
         prompt=asked.text,
         asked_again=asked.again,
@@ -241,7 +241,7 @@ def _reply(state: State, reply: Replied, entry: Entry) -> State:
     stale = bool(entry.meta.get("stale"))
     calls, order = _with_calls(state, reply, entry, stale)
     ids = tuple(call.id for call in reply.calls)
-    return state.but(
+    return state.changed(
         sent=state.sent.update(reply.offered) if reply.offered else state.sent,
         calls=calls,
         order=order,
@@ -288,7 +288,7 @@ def _with_calls(
 def _history(entry: Entry) -> str:
     """Return why the calls of a reply may have run already (`AskedCall.history`)."""
     why = entry.meta.get("may_have_run", "kept" if "kept" in entry.meta else "")
-    return str(why) if entry.own or why == OLDER else "unverified"
+    return str(why) if entry.verified or why == OLDER else "unverified"
 
 
 def _tokens(usage: Usage | None) -> int:
@@ -317,10 +317,10 @@ def _decide(state: State, decided: Decided, own: bool) -> State:
     return _put(state, known)
 
 
-def decided_on(known: CallRecord, decided: Decided, state: State, own: bool) -> CallRecord:
+def decided_on(known: CallRecord, decided: Decided, state: State, verified: bool) -> CallRecord:
     """Return a call as it stands with a decision."""
     missing = _missing(decided.arguments or {}, decided.missing, state)
-    return known.with_decision(decided, own, missing)
+    return known.with_decision(decided, verified, missing)
 
 
 def _missing(
@@ -339,7 +339,7 @@ def _missing_object(arguments: Mapping[str, Any], missing: Missing, state: State
 
 
 def _put(state: State, known: CallRecord) -> State:
-    return state.but(calls=state.calls.insert(known.id, known))
+    return state.changed(calls=state.calls.insert(known.id, known))
 
 
 def _expect(state: State, call_id: str, *allowed: RecordedStatus) -> CallRecord:

@@ -21,21 +21,21 @@ class BranchTotals:
     """What entries took. `unpriced` counts the requests whose price is not known."""
 
     ran: int = 0
-    remembered: int = 0
+    cached: int = 0
     ms: float = 0
     tokens: int = 0
     dollars: float = 0
-    most: bool = False
+    is_upper_bound: bool = False
     unpriced: int = 0
 
     def __add__(self, more: BranchTotals) -> BranchTotals:
         return BranchTotals(
             self.ran + more.ran,
-            self.remembered + more.remembered,
+            self.cached + more.cached,
             self.ms + more.ms,
             self.tokens + more.tokens,
             self.dollars + more.dollars,
-            self.most or more.most,
+            self.is_upper_bound or more.is_upper_bound,
             self.unpriced + more.unpriced,
         )
 
@@ -43,7 +43,7 @@ class BranchTotals:
     def cost(self) -> Cost | None:
         """What the requests cost; None where that is not known, or where there were none."""
         known = self.dollars > 0 and not self.unpriced
-        return Cost(self.dollars, self.most) if known else None
+        return Cost(self.dollars, self.is_upper_bound) if known else None
 
 
 @dataclass
@@ -56,7 +56,7 @@ class FirstReplies:
     _first: dict[tuple[object, ...], str] = field(default_factory=dict)
     _read: int = 0
 
-    def took(
+    def totals(
         self, entries: Iterable[Entry], ends: Mapping[str, CallEnd], shared: frozenset[str]
     ) -> BranchTotals:
         """Return what entries took; `shared` ones were paid for on another branch."""
@@ -64,11 +64,11 @@ class FirstReplies:
         for entry in entries:
             match entry.event:
                 case Finished(call_id) if call_id in ends:
-                    memory = ends[call_id].memory
+                    memory = ends[call_id].cached
                     ms = 0 if memory else entry.meta.get("ms", 0)
-                    total += BranchTotals(ran=not memory, remembered=memory, ms=ms)
+                    total += BranchTotals(ran=not memory, cached=memory, ms=ms)
                 case Replied() if entry.id not in shared and self.is_first(entry):
-                    total += self.request(entry)
+                    total += self.request_totals(entry)
         return total
 
     def is_first(self, entry: Entry) -> bool:
@@ -79,7 +79,7 @@ class FirstReplies:
                 self._first.setdefault(_said(each), each.id)
         return self._first.get(_said(entry), entry.id) == entry.id
 
-    def request(self, entry: Entry) -> BranchTotals:
+    def request_totals(self, entry: Entry) -> BranchTotals:
         """Return what the request took that a reply answers."""
         assert isinstance(entry.event, Replied)
         used = entry.event.usage
@@ -89,7 +89,7 @@ class FirstReplies:
         tokens = used.input + used.output
         if paid is None:
             return BranchTotals(tokens=tokens, unpriced=1)
-        return BranchTotals(tokens=tokens, dollars=paid.dollars, most=paid.most)
+        return BranchTotals(tokens=tokens, dollars=paid.dollars, is_upper_bound=paid.most)
 
 
 def _said(entry: Entry) -> tuple[object, ...]:

@@ -24,7 +24,7 @@ from .turn import request_reply, run_now
 def tool_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
     """Return the calls of the last reply that have no result yet, in call order."""
     state = cursor.state
-    return tuple(cursor.as_it_stands(state.calls[call_id]) for call_id in state.open)
+    return tuple(cursor.with_running(state.calls[call_id]) for call_id in state.open)
 
 
 def call_tool(cursor: Cursor, call_id: str) -> CallRecord:
@@ -37,7 +37,7 @@ def call_tool(cursor: Cursor, call_id: str) -> CallRecord:
     call = _unanswered(cursor, call_id)
     if cursor.running:
         raise NotYourTurn(f"call {cursor.running} is running; one call runs at a time")
-    tool = cursor.find(call.tool)
+    tool = cursor.tool_named(call.tool)
     if tool is not None and tool.for_person:
         raise UsageError(
             f"{call.tool} is a request to a person, and nothing runs: "
@@ -48,7 +48,7 @@ def call_tool(cursor: Cursor, call_id: str) -> CallRecord:
 
 
 def _run(cursor: Cursor, call: CallRecord) -> None:
-    said: dict[str, Any] = {"at": cursor.desk.clock(), "by": "program"}
+    said: dict[str, Any] = {"at": cursor.context.clock(), "by": "program"}
     ended: Outcome | None = None
     try:
         ready, own = cursor.prepared(call, cursor.state)
@@ -58,8 +58,8 @@ def _run(cursor: Cursor, call: CallRecord) -> None:
         if own and call.decided is None:
             ended = Data(ready.tool.function(**ready.arguments))
         elif not cursor.allows(call, ready):
-            cursor.decide(call.approval(ready.bound), "program")
-    cursor.overtake(call.id)
+            cursor.decide(call.approval(ready.approval_digest), "program")
+    cursor.supersede(call.id)
     if ended is None:
         run_now(cursor, call.id)
     else:
@@ -81,8 +81,8 @@ def tool_call_result(cursor: Cursor, call_id: str, result: Any) -> CallRecord:
             f"session.call_tool({call_id!r}) answers it"
         )
     event = Finished(call.id, _outcome(cursor, call, result), "program", _named(cursor, call))
-    cursor.write(event, at=cursor.desk.clock(), by="program")
-    cursor.overtake(call.id)
+    cursor.write(event, at=cursor.context.clock(), by="program")
+    cursor.supersede(call.id)
     return cursor.state.calls[call_id]
 
 
@@ -97,11 +97,11 @@ def _outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
 
 def _named(cursor: Cursor, call: CallRecord) -> Uses:
     """Return what produced the objects that a call names, by argument."""
-    tool, state = cursor.find(call.tool), cursor.state
+    tool, state = cursor.tool_named(call.tool), cursor.state
     if tool is None:
         return {}
     try:
-        arguments = cursor.desk.scheme.complete(call, tool, state)
+        arguments = cursor.context.scheme.complete(call, tool, state)
     except CallError:
         arguments = dict(call.asked)
     named = references(tool.parameters, arguments)
@@ -135,5 +135,5 @@ def generate(cursor: Cursor) -> Reply | None:
     calls have no result.
     """
     all_answered(cursor)
-    reply, desk = request_reply(cursor, cursor.request), cursor.desk
+    reply, desk = request_reply(cursor, cursor.request), cursor.context
     return reply and desk.scheme.read(reply, cursor.state, desk.toolbox)

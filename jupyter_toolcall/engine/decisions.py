@@ -31,7 +31,7 @@ def decision_event(
     arguments: Mapping[str, Any] | None = None,
     result: Any = None,
     reason: str = "",
-    bound: str | None = None,
+    approval_digest: str | None = None,
 ) -> Decided:
     """Return the event of a decision; `bound` is the digest of the call as it was shown, if named.
 
@@ -41,17 +41,19 @@ def decision_event(
     demand_decision_word(verdict)
     state = cursor.state
     call = _waiting(cursor, call_id, state)
-    if bound is not None and bound != approval_digest(cursor, call, state):
+    if approval_digest is not None and approval_digest != current_approval_digest(
+        cursor, call, state
+    ):
         raise NotYourTurn("the call has changed since it was shown; look at it and decide again")
     event = decided_event(cursor, call, verdict, arguments, result, reason)
     if verdict in ("reject", "answer"):
         return event
-    ready, _ = cursor.prepared(decided_on(call, event, state, own=True), state)
+    ready, _ = cursor.prepared(decided_on(call, event, state, verified=True), state)
     if ready.tool.for_person:
         raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer or reject it")
     if cursor.allows(call, ready) and event.decision == verdict == "approve":
         raise NotYourTurn(f"call {call.id} was decided on already")
-    return replace(event, bound=ready.bound)
+    return replace(event, approval_digest=ready.approval_digest)
 
 
 def demand_decision_word(verdict: str) -> None:
@@ -75,10 +77,10 @@ def _waiting(cursor: Cursor, call_id: str, state: State) -> CallRecord:
     return call
 
 
-def approval_digest(cursor: Cursor, call: CallRecord, state: State) -> str:
+def current_approval_digest(cursor: Cursor, call: CallRecord, state: State) -> str:
     """Return the digest of exactly what an open call would run; "" where it cannot run now."""
     try:
-        return cursor.prepared(call, state)[0].bound
+        return cursor.prepared(call, state)[0].approval_digest
     except (Absent, CallError):
         return ""
 
@@ -139,14 +141,14 @@ def _marked(
     keys: Keys = ()
     with contextlib.suppress(MissingSecret):
         keys = call.keys
-    marked, kept = cursor.desk.secrets.mark(values, marker_keys(values) & {*keys})
+    marked, kept = cursor.context.secrets.mark(values, marker_keys(values) & {*keys})
     return marked, kept
 
 
 def answer_event(cursor: Cursor, call: CallRecord, result: Any, reason: str) -> Decided:
     """Return a person's answer to a call; a request to a person is kept as it was put."""
-    tool, outcome = cursor.find(call.tool), answer_outcome(cursor, call, result)
-    put = cursor.as_it_runs(call) if tool is not None and tool.for_person else call.asked
+    tool, outcome = cursor.tool_named(call.tool), answer_outcome(cursor, call, result)
+    put = cursor.arguments_to_run(call) if tool is not None and tool.for_person else call.asked
     arguments = None if put == call.asked else put
     return Decided(call.id, "answer", "", arguments, outcome, reason)
 
@@ -162,7 +164,7 @@ def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
             f"{call.tool} is the scheme's own and only says what the model chose, so it takes no "
             "answer; edit or reject it"
         )
-    if isinstance(result, (list, tuple)) and kind_of(result, cursor.desk.memory.kinds) is None:
+    if isinstance(result, (list, tuple)) and kind_of(result, cursor.context.values.kinds) is None:
         parts = [_object(cursor, call, part, at) for at, part in enumerate(result)]
         objects = tuple(part for part in parts if part is not None)
         return Many(objects) if objects and len(objects) == len(parts) else Data(plain_data(result))
@@ -171,7 +173,7 @@ def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
 
 def _object(cursor: Cursor, call: CallRecord, result: Any, index: int) -> Made | None:
     """Return the object that a result names or is; None for what is plain data."""
-    memory = cursor.desk.memory
+    memory = cursor.context.values
     if isinstance(result, str):
         named = NAME.fullmatch(result) and kind_in(result) in memory.kinds.values()
         return cursor.state.resolve(result) if named else None
@@ -180,7 +182,7 @@ def _object(cursor: Cursor, call: CallRecord, result: Any, index: int) -> Made |
         return None
     content = content_digest(result)
     made = Made(kind, digest("answered", cursor.head, call.id, content, index), content)
-    memory.hold(made, result)
+    memory.store(made, result)
     # No replay could make again what a person gave.
-    memory.put((made.digest,))
+    memory.save((made.digest,))
     return made

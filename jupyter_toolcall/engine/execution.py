@@ -132,7 +132,7 @@ def prepare_call(
     before, previous = "", ""
     if tool.instance:
         previous = state.instances.get(tool.instance) or ""
-        before = memory.before(tool.instance, state)
+        before = memory.instance_digest(tool.instance, state)
     setters = {name: state.setters.get(name) or "" for name in variables}
     more = (dict(variables),) if variables else ()
     bound = digest("run", tool.name, tool.version(), named, before, *more)
@@ -224,14 +224,14 @@ def _run(
         sys.__dict__.update(streams)
     outcome = _read(result, prepared, lending, memory)
     if subject:
-        memory.values[instance_version(prepared.call_id, prepared.bound)] = subject[0]
+        memory.by_digest[instance_version(prepared.call_id, prepared.approval_digest)] = subject[0]
     return outcome, result
 
 
 def _values(prepared: PreparedCall, lending: ArgumentCopies) -> dict[str, Any]:
     """Return what a tool's function is called with."""
     inputs = prepared.inputs or ToolInputs(prepared.arguments, prepared.variables)
-    values = prepared.tool.check(inputs.arguments, lending.lend)
+    values = prepared.tool.check(inputs.arguments, lending.copy_of)
     return {**values, "variables": dict(inputs.variables)} if prepared.tool.reads else values
 
 
@@ -264,7 +264,7 @@ def _subject(prepared: PreparedCall, memory: SessionValues) -> tuple[Any, ...]:
     """Return a private copy of the instance that a method works on, if it works on one."""
     if not prepared.tool.instance:
         return ()
-    return (private(memory.values[prepared.before])[0],)
+    return (private(memory.by_digest[prepared.instance_digest])[0],)
 
 
 def _read(
@@ -293,12 +293,12 @@ def _outcome(
     result: Any, prepared: PreparedCall, lending: ArgumentCopies, memory: SessionValues
 ) -> Outcome:
     for loan in lending:
-        if result is loan.lent and not _is_another(loan):
+        if result is loan.copy and not _is_another(loan):
             return loan.made
     if result is None and prepared.tool.receiver:
-        mine = lending.of(prepared.uses.get(prepared.tool.receiver))
+        mine = lending.of_producer(prepared.uses.get(prepared.tool.receiver))
         if mine is not None and _is_another(mine):
-            return _made(mine.lent, mine.made.kind, prepared, memory, 0)
+            return _made(mine.copy, mine.made.kind, prepared, memory, 0)
     if isinstance(result, Changed):
         return variables_as_data(result)
     if isinstance(result, (Iterator, AsyncIterator)) and type(result) not in memory.kinds:
@@ -344,12 +344,12 @@ def _is_another(loan: ArgumentCopy) -> bool:
 def _made(value: Any, kind: str, prepared: PreparedCall, memory: SessionValues, index: int) -> Made:
     """Return a new object; only equal values share a digest."""
     content, again = content_digest(value), 1
-    name = digest("made", prepared.bound, prepared.call_id, index, content)
-    while not content and name in memory.values:
+    name = digest("made", prepared.approval_digest, prepared.call_id, index, content)
+    while not content and name in memory.by_digest:
         again += 1
-        name = digest("made", prepared.bound, prepared.call_id, index, again)
+        name = digest("made", prepared.approval_digest, prepared.call_id, index, again)
     made = Made(kind, name, content)
-    memory.hold(made, value)
+    memory.store(made, value)
     return made
 
 
@@ -417,7 +417,7 @@ def _kept(
 ) -> tuple[str, ...] | None:
     """Keep what a call came to; return what is not kept, and why, None after an interrupt."""
     try:
-        return memory.shelve(ready, outcome) if is_worth_storing(ready.tool, took) else ()
+        return memory.save_results(ready, outcome) if is_worth_storing(ready.tool, took) else ()
     except KeyboardInterrupt:
         return None
 
@@ -431,12 +431,12 @@ def store_results(memory: SessionValues, toolbox: Toolbox) -> None:
     """Keep beyond the kernel what runs would have kept, had there been a shelf."""
     for entry in memory.journal:
         match entry.event:
-            case Finished(call_id) | Decided(call_id, "answer") if entry.own:
+            case Finished(call_id) | Decided(call_id, "answer") if entry.verified:
                 call = state_at(memory.journal, entry.id).call(call_id)
                 tool = toolbox.get(call.tool)
                 if tool is None or is_worth_storing(tool, entry.meta.get("ms", 0)):
                     recorded = recorded_call(memory.journal, entry.id, call_id)
-                    memory.put(result_digests(call.outcome, call_id, recorded))
+                    memory.save(result_digests(call.outcome, call_id, recorded))
 
 
 def milliseconds(began: float, ended: float) -> float:

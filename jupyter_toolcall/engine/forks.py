@@ -26,7 +26,7 @@ def entry_at(cursor: Cursor, place: str) -> str:
 
     Raises NotYourTurn for a call that has not come to an end.
     """
-    if place in cursor.desk.journal:
+    if place in cursor.context.journal:
         return place
     cursor.state.call(place)
     ends = [
@@ -51,7 +51,7 @@ def entry_before_reply(cursor: Cursor, turn: int) -> str:
 
     Raises NotYourTurn where there is no such turn.
     """
-    path = cursor.desk.journal.path(cursor.head)
+    path = cursor.context.journal.path(cursor.head)
     replies = [entry for entry in path if isinstance(entry.event, Replied)]
     if not 0 < turn <= len(replies):
         raise NotYourTurn(f"there is no turn {turn} on this branch; it has {len(replies)}")
@@ -59,7 +59,7 @@ def entry_before_reply(cursor: Cursor, turn: int) -> str:
 
 
 def _about(cursor: Cursor, call_id: str) -> list[Entry]:
-    path = cursor.desk.journal.path(cursor.head)
+    path = cursor.context.journal.path(cursor.head)
     return [e for e in path if getattr(e.event, "call_id", None) == call_id]
 
 
@@ -70,7 +70,7 @@ def _settles(event: Any) -> bool:
 def fork_cursor(cursor: Cursor, at: str | None) -> Cursor:
     """Return a cursor that goes on from another place (None: from here)."""
     head = cursor.head if at is None else entry_at(cursor, at)
-    return Cursor(cursor.desk, head)
+    return Cursor(cursor.context, head)
 
 
 def replay_cursor(cursor: Cursor, at: str | None, fresh: bool = False) -> Cursor:
@@ -79,14 +79,14 @@ def replay_cursor(cursor: Cursor, at: str | None, fresh: bool = False) -> Cursor
     A call's id is the place before that call; None is the root.
     """
     start = cursor.state.root if at is None else _start(cursor, at)
-    behind = cursor.desk.journal.path(cursor.head, after=start)
+    behind = cursor.context.journal.path(cursor.head, after=start)
     if behind and behind[0].parent != start:
         raise NotYourTurn("that entry is not on this branch; check its branch out first")
-    return Cursor(cursor.desk, start, ReplayQueue(behind), fresh)
+    return Cursor(cursor.context, start, ReplayQueue(behind), fresh)
 
 
 def _start(cursor: Cursor, at: str) -> str:
-    return at if at in cursor.desk.journal else entry_before_call(cursor, at)
+    return at if at in cursor.context.journal else entry_before_call(cursor, at)
 
 
 def edit_cursor(
@@ -98,7 +98,7 @@ def edit_cursor(
     not fit.
     """
     known, again = cursor.state.call(call_id), replay_cursor(cursor, call_id)
-    before = known.arguments if known.started else again.as_it_runs(again.state.call(call_id))
+    before = known.arguments if known.started else again.arguments_to_run(again.state.call(call_id))
     call = again.state.call(call_id)
     return decide_then_replay(again, edit_event(again, call, {**before, **arguments}, reason))
 
@@ -127,11 +127,11 @@ def decide_then_replay(again: Cursor, event: Decided) -> Cursor:
     """Return a replaying cursor after one new decision, checked as it would run."""
     call = again.state.call(event.call_id)
     if event.decision in ("approve", "edit"):
-        ready, _ = again.prepared(decided_on(call, event, again.state, call.own), again.state)
+        ready, _ = again.prepared(decided_on(call, event, again.state, call.verified), again.state)
         if ready.tool.for_person:
             raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer it anew")
-        event = replace(event, bound=ready.bound)
-    left = {REPLAYS: behind[-1].id} if (behind := again.script.entries) else {}
+        event = replace(event, approval_digest=ready.approval_digest)
+    left = {REPLAYS: behind[-1].id} if (behind := again.replay_queue.entries) else {}
     again.decide(event, "person", **left)
     return again
 
@@ -148,15 +148,17 @@ def waiting_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
 
 def pending_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
     """Return the calls that wait for a person as they would run, the one to decide first."""
-    return tuple(replace(call, runs_with=cursor.as_it_runs(call)) for call in waiting_calls(cursor))
+    return tuple(
+        replace(call, runs_with=cursor.arguments_to_run(call)) for call in waiting_calls(cursor)
+    )
 
 
 def _waits(cursor: Cursor, call: CallRecord, state: State) -> bool:
     if call.id == cursor.running:
         return False
     if call.status == "unknown":
-        said = cursor.script.next(state.open)
-        over = call.id in cursor.script.overtaken
+        said = cursor.replay_queue.next(state.open)
+        over = call.id in cursor.replay_queue.superseded
         return over or said is None or call_id_of(said.event) != call.id
     try:
         ready, own = cursor.prepared(call, state)
@@ -171,7 +173,7 @@ def _waits(cursor: Cursor, call: CallRecord, state: State) -> bool:
 
 
 def _asks(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
-    verdict = cursor.verdict(call, ready)[0]
+    verdict = cursor.policy_answer(call, ready)[0]
     return verdict == "ask" or (verdict == "approve" and ready.tool.for_person)
 
 
@@ -183,7 +185,7 @@ def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:
     except (CallError, Absent):
         return ""
     may_have_run = cursor.may_have_run(call, ready)
-    return recovery.reason(cursor.desk, call) if may_have_run else ""
+    return recovery.reason(cursor.context, call) if may_have_run else ""
 
 
 Entries = tuple[Entry, ...]
@@ -206,7 +208,7 @@ def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
     if [word for _, word in words[: len(heard)]] != [word for _, word in heard]:
         return ReplayQueue()
     rest = said[words[len(heard) - 1][0] + 1 :] if heard else said
-    return ReplayQueue(rest, overtaken={call_id_of(entry.event) for entry in made} - {""})
+    return ReplayQueue(rest, superseded={call_id_of(entry.event) for entry in made} - {""})
 
 
 def _begun(journal: Journal, way: Entries) -> tuple[Entries, Entries]:

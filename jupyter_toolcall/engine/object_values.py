@@ -27,7 +27,7 @@ def object_value(cursor: Cursor, name: str) -> Any:
 
     Raises CallError for a name that there is not, Absent where the value is not here.
     """
-    return private(cursor.desk.memory.value(cursor.state.resolve(name)))[0]
+    return private(cursor.context.values.value(cursor.state.resolve(name)))[0]
 
 
 def output_values(cursor: Cursor) -> Mapping[str, Any]:

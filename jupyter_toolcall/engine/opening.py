@@ -55,7 +55,7 @@ def open_session(
     memory = SessionValues(journal, box.kinds)
     opened = Opened(
         chosen.name,
-        tuple((key, memory.keep(key, value, said)) for key, (value, said) in values.items()),
+        tuple((key, memory.add_input(key, value, said)) for key, (value, said) in values.items()),
         {key: _output(key, kind, said, box) for key, (kind, said) in wanted.items()},
         well_formed(system),
         instances=_instances(box, memory),
@@ -66,7 +66,7 @@ def open_session(
     desk = SessionContext(
         journal, box, chosen, memory, model_named(model), rules, max_turns=max_turns
     )
-    desk.given = dict(opened.inputs)
+    desk.current_inputs = dict(opened.inputs)
     # From now on nothing is added to the journal with a secret in it.
     desk.secrets = journal.secrets = journal.secrets or Secrets()
     desk.secrets.refresh()
@@ -131,7 +131,7 @@ def _first(journal: Journal, where: str) -> Opened:
 
 def _instances(toolbox: Toolbox, memory: SessionValues) -> tuple[tuple[str, str], ...]:
     given = {tool.instance: tool.subject for tool in toolbox if tool.instance}
-    return tuple((name, memory.keep_instance(name, subject)) for name, subject in given.items())
+    return tuple((name, memory.add_instance(name, subject)) for name, subject in given.items())
 
 
 def _described(value: Described) -> tuple[Any, str]:

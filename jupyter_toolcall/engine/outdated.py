@@ -57,12 +57,12 @@ def outdated_report(desk: SessionContext, state: State) -> Report:
 
 def changed_tools(desk: SessionContext, state: State) -> dict[str, str]:
     """Return the tools that were changed since they ran, and what of each."""
-    found = ((call.tool, _by_tool(call, desk)) for call in state.each() if call.started)
+    found = ((call.tool, _by_tool(call, desk)) for call in state.all_calls() if call.started)
     return {tool: said for tool, said in found if said}
 
 
 def _calls(state: State, why: Reasons) -> Iterator[Outdated]:
-    for call in state.each():
+    for call in state.all_calls():
         if call.id in why.calls:
             yield Outdated(call.id, why.calls[call.id], call.tool)
         yield from _objects(call.produced, state, why)
@@ -85,7 +85,7 @@ def outdated_reasons(
     With `calls` only these are looked at, which come behind what is `known`.
     """
     found = _of_inputs(desk, state) if known is None else _copy(known)
-    for call in state.each() if calls is None else calls:
+    for call in state.all_calls() if calls is None else calls:
         if why := _why(call, desk, state, found):
             found.calls[call.id] = why
             found.objects.update((made.producer, why) for made in call.produced)
@@ -103,13 +103,13 @@ def _of_inputs(desk: SessionContext, state: State) -> Reasons:
         variable = made.producer.input
         if variable not in now:
             continue
-        given, latest = desk.given.get(variable), now[variable]
+        given, latest = desk.current_inputs.get(variable), now[variable]
         if latest.producer != made.producer:
             found.objects[made.producer] = f"{variable} is {state.name_of(latest)} by now"
         elif given is not None and given.content != made.content:
             found.objects[made.producer] = f"its input {variable} has other content"
     opened = dict(state.opened.instances)
-    for name, given_now in desk.memory.instances.items():
+    for name, given_now in desk.values.instances.items():
         if opened.get(name, given_now) != given_now:
             found.instances[name] = f"the instance {name} is not what it was at the start"
     return found

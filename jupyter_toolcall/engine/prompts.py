@@ -20,14 +20,14 @@ def record_prompt(cursor: Cursor, text: str) -> None:
     """Say something to the model. Raises NotYourTurn while a call has no result."""
     if not text.strip():
         raise UsageError("the prompt is empty; say what is to be done")
-    cursor.desk.secrets.refresh()
-    cursor.write(Asked(well_formed(text)), at=cursor.desk.clock())
-    cursor.script = ReplayQueue()
+    cursor.context.secrets.refresh()
+    cursor.write(Asked(well_formed(text)), at=cursor.context.clock())
+    cursor.replay_queue = ReplayQueue()
 
 
 def run_to_pause(cursor: Cursor) -> None:
     """Go on to the next pause. Raises ModelError, and KeyboardInterrupt."""
-    cursor.look_again()
+    cursor.refresh()
     with Hold() as hold:
         while advance(cursor) is not None:
             hold.deliver()
@@ -35,13 +35,13 @@ def run_to_pause(cursor: Cursor) -> None:
 
 def run_step(cursor: Cursor) -> None:
     """Take one step, if there is one that needs nobody."""
-    cursor.look_again()
+    cursor.refresh()
     advance(cursor)
 
 
 def prompt_event(cursor: Cursor, text: str) -> Asked:
     """Return a prompt as it is recorded, so that it is found again: without secrets."""
-    secrets = cursor.desk.secrets
+    secrets = cursor.context.secrets
     secrets.refresh()
     marked, keys = secrets.mark(well_formed(text))
     return Asked(marked, secrets=keys)
@@ -53,10 +53,12 @@ def repeat_prompt(cursor: Cursor, asked: Asked) -> Cursor:
     The branch begins where the prompt was asked before on this one, else here.
     """
     again = _before_prompt(cursor, asked)
-    journal = again.desk.journal
+    journal = again.context.journal
     known = [journal[child].event for child in journal.children(again.head)]
     event = _another_prompt(asked, known)
-    return Cursor(again.desk, journal.append(again.head, event, {"at": again.desk.clock()}).id)
+    return Cursor(
+        again.context, journal.append(again.head, event, {"at": again.context.clock()}).id
+    )
 
 
 def start_over(cursor: Cursor) -> Cursor:
@@ -64,7 +66,7 @@ def start_over(cursor: Cursor) -> Cursor:
 
     Raises NotYourTurn where nobody has asked anything yet.
     """
-    for entry in reversed(cursor.desk.journal.path(cursor.head)):
+    for entry in reversed(cursor.context.journal.path(cursor.head)):
         match entry.event:
             case Asked(by="person") as asked:
                 return repeat_prompt(cursor, asked)
@@ -73,7 +75,7 @@ def start_over(cursor: Cursor) -> Cursor:
 
 def _before_prompt(cursor: Cursor, asked: Asked) -> Cursor:
     """Return the place at which a prompt was asked last on this branch, with today's options."""
-    journal = cursor.desk.journal
+    journal = cursor.context.journal
     path = reversed(journal.path(cursor.head))
     found = next((entry for entry in path if _is_prompt(entry, asked)), None)
     if found is None or found.parent is None:
@@ -81,7 +83,7 @@ def _before_prompt(cursor: Cursor, asked: Asked) -> Cursor:
     opened, head = cursor.state.opened, found.parent
     if state_at(journal, head).opened != opened:
         head = journal.append(head, opened).id
-    return Cursor(cursor.desk, head)
+    return Cursor(cursor.context, head)
 
 
 def _is_prompt(entry: Entry, asked: Asked) -> bool:

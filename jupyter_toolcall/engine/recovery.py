@@ -24,9 +24,9 @@ def may_have_run(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
     """
     if cursor.fresh or ready.tool.repeatable:
         return False
-    memory, doubt = cursor.desk.memory, cursor.desk.doubt
-    ran = cursor.desk.claims.run_of(call, ready.bound)
-    if ran == "finished" and memory.known(ready) is not None:
+    memory, doubt = cursor.context.values, cursor.context.unreliable_reason
+    ran = cursor.context.consumed_approvals.run_of(call, ready.approval_digest)
+    if ran == "finished" and memory.cached_outcome(ready) is not None:
         return False
     unsure = ran == "started" or (
         ran == "finished" and (doubt != "" or memory.is_unverified(ready))
@@ -48,7 +48,7 @@ def reason(desk: SessionContext, call: CallRecord) -> str:
     known = "it was recorded on another computer, or its record was changed"
     if not call.history:
         known = "it started before, and its result is not recorded here"
-    return f"It may have run already: {desk.doubt or known}."
+    return f"It may have run already: {desk.unreliable_reason or known}."
 
 
 def is_answered_by_record(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
@@ -59,11 +59,11 @@ def is_answered_by_record(cursor: Cursor, call: CallRecord, ready: PreparedCall)
 
 def can_repeat(cursor: Cursor, call: CallRecord, state: State) -> PreparedCall | None:
     """Return a call with an unknown outcome where it may run again: exactly as approved."""
-    tool = cursor.find(call.tool)
-    if tool is None or not tool.idempotent or not call.own:
+    tool = cursor.tool_named(call.tool)
+    if tool is None or not tool.idempotent or not call.verified:
         return None
     try:
         ready = cursor.prepared(call, state)[0]
     except (CallError, Absent):
         return None
-    return ready if ready.bound == call.bound else None
+    return ready if ready.approval_digest == call.approval_digest else None

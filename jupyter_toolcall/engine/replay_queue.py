@@ -35,37 +35,37 @@ class ReplayQueue:
     """Recorded entries to be said again, and how far that has come."""
 
     entries: tuple[Entry, ...] = ()
-    at: int = 0
-    overtaken: set[str] = field(default_factory=set)
+    position: int = 0
+    superseded: set[str] = field(default_factory=set)
     """The calls that were decided or run anew: what was recorded of them is over."""
-    then: ReplayQueue | None = None
+    following: ReplayQueue | None = None
     """What is said again once these are."""
 
     def next(self, open_calls: Collection[str] = ()) -> Entry | None:
         """Return the next entry that still holds, or that is about one of these calls."""
-        while self.at < len(self.entries):
-            entry = self.entries[self.at]
+        while self.position < len(self.entries):
+            entry = self.entries[self.position]
             call_id = call_id_of(entry.event)
-            if call_id not in self.overtaken or call_id in open_calls:
+            if call_id not in self.superseded or call_id in open_calls:
                 return entry
-            self.at += 1
-        if (rest := self.then) is None:
+            self.position += 1
+        if (rest := self.following) is None:
             return None
-        self.entries, self.at, self.then = rest.entries, rest.at, rest.then
-        self.overtaken |= rest.overtaken
+        self.entries, self.position, self.following = rest.entries, rest.position, rest.following
+        self.superseded |= rest.superseded
         return self.next(open_calls)
 
-    def end_of(self, call_id: str) -> tuple[Entry, Outcome] | None:
+    def recorded_end(self, call_id: str) -> tuple[Entry, Outcome] | None:
         """Return what a call is about to come to, and the entry that says so."""
-        for index in range(self.at, len(self.entries)):
+        for index in range(self.position, len(self.entries)):
             match (entry := self.entries[index]).event:
                 case Finished(each, outcome) if each == call_id:
                     return entry, outcome
         return None
 
-    def is_cut_off(self, call_id: str) -> bool:
+    def has_unknown_outcome(self, call_id: str) -> bool:
         """Return whether a call that starts here never ended: its outcome was unknown."""
-        behind = (entry.event for entry in self.entries[self.at + 1 :])
+        behind = (entry.event for entry in self.entries[self.position + 1 :])
         after = next((event for event in behind if call_id_of(event) == call_id), None)
         return not isinstance(after, Finished)
 
@@ -81,11 +81,13 @@ def call_id_of(event: Event) -> str:
 def can_follow(event: Event, state: State) -> bool:
     """Return whether an event may follow in a state."""
     match event:
-        case Decided(call_id, bound=bound):
+        case Decided(call_id, approval_digest=approval_digest):
             known = state.calls.get(call_id)
-            return call_id in state.open and not (known is not None and known.allows(bound))
-        case Started(call_id, bound=bound):
-            by_policy = bound != ""
+            return call_id in state.open and not (
+                known is not None and known.allows(approval_digest)
+            )
+        case Started(call_id, approval_digest=approval_digest):
+            by_policy = approval_digest != ""
             return call_id in state.open and (
                 by_policy or state.calls[call_id].status == "approved"
             )
@@ -96,7 +98,9 @@ def can_follow(event: Event, state: State) -> bool:
 
 def same_objects(uses: Uses, told: State, now: State) -> bool:
     """Return whether the objects that a call names are now what they were when it ran."""
-    return all(told.made(producer) == now.made(producer) for producer in uses.values())
+    return all(
+        told.object_made_by(producer) == now.object_made_by(producer) for producer in uses.values()
+    )
 
 
 def results_changed(told: State, now: State) -> bool:

@@ -28,10 +28,10 @@ def save_session(cursor: Cursor, path: str | Path) -> None:
     """
     if not Path(path).resolve().parent.is_dir():
         raise UsageError(f"{path}: there is no folder {Path(path).parent}")
-    replace_file(Path(path), cursor.desk.journal.dumps(signer(journals_folder())))
-    memory = cursor.desk.memory
-    memory.shelf = memory.shelf or value_store()
-    store_results(memory, cursor.desk.toolbox)
+    replace_file(Path(path), cursor.context.journal.dumps(signer(journals_folder())))
+    memory = cursor.context.values
+    memory.value_store = memory.value_store or value_store()
+    store_results(memory, cursor.context.toolbox)
 
 
 def load_session(
@@ -62,5 +62,5 @@ def load_session(
         approve=approve,
         where=str(path),
     )
-    desk.memory.shelf = value_store()
+    desk.values.value_store = value_store()
     return resume_replay(desk, journal.leaves()[-1])

@@ -87,15 +87,15 @@ def _answered(cursor: Cursor, asked: _Question) -> Any:
     all_answered(cursor)
     if not asked.words.strip():
         raise UsageError("the instruction is empty; say what is to be done, or answered")
-    if SAVE in cursor.desk.toolbox:
+    if SAVE in cursor.context.toolbox:
         raise UsageError(
             f"a tool of yours is named {SAVE!r}, by which the result is handed over; "
             "rename it with @tool(name=...)"
         )
     _step_aside(cursor, asked)
     text = f"{asked.words}\n\n{asked.about} {_shown(cursor, asked)}. {asked.hand}"
-    cursor.write(Asked(well_formed(text)), at=cursor.desk.clock())
-    cursor.script = ReplayQueue()
+    cursor.write(Asked(well_formed(text)), at=cursor.context.clock())
+    cursor.replay_queue = ReplayQueue()
     while advance(cursor) is not None:
         pass
     return _result(cursor)
@@ -118,7 +118,7 @@ def _shown(cursor: Cursor, asked: _Question) -> str:
     """The model knows an object by its name and its tools; plain data has neither."""
     if asked.made:
         return cursor.state.name_of(asked.made[1])
-    data = cursor.desk.hide(plain_data(asked.given))
+    data = cursor.context.hide(plain_data(asked.given))
     return f"this {type(asked.given).__name__}: {readable_json(data)}"
 
 
@@ -128,7 +128,7 @@ def _result(cursor: Cursor) -> Any:
     if state.open:
         calls = [f"{call.id} ({call.tool})" for call in waiting_calls(cursor)] or list(state.open)
         raise Unfinished(f"no result without you, for these wait: {', '.join(calls)}; {_GO_ON}")
-    if isinstance(cursor.due, AskModel) and not cursor.spent:
+    if isinstance(cursor.next_step, AskModel) and not cursor.turn_limit_reached:
         raise Unfinished(f"the model has not answered yet; {_GO_ON}")
     saved, kind = output_values(cursor), state.opened.outputs[RESULT].kind
     cursor.write(_own(state))
@@ -146,7 +146,7 @@ def _object(cursor: Cursor, obj: Any) -> _Named | None:
 
     A value that an object has already is that object.
     """
-    state, kinds = cursor.state, cursor.desk.memory.kinds
+    state, kinds = cursor.state, cursor.context.values.kinds
     if isinstance(obj, str) and NAME.fullmatch(obj):
         kind = kind_in(obj)
         if kind in state.newest or kind in kinds.values():
@@ -159,12 +159,12 @@ def _object(cursor: Cursor, obj: Any) -> _Named | None:
     if known is not None:
         return "", state.objects[known]
     name = _unused(cursor, kind_given.lower(), content)
-    return name, cursor.desk.memory.keep(name, obj)
+    return name, cursor.context.values.add_input(name, obj)
 
 
 def _unused(cursor: Cursor, word: str, content: str) -> str:
     """Return a name for an input; what no content tells apart is new on all branches."""
-    events = (entry.event for entry in cursor.desk.journal) if not content else ()
+    events = (entry.event for entry in cursor.context.journal) if not content else ()
     taken = {name for e in events if isinstance(e, Opened) for name, _ in e.inputs}
     names = (word if number == 1 else f"{word}_{number}" for number in count(1))
     known = cursor.state.by_producer

@@ -68,15 +68,15 @@ def verify_cursor(cursor: Cursor) -> Verification:
 
     What was approved for this branch is approved for that; tools run for real.
     """
-    path = cursor.desk.journal.path(cursor.head)
-    again = replay_cursor(Cursor(_copy(cursor.desk, path), cursor.head), None, fresh=True)
+    path = cursor.context.journal.path(cursor.head)
+    again = replay_cursor(Cursor(_copy(cursor.context, path), cursor.head), None, fresh=True)
     calls = len(cursor.state.order)
     try:
-        while again.script.next(again.state.open) and advance(again) is not None:
+        while again.replay_queue.next(again.state.open) and advance(again) is not None:
             pass
     except Absent as error:
         return Verification(calls, str(error))
-    return Verification(calls, _first(path, again.desk.journal.path(again.head), cursor))
+    return Verification(calls, _first(path, again.context.journal.path(again.head), cursor))
 
 
 def _copy(desk: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
@@ -84,18 +84,18 @@ def _copy(desk: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
     journal = Journal()
     journal.texts.update(desk.journal.texts)
     for entry in path:
-        journal.append(entry.parent, entry.event, entry.meta, entry.own)
+        journal.append(entry.parent, entry.event, entry.meta, entry.verified)
     journal.secrets = desk.secrets
-    memory = SessionValues(journal, desk.memory.kinds, instances=dict(desk.memory.instances))
-    memory.values.update((name, desk.memory.values[name]) for name in _given(desk, path))
-    return replace(desk, journal=journal, memory=memory, model=None)
+    memory = SessionValues(journal, desk.values.kinds, instances=dict(desk.values.instances))
+    memory.by_digest.update((name, desk.values.by_digest[name]) for name in _given(desk, path))
+    return replace(desk, journal=journal, values=memory, model=None)
 
 
 def _given(desk: SessionContext, path: tuple[Entry, ...]) -> set[str]:
     """Return the digests of what came from outside and is at hand: what no tool made."""
     found = {made.digest for entry in path for made in _outside(entry.event)}
     found |= {digest for _, digest in state_at(desk.journal, path[0].id).opened.instances}
-    return {digest for digest in found if desk.memory.holds(digest)}
+    return {digest for digest in found if desk.values.has_value(digest)}
 
 
 def _outside(event: Event) -> Iterable[Made]:

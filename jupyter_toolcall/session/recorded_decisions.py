@@ -220,8 +220,8 @@ def _decide(session: Session, event: Decided, word: RecordedDecision) -> Session
 
 def _is_same(now: Event, word: RecordedDecision) -> bool:
     """Return whether what would run is exactly what was decided on, where that is asked for."""
-    bound = getattr(word.event, "bound", "")
-    return not word.exactly or not bound or getattr(now, "bound", "") == bound
+    bound = getattr(word.event, "approval_digest", "")
+    return not word.exactly or not bound or getattr(now, "approval_digest", "") == bound
 
 
 def _answer(event: Decided, session: Session) -> Any:

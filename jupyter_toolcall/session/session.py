@@ -164,7 +164,7 @@ class Session:
         Raises NotYourTurn for a call that does not wait, CallError for arguments that do
         not fit.
         """
-        self.cursor.look_again()
+        self.cursor.refresh()
         event = decision_on(
             self.cursor,
             id_of(call_id),
@@ -172,7 +172,7 @@ class Session:
             arguments=arguments,
             result=result,
             reason=reason,
-            bound=bound,
+            approval_digest=bound,
         )
         self.cursor.decide(event, "person")
         return self
@@ -183,9 +183,9 @@ class Session:
         Each becomes one decision in the journal. Raises what `decide` raises; then none of
         them is approved.
         """
-        self.cursor.look_again()
+        self.cursor.refresh()
         events = [
-            decision_on(self.cursor, id_of(call), "approve", bound=bound)
+            decision_on(self.cursor, id_of(call), "approve", approval_digest=bound)
             for call, bound in calls.items()
         ]
         for event in events:
@@ -198,7 +198,7 @@ class Session:
         With `rest` all that is recorded behind it is kept too. Raises NotYourTurn where the
         call does not wait, has no recorded result, or is not what `bound` was shown for.
         """
-        self.cursor.look_again()
+        self.cursor.refresh()
         recorded_results.keep_result(self.cursor, id_of(call), bound, rest)
         return self
 
@@ -235,12 +235,12 @@ class Session:
         What was run comes from memory where its inputs are the same; with `fresh` all of
         it runs again, and `came_out` then tells what differs. Nothing happens before `run`.
         """
-        self.cursor.look_again()
+        self.cursor.refresh()
         return self.at(places.replay_cursor(self.cursor, _place(at), fresh))
 
     def edit(self, call_id: Any, /, **arguments: Any) -> Session:
         """Return a session that replays this one with other arguments to one call."""
-        self.cursor.look_again()
+        self.cursor.refresh()
         return self.at(places.edit_cursor(self.cursor, id_of(call_id), arguments))
 
     def decide_anew(
@@ -257,7 +257,7 @@ class Session:
         As `decide`, for a call that has its result: `arguments` are all that it runs with
         (`edit` changes some), `result` is given in its place. Nothing happens before `run`.
         """
-        self.cursor.look_again()
+        self.cursor.refresh()
         again = places.overruled(
             self.cursor,
             id_of(call_id),
@@ -273,7 +273,7 @@ class Session:
 
         No model is asked; tools run for real.
         """
-        self.cursor.look_again()
+        self.cursor.refresh()
         return verifying.verify_cursor(self.cursor)
 
     def checkout(self, head: str) -> Session:
@@ -311,7 +311,7 @@ class Session:
         `step` asks the model and records its reply; so the smallest program is
         `while session.step().tool_calls: ...`. See `by_hand.call_tool` for what it raises.
         """
-        self.cursor.look_again()
+        self.cursor.refresh()
         return by_hand.call_tool(self.cursor, id_of(call))
 
     def tool_call_result(self, call_id: Any, result: Any) -> CallRecord:
@@ -349,7 +349,7 @@ class Session:
     @property
     def branches(self) -> tuple[str, ...]:
         """The heads of all branches, oldest first."""
-        return self.cursor.desk.journal.leaves()
+        return self.cursor.context.journal.leaves()
 
     @property
     def branch(self) -> str:
@@ -367,11 +367,11 @@ class Session:
 
     @property
     def journal(self) -> Journal:
-        return self.cursor.desk.journal
+        return self.cursor.context.journal
 
     @property
     def toolbox(self) -> Toolbox:
-        return self.cursor.desk.toolbox
+        return self.cursor.context.toolbox
 
     @property
     def state(self) -> State:
@@ -380,7 +380,7 @@ class Session:
     @property
     def calls(self) -> tuple[CallRecord, ...]:
         """Every call in order, the scheme's own too."""
-        return tuple(map(self.cursor.as_it_stands, self.state.each()))
+        return tuple(map(self.cursor.with_running, self.state.all_calls()))
 
     @property
     def pending(self) -> tuple[CallRecord, ...]:
@@ -455,8 +455,8 @@ class Session:
         A tool, or a helper that it calls, was changed since it ran, or an input has other
         content. `replay` runs these calls again, and no others.
         """
-        self.cursor.look_again()
-        return outdated.outdated_report(self.cursor.desk, self.state)
+        self.cursor.refresh()
+        return outdated.outdated_report(self.cursor.context, self.state)
 
     def came_out(self) -> Comparison:
         """Return how a replay, on the right, differs from what it says again, on the left."""

@@ -132,7 +132,7 @@ def own_entries(path: Path) -> frozenset[str]:
             journal, _ = Journal.salvage(text, seal)
         except (OSError, UnicodeDecodeError, ToolcallError):
             continue
-        found |= {entry.id for entry in journal if entry.own}
+        found |= {entry.id for entry in journal if entry.verified}
     return frozenset(found)
 
 
