@@ -95,13 +95,13 @@ def _replaced(value: Any, path: tuple[str, ...], text: str) -> Any:
     """Return a value with a text where a path leads to."""
     if not path:
         return text
-    first, rest = path[0], path[1:]
+    first, remaining = path[0], path[1:]
     match value:
         case Mapping() if first in value:
-            return {**value, first: _replaced(value[first], rest, text)}
+            return {**value, first: _replaced(value[first], remaining, text)}
         case list() if first.isdecimal() and int(first) < len(value):
             at = int(first)
-            return [*value[:at], _replaced(value[at], rest, text), *value[at + 1 :]]
+            return [*value[:at], _replaced(value[at], remaining, text), *value[at + 1 :]]
     return value
 
 

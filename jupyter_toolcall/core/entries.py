@@ -131,10 +131,10 @@ def read(
     sums. `above` is the entry of the line before, which is the parent where the line names none.
     Raises one of BROKEN for a damaged line, NewerJournal for the first line of a newer format.
     """
-    found = _SUM.fullmatch(text, max(len(text) - 18, 0))
-    if found is not None:
-        text = f"{text[: found.start()]}}}"
-        if _sum(text) != found[1]:
+    match = _SUM.fullmatch(text, max(len(text) - 18, 0))
+    if match is not None:
+        text = f"{text[: match.start()]}}}"
+        if _sum(text) != match[1]:
             raise BrokenJournal("a line does not fit its sum")
     elif version > 0:
         raise BrokenJournal("a line has no sum")
@@ -142,7 +142,7 @@ def read(
         text = f'{bare[0]},"parent":"{above}"{text[bare.end() :]}'
     text, sealed = _unsealed(text, version, seal)
     data = json.loads(text)
-    if found is None and ("sum" in data or "journal" in data):
+    if match is None and ("sum" in data or "journal" in data):
         raise BrokenJournal("a line's sum was changed")
     if "journal" in data:
         refuse_newer(data["journal"])
@@ -178,11 +178,11 @@ def label(data: Mapping[str, Any]) -> Label:
 
 def _unsealed(text: str, version: int, seal: Seal | None) -> tuple[str, bool]:
     """Return a line without its seal, and whether that is this machine's for this version."""
-    found = _SEAL.fullmatch(text, max(len(text) - 43, 0))
-    if found is None:
+    match = _SEAL.fullmatch(text, max(len(text) - 43, 0))
+    if match is None:
         return text, False
-    text = f"{text[: found.start()]}}}"
-    return text, seal is not None and seal(_sealed_text(text, version)) == found[1]
+    text = f"{text[: match.start()]}}}"
+    return text, seal is not None and seal(_sealed_text(text, version)) == match[1]
 
 
 def _sealed_text(text: str, version: int) -> str:

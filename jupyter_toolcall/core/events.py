@@ -291,13 +291,13 @@ def to_json(value: Any) -> Any:
     known = _FIELDS.get(cls)
     if known is not None:
         name, defaults = known
-        found: dict[str, Any] = {"type": name}
+        data: dict[str, Any] = {"type": name}
         for field_name, key, default in defaults:
             item = getattr(value, field_name)
             if item is not default and item != default:
                 whole = type(item) in _PLAIN or (key in _JSON and type(item) is dict)
-                found[key] = item if whole else to_json(item)
-        return found
+                data[key] = item if whole else to_json(item)
+        return data
     if cls is Producer:
         return _producer_to_json(value)
     if cls is Missing:
@@ -314,10 +314,10 @@ def to_json(value: Any) -> Any:
 def _producer_to_json(producer: Producer) -> dict[str, Any]:
     """Return a producer as JSON; its fields say by themselves what it is, so it has no type."""
     if producer.call:
-        found: dict[str, Any] = {"call": producer.call}
-        return found | {"index": producer.index} if producer.index else found
-    found = {"input": producer.input}
-    return found | {"version": producer.version} if producer.version != 1 else found
+        data: dict[str, Any] = {"call": producer.call}
+        return data | {"index": producer.index} if producer.index else data
+    data = {"input": producer.input}
+    return data | {"version": producer.version} if producer.version != 1 else data
 
 
 def _producer(data: Mapping[str, Any]) -> Producer:
@@ -330,10 +330,10 @@ def _producer(data: Mapping[str, Any]) -> Producer:
 
 
 def _missing_to_json(missing: Missing) -> dict[str, Any]:
-    found: dict[str, Any] = {"path": [*missing.path]}
+    data: dict[str, Any] = {"path": [*missing.path]}
     if missing.producer == UNSAID:
-        return found
-    return found | {"producer": _producer_to_json(missing.producer)}
+        return data
+    return data | {"producer": _producer_to_json(missing.producer)}
 
 
 def _missing(data: Mapping[str, Any]) -> Missing:

@@ -233,8 +233,8 @@ class Journal:
         known = self._entries.get(entry_id)
         if known is not None:
             marks = {"stale", "may_have_run", "kept"} & known.meta.keys()
-            said_anew = not known.verified or bool(marks - (meta or {}).keys())
-            return self._adopt(known, meta or {}) if verified and said_anew else known
+            changed = not known.verified or bool(marks - (meta or {}).keys())
+            return self._adopt(known, meta or {}) if verified and changed else known
         entry = Entry(entry_id, parent, event, meta or {}, verified)
         return self._add(entry, data, replayed)
 

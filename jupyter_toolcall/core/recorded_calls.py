@@ -68,32 +68,34 @@ def recorded_call(journal: Journal, entry_id: str, call_id: str) -> RecordedCall
     return recorded(journal, entry_id).call(call_id)
 
 
-def _evolve(known: Recorded, entry: Entry) -> Recorded:
+def _evolve(recorded: Recorded, entry: Entry) -> Recorded:
     match entry.event:
-        case Opened() if not known.root:
-            return replace(known, root=entry.id)
+        case Opened() if not recorded.root:
+            return replace(recorded, root=entry.id)
         case Asked(text, by="person", again=again):
-            return replace(known, prompt=text, again=again)
+            return replace(recorded, prompt=text, again=again)
         case Replied(calls=asked) if asked:
             call = RecordedCall(str(entry.meta.get("of", entry.id)))
-            calls = known.calls.update({each.id: call for each in asked})
-            return Recorded(known.root, known.prompt, known.again, calls)
+            calls = recorded.calls.update({made_object.id: call for made_object in asked})
+            return Recorded(recorded.root, recorded.prompt, recorded.again, calls)
         case Decided(call_id, approval_digest=approval_digest):
             decision = str(entry.meta.get("of", entry.id))
-            call = RecordedCall(known.call(call_id).reply, approval_digest, decision, decided=True)
-            return _with(known, call_id, call)
+            call = RecordedCall(
+                recorded.call(call_id).reply, approval_digest, decision, decided=True
+            )
+            return _with(recorded, call_id, call)
         case Started(call_id, instance=instance, approval_digest=approval_digest):
-            before = known.call(call_id)
+            before = recorded.call(call_id)
             approved = (
                 (approval_digest, "")
                 if approval_digest
                 else (before.approval_digest, before.decision)
             )
             call = RecordedCall(before.reply, *approved, before.decided, True, instance != "")
-            return _with(known, call_id, call)
+            return _with(recorded, call_id, call)
         case Finished(call_id, by="program", uses=uses) if uses:
-            return _with(known, call_id, replace(known.call(call_id), started=True))
-    return known
+            return _with(recorded, call_id, replace(recorded.call(call_id), started=True))
+    return recorded
 
 
 def _with(known: Recorded, call_id: str, call: RecordedCall) -> Recorded:
@@ -142,9 +144,9 @@ class ConsumedApprovals:
             self._read += 1
 
 
-def replayed_meta(said: Entry) -> Mapping[str, Any]:
+def replayed_meta(entry: Entry) -> Mapping[str, Any]:
     """Return the meta of an approval, or a reply, that is said again elsewhere: it is the same."""
-    return {**said.meta, "of": said.meta.get("of", said.id)}
+    return {**entry.meta, "of": entry.meta.get("of", entry.id)}
 
 
 def started_calls(journal: Journal) -> set[tuple[str, str]]:
@@ -153,16 +155,16 @@ def started_calls(journal: Journal) -> set[tuple[str, str]]:
     A reply that a replay repeated is the one that the model gave first.
     """
     replies: dict[str | None, str] = {}
-    found = set()
+    started = set()
     for entry in journal:
         match entry.event:
             case Replied():
                 replies[entry.id] = str(entry.meta.get("of", entry.id))
                 continue
             case Started(call_id):
-                found.add((replies.get(entry.parent, ""), call_id))
+                started.add((replies.get(entry.parent, ""), call_id))
         replies[entry.id] = replies.get(entry.parent, "")
-    return found
+    return started
 
 
 Inputs = tuple[str, str, int, str, str]
@@ -246,4 +248,4 @@ class CallEnds:
         state = state_at(self.journal, entry.id)
         values = state.calls[call_id].arguments.values()
         made = (state.objects.get(value) for value in values if isinstance(value, str))
-        return " ".join(each.digest for each in made if each is not None)
+        return " ".join(made_object.digest for made_object in made if made_object is not None)

@@ -93,17 +93,17 @@ class State:
 
     def changed(self, **changes: Any) -> State:
         """Return this state with other fields; several times quicker than `replace`."""
-        made = object.__new__(State)
+        state = object.__new__(State)
         # A copy of a whole dict is one block of memory, and no larger than it has to be.
-        object.__setattr__(made, "__dict__", {**self.__dict__, **changes})
-        return made
+        object.__setattr__(state, "__dict__", {**self.__dict__, **changes})
+        return state
 
     def call(self, call_id: str) -> CallRecord:
         """Return a call. Raises NotYourTurn for an id that was never asked for."""
-        found = self.calls.get(call_id)
-        if found is None:
+        call = self.calls.get(call_id)
+        if call is None:
             raise NotYourTurn(f"there is no call {call_id!r} in this session")
-        return found
+        return call
 
     def all_calls(self) -> Iterator[CallRecord]:
         """Return the calls in call order."""
@@ -122,9 +122,9 @@ class State:
 
         Raises CallError, which lists the names of that type that there are.
         """
-        found = self.objects.get(name)
-        if found is not None:
-            return found
+        made = self.objects.get(name)
+        if made is not None:
+            return made
         raise CallError(f"there is no object {name!r}; {self._others(name)}")
 
     def missing(self, objects: Sequence[MissingObject]) -> CallError:
@@ -132,9 +132,10 @@ class State:
 
         The error says which call it began with, and what can be done there.
         """
-        said = {".".join(each.path): self._missing(each) for each in objects}
+        messages = {".".join(missing.path): self._missing(missing) for missing in objects}
         return CallError(
-            f"{'; '.join(dict.fromkeys(said.values()))}; {self._others(objects[0].name)}", said
+            f"{'; '.join(dict.fromkeys(messages.values()))}; {self._others(objects[0].name)}",
+            messages,
         )
 
     def _missing(self, missing: MissingObject) -> str:
@@ -160,8 +161,8 @@ class State:
     def _others(self, name: str) -> str:
         """Say which objects there are, of the type that a name says where it has any."""
         kind = kind_in(name)
-        known = [other for other in reversed(self.names) if self.objects[other].kind == kind][:5]
-        return f"objects of that type: {', '.join(known)}" if known else self._kinds()
+        names = [other for other in reversed(self.names) if self.objects[other].kind == kind][:5]
+        return f"objects of that type: {', '.join(names)}" if names else self._kinds()
 
     def object_made_by(self, producer: Producer) -> Made | None:
         """Return the object of a producer; None where it produced none on this branch."""

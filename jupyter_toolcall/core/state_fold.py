@@ -42,17 +42,17 @@ from .older_versions import OLDER
 from .state import START, State
 
 
-def settle(state: State, known: CallRecord, outcome: Outcome) -> State:
+def settle(state: State, call: CallRecord, outcome: Outcome) -> State:
     """Return the state in which a call came to its outcome."""
-    outcome = _with_producers(known.id, outcome)
+    outcome = _with_producers(call.id, outcome)
     made = objects_of(outcome)
     for each in made:
         state = introduce(state, each)
-    known = known.with_outcome(outcome, tuple(map(state.name_of, made)))
-    came = _came(state, known, outcome) if known.status in ("succeeded", "answered") else {}
+    call = call.with_outcome(outcome, tuple(map(state.name_of, made)))
+    came = _came(state, call, outcome) if call.status in ("succeeded", "answered") else {}
     return state.changed(
-        calls=state.calls.insert(known.id, known),
-        open=_without(state.open, known.id),
+        calls=state.calls.insert(call.id, call),
+        open=_without(state.open, call.id),
         settled=state.settled + 1,
         **came,
     )
@@ -66,20 +66,20 @@ def _without(open_calls: tuple[str, ...], call_id: str) -> tuple[str, ...]:
     return open_calls[:at] + open_calls[at + 1 :]
 
 
-def _came(state: State, known: CallRecord, outcome: Outcome) -> dict[str, Any]:
+def _came(state: State, call: CallRecord, outcome: Outcome) -> dict[str, Any]:
     """Return what a result changes beside its call."""
-    before = state.succeeded.get(known.tool) or Trail()
+    before = state.succeeded.get(call.tool) or Trail()
     changes: dict[str, Any] = {
-        "succeeded": state.succeeded.insert(known.tool, before.add(known.id)),
-        "instances": _instances(state, known),
+        "succeeded": state.succeeded.insert(call.tool, before.add(call.id)),
+        "instances": _instances(state, call),
     }
     if isinstance(outcome, Made):
-        changes["returned"] = state.returned.add(known.id)
-    if known.tool == SAVE and state.opened.outputs:
-        changes |= {"outputs": known.arguments, "done": True}
+        changes["returned"] = state.returned.add(call.id)
+    if call.tool == SAVE and state.opened.outputs:
+        changes |= {"outputs": call.arguments, "done": True}
     if isinstance(outcome, Data) and outcome.variables:
         changes["variables"] = state.variables.update(outcome.variables)
-        changes["setters"] = state.setters.update(dict.fromkeys(outcome.variables, known.id))
+        changes["setters"] = state.setters.update(dict.fromkeys(outcome.variables, call.id))
     return changes
 
 
@@ -99,11 +99,11 @@ def _with_producer(made: Made, call_id: str, index: int) -> Made:
     return Made(made.kind, made.digest, made.content, made.description, Producer(call_id, index))
 
 
-def _instances(state: State, known: CallRecord) -> HashTrieMap[str, str]:
+def _instances(state: State, call: CallRecord) -> HashTrieMap[str, str]:
     """A call that failed worked on a copy that is gone, so it leaves no trace here."""
-    if known.started is None or not known.started.instance:
+    if call.started is None or not call.started.instance:
         return state.instances
-    return state.instances.insert(known.started.instance, known.id)
+    return state.instances.insert(call.started.instance, call.id)
 
 
 def introduce(state: State, made: Made) -> State:
@@ -151,18 +151,18 @@ def evolve(state: State, entry: Entry) -> State:
         case Decided() as decided:
             return _decide(state, decided, entry.is_effective)
         case Started() as started:
-            known = _expect(state, started.call_id, *_MAY_START[started.approval_digest != ""])
+            call = _expect(state, started.call_id, *_MAY_START[started.approval_digest != ""])
             if code := entry.meta.get("code"):
-                state = state.changed(code=state.code.insert(known.tool, code))
-            code = state.code.get(known.tool) or known.code
-            own = entry.is_effective if started.approval_digest else known.verified
-            return _put(state, known.with_start(started, own, code))
+                state = state.changed(code=state.code.insert(call.tool, code))
+            code = state.code.get(call.tool) or call.code
+            own = entry.is_effective if started.approval_digest else call.verified
+            return _put(state, call.with_start(started, own, code))
         case Finished(call_id, outcome, uses=uses):
-            known = _expect(state, call_id, "proposed", "approved", "unknown")
+            call = _expect(state, call_id, "proposed", "approved", "unknown")
             if uses:
-                known = known.with_start(Started(call_id, None, uses), known.verified, known.code)
+                call = call.with_start(Started(call_id, None, uses), call.verified, call.code)
             keys = entry.event.secrets if entry.verified else ()
-            return _with_variables(settle(state, known, outcome), outcome, keys)
+            return _with_variables(settle(state, call, outcome), outcome, keys)
 
 
 def _with_variables(state: State, outcome: Outcome, keys: tuple[str, ...]) -> State:
@@ -307,20 +307,20 @@ def _sum(spent: Usage, more: Usage | None) -> Usage:
 
 
 def _decide(state: State, decided: Decided, own: bool) -> State:
-    known = _expect(state, decided.call_id, "proposed", "approved", "unknown")
-    known = decided_on(known, decided, state, own)
+    call = _expect(state, decided.call_id, "proposed", "approved", "unknown")
+    call = decided_on(call, decided, state, own)
     match decided:
         case Decided(decision="reject", reason=reason):
-            return settle(state, known, Failed(reason))
+            return settle(state, call, Failed(reason))
         case Decided(decision="answer", result=result):
-            return settle(state, known, result or Data(None))
-    return _put(state, known)
+            return settle(state, call, result or Data(None))
+    return _put(state, call)
 
 
-def decided_on(known: CallRecord, decided: Decided, state: State, verified: bool) -> CallRecord:
+def decided_on(call: CallRecord, decided: Decided, state: State, verified: bool) -> CallRecord:
     """Return a call as it stands with a decision."""
     missing = _missing(decided.arguments or {}, decided.missing, state)
-    return known.with_decision(decided, verified, missing)
+    return call.with_decision(decided, verified, missing)
 
 
 def _missing(
@@ -338,12 +338,12 @@ def _missing_object(arguments: Mapping[str, Any], missing: Missing, state: State
     return MissingObject(missing.path, name, missing.producer, call.step, call.status)
 
 
-def _put(state: State, known: CallRecord) -> State:
-    return state.changed(calls=state.calls.insert(known.id, known))
+def _put(state: State, call: CallRecord) -> State:
+    return state.changed(calls=state.calls.insert(call.id, call))
 
 
 def _expect(state: State, call_id: str, *allowed: RecordedStatus) -> CallRecord:
-    known = state.call(call_id)
-    if known.recorded_status not in allowed:
-        raise NotYourTurn(f"call {call_id} is {known.status}; it waits for nothing of that kind")
-    return known
+    call = state.call(call_id)
+    if call.recorded_status not in allowed:
+        raise NotYourTurn(f"call {call_id} is {call.status}; it waits for nothing of that kind")
+    return call

@@ -71,27 +71,27 @@ class ArgumentCopies:
 
     def of_producer(self, producer: Producer | None) -> ArgumentCopy | None:
         """Return the loan of the object of a producer, else the first there is."""
-        found = (loan for loan in self if loan.made.producer == producer)
-        return next(found, None) or next(iter(self), None)
+        copies = (copied for copied in self if copied.made.producer == producer)
+        return next(copies, None) or next(iter(self), None)
 
     def notes(self, result: Any, outcome: Outcome | None = None) -> tuple[str, ...]:
         """Say what the tool changed in place, and what became of that."""
         items = result if isinstance(result, (list, tuple)) else [result]
         new = [*_named(objects_of(outcome), self.state)]
-        return tuple(_said(loan, items, new) for loan in self if loan.changed)
+        return tuple(_said(copied, items, new) for copied in self if copied.changed)
 
 
-def _said(loan: ArgumentCopy, items: Iterable[Any], new: list[str]) -> str:
-    name = loan.name
-    if not loan.copied:
+def _said(copied: ArgumentCopy, items: Iterable[Any], new_names: list[str]) -> str:
+    name = copied.name
+    if not copied.copied:
         return (
             f"changed {name} in place, which can't be copied: it is no longer what it was, and "
             "neither is what was made from it"
         )
-    kept = [made for item, made in zip(items, new, strict=False) if item is loan.copy]
-    if not kept and len(new) == 1 and [*items] == [None]:
-        kept = new
-    became = f"kept as {kept[0]}" if kept else f"dropped, so {name} stays as it was"
+    names = [made for item, made in zip(items, new_names, strict=False) if item is copied.copy]
+    if not names and len(new_names) == 1 and [*items] == [None]:
+        names = new_names
+    became = f"kept as {names[0]}" if names else f"dropped, so {name} stays as it was"
     return f"changed {name} in place: {became}"
 
 

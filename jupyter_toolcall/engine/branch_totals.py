@@ -28,22 +28,22 @@ class BranchTotals:
     is_upper_bound: bool = False
     unpriced: int = 0
 
-    def __add__(self, more: BranchTotals) -> BranchTotals:
+    def __add__(self, other: BranchTotals) -> BranchTotals:
         return BranchTotals(
-            self.ran + more.ran,
-            self.cached + more.cached,
-            self.ms + more.ms,
-            self.tokens + more.tokens,
-            self.dollars + more.dollars,
-            self.is_upper_bound or more.is_upper_bound,
-            self.unpriced + more.unpriced,
+            self.ran + other.ran,
+            self.cached + other.cached,
+            self.ms + other.ms,
+            self.tokens + other.tokens,
+            self.dollars + other.dollars,
+            self.is_upper_bound or other.is_upper_bound,
+            self.unpriced + other.unpriced,
         )
 
     @property
     def cost(self) -> Cost | None:
         """What the requests cost; None where that is not known, or where there were none."""
-        known = self.dollars > 0 and not self.unpriced
-        return Cost(self.dollars, self.is_upper_bound) if known else None
+        is_known = self.dollars > 0 and not self.unpriced
+        return Cost(self.dollars, self.is_upper_bound) if is_known else None
 
 
 @dataclass
@@ -64,19 +64,19 @@ class FirstReplies:
         for entry in entries:
             match entry.event:
                 case Finished(call_id) if call_id in ends:
-                    memory = ends[call_id].cached
-                    ms = 0 if memory else entry.meta.get("ms", 0)
-                    total += BranchTotals(ran=not memory, cached=memory, ms=ms)
+                    cached = ends[call_id].cached
+                    ms = 0 if cached else entry.meta.get("ms", 0)
+                    total += BranchTotals(ran=not cached, cached=cached, ms=ms)
                 case Replied() if entry.id not in shared and self.is_first(entry):
                     total += self.request_totals(entry)
         return total
 
     def is_first(self, entry: Entry) -> bool:
         """Return whether a reply was said here first, and not said again."""
-        for each in self.journal.since(self._read):
+        for reply in self.journal.since(self._read):
             self._read += 1
-            if isinstance(each.event, Replied):
-                self._first.setdefault(_said(each), each.id)
+            if isinstance(reply.event, Replied):
+                self._first.setdefault(_said(reply), reply.id)
         return self._first.get(_said(entry), entry.id) == entry.id
 
     def request_totals(self, entry: Entry) -> BranchTotals:
@@ -85,11 +85,11 @@ class FirstReplies:
         used = entry.event.usage
         if used is None:
             return BranchTotals()
-        paid = cost(state_at(self.journal, entry.id).opened.model or self.model, used)
+        price = cost(state_at(self.journal, entry.id).opened.model or self.model, used)
         tokens = used.input + used.output
-        if paid is None:
+        if price is None:
             return BranchTotals(tokens=tokens, unpriced=1)
-        return BranchTotals(tokens=tokens, dollars=paid.dollars, is_upper_bound=paid.most)
+        return BranchTotals(tokens=tokens, dollars=price.dollars, is_upper_bound=price.most)
 
 
 def _said(entry: Entry) -> tuple[object, ...]:

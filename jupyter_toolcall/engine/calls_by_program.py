@@ -48,7 +48,7 @@ def call_tool(cursor: Cursor, call_id: str) -> CallRecord:
 
 
 def _run(cursor: Cursor, call: CallRecord) -> None:
-    said: dict[str, Any] = {"at": cursor.context.clock(), "by": "program"}
+    status_text: dict[str, Any] = {"at": cursor.context.clock(), "by": "program"}
     ended: Outcome | None = None
     try:
         ready, own = cursor.prepared(call, cursor.state)
@@ -63,7 +63,7 @@ def _run(cursor: Cursor, call: CallRecord) -> None:
     if ended is None:
         run_now(cursor, call.id)
     else:
-        cursor.write(Finished(call.id, ended), **said)
+        cursor.write(Finished(call.id, ended), **status_text)
 
 
 def tool_call_result(cursor: Cursor, call_id: str, result: Any) -> CallRecord:
@@ -105,18 +105,20 @@ def _named(cursor: Cursor, call: CallRecord) -> Uses:
     except CallError:
         arguments = dict(call.asked)
     named = references(tool.parameters, arguments)
-    found = ((argument, state.objects.get(name)) for argument, name in named)
-    return {argument: made.producer for argument, made in found if made is not None}
+    objects = ((argument, state.objects.get(name)) for argument, name in named)
+    return {argument: made.producer for argument, made in objects if made is not None}
 
 
 def _unanswered(cursor: Cursor, call_id: str) -> CallRecord:
     state = cursor.state
     if call_id in state.open and call_id != cursor.running:
         return state.calls[call_id]
-    known = state.calls.get(call_id)
-    status = "running" if call_id == cursor.running else known.status if known else ""
-    said = f"call {call_id} is {status} already" if status else f"there is no call {call_id!r}"
-    raise NotYourTurn(f"{said}; without a result: {', '.join(state.open) or 'none'}")
+    call = state.calls.get(call_id)
+    status = "running" if call_id == cursor.running else call.status if call else ""
+    status_text = (
+        f"call {call_id} is {status} already" if status else f"there is no call {call_id!r}"
+    )
+    raise NotYourTurn(f"{status_text}; without a result: {', '.join(state.open) or 'none'}")
 
 
 def all_answered(cursor: Cursor) -> None:
@@ -135,5 +137,5 @@ def generate(cursor: Cursor) -> Reply | None:
     calls have no result.
     """
     all_answered(cursor)
-    reply, desk = request_reply(cursor, cursor.request), cursor.context
-    return reply and desk.scheme.read(reply, cursor.state, desk.toolbox)
+    reply, context = request_reply(cursor, cursor.request), cursor.context
+    return reply and context.scheme.read(reply, cursor.state, context.toolbox)

@@ -90,8 +90,8 @@ class Cursor:
     @property
     def turn_limit_reached(self) -> bool:
         """Whether the model has had all the turns that it may have for one prompt."""
-        most = self.context.max_turns
-        return most is not None and self.state.turns_since >= most
+        limit = self.context.max_turns
+        return limit is not None and self.state.turns_since >= limit
 
     @property
     def holding_hook(self) -> SessionHooks | None:
@@ -108,8 +108,8 @@ class Cursor:
 
     def request_in(self, state: State) -> Request:
         """Return the request of the next turn, in the state that is here."""
-        told = self.context.journal.fold(self.head, self.context.fold_conversation, NOTHING)
-        return compose_request(state, told, self.offer_in(state))
+        conversation = self.context.journal.fold(self.head, self.context.fold_conversation, NOTHING)
+        return compose_request(state, conversation, self.offer_in(state))
 
     # -- what is added ----------------------------------------------------------------------
 
@@ -153,10 +153,10 @@ class Cursor:
         """
         if self._prepared[0] != self.head:
             self._prepared = self.head, {}
-        known = self._prepared[1].get(call.id)
-        if known is None or known[0] is not call:
-            known = self._prepared[1][call.id] = (call, *self._prepare(call, state))
-        return known[1:]
+        cached = self._prepared[1].get(call.id)
+        if cached is None or cached[0] is not call:
+            cached = self._prepared[1][call.id] = (call, *self._prepare(call, state))
+        return cached[1:]
 
     def keep_prepared(self, entry: Entry, ready: PreparedCall, own: bool = False) -> Entry:
         """What was prepared just before an entry of the call holds behind it too."""
@@ -167,20 +167,20 @@ class Cursor:
     def _prepare(self, call: CallRecord, state: State) -> tuple[PreparedCall, bool]:
         if call.call.broken and call.decided is None:
             raise CallError(call.call.broken)
-        desk, (tool, own) = self.context, self._tool_and_owner(call.tool, state)
+        context, (tool, own) = self.context, self._tool_and_owner(call.tool, state)
         if tool is None:
-            raise unknown_tool(call.tool, desk.toolbox, self.offer_in(state))
+            raise unknown_tool(call.tool, context.toolbox, self.offer_in(state))
         if call.missing:
             raise state.missing(call.missing)
-        asked = desk.scheme.complete(call, tool, state)
+        asked = context.scheme.complete(call, tool, state)
         variables = self._variables_read_by(tool, state)
         arguments = asked if call.edited else tool.fill(asked, variables)
         inputs: ToolInputs | None = None
         missing: MissingSecret | None = None
         # The scheme's own tools only write down what the model chose.
         keys = call.asked_call.secrets or (call.decided is not None and call.decided.secrets)
-        if not own and (keys or state.marked or desk.secrets.occur(arguments)):
-            shown = desk.secrets.hide(arguments)
+        if not own and (keys or state.marked or context.secrets.occur(arguments)):
+            shown = context.secrets.hide(arguments)
             try:
                 inputs = self._inputs(call, tool, asked, variables, state)
             except MissingSecret as error:
@@ -189,7 +189,7 @@ class Cursor:
                 inputs = None
             arguments = shown
         return (
-            prepare_call(tool, call, arguments, state, desk.values, variables, inputs, missing),
+            prepare_call(tool, call, arguments, state, context.values, variables, inputs, missing),
             own,
         )
 
@@ -208,20 +208,22 @@ class Cursor:
         """
         reveal = self.context.secrets.reveal
         values = reveal(asked, call.keys)
-        known = {
+        revealed_variables = {
             name: reveal(value, state.marked.get(name) or ()) for name, value in variables.items()
         }
-        return ToolInputs(values if call.edited else tool.fill(values, known), known)
+        return ToolInputs(
+            values if call.edited else tool.fill(values, revealed_variables), revealed_variables
+        )
 
     def _variables_read_by(self, tool: Tool, state: State) -> dict[str, Any]:
         """Return the session variables that a tool goes by, as they are now."""
         if not tool.reads:
             return {}
-        given, now = self.context.toolbox.variables, state.variables
+        initial, current = self.context.toolbox.variables, state.variables
         return {
-            name: now[name] if name in now else given[name]
+            name: current[name] if name in current else initial[name]
             for name in tool.reads
-            if name in now or name in given
+            if name in current or name in initial
         }
 
     def with_running(self, call: CallRecord) -> CallRecord:

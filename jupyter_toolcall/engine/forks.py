@@ -21,21 +21,21 @@ from .replay_queue import ReplayQueue, call_id_of
 from .session_values import PreparedCall
 
 
-def entry_at(cursor: Cursor, place: str) -> str:
+def entry_at(cursor: Cursor, location: str) -> str:
     """Return the entry that a place is: an entry's id, or the end of a call.
 
     Raises NotYourTurn for a call that has not come to an end.
     """
-    if place in cursor.context.journal:
-        return place
-    cursor.state.call(place)
+    if location in cursor.context.journal:
+        return location
+    cursor.state.call(location)
     ends = [
         entry.id
-        for entry in _about(cursor, place)
+        for entry in _about(cursor, location)
         if isinstance(entry.event, Finished) or _settles(entry.event)
     ]
     if not ends:
-        raise NotYourTurn(f"call {place} has no result yet; decide on it first")
+        raise NotYourTurn(f"call {location} has no result yet; decide on it first")
     return ends[-1]
 
 
@@ -79,10 +79,10 @@ def replay_cursor(cursor: Cursor, at: str | None, fresh: bool = False) -> Cursor
     A call's id is the place before that call; None is the root.
     """
     start = cursor.state.root if at is None else _start(cursor, at)
-    behind = cursor.context.journal.path(cursor.head, after=start)
-    if behind and behind[0].parent != start:
+    following = cursor.context.journal.path(cursor.head, after=start)
+    if following and following[0].parent != start:
         raise NotYourTurn("that entry is not on this branch; check its branch out first")
-    return Cursor(cursor.context, start, ReplayQueue(behind), fresh)
+    return Cursor(cursor.context, start, ReplayQueue(following), fresh)
 
 
 def _start(cursor: Cursor, at: str) -> str:
@@ -97,16 +97,22 @@ def edit_cursor(
     `arguments` change those of the call; the rest stays. Raises CallError where they do
     not fit.
     """
-    known, again = cursor.state.call(call_id), replay_cursor(cursor, call_id)
-    before = known.arguments if known.started else again.arguments_to_run(again.state.call(call_id))
-    call = again.state.call(call_id)
-    return decide_then_replay(again, edit_event(again, call, {**before, **arguments}, reason))
+    recorded_call, replaying = cursor.state.call(call_id), replay_cursor(cursor, call_id)
+    before = (
+        recorded_call.arguments
+        if recorded_call.started
+        else replaying.arguments_to_run(replaying.state.call(call_id))
+    )
+    call = replaying.state.call(call_id)
+    return decide_then_replay(
+        replaying, edit_event(replaying, call, {**before, **arguments}, reason)
+    )
 
 
 def overruled(
     cursor: Cursor,
     call_id: str,
-    verdict: Decision,
+    decision: Decision,
     *,
     arguments: Mapping[str, Any] | None = None,
     result: Any = None,
@@ -117,23 +123,27 @@ def overruled(
     What the call could not do, or what its answer could not be, where it was asked for is
     refused. Raises UsageError for another word, CallError for arguments that do not fit.
     """
-    demand_decision_word(verdict)
-    again = replay_cursor(cursor, call_id)
-    call = again.state.call(call_id)
-    return decide_then_replay(again, decided_event(again, call, verdict, arguments, result, reason))
+    demand_decision_word(decision)
+    replaying = replay_cursor(cursor, call_id)
+    call = replaying.state.call(call_id)
+    return decide_then_replay(
+        replaying, decided_event(replaying, call, decision, arguments, result, reason)
+    )
 
 
-def decide_then_replay(again: Cursor, event: Decided) -> Cursor:
+def decide_then_replay(replaying: Cursor, event: Decided) -> Cursor:
     """Return a replaying cursor after one new decision, checked as it would run."""
-    call = again.state.call(event.call_id)
+    call = replaying.state.call(event.call_id)
     if event.decision in ("approve", "edit"):
-        ready, _ = again.prepared(decided_on(call, event, again.state, call.verified), again.state)
+        ready, _ = replaying.prepared(
+            decided_on(call, event, replaying.state, call.verified), replaying.state
+        )
         if ready.tool.for_person:
             raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer it anew")
         event = replace(event, approval_digest=ready.approval_digest)
-    left = {REPLAYS: behind[-1].id} if (behind := again.replay_queue.entries) else {}
-    again.decide(event, "person", **left)
-    return again
+    meta = {REPLAYS: following[-1].id} if (following := replaying.replay_queue.entries) else {}
+    replaying.decide(event, "person", **meta)
+    return replaying
 
 
 def waiting_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
@@ -157,9 +167,9 @@ def _waits(cursor: Cursor, call: CallRecord, state: State) -> bool:
     if call.id == cursor.running:
         return False
     if call.status == "unknown":
-        said = cursor.replay_queue.next(state.open)
+        next_entry = cursor.replay_queue.next(state.open)
         over = call.id in cursor.replay_queue.superseded
-        return over or said is None or call_id_of(said.event) != call.id
+        return over or next_entry is None or call_id_of(next_entry.event) != call.id
     try:
         ready, own = cursor.prepared(call, state)
     except Absent:
@@ -173,8 +183,8 @@ def _waits(cursor: Cursor, call: CallRecord, state: State) -> bool:
 
 
 def _asks(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
-    verdict = cursor.policy_answer(call, ready)[0]
-    return verdict == "ask" or (verdict == "approve" and ready.tool.for_person)
+    decision = cursor.policy_answer(call, ready)[0]
+    return decision == "ask" or (decision == "approve" and ready.tool.for_person)
 
 
 def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:
@@ -193,9 +203,9 @@ REPLAYS = "replays"
 """In the meta of a replay's first entry: the last entry of the branch that is said again."""
 
 
-def resume_replay(desk: SessionContext, head: str) -> Cursor:
+def resume_replay(context: SessionContext, head: str) -> Cursor:
     """Return a cursor at an entry, which goes on with a replay that was cut off there."""
-    return Cursor(desk, head, unfinished_replay(desk.journal, head))
+    return Cursor(context, head, unfinished_replay(context.journal, head))
 
 
 def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
@@ -203,30 +213,30 @@ def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
 
     Where other words were said than those recorded, the replay was over.
     """
-    made, said = _begun(journal, journal.path(head))
-    words, heard = [*_words(said)], [*_words(made)]
+    made, next_entry = _begun(journal, journal.path(head))
+    words, heard = [*_words(next_entry)], [*_words(made)]
     if [word for _, word in words[: len(heard)]] != [word for _, word in heard]:
         return ReplayQueue()
-    rest = said[words[len(heard) - 1][0] + 1 :] if heard else said
+    rest = next_entry[words[len(heard) - 1][0] + 1 :] if heard else next_entry
     return ReplayQueue(rest, superseded={call_id_of(entry.event) for entry in made} - {""})
 
 
-def _begun(journal: Journal, way: Entries) -> tuple[Entries, Entries]:
+def _begun(journal: Journal, path: Entries) -> tuple[Entries, Entries]:
     """Return the last replay on a way, and what it says again; both begin at one place."""
-    for number in reversed(range(len(way))):
-        leaf = way[number].meta.get(REPLAYS)
-        said = journal.path(leaf)[number:] if leaf in journal else ()
+    for number in reversed(range(len(path))):
+        leaf = path[number].meta.get(REPLAYS)
+        next_entry = journal.path(leaf)[number:] if leaf in journal else ()
         # A replay of the replay says this entry again, its meta too, at another place.
-        if said and said[0].parent == way[number].parent:
-            return way[number:], said
+        if next_entry and next_entry[0].parent == path[number].parent:
+            return path[number:], next_entry
     return (), ()
 
 
 def _words(entries: Iterable[Entry]) -> Iterable[tuple[int, Any]]:
     """Yield where somebody speaks: a prompt by its text, a reply by the calls that it makes."""
-    for number, entry in enumerate(entries):
+    for index, entry in enumerate(entries):
         match entry.event:
-            case Asked(text, again=again):
-                yield number, (text, again)
+            case Asked(text, again=replaying):
+                yield index, (text, replaying)
             case Replied(calls=calls):
-                yield number, [call.id for call in calls]
+                yield index, [call.id for call in calls]

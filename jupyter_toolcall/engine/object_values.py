@@ -18,8 +18,8 @@ def known_object(state: State, name: str) -> str:
     names = tuple(state.names)
     if name in names:
         return name
-    there = nearest(str(name), names) or f" There are {', '.join(names[-5:]) or 'none yet'}"
-    raise UsageError(f"there is no object {name!r:.60}.{there}")
+    hint = nearest(str(name), names) or f" There are {', '.join(names[-5:]) or 'none yet'}"
+    raise UsageError(f"there is no object {name!r:.60}.{hint}")
 
 
 def object_value(cursor: Cursor, name: str) -> Any:
@@ -34,7 +34,7 @@ def output_values(cursor: Cursor) -> Mapping[str, Any]:
     """Return what was saved, by name."""
     state = cursor.state
     return {
-        name: said if state.opened.outputs[name].kind in SCALARS else object_value(cursor, said)
-        for name, said in state.outputs.items()
+        name: saved if state.opened.outputs[name].kind in SCALARS else object_value(cursor, saved)
+        for name, saved in state.outputs.items()
         if name in state.opened.outputs
     }

@@ -48,31 +48,34 @@ def open_session(
 
     Raises UsageError and DefinitionError, each naming what to write instead.
     """
-    values = {key: _described(value) for key, value in inputs.items()}
+    described = {key: _described(value) for key, value in inputs.items()}
     wanted = {key: _described(value) for key, value in outputs.items()}
-    box = _known_types(_toolbox(toolbox), values, wanted)
+    box = _known_types(_toolbox(toolbox), described, wanted)
     chosen = _spoken(scheme_named(scheme)) if native else scheme_named(scheme)
-    memory = SessionValues(journal, box.kinds)
+    values = SessionValues(journal, box.kinds)
     opened = Opened(
         chosen.name,
-        tuple((key, memory.add_input(key, value, said)) for key, (value, said) in values.items()),
-        {key: _output(key, kind, said, box) for key, (kind, said) in wanted.items()},
+        tuple(
+            (key, values.add_input(key, value, description))
+            for key, (value, description) in described.items()
+        ),
+        {key: _output(key, kind, description, box) for key, (kind, description) in wanted.items()},
         well_formed(system),
-        instances=_instances(box, memory),
+        instances=_instances(box, values),
     )
     _no_clash(box, opened, chosen)
     _can_be_called(box, opened)
     rules = approval_policy(approve, breaks)
-    desk = SessionContext(
-        journal, box, chosen, memory, model_named(model), rules, max_turns=max_turns
+    context = SessionContext(
+        journal, box, chosen, values, model_named(model), rules, max_turns=max_turns
     )
-    desk.current_inputs = dict(opened.inputs)
+    context.current_inputs = dict(opened.inputs)
     # From now on nothing is added to the journal with a secret in it.
-    desk.secrets = journal.secrets = journal.secrets or Secrets()
-    desk.secrets.refresh()
-    hidden = hide_event_secrets(opened, desk.secrets)
+    context.secrets = journal.secrets = journal.secrets or Secrets()
+    context.secrets.refresh()
+    hidden = hide_event_secrets(opened, context.secrets)
     assert isinstance(hidden, Opened)
-    return desk, hidden
+    return context, hidden
 
 
 def _spoken(scheme: Scheme) -> Scheme:
@@ -94,7 +97,7 @@ def reopen_session(
     Raises BrokenJournal where it holds no session, UsageError where it has another scheme.
     """
     opened = _first(journal, where)
-    desk, _ = open_session(
+    context, _ = open_session(
         toolbox,
         model,
         scheme=_as_recorded(opened.scheme, scheme, where),
@@ -104,14 +107,14 @@ def reopen_session(
         approve=approve,
         journal=journal,
     )
-    return desk
+    return context
 
 
-def _as_recorded(name: str, given: str | Scheme | None, where: str) -> Scheme:
+def _as_recorded(name: str, value: str | Scheme | None, where: str) -> Scheme:
     """Return the scheme that a session was recorded in: one of ours, or the one that is given."""
-    if given is None and not is_known(name):
+    if value is None and not is_known(name):
         raise UsageError(f"{where} is a session in scheme {name!r}; give it with scheme=")
-    chosen = scheme_named(name if given is None else given)
+    chosen = scheme_named(name if value is None else value)
     if chosen.name != name:
         raise UsageError(f"{where} is a session in scheme {name!r}, not {chosen.name!r}")
     return chosen
@@ -129,15 +132,15 @@ def _first(journal: Journal, where: str) -> Opened:
     return first.event
 
 
-def _instances(toolbox: Toolbox, memory: SessionValues) -> tuple[tuple[str, str], ...]:
-    given = {tool.instance: tool.subject for tool in toolbox if tool.instance}
-    return tuple((name, memory.add_instance(name, subject)) for name, subject in given.items())
+def _instances(toolbox: Toolbox, values: SessionValues) -> tuple[tuple[str, str], ...]:
+    value = {tool.instance: tool.subject for tool in toolbox if tool.instance}
+    return tuple((name, values.add_instance(name, subject)) for name, subject in value.items())
 
 
 def _described(value: Described) -> tuple[Any, str]:
     match value:
-        case (thing, str() as said):
-            return thing, well_formed(said)
+        case (thing, str() as description):
+            return thing, well_formed(description)
     return value, ""
 
 
@@ -157,13 +160,13 @@ def _known_types(
     return toolbox.with_types(dict.fromkeys(kind for kind in types if kind not in plain))
 
 
-def _output(name: str, kind: Any, said: str, toolbox: Toolbox) -> Output:
+def _output(name: str, kind: Any, description: str, toolbox: Toolbox) -> Output:
     if kind in SCALAR_TYPES:
-        return Output(SCALAR_TYPES[kind], said)
+        return Output(SCALAR_TYPES[kind], description)
     if isinstance(kind, type):
-        return Output(kind_name(kind), said)
+        return Output(kind_name(kind), description)
     if isinstance(kind, str) and (kind in SCALARS or toolbox.type_named(kind)):
-        return Output(kind, said)
+        return Output(kind, description)
     known = [*toolbox.kinds.values(), *SCALARS]
     raise UsageError(
         f"the output {name!r} has the type {kind!r}, which is not known here; "
@@ -186,13 +189,13 @@ def _can_be_called(toolbox: Toolbox, opened: Opened) -> None:
     made = [tool.makes for tool in toolbox]
     if None in made:
         return
-    there = {made.kind for _, made in opened.inputs} | {
+    available = {made.kind for _, made in opened.inputs} | {
         kind for kinds in made for kind in kinds or ()
     }
     for tool in toolbox:
         for name in tool.parameters.get("required", ()) if not tool.receiver else ():
             kinds = kinds_of(tool.parameters["properties"][name])
-            if kinds and there.isdisjoint(kinds):
+            if kinds and available.isdisjoint(kinds):
                 raise DefinitionError(
                     f"{tool.name}: the parameter {name!r} takes a {' or '.join(kinds)}, and there "
                     f"can be none: no tool returns one, and no input is one. Give one with "

@@ -75,9 +75,9 @@ def _why_not(cursor: Cursor) -> str:
         return "what is recorded is said again first, by run()"
     if not isinstance(cursor.next_step, AskModel):
         return "nobody has asked anything since the last reply"
-    most = cursor.context.max_turns
+    limit = cursor.context.max_turns
     return (
-        f"it has replied {most} times; a larger max_turns goes on"
+        f"it has replied {limit} times; a larger max_turns goes on"
         if cursor.turn_limit_reached
         else ""
     )
@@ -110,13 +110,16 @@ def record_person_reply(cursor: Cursor, text: str, calls: Iterable[Pair]) -> Ent
     that are no JSON.
     """
     demand_model_turn(cursor)
-    made = tuple(_calls(cursor.state.turns, list(calls)))
-    if not text.strip() and not made:
+    tool_calls = tuple(_calls(cursor.state.turns, list(calls)))
+    if not text.strip() and not tool_calls:
         raise UsageError("the reply is empty; say something, or call a tool")
-    if made and cursor.context.scheme.read(Reply(text), cursor.state, cursor.context.toolbox).calls:
+    if (
+        tool_calls
+        and cursor.context.scheme.read(Reply(text), cursor.state, cursor.context.toolbox).calls
+    ):
         raise UsageError("the words hold calls already; write all calls there, or all as forms")
-    said = Reply(well_formed(text), made, "tools" if made else "end")
-    return record_reply(cursor, said, cursor.request, at=cursor.context.clock(), by="person")
+    reply = Reply(well_formed(text), tool_calls, "tools" if tool_calls else "end")
+    return record_reply(cursor, reply, cursor.request, at=cursor.context.clock(), by="person")
 
 
 def _calls(turn: int, calls: list[Pair]) -> Iterator[Call]:

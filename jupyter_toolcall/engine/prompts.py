@@ -52,12 +52,12 @@ def repeat_prompt(cursor: Cursor, asked: Asked) -> Cursor:
 
     The branch begins where the prompt was asked before on this one, else here.
     """
-    again = _before_prompt(cursor, asked)
-    journal = again.context.journal
-    known = [journal[child].event for child in journal.children(again.head)]
-    event = _another_prompt(asked, known)
+    branch = _before_prompt(cursor, asked)
+    journal = branch.context.journal
+    children = [journal[child].event for child in journal.children(branch.head)]
+    event = _another_prompt(asked, children)
     return Cursor(
-        again.context, journal.append(again.head, event, {"at": again.context.clock()}).id
+        branch.context, journal.append(branch.head, event, {"at": branch.context.clock()}).id
     )
 
 
@@ -77,10 +77,10 @@ def _before_prompt(cursor: Cursor, asked: Asked) -> Cursor:
     """Return the place at which a prompt was asked last on this branch, with today's options."""
     journal = cursor.context.journal
     path = reversed(journal.path(cursor.head))
-    found = next((entry for entry in path if _is_prompt(entry, asked)), None)
-    if found is None or found.parent is None:
+    asked_entry = next((entry for entry in path if _is_prompt(entry, asked)), None)
+    if asked_entry is None or asked_entry.parent is None:
         return cursor
-    opened, head = cursor.state.opened, found.parent
+    opened, head = cursor.state.opened, asked_entry.parent
     if state_at(journal, head).opened != opened:
         head = journal.append(head, opened).id
     return Cursor(cursor.context, head)
@@ -93,7 +93,7 @@ def _is_prompt(entry: Entry, asked: Asked) -> bool:
     return False
 
 
-def _another_prompt(asked: Asked, known: Collection[Event]) -> Asked:
+def _another_prompt(asked: Asked, children: Collection[Event]) -> Asked:
     """Return a prompt as one that was not asked here before."""
-    before = sum(isinstance(event, Asked) and event.text == asked.text for event in known)
+    before = sum(isinstance(event, Asked) and event.text == asked.text for event in children)
     return replace(asked, again=before)

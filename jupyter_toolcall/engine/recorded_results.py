@@ -29,7 +29,7 @@ def recorded_result(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> En
     return end[0] if recorded.approval_digest == ready.approval_digest else None
 
 
-def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, rest: bool) -> None:
+def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, following: bool) -> None:
     """Record that a person keeps what is recorded of a call; with `rest` of all that follows too.
 
     Nothing runs. Raises NotYourTurn where the call does not wait, has changed since it was
@@ -48,19 +48,19 @@ def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, rest:
     end = recorded_result(cursor, call, ready) if ready is not None else None
     if end is None:
         raise NotYourTurn(f"call {call_id} has no recorded result to keep")
-    script = cursor.replay_queue.entries[cursor.replay_queue.position :]
-    kept = [entry for entry in script if rest or call_id_of(entry.event) == call_id]
+    entries = cursor.replay_queue.entries[cursor.replay_queue.position :]
+    kept = [entry for entry in entries if following or call_id_of(entry.event) == call_id]
     if any(_has_foreign_secrets(entry) for entry in kept):
         whose = "an older version" if call.history == "older" else "another computer"
         raise NotYourTurn(f"call {call_id} holds secrets of {whose}: edit it or reject it")
-    if rest and script[0].parent == cursor.head:
-        ended = {call_id_of(entry.event) for entry in script if _ends(entry)}
+    if following and entries[0].parent == cursor.head:
+        ended = {call_id_of(entry.event) for entry in entries if _ends(entry)}
         # What has no result is not kept: that would let a policy, or an approval, run it.
-        kept = [entry for entry in script if _is_over(entry, ended)]
+        kept = [entry for entry in entries if _is_over(entry, ended)]
         cursor.context.journal.adopt({entry.id: _kept(entry) for entry in kept})
-        cursor.head, cursor.replay_queue.position = script[-1].id, len(cursor.replay_queue.entries)
+        cursor.head, cursor.replay_queue.position = entries[-1].id, len(cursor.replay_queue.entries)
         return
-    for entry in script[: script.index(end) + 1]:
+    for entry in entries[: entries.index(end) + 1]:
         if call_id_of(entry.event) == call_id:
             before = state_at(cursor.context.journal, entry.parent)
             event = rebind_references(entry.event, before, cursor.state, cursor.tool_named)

@@ -29,38 +29,38 @@ from .session_values import PreparedCall
 from .turn import execute_step, run_call, start_of
 
 
-def reapproval_reason(script: ReplayQueue, journal: Journal, ready: PreparedCall) -> str:
+def reapproval_reason(queue: ReplayQueue, journal: Journal, ready: PreparedCall) -> str:
     """Return why a person's recorded approval of a call does not hold for it now, "" for none."""
-    said = _approved(script, ready.call_id)
-    if said is None:
+    recorded_entry = _approved(queue, ready.call_id)
+    if recorded_entry is None:
         return ""
-    told = state_at(journal, script.entries[-1].id).calls[ready.call_id]
-    return f"You are asked again: {_said(told, said.verified, journal, ready)}."
+    recorded_state = state_at(journal, queue.entries[-1].id).calls[ready.call_id]
+    return f"You are asked again: {_said(recorded_state, recorded_entry.verified, journal, ready)}."
 
 
-def _approved(script: ReplayQueue, call_id: str) -> Entry | None:
+def _approved(queue: ReplayQueue, call_id: str) -> Entry | None:
     """Return the person's last decision of a recording that lets a call run."""
-    for entry in reversed(script.entries):
+    for entry in reversed(queue.entries):
         match entry.event:
-            case Started(each, approval_digest=approval_digest) if (
-                each == call_id and approval_digest
+            case Started(approved_id, approval_digest=approval_digest) if (
+                approved_id == call_id and approval_digest
             ):
                 return None
-            case Decided(each, "approve" | "edit") if each == call_id:
+            case Decided(approved_id, "approve" | "edit") if approved_id == call_id:
                 return entry
     return None
 
 
-def _said(told: CallRecord, own: bool, journal: Journal, ready: PreparedCall) -> str:
-    code = recorded_tool_code(told, journal)
+def _said(recorded_state: CallRecord, own: bool, journal: Journal, ready: PreparedCall) -> str:
+    code = recorded_tool_code(recorded_state, journal)
     if not own:
-        older = told.history == "older"
+        older = recorded_state.history == "older"
         return f"it was approved {'in an older version' if older else 'on another machine'}"
-    if code is not None and (other := changed_tool_parts(ready.tool, code)):
-        return other
-    if told.approval_digest != ready.approval_digest:
+    if code is not None and (change := changed_tool_parts(ready.tool, code)):
+        return change
+    if recorded_state.approval_digest != ready.approval_digest:
         return "what it runs on is not what it was"
-    if told.outcome is not None:
+    if recorded_state.outcome is not None:
         return "it ran, and what it came to is not on this machine any more"
     return "it was approved, and nobody ran it"
 
@@ -88,58 +88,80 @@ def advance(cursor: Cursor) -> Entry | None:
         return execute_step(cursor, cursor.next_step_in(state), state)
 
 
-def replay_entry(cursor: Cursor, said: Entry, state: State) -> Entry | None:
+def replay_entry(cursor: Cursor, recorded_entry: Entry, state: State) -> Entry | None:
     """Repeat the next recorded event; None where a person has to be asked again."""
     # The journal may have been verified since it was read.
-    said = cursor.context.journal[said.id]
-    told = state if said.parent == cursor.head else state_at(cursor.context.journal, said.parent)
-    match said.event:
+    recorded_entry = cursor.context.journal[recorded_entry.id]
+    recorded_state = (
+        state
+        if recorded_entry.parent == cursor.head
+        else state_at(cursor.context.journal, recorded_entry.parent)
+    )
+    match recorded_entry.event:
         case Decided(decision="approve" | "edit") as event:
-            return _replay_approval(cursor, said, event, told, state)
-        case Decided(call_id, "answer", arguments=Mapping()) if _put_anew(cursor, said, told):
+            return _replay_approval(cursor, recorded_entry, event, recorded_state, state)
+        case Decided(call_id, "answer", arguments=Mapping()) if _put_anew(
+            cursor, recorded_entry, recorded_state
+        ):
             cursor.supersede(call_id)
             return execute_step(cursor, step_of(state.calls[call_id]), state)
         case Started(call_id) as event:
-            return _replay_start(cursor, said, event, state.calls[call_id], told, state)
-        case Finished(call_id, by="program", uses=uses) if not same_objects(uses, told, state):
+            return _replay_start(
+                cursor, recorded_entry, event, state.calls[call_id], recorded_state, state
+            )
+        case Finished(call_id, by="program", uses=uses) if not same_objects(
+            uses, recorded_state, state
+        ):
             return execute_step(cursor, step_of(state.calls[call_id]), state)
         case Finished(call_id, by="session") as event:
             cursor.replay_queue.position += 1
-            return _replay_result(cursor, said, event, state.calls[call_id], state)
+            return _replay_result(cursor, recorded_entry, event, state.calls[call_id], state)
         case Replied() as reply:
             cursor.replay_queue.position += 1
-            return _replay_reply(cursor, reply, said, told, state)
+            return _replay_reply(cursor, reply, recorded_entry, recorded_state, state)
     cursor.replay_queue.position += 1
-    again = rebind_references(said.event, told, state, cursor.tool_named)
-    return _write_again(cursor, again, said, verified=said.verified, **said.meta)
+    event_now = rebind_references(recorded_entry.event, recorded_state, state, cursor.tool_named)
+    return _write_again(
+        cursor, event_now, recorded_entry, verified=recorded_entry.verified, **recorded_entry.meta
+    )
 
 
 def _write_again(
-    cursor: Cursor, event: Event, said: Entry, *, replayed: bool = True, **meta: Any
+    cursor: Cursor, event: Event, recorded_entry: Entry, *, replayed: bool = True, **meta: Any
 ) -> Entry:
     """Record an event again; where nothing before it changed, it is the recorded entry."""
-    if said.parent == cursor.head and said.verified and event == said.event:
-        cursor.head = said.id
-        return said
+    if (
+        recorded_entry.parent == cursor.head
+        and recorded_entry.verified
+        and event == recorded_entry.event
+    ):
+        cursor.head = recorded_entry.id
+        return recorded_entry
     return cursor.write(event, replayed=replayed, **meta)
 
 
-def _replay_reply(cursor: Cursor, reply: Replied, said: Entry, told: State, state: State) -> Entry:
+def _replay_reply(
+    cursor: Cursor, reply: Replied, recorded_entry: Entry, recorded_state: State, state: State
+) -> Entry:
     """Repeat a reply, marked as stale where the results that it was to read otherwise now."""
-    again = rebind_references(reply, told, state, cursor.tool_named)
-    meta = {key: value for key, value in replayed_meta(said).items() if key != "stale"}
-    stale = said.meta.get("stale") or state.stale or results_changed(told, state)
+    event_now = rebind_references(reply, recorded_state, state, cursor.tool_named)
+    meta = {key: value for key, value in replayed_meta(recorded_entry).items() if key != "stale"}
+    stale = (
+        recorded_entry.meta.get("stale") or state.stale or results_changed(recorded_state, state)
+    )
     marked = {"stale": True} if stale else {}
-    return _write_again(cursor, again, said, verified=said.verified, **meta, **marked)
+    return _write_again(
+        cursor, event_now, recorded_entry, verified=recorded_entry.verified, **meta, **marked
+    )
 
 
 def _replay_approval(
-    cursor: Cursor, said: Entry, event: Decided, told: State, state: State
+    cursor: Cursor, recorded_entry: Entry, event: Decided, recorded_state: State, state: State
 ) -> Entry | None:
     """Repeat a person's approval, which holds for exactly what it was given for; else ask."""
-    again = rebind_references(event, told, state, cursor.tool_named)
-    assert isinstance(again, Decided)
-    call = decided_on(state.calls[event.call_id], again, state, said.verified)
+    event_now = rebind_references(event, recorded_state, state, cursor.tool_named)
+    assert isinstance(event_now, Decided)
+    call = decided_on(state.calls[event.call_id], event_now, state, recorded_entry.verified)
     call.demand_keys()
     try:
         ready, own = cursor.prepared(call, state)
@@ -147,18 +169,26 @@ def _replay_approval(
         cursor.supersede(event.call_id)
         return cursor.write(Finished(event.call_id, Failed(str(error))))
     verdict, why = cursor.policy_answer(call, ready)
-    holds = _holds(cursor, said, event, ready)
+    holds = _holds(cursor, recorded_entry, event, ready)
     if (own or holds or verdict == "approve") and not ready.tool.for_person:
         cursor.replay_queue.position += 1
         if not (own or holds):
             # It stays the approval that was given, for what it was given for: the policy of
             # today starts the call, or nothing does.
-            return _write_again(cursor, again, said, verified=said.verified, **replayed_meta(said))
+            return _write_again(
+                cursor,
+                event_now,
+                recorded_entry,
+                verified=recorded_entry.verified,
+                **replayed_meta(recorded_entry),
+            )
         once = not (own or ready.tool.repeatable or cursor.fresh)
-        meta = replayed_meta(said) if once else said.meta
-        if again.approval_digest != ready.approval_digest:
-            again = replace(again, approval_digest=ready.approval_digest)
-        return cursor.keep_prepared(_write_again(cursor, again, said, **meta), ready, own)
+        meta = replayed_meta(recorded_entry) if once else recorded_entry.meta
+        if event_now.approval_digest != ready.approval_digest:
+            event_now = replace(event_now, approval_digest=ready.approval_digest)
+        return cursor.keep_prepared(
+            _write_again(cursor, event_now, recorded_entry, **meta), ready, own
+        )
     if verdict == "reject":
         return _reject(cursor, event.call_id, why)
     return None
@@ -169,13 +199,13 @@ def _reject(cursor: Cursor, call_id: str, why: str) -> Entry:
     return cursor.write(Decided(call_id, "reject", reason=why), by="policy")
 
 
-def _holds(cursor: Cursor, said: Entry, event: Decided, ready: PreparedCall) -> bool:
+def _holds(cursor: Cursor, recorded_entry: Entry, event: Decided, ready: PreparedCall) -> bool:
     """Return whether a recorded approval still allows what would happen now.
 
     It holds for exactly what it was given for, and for one effect: where the result is no
     longer at hand a person is asked again, unless the tool may be repeated.
     """
-    if ready.approval_digest != event.approval_digest or not said.is_effective:
+    if ready.approval_digest != event.approval_digest or not recorded_entry.is_effective:
         return False
     end = _recorded_end(cursor, event.call_id)
     if cursor.fresh or ready.tool.repeatable or end is None:
@@ -183,18 +213,26 @@ def _holds(cursor: Cursor, said: Entry, event: Decided, ready: PreparedCall) -> 
     return _is_at_hand(cursor, ready, end)
 
 
-def _put_anew(cursor: Cursor, said: Entry, told: State) -> bool:
+def _put_anew(cursor: Cursor, recorded_entry: Entry, recorded_state: State) -> bool:
     """Return whether a request to a person, as it was put, is another one here."""
-    again = rebind_references(said.event, told, cursor.state, cursor.tool_named)
-    assert isinstance(again, Decided)
-    call = cursor.state.calls[again.call_id]
+    event_now = rebind_references(
+        recorded_entry.event, recorded_state, cursor.state, cursor.tool_named
+    )
+    assert isinstance(event_now, Decided)
+    call = cursor.state.calls[event_now.call_id]
     return (
-        cursor.arguments_to_run(call) != decided_on(call, again, cursor.state, said.verified).asked
+        cursor.arguments_to_run(call)
+        != decided_on(call, event_now, cursor.state, recorded_entry.verified).asked
     )
 
 
 def _replay_start(
-    cursor: Cursor, said: Entry, event: Started, call: CallRecord, told: State, state: State
+    cursor: Cursor,
+    recorded_entry: Entry,
+    event: Started,
+    call: CallRecord,
+    recorded_state: State,
+    state: State,
 ) -> Entry | None:
     """Start a call as it is recorded, where it is allowed for the same reason; all else runs
     again.
@@ -203,7 +241,7 @@ def _replay_start(
     policy allowed once is for the policy of today.
     """
     by_policy = event.approval_digest != ""
-    recorded = event.approval_digest or told.calls[call.id].approval_digest
+    recorded = event.approval_digest or recorded_state.calls[call.id].approval_digest
     cut_off = cursor.replay_queue.has_unknown_outcome(call.id)
     allowed = call.approval_digest == recorded
     if by_policy:
@@ -227,20 +265,20 @@ def _replay_start(
             meta = tool_code_note(ready.tool, state, cursor.context.journal)
             started = start_of(call, ready, by_policy)
             return cursor.keep_prepared(
-                _write_again(cursor, started, said, replayed=at_hand, **meta), ready
+                _write_again(cursor, started, recorded_entry, replayed=at_hand, **meta), ready
             )
     cursor.supersede(call.id)
     return run_call(cursor, call, state, from_record=not cursor.fresh)
 
 
 def _replay_result(
-    cursor: Cursor, said: Entry, event: Finished, call: CallRecord, state: State
+    cursor: Cursor, recorded_entry: Entry, event: Finished, call: CallRecord, state: State
 ) -> Entry | None:
     if call.status in ("proposed", "approved"):
         return run_call(cursor, call, state, from_record=not cursor.fresh)
     ready = cursor.prepared(call, state)[0]
-    if _is_at_hand(cursor, ready, (said, event.outcome)):
-        return _write_again(cursor, event, said)
+    if _is_at_hand(cursor, ready, (recorded_entry, event.outcome)):
+        return _write_again(cursor, event, recorded_entry)
     # Its result is not at hand any more. Nothing runs here, since nothing has allowed it.
     return execute_step(cursor, step_of(call), state)
 

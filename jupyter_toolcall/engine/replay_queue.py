@@ -49,17 +49,21 @@ class ReplayQueue:
             if call_id not in self.superseded or call_id in open_calls:
                 return entry
             self.position += 1
-        if (rest := self.following) is None:
+        if (following := self.following) is None:
             return None
-        self.entries, self.position, self.following = rest.entries, rest.position, rest.following
-        self.superseded |= rest.superseded
+        self.entries, self.position, self.following = (
+            following.entries,
+            following.position,
+            following.following,
+        )
+        self.superseded |= following.superseded
         return self.next(open_calls)
 
     def recorded_end(self, call_id: str) -> tuple[Entry, Outcome] | None:
         """Return what a call is about to come to, and the entry that says so."""
         for index in range(self.position, len(self.entries)):
             match (entry := self.entries[index]).event:
-                case Finished(each, outcome) if each == call_id:
+                case Finished(finished_id, outcome) if finished_id == call_id:
                     return entry, outcome
         return None
 
@@ -82,10 +86,8 @@ def can_follow(event: Event, state: State) -> bool:
     """Return whether an event may follow in a state."""
     match event:
         case Decided(call_id, approval_digest=approval_digest):
-            known = state.calls.get(call_id)
-            return call_id in state.open and not (
-                known is not None and known.allows(approval_digest)
-            )
+            call = state.calls.get(call_id)
+            return call_id in state.open and not (call is not None and call.allows(approval_digest))
         case Started(call_id, approval_digest=approval_digest):
             by_policy = approval_digest != ""
             return call_id in state.open and (
@@ -96,22 +98,26 @@ def can_follow(event: Event, state: State) -> bool:
     return not state.open
 
 
-def same_objects(uses: Uses, told: State, now: State) -> bool:
+def same_objects(uses: Uses, recorded_state: State, now: State) -> bool:
     """Return whether the objects that a call names are now what they were when it ran."""
     return all(
-        told.object_made_by(producer) == now.object_made_by(producer) for producer in uses.values()
+        recorded_state.object_made_by(producer) == now.object_made_by(producer)
+        for producer in uses.values()
     )
 
 
-def results_changed(told: State, now: State) -> bool:
+def results_changed(recorded_state: State, now: State) -> bool:
     """Return whether the last results read otherwise now than where they were recorded.
 
     What the model said to them may be stale: it read a number or an error, and carried it on.
     """
-    if told is now:
+    if recorded_state is now:
         return False
-    ids = [each for each in told.latest if each in now.calls]
-    return any(_read(told.calls[each]) != _read(now.calls[each]) for each in ids)
+    ids = [finished_id for finished_id in recorded_state.latest if finished_id in now.calls]
+    return any(
+        _read(recorded_state.calls[finished_id]) != _read(now.calls[finished_id])
+        for finished_id in ids
+    )
 
 
 def _read(call: CallRecord) -> object:
@@ -127,24 +133,28 @@ def _read(call: CallRecord) -> object:
 FindObject = Callable[[str], Tool | None]
 
 
-def rebind_references(event: Event, told: State, now: State, find: FindObject) -> Event:
+def rebind_references(event: Event, recorded_state: State, now: State, find: FindObject) -> Event:
     """Return an event of a branch that came to `told`, as it reads at `now`."""
-    if told is now:
+    if recorded_state is now:
         return event
     match event:
         case Replied(calls=calls) if calls:
-            again = tuple(_call(call, told, now, find(call.tool)) for call in calls)
+            calls_now = tuple(_call(call, recorded_state, now, find(call.tool)) for call in calls)
             # What the provider sent no longer fits where a name has changed.
-            return event if again == calls else replace(event, calls=again, raw=None)
+            return event if calls_now == calls else replace(event, calls=calls_now, raw=None)
         case Decided(call_id, arguments=Mapping() as arguments, missing=before):
-            tool = find(told.calls[call_id].tool) if call_id in told.calls else None
-            arguments, missing = _arguments(arguments, before, told, now, tool)
+            tool = (
+                find(recorded_state.calls[call_id].tool)
+                if call_id in recorded_state.calls
+                else None
+            )
+            arguments, missing = _arguments(arguments, before, recorded_state, now, tool)
             return replace(event, arguments=arguments, missing=missing)
     return event
 
 
-def _call(call: Call, told: State, now: State, tool: Tool | None) -> Call:
-    arguments, missing = _arguments(call.arguments, call.missing, told, now, tool)
+def _call(call: Call, recorded_state: State, now: State, tool: Tool | None) -> Call:
+    arguments, missing = _arguments(call.arguments, call.missing, recorded_state, now, tool)
     if arguments == call.arguments and missing == call.missing:
         return call
     return replace(call, arguments=arguments, missing=missing)
@@ -152,26 +162,30 @@ def _call(call: Call, told: State, now: State, tool: Tool | None) -> Call:
 
 def _arguments(
     arguments: Mapping[str, Any],
-    before: tuple[Missing, ...],
-    told: State,
+    missing_before: tuple[Missing, ...],
+    recorded_state: State,
     now: State,
     tool: Tool | None,
 ) -> tuple[Mapping[str, Any], tuple[Missing, ...]]:
     """Return arguments with the names that objects have now, and what of them is missing."""
     if tool is None:
-        return arguments, before
-    absent = {each.path: each.producer for each in before}
+        return arguments, missing_before
+    missing_producers = {finished_id.path: finished_id.producer for finished_id in missing_before}
     missing: list[Missing] = []
 
     def again(path: Path, name: str) -> str:
-        known = told.objects.get(name) if path not in absent else None
-        producer = known.producer if known is not None else absent.get(path)
+        recorded_object = (
+            recorded_state.objects.get(name) if path not in missing_producers else None
+        )
+        producer = (
+            recorded_object.producer if recorded_object is not None else missing_producers.get(path)
+        )
         if producer is None and name not in now.objects:
             return name
-        found = None if producer is None else now.by_producer.get(producer)
-        if found is None:
+        name_now = None if producer is None else now.by_producer.get(producer)
+        if name_now is None:
             missing.append(Missing(path, producer or UNSAID))
-        return found or name
+        return name_now or name
 
     renamed: Mapping[str, Any] = walk_paths(tool.parameters, dict(arguments), again)
     return renamed, tuple(missing)

@@ -29,9 +29,9 @@ def save_session(cursor: Cursor, path: str | Path) -> None:
     if not Path(path).resolve().parent.is_dir():
         raise UsageError(f"{path}: there is no folder {Path(path).parent}")
     replace_file(Path(path), cursor.context.journal.dumps(signer(journals_folder())))
-    memory = cursor.context.values
-    memory.value_store = memory.value_store or value_store()
-    store_results(memory, cursor.context.toolbox)
+    values = cursor.context.values
+    values.value_store = values.value_store or value_store()
+    store_results(values, cursor.context.toolbox)
 
 
 def load_session(
@@ -53,7 +53,7 @@ def load_session(
         raise type(error)(f"{path}: {error}") from None
     # The session may have gone on since it was saved.
     journal.mark_open_calls("copied")
-    desk = reopen_session(
+    context = reopen_session(
         journal,
         toolbox,
         model,
@@ -62,5 +62,5 @@ def load_session(
         approve=approve,
         where=str(path),
     )
-    desk.values.value_store = value_store()
-    return resume_replay(desk, journal.leaves()[-1])
+    context.values.value_store = value_store()
+    return resume_replay(context, journal.leaves()[-1])

@@ -106,29 +106,33 @@ class SessionValues:
         """Take in an object from outside; its digest is its content's."""
         kind = kind_of(value, self.kinds) or type(value).__name__
         content = content_digest(value)
-        given = digest("input", name, kind, content)
-        made = Made(kind, given, content, description, Producer(input=name))
+        input_digest = digest("input", name, kind, content)
+        made = Made(kind, input_digest, content, description, Producer(input=name))
         self.store(made, value)
         return made
 
     def add_instance(self, name: str, subject: Any) -> str:
         """Take in a stateful instance as it is now; return the digest of that."""
         # With the name as version 1 of the journal had it, so that an older session is found.
-        given = digest("instance", f"({name})", content_digest(subject))
-        self.by_digest[given] = private(subject)[0]
-        self.instances[name] = given
-        return given
+        input_digest = digest("instance", f"({name})", content_digest(subject))
+        self.by_digest[input_digest] = private(subject)[0]
+        self.instances[name] = input_digest
+        return input_digest
 
     def instance_digest(self, name: str, state: State) -> str:
         """Return what an instance is now, by digest. Raises Absent where it is not at hand."""
-        last = state.instances.get(name)
-        given = dict(state.opened.instances).get(name) or self.instances.get(name, "")
-        now = instance_version(last, state.calls[last].approval_digest) if last else given
-        if self.has_value(now):
-            return now
-        if last:
+        last_call = state.instances.get(name)
+        input_digest = dict(state.opened.instances).get(name) or self.instances.get(name, "")
+        current = (
+            instance_version(last_call, state.calls[last_call].approval_digest)
+            if last_call
+            else input_digest
+        )
+        if self.has_value(current):
+            return current
+        if last_call:
             raise Absent(
-                f"what {name} was after {last} is not in this kernel; "
+                f"what {name} was after {last_call} is not in this kernel; "
                 "session.replay().run() makes it again"
             )
         raise Absent(
@@ -139,9 +143,9 @@ class SessionValues:
     def store(self, made: Made, value: Any) -> None:
         """Keep the value of an object: a copy of ours, since whoever made it may go on."""
         self.by_digest[made.digest], copied = private(value)
-        said = ["" if made.content else UNTOLD]
-        said += ["" if copied else "can't be copied: passed as it is"]
-        self.notes[made.digest] = "; ".join(part for part in said if part)
+        notes = ["" if made.content else UNTOLD]
+        notes += ["" if copied else "can't be copied: passed as it is"]
+        self.notes[made.digest] = "; ".join(part for part in notes if part)
 
     def note(self, made: Made) -> str:
         """Return what a person is to know of an object: not reproducible, not copied."""
@@ -165,10 +169,10 @@ class SessionValues:
         """Return whether a value is at hand: here, or on the shelf with the same content."""
         if name in self.by_digest:
             return True
-        found = self._load(name)
-        if found is MISSING or (content and content_digest(found) != content):
+        value = self._load(name)
+        if value is MISSING or (content and content_digest(value) != content):
             return False
-        self.by_digest[name] = found
+        self.by_digest[name] = value
         return True
 
     def _load(self, name: str) -> Any:
@@ -200,13 +204,13 @@ class SessionValues:
         """Keep values beyond this kernel's life; return why some are not kept."""
         if self.value_store is None:
             return ()
-        said = [
+        notes = [
             self.value_store.put(name, self.by_digest[name])
             for name in names
             if name in self.by_digest
         ]
         return tuple(
-            f"gone when the kernel ends: {why}" for why in dict.fromkeys(filter(None, said))
+            f"gone when the kernel ends: {why}" for why in dict.fromkeys(filter(None, notes))
         )
 
     def cached_outcome(self, ready: PreparedCall) -> Outcome | None:

@@ -38,16 +38,16 @@ def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
     a truth goes to the model as it is. Raises UsageError for other plain data, Unfinished
     where nothing was saved.
     """
-    made = _object(cursor, obj)
-    kind = made[1].kind if made else SCALAR_TYPES.get(type(obj), "")
+    named = _object(cursor, obj)
+    kind = named[1].kind if named else SCALAR_TYPES.get(type(obj), "")
     if not kind:
         raise UsageError(
             f"a {type(obj).__name__} is plain data here, with no type that a result could be "
             "checked by; name its class in the toolbox, such as Toolbox(Book)"
         )
-    hand = f"Hand the {kind} that comes of it over with save(result=...)."
+    how_to_save = f"Hand the {kind} that comes of it over with save(result=...)."
     output = Output(kind, "What came of it.")
-    return _answered(cursor, _Question(instruction, "Do this to", obj, made, hand, output))
+    return _answered(cursor, _Question(instruction, "Do this to", obj, named, how_to_save, output))
 
 
 def query(cursor: Cursor, obj: Any, question: str, returns: Any = str) -> Any:
@@ -62,9 +62,9 @@ def query(cursor: Cursor, obj: Any, question: str, returns: Any = str) -> Any:
             f"a question is answered by a {', '.join(SCALAR_TYPES.values())}, not {returns!r:.60}; "
             "transform makes objects"
         )
-    hand = f"Hand the answer over with save(result=...); its type is {kind}."
-    output, made = Output(kind, "The answer."), _object(cursor, obj)
-    return _answered(cursor, _Question(question, "This is about", obj, made, hand, output))
+    how_to_save = f"Hand the answer over with save(result=...); its type is {kind}."
+    output, named = Output(kind, "The answer."), _object(cursor, obj)
+    return _answered(cursor, _Question(question, "This is about", obj, named, how_to_save, output))
 
 
 _Named = tuple[str, Made]
@@ -108,10 +108,10 @@ def _own(state: State) -> Opened:
 
 
 def _step_aside(cursor: Cursor, asked: _Question) -> None:
-    own = _own(cursor.state)
+    opened = _own(cursor.state)
     new = (asked.made,) if asked.made and asked.made[0] else ()
-    inputs, wanted = (*own.inputs, *new), {RESULT: asked.output}
-    cursor.write(replace(own, inputs=inputs, outputs=wanted, aside=True))
+    inputs, wanted = (*opened.inputs, *new), {RESULT: asked.output}
+    cursor.write(replace(opened, inputs=inputs, outputs=wanted, aside=True))
 
 
 def _shown(cursor: Cursor, asked: _Question) -> str:
@@ -155,9 +155,9 @@ def _object(cursor: Cursor, obj: Any) -> _Named | None:
     if kind_given is None:
         return None
     content = content_digest(obj)
-    known = state.contents.get((kind_given, content)) if content else None
-    if known is not None:
-        return "", state.objects[known]
+    existing = state.contents.get((kind_given, content)) if content else None
+    if existing is not None:
+        return "", state.objects[existing]
     name = _unused(cursor, kind_given.lower(), content)
     return name, cursor.context.values.add_input(name, obj)
 
@@ -167,5 +167,5 @@ def _unused(cursor: Cursor, word: str, content: str) -> str:
     events = (entry.event for entry in cursor.context.journal) if not content else ()
     taken = {name for e in events if isinstance(e, Opened) for name, _ in e.inputs}
     names = (word if number == 1 else f"{word}_{number}" for number in count(1))
-    known = cursor.state.by_producer
-    return next(n for n in names if Producer(input=n) not in known and n not in taken)
+    existing = cursor.state.by_producer
+    return next(n for n in names if Producer(input=n) not in existing and n not in taken)

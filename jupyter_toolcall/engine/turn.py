@@ -50,15 +50,15 @@ def ask_model(cursor: Cursor, state: State) -> Entry | None:
     """
     if cursor.turn_limit_reached:
         return None
-    desk, request = cursor.context, cursor.request_in(state)
-    began = desk.clock()
-    model = str(getattr(desk.model, "name", ""))
-    with _hooked([hook.around_request(model) for hook in desk.hooks]) as note:
+    context, request = cursor.context, cursor.request_in(state)
+    began = context.clock()
+    model = str(getattr(context.model, "name", ""))
+    with _hooked([hook.around_request(model) for hook in context.hooks]) as note:
         reply = request_reply(cursor, request)
         note(reply)
     if reply is None:
         return None
-    meta: dict[str, Any] = {"at": began, "ms": milliseconds(began, desk.clock())}
+    meta: dict[str, Any] = {"at": began, "ms": milliseconds(began, context.clock())}
     if reply.attempts:
         meta["attempts"] = [[attempt.said, attempt.waited] for attempt in reply.attempts]
     return _record_reply(cursor, reply, request, state, meta)
@@ -88,11 +88,11 @@ def record_reply(cursor: Cursor, reply: Reply, request: Request, **meta: Any) ->
 def _record_reply(
     cursor: Cursor, reply: Reply, request: Request, state: State, meta: Mapping[str, Any]
 ) -> Entry:
-    desk = cursor.context
+    context = cursor.context
     try:
         offered = _new_definitions(cursor, request, state)
-        read = desk.scheme.read(reply, state, desk.toolbox)
-        event = recorded_reply(read, state, offered, request.news, desk.hide)
+        read = context.scheme.read(reply, state, context.toolbox)
+        event = recorded_reply(read, state, offered, request.news, context.hide)
         entry = cursor.write(event, **meta)
     except (TypeError, ValueError) as error:
         raise ModelError(f"the model's reply cannot be written down: {error}") from error
@@ -139,8 +139,8 @@ def run_call(
     verdict, why = cursor.policy_answer(call, ready)
     match verdict:
         case "approve" if not ready.tool.for_person:
-            known = from_record or recovery.is_answered_by_record(cursor, call, ready)
-            return start_call(cursor, call, ready, state, by_policy=True, from_record=known)
+            from_journal = from_record or recovery.is_answered_by_record(cursor, call, ready)
+            return start_call(cursor, call, ready, state, by_policy=True, from_record=from_journal)
         case "reject":
             return cursor.write(Decided(call.id, "reject", reason=why), by="policy")
     return None
@@ -187,11 +187,11 @@ def demand_secrets(ready: PreparedCall) -> None:
 
 def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
     """Run a call that has started. Raises KeyboardInterrupt once its result is recorded."""
-    desk, cursor.running = cursor.context, ready.call_id
+    context, cursor.running = cursor.context, ready.call_id
     try:
         try:
-            with _hooked([hook.around_execution(ready) for hook in desk.hooks]) as note:
-                ran = execute_call(ready, state, desk.values, desk.clock)
+            with _hooked([hook.around_execution(ready) for hook in context.hooks]) as note:
+                ran = execute_call(ready, state, context.values, context.clock)
                 note(ran.outcome)
         except KeyboardInterrupt:
             # A second one came while the end of the tool was read: what it did is not known.

@@ -62,13 +62,13 @@ def without_cut_off(part: Mapping[str, Any]) -> list[Any]:
     A kernel that runs to its end has no such entries: it comes to what follows without them.
     """
     entries, rows = list(entries_of(part)), part["events"]
-    gone = {
+    dropped = {
         at
         for start, call_id in cut_off(entries, rows).items()
         for at in _turn(entries, rows, start)
         if call_id_of(entries[at][1]) == call_id
     }
-    kept = [number for number in range(len(rows)) if number not in gone]
+    kept = [number for number in range(len(rows)) if number not in dropped]
     places = {number: place for place, number in enumerate(kept)} | {-1: -1}
     held = (next(each for each in (*_up(rows, rows[n][0]), -1) if each in places) for n in kept)
     return [[places[above], *rows[n][1:]] for n, above in zip(kept, held, strict=True)]
@@ -119,8 +119,8 @@ class NotebookDecisions:
 
     def of(self, prompt: str) -> CellDecisions:
         """Take the words of the next cell with this prompt; none where there is none."""
-        found = next((n for n, each in enumerate(self.cells) if each.prompt == prompt), None)
-        return CellDecisions() if found is None else self.cells.pop(found)
+        session_now = next((n for n, each in enumerate(self.cells) if each.prompt == prompt), None)
+        return CellDecisions() if session_now is None else self.cells.pop(session_now)
 
 
 @functools.cache
@@ -142,20 +142,20 @@ def _cell(part: Mapping[str, Any], allowed: str) -> Iterator[CellDecisions]:
         return
     calls = {c.id: c for _, event, _ in entries if isinstance(event, Replied) for c in event.calls}
     ids = None if allowed == ALL else set(allowed.split(","))
-    said: list[RecordedDecision] = []
+    decisions: list[RecordedDecision] = []
     over = {call_id: number for number, call_id in cut_off(entries, rows).items()}
     for number, (entry_id, event, meta) in enumerate(entries):
         if meta.get("by") != "person" or "of" in meta or (ids is not None and entry_id not in ids):
             continue
         match event:
             case Decided(call_id) if number > over.get(call_id, -1):
-                said.append(RecordedDecision(event, calls.get(call_id), ids is not None))
+                decisions.append(RecordedDecision(event, calls.get(call_id), ids is not None))
             case Replied():
-                said.append(RecordedDecision(event))
-    yield CellDecisions(entries[0][1].text, said, waits(entries, rows, part["head"]))
+                decisions.append(RecordedDecision(event))
+    yield CellDecisions(entries[0][1].text, decisions, waits(entries, rows, part["head"]))
 
 
-def verified_decisions(path: Path, own: frozenset[str]) -> tuple[str, int]:
+def verified_decisions(path: Path, verified: frozenset[str]) -> tuple[str, int]:
     """Return the ids of a notebook's words that are this machine's own, and how many are not."""
     everything = [
         entry_id
@@ -163,65 +163,65 @@ def verified_decisions(path: Path, own: frozenset[str]) -> tuple[str, int]:
         for entry_id, event, meta in entries_of(each.data["journal"])
         if meta.get("by") == "person" and isinstance(event, (Decided, Replied))
     ]
-    ours = [each for each in dict.fromkeys(everything) if each in own]
+    ours = [each for each in dict.fromkeys(everything) if each in verified]
     return ",".join(ours), len(set(everything)) - len(ours)
 
 
 # -- saying them again ----------------------------------------------------------------------
 
 
-def repeat_decision(session: Session, said: CellDecisions) -> Session | None:
+def repeat_decision(session: Session, decisions: CellDecisions) -> Session | None:
     """Return the session in which the next word that fits was said; None where none fits.
 
     The word is taken away. What it is on has not run yet.
     """
-    for number, word in enumerate(said.words):
+    for number, decision in enumerate(decisions.words):
         try:
-            found = _say(session, word)
+            session_now = _say(session, decision)
         except ToolcallError:
             continue
-        if found is not None:
-            del said.words[number]
-            return found
+        if session_now is not None:
+            del decisions.words[number]
+            return session_now
     return None
 
 
-def _say(session: Session, word: RecordedDecision) -> Session | None:
-    match word.event:
+def _say(session: Session, decision: RecordedDecision) -> Session | None:
+    match decision.event:
         case Replied(text, calls):
             if not replying.is_person_turn(session.cursor):
                 return None
             return session.reply(text, *((call.tool, call.arguments) for call in calls))
         case Decided() as event:
-            return _decide(session, event, word)
+            return _decide(session, event, decision)
     return None
 
 
-def _decide(session: Session, event: Decided, word: RecordedDecision) -> Session | None:
-    known, asked = session.state.calls.get(event.call_id), word.call
-    if known is None or asked is None:
+def _decide(session: Session, event: Decided, decision: RecordedDecision) -> Session | None:
+    call, asked = session.state.calls.get(event.call_id), decision.call
+    if call is None or asked is None:
         return None
-    if (known.tool, known.call.arguments) != (asked.tool, asked.arguments):
+    if (call.tool, call.call.arguments) != (asked.tool, asked.arguments):
         return None
-    given: dict[str, Any] = {"reason": event.reason}
+    options: dict[str, Any] = {"reason": event.reason}
     if event.decision == "edit":
-        given["arguments"] = event.arguments
+        options["arguments"] = event.arguments
     if event.decision == "answer":
-        given["result"] = _answer(event, session)
+        options["result"] = _answer(event, session)
     if event.call_id not in session.state.open:
-        again = session.decide_anew(event.call_id, event.decision, **given)
-        return again if _is_same(again.journal[again.head].event, word) else None
-    now = decision_event(session.cursor, event.call_id, event.decision, **given)
-    if not _is_same(now, word):
+        again = session.decide_anew(event.call_id, event.decision, **options)
+        return again if _is_same(again.journal[again.head].event, decision) else None
+    now = decision_event(session.cursor, event.call_id, event.decision, **options)
+    if not _is_same(now, decision):
         return None
     session.cursor.decide(now, "person")
     return session
 
 
-def _is_same(now: Event, word: RecordedDecision) -> bool:
+def _is_same(now: Event, decision: RecordedDecision) -> bool:
     """Return whether what would run is exactly what was decided on, where that is asked for."""
-    bound = getattr(word.event, "approval_digest", "")
-    return not word.exactly or not bound or getattr(now, "approval_digest", "") == bound
+    bound = getattr(decision.event, "approval_digest", "")
+    return not decision.exactly or not bound or getattr(now, "approval_digest", "") == bound
 
 
 def _answer(event: Decided, session: Session) -> Any:

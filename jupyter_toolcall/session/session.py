@@ -98,7 +98,7 @@ class Session:
         max_turns: int | None = None,
         breaks: tuple[str, ...] = (),
     ) -> None:
-        desk, opened = open_session(
+        context, opened = open_session(
             toolbox,
             model,
             scheme=scheme,
@@ -112,14 +112,14 @@ class Session:
             max_turns=max_turns,
         )
         self.name = name or ""
-        self.cursor = Cursor(desk, desk.journal.append(None, opened).id)
+        self.cursor = Cursor(context, context.journal.append(None, opened).id)
 
     @classmethod
     def here(cls, cursor: Cursor, name: str) -> Session:
         """Return the session that a cursor is at."""
-        made = cls.__new__(cls)
-        made.name, made.cursor = name, cursor
-        return made
+        session = cls.__new__(cls)
+        session.name, session.cursor = name, cursor
+        return session
 
     def at(self, cursor: Cursor) -> Session:
         """Return a session at another place of the same journal."""
@@ -441,8 +441,8 @@ class Session:
         Raises UsageError, which names the nearest, for a name that there is not.
         """
         home = import_module("..export", __package__)
-        said: Explanation = home.explain(home.take(self.cursor, self.name), id_of(name))
-        return said
+        explanation: Explanation = home.explain(home.take(self.cursor, self.name), id_of(name))
+        return explanation
 
     @property
     def tool_calls(self) -> tuple[CallRecord, ...]:
@@ -495,13 +495,13 @@ class Session:
 
     def shown(self) -> Session:
         """Return this session as one that is on show: displaying it shows nothing more."""
-        made = self.at(self.cursor)
+        session = self.at(self.cursor)
 
         def once() -> None:
-            del made.__dict__["_ipython_display_"]
+            del session.__dict__["_ipython_display_"]
 
-        made.__dict__["_ipython_display_"] = once
-        return made
+        session.__dict__["_ipython_display_"] = once
+        return session
 
     def save(self, path: str | Path) -> None:
         """Write the journal as JSON Lines.
@@ -518,8 +518,8 @@ class Session:
         it since, or with `force`. Raises UsageError.
         """
         home = import_module("..export", __package__)
-        done: Path = home.export(home.take(self.cursor, self.name), path, to, force)
-        return done
+        written: Path = home.export(home.take(self.cursor, self.name), path, to, force)
+        return written
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Show the session as a notebook keeps it."""
@@ -535,10 +535,10 @@ class Session:
 
 def id_of(call: Any) -> str:
     """A call may be given as its id, or as itself. Raises UsageError for anything else."""
-    found = call if isinstance(call, str) else getattr(call, "id", None)
-    if not isinstance(found, str):
+    call_id = call if isinstance(call, str) else getattr(call, "id", None)
+    if not isinstance(call_id, str):
         raise UsageError(f"{call!r:.60} is no call; give one of session.calls, or its id")
-    return found
+    return call_id
 
 
 def _place(at: Any) -> str | None:
