@@ -1,4 +1,4 @@
-"""Branches of a journal as a person speaks of them: their names, and what is whose."""
+"""Branches of a journal: their names, their beginnings, and what two of them share."""
 
 from __future__ import annotations
 

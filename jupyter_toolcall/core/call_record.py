@@ -1,7 +1,6 @@
-"""Objects that a call names, and that nothing has produced on this branch.
+"""A tool call as it stands at one entry of the journal: `CallRecord`.
 
-A replay comes to such a call where the call that produced the object fails by now. It is kept
-as data; a person and a model read which call would have produced the object.
+`MissingObject` describes an argument that names an object which no call produced on this branch.
 """
 
 from __future__ import annotations

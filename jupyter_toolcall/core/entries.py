@@ -1,7 +1,7 @@
-"""What a journal holds, and the line of JSON that it is in a file.
+"""An entry of the journal, and its line of JSON in a file.
 
-A line ends with the sum of what stands before, so that any damage is seen; an entry of this
-user's machine is sealed, line and all. The first line says which format the others have.
+Each line ends with a checksum, so that damage is detected. An entry that this computer wrote
+is signed. The first line gives the version of the format.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """A call came to plain data (JSON-ready), and to new values of session variables."""
+    """The result of a call is plain data (JSON-ready), and to new values of session variables."""
 
     data: Any = None
     variables: Mapping[str, Any] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A call came to an immutable object.
+    """The result of a call is an immutable object.
 
     `digest` names the value for memory, `content` is the digest of the value itself (""
     where it has none). `producer` is left out where it is the call that the object is
@@ -113,14 +113,14 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """A call came to a list of objects."""
+    """The result of a call is a list of objects."""
 
     objects: tuple[Made, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A call failed, and this is what the model is told."""
+    """A call failed, with this message for the model."""
 
     message: str
 
@@ -231,7 +231,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A call came to its outcome.
+    """A call has its outcome.
 
     Where the program ran it by itself (`by`), `uses` are the objects that the call names.
     """

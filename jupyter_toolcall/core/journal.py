@@ -1,4 +1,4 @@
-"""What the entries of a tree lead to: one pure fold, and those of its results that are kept."""
+"""The journal: an append-only tree of entries, and folds that compute values from a branch."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ class Journal:
         Adding what is already there returns the entry that is there, with its own meta;
         but what another machine wrote becomes this one's own where this one says it too, and
         the marks `stale` and `may_have_run` are gone where the same is said without them.
-        What is only said again, and allows nothing anew, is on disk soon enough (`again`).
+        A replayed entry allows nothing new, so it may be written a little later (`replayed`).
         `moved` is called with the entry before any interrupt can come.
         Raises UnknownEntry for a parent that is not here, and what a fold raises that
         checks it: then nothing is added.

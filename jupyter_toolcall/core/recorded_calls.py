@@ -1,6 +1,6 @@
-"""What the entries of a branch say of each call that ran: its reply, its approval, its instance.
+"""What the journal records of calls: their approvals, which of these are consumed, and their ends.
 
-The state of a session says the same and much more; this is what is asked of every entry.
+`State` holds this and much more; these folds are cheap enough to ask at every entry.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class ConsumedApprovals:
 
 
 def replayed_meta(entry: Entry) -> Mapping[str, Any]:
-    """Return the meta of an approval, or a reply, that is said again elsewhere: it is the same."""
+    """Return the meta of an approval, or a reply, that is repeated on another branch."""
     return {**entry.meta, "of": entry.meta.get("of", entry.id)}
 
 
@@ -172,7 +172,7 @@ Inputs = tuple[str, str, int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class CallEnd:
-    """How a call came to its outcome: at which entry, and whether it ran there."""
+    """The end of a call: its entry, and whether its result is a cached one."""
 
     journal: Journal = field(repr=False, compare=False)
     entry: str

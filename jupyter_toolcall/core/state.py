@@ -1,4 +1,4 @@
-"""What is known of a session at one entry of its journal: immutable, and grown by sharing."""
+"""The immutable state of a session at one entry of its journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call comes to its outcome: what that changes, and the names of the objects that it made."""
+"""The fold that computes a session's state: what each event changes, and how objects are named."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a tool gets of an object: a copy of its own, and what it has made of that.
+"""Private copies of the objects that a tool takes, and what the tool changed in them.
 
-An object with a name never changes. What a tool changed in place is a new object where the
-tool returns it, or returns nothing; else it is dropped. Either way the person is told.
+A named object never changes. If a tool changes its copy, the copy becomes a new object where
+the tool returns it, or returns nothing; otherwise the change is dropped. The person is informed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a branch took: calls that ran, time in tools, tokens and money of requests of its own.
+"""Totals of a branch: executed calls, time in tools, tokens and cost of its own requests.
 
-What is said again, or shared with an older branch, was paid for there.
+Replayed entries, and those shared with an older branch, count on the branch that ran them first.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class FirstReplies:
         return total
 
     def is_first(self, entry: Entry) -> bool:
-        """Return whether a reply was said here first, and not said again."""
+        """Return whether the model gave a reply here first, so that it is not a replayed one."""
         for reply in self.journal.since(self._read):
             self._read += 1
             if isinstance(reply.event, Replied):
@@ -93,7 +93,7 @@ class FirstReplies:
 
 
 def _said(entry: Entry) -> tuple[object, ...]:
-    """What tells a reply from others: a reply that is said again keeps when it was said."""
+    """Return what identifies a reply: a replayed one keeps its time."""
     event = entry.event
     assert isinstance(event, Replied)
     tools = tuple(call.tool for call in event.calls)

@@ -1,8 +1,7 @@
-"""The program's hand: it answers the calls of a reply by itself, or only hears the reply.
+"""Operations for a program that handles tool calls itself.
 
-There are three ways to deal with the calls of a reply, and one loop. The session does it:
-`run` (and `aside`). The program does it: `tool_calls`, and for each of them `call_tool` or
-`tool_call_result`. Nobody does it: `generate`. Nothing here waits for a person.
+`run` handles all calls of a reply. A program that handles them itself reads `tool_calls`, and
+runs `call_tool` or records `tool_call_result` for each. `generate` only asks the model.
 """
 
 from __future__ import annotations

@@ -38,17 +38,17 @@ class SessionContext:
     clock: Clock = time.time
     max_turns: int | None = None
     value_reprs: Shows = reprs
-    """Tells what a value says of itself, for its picture."""
+    """Returns the representations of a value, for its preview."""
     secrets: Secrets = field(default_factory=lambda: Secrets({}))
-    """The secrets of the environment, hidden in all that is kept, shown or told."""
+    """The secrets of the environment, hidden in everything that is stored, shown or sent."""
     breakpoints: frozenset[str] = frozenset()
-    """The tools whose calls wait in any case: a person's breakpoints."""
+    """The tools whose calls always wait: a person's breakpoints."""
     current_inputs: Mapping[str, Made] = field(default_factory=dict)
-    """The inputs as they were given here, whatever they were when the session opened."""
+    """The inputs with their values of now; the journal may record others."""
     unreliable_reason: str = ""
-    """Why the journal's recorded calls cannot be relied on, where this kernel cannot."""
+    """Why the results in the journal cannot be relied on; "" where they can."""
     hooks: tuple[SessionHooks, ...] = ()
-    """What attaches to the session from outside."""
+    """The hooks of optional features."""
     fold_conversation: Callable[[SentConversation, Entry], SentConversation] = field(init=False)
     consumed_approvals: ConsumedApprovals = field(init=False)
 
@@ -58,17 +58,17 @@ class SessionContext:
 
     @property
     def hide(self) -> Hide:
-        """Takes secrets out of what is shown."""
+        """A function that replaces secrets by markers."""
         return self.secrets.hide
 
     def policy_answer(self, ready: PreparedCall) -> Answer:
-        """Return whether a call may run, and why: a breakpoint comes before the policy."""
+        """Return the policy's decision on a call, and its reason. A breakpoint comes first."""
         if ready.tool.name in self.breakpoints:
             return "ask", "You set a breakpoint on this tool."
         return self.policy(ready.tool, ready.arguments)
 
     def set_breakpoint(self, tool: str, on: bool = True) -> None:
-        """Set a breakpoint on a tool, or take it away. Raises UsageError for an unknown one."""
+        """Set a breakpoint on a tool, or remove it. Raises UsageError for an unknown one."""
         if tool not in self.toolbox:
             known = list(self.toolbox.names)
             raise UsageError(f"there is no tool {tool!r:.60} here.{nearest(tool, known)}")

@@ -29,39 +29,39 @@ from .tracing import with_tracing
 
 @dataclass
 class Cursor:
-    """A position in a journal. The engine moves it on, an entry at a time."""
+    """A position in a journal. The engine moves it forward, one entry at a time."""
 
     context: SessionContext
     head: str
     replay_queue: ReplayQueue = field(default_factory=ReplayQueue)
     """The recorded entries that are replayed next."""
     fresh: bool = False
-    """Whether a replay runs again what is recorded."""
+    """Whether a replay runs every call again."""
     running: str = ""
     """The id of the call that runs right now."""
     reapproved: set[str] = field(default_factory=set)
-    """The calls on which somebody has decided here what was decided, and acted on, before: such
-    a decision adds no entry, and is good until the call starts."""
+    """Calls that somebody approved again here, after the same approval was consumed. Such a
+    decision adds no entry, and holds until the call starts."""
     latest_reply: str = ""
-    """The entry of the reply that the model gave here last. Its calls are new, though another
-    reply that reads the same may be recorded with the results of its calls."""
+    """The entry of the last reply that the model gave here. Its calls are new, even if an equal
+    reply is recorded with results."""
     _offered: tuple[int, Offer] | None = None
     _prepared: tuple[str, dict[str, tuple[CallRecord, PreparedCall, bool]]] = field(
         default_factory=lambda: ("", {})
     )
-    """The calls as they were prepared at an entry."""
+    """The calls that were prepared at an entry, by id."""
 
     def __post_init__(self) -> None:
         self.context.hooks = with_tracing(self.context.hooks, self.context.hide)
 
-    # -- what is here -----------------------------------------------------------------------
+    # -- the state here -----------------------------------------------------------------------
 
     @property
     def state(self) -> State:
         return state_at(self.context.journal, self.head)
 
     def refresh(self) -> None:
-        """Go by what the tools and the environment are now."""
+        """Read the tools and the environment again."""
         self._prepared = "", {}
         self.context.secrets.refresh()
         self.context.toolbox.look_again()
@@ -69,27 +69,27 @@ class Cursor:
 
     @property
     def offer(self) -> Offer:
-        """What may be called here. It holds until another call comes to something."""
+        """What the model may call here."""
         return self.offer_in(self.state)
 
     def offer_in(self, state: State) -> Offer:
-        """Return what may be called in the state that is here."""
+        """Return what the model may call in this cursor's state, which the caller has already."""
         if self._offered is None or self._offered[0] != state.settled:
             self._offered = state.settled, self.context.scheme.offer(state, self.context.toolbox)
         return self._offered[1]
 
     @property
     def next_step(self) -> Step:
-        """What is to come next here."""
+        """What the session waits for."""
         return self.next_step_in(self.state)
 
     def next_step_in(self, state: State) -> Step:
-        """Return what is to come next in the state that is here."""
+        """Return what the session waits for in a state."""
         return next_step(state, lambda: self.offer_in(state).reminder)
 
     @property
     def turn_limit_reached(self) -> bool:
-        """Whether the model has had all the turns that it may have for one prompt."""
+        """Whether the model has replied `max_turns` times since the last prompt."""
         limit = self.context.max_turns
         return limit is not None and self.state.turns_since >= limit
 
@@ -107,36 +107,36 @@ class Cursor:
         return self.request_in(self.state)
 
     def request_in(self, state: State) -> Request:
-        """Return the request of the next turn, in the state that is here."""
+        """Return the request of the next turn in a state."""
         conversation = self.context.journal.fold(self.head, self.context.fold_conversation, NOTHING)
         return compose_request(state, conversation, self.offer_in(state))
 
-    # -- what is added ----------------------------------------------------------------------
+    # -- new entries ----------------------------------------------------------------------
 
     def write(
         self, event: Event, *, verified: bool = True, replayed: bool = False, **meta: Any
     ) -> Entry:
-        """Add an event that fits the state, and move on to its entry."""
+        """Append an event, and move to its entry. Raises what the journal raises."""
         return self.context.journal.append(self.head, event, meta, verified, replayed, self._move)
 
     def _move(self, entry: Entry) -> None:
         self.head = entry.id
 
     def decide(self, event: Decided, by: str, **meta: Any) -> None:
-        """Add a decision on a call: it holds here, also where the same was decided before."""
+        """Record a decision on a call. It holds here even if it repeats an earlier one."""
         self.write(event, at=self.context.clock(), by=by, **meta)
         self.supersede(event.call_id)
         if not self.context.consumed_approvals.is_unused(self.head, event.call_id):
             self.reapproved.add(event.call_id)
 
     def supersede(self, call_id: str) -> None:
-        """Drop what is recorded of a call that was decided or run anew."""
+        """Skip the recorded entries of a call that was decided on, or run, again."""
         self.replay_queue.superseded.add(call_id)
 
     # -- a call -----------------------------------------------------------------------------
 
     def tool_named(self, name: str) -> Tool | None:
-        """Return a tool by name: the toolbox's, or the scheme's own."""
+        """Return a tool by name: one of the toolbox, or of the scheme."""
         return self._tool_and_owner(name, None)[0]
 
     def _tool_and_owner(self, name: str, state: State | None) -> tuple[Tool | None, bool]:
@@ -159,7 +159,7 @@ class Cursor:
         return cached[1:]
 
     def keep_prepared(self, entry: Entry, ready: PreparedCall, own: bool = False) -> Entry:
-        """What was prepared just before an entry of the call holds behind it too."""
+        """Keep a prepared call after an entry of the call, and return that entry."""
         call = self.state.calls[ready.call_id]
         self._prepared = entry.id, {call.id: (call, ready, own)}
         return entry
@@ -216,7 +216,7 @@ class Cursor:
         )
 
     def _variables_read_by(self, tool: Tool, state: State) -> dict[str, Any]:
-        """Return the session variables that a tool goes by, as they are now."""
+        """Return the current values of the session variables that a tool reads."""
         if not tool.reads:
             return {}
         initial, current = self.context.toolbox.variables, state.variables
@@ -227,11 +227,11 @@ class Cursor:
         }
 
     def with_running(self, call: CallRecord) -> CallRecord:
-        """Return a call with whether its tool runs right now."""
+        """Return a call, marked as running if its tool runs right now."""
         return replace(call, running=True) if call.id == self.running else call
 
     def arguments_to_run(self, call: CallRecord) -> Mapping[str, Any]:
-        """Return the arguments with which an open call would run; as asked where it can't."""
+        """Return the arguments that an open call would run with, or else was asked for with."""
         try:
             return self.prepared(call, self.state)[0].arguments
         except (CallError, Absent):
@@ -242,7 +242,7 @@ class Cursor:
     def policy_answer(self, call: CallRecord, ready: PreparedCall) -> Answer:
         """Return whether a call may run, and why.
 
-        An effect that may have happened is not repeated by a policy: a person is asked.
+        A policy never repeats an effect that may have happened: a person is asked.
         """
         if self.may_have_run(call, ready):
             return "ask", recovery.reason(self.context, call)
@@ -253,7 +253,7 @@ class Cursor:
         return self.latest_reply != "" and call.asked_call.entry == self.latest_reply
 
     def may_have_run(self, call: CallRecord, ready: PreparedCall) -> bool:
-        """Return whether a call may have had an effect already that must not come twice."""
+        """Return whether a call may have had an effect already that must not happen twice."""
         return not self.is_new(call) and recovery.may_have_run(self, call, ready)
 
     def allows(self, call: CallRecord, ready: PreparedCall) -> bool:

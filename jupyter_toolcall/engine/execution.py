@@ -1,7 +1,7 @@
-"""What the tool of a call was made of when it ran: kept once for each version, beside the events.
+"""Execution of one call: its arguments are prepared, its tool runs, its result is read and stored.
 
-It is no part of what a call is bound to (that is the version alone), and no event: it only
-lets a person be told what has changed since.
+The digests of the tool's code are noted beside the start of a call. They are not part of the
+approval digest; they only explain later what has changed.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def prepare_call(
 ) -> PreparedCall:
     """Return a call that can run.
 
-    `arguments` have markers in place of secrets, and so has what the call is bound to: an
+    `arguments` have markers in place of secrets, and so has the approval digest: an
     approval holds where a secret is renewed. `inputs` have the values, and are checked.
     Raises CallError, which says what is wrong with it; Absent where a value is not at hand.
     """
@@ -157,13 +157,13 @@ def _fitting(state: State, values: SessionValues, name: str, types: tuple[type, 
 
 @dataclass(frozen=True, slots=True)
 class ToolRun:
-    """What a run came to, what it printed, and the error as it was raised."""
+    """The outcome of a run, and what it printed."""
 
     outcome: Outcome
     prints: str = ""
     interrupted: bool = False
     notes: tuple[str, ...] = ()
-    """What the person is told of the inputs that it changed."""
+    """Notes for the person on the inputs that it changed."""
 
 
 Invoke = Callable[[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
@@ -171,7 +171,7 @@ Invoke = Callable[[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
 
 
 def run_tool(ready: PreparedCall, state: State, values: SessionValues, invoke: Invoke) -> ToolRun:
-    """Run a call and return what it came to. What a tool raises is an outcome.
+    """Run a tool and return its outcome. What a tool raises is an outcome too.
 
     Raises Absent where a value of ours is not at hand: that is no fault of the tool's.
     """
@@ -183,7 +183,7 @@ def run_tool(ready: PreparedCall, state: State, values: SessionValues, invoke: I
         outcome = Interrupted()
     except Absent:
         raise
-    # A tool may raise anything, SystemExit too: all of it is told, none of it ends us.
+    # A tool may raise anything, SystemExit too: all of it is reported, none of it ends the session.
     except BaseException as error:
         outcome = Failed(error_text(error))
     interrupted = isinstance(outcome, Interrupted)
@@ -203,7 +203,7 @@ def _run(
     invoke: Invoke,
     printed: _Capped,
 ) -> tuple[Outcome, Any]:
-    """Return what a call came to, and what its function returned.
+    """Return the outcome of a call, and what its function returned.
 
     Tools get private copies, so that nothing that has a name ever changes.
     """
@@ -244,7 +244,7 @@ def _invoked(
 
 
 def error_text(error: BaseException) -> str:
-    """Return an error as the model is told of it."""
+    """Return the text of an error for the model."""
     # `isinstance` would ask the exception for its `__class__`.
     if issubclass(type(error), CallError):
         return str(error)
@@ -376,14 +376,14 @@ class _Capped(io.TextIOBase):
         return well_formed("".join(self._parts))
 
 
-DEAR = 200.0
-"""Milliseconds from which on a result is kept, though it could be computed again."""
+EXPENSIVE = 200.0
+"""A result that took this many milliseconds is stored, though it could be computed again."""
 UNKEPT = "gone when the kernel ends: keeping it was interrupted"
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What a run came to, and what is written down beside it."""
+    """The outcome of an execution, and the metadata of its entry."""
 
     outcome: Outcome
     meta: Mapping[str, Any]
@@ -393,7 +393,7 @@ class Execution:
 def execute_call(
     ready: PreparedCall, state: State, values: SessionValues, clock: Callable[[], float]
 ) -> Execution:
-    """Run a call, and return what it came to. Raises as `run` does."""
+    """Run a call, store its results, and return its execution. Raises what `run_tool` raises."""
     began = clock()
     ran = run_tool(ready, state, values, invoke)
     took = milliseconds(began, clock())
@@ -413,7 +413,7 @@ def execute_call(
 def _kept(
     ready: PreparedCall, outcome: Outcome, values: SessionValues, took: float
 ) -> tuple[str, ...] | None:
-    """Keep what a call came to; return what is not kept, and why, None after an interrupt."""
+    """Store the results; return why some are not stored, None after an interrupt."""
     try:
         return values.save_results(ready, outcome) if is_worth_storing(ready.tool, took) else ()
     except KeyboardInterrupt:
@@ -421,12 +421,12 @@ def _kept(
 
 
 def is_worth_storing(tool: Tool, ms: float) -> bool:
-    """Return whether a result is kept beyond the kernel: it was dear, or must not be made twice."""
-    return ms >= DEAR or not tool.repeatable
+    """Return whether a result is kept beyond the kernel: it is expensive, or must not run twice."""
+    return ms >= EXPENSIVE or not tool.repeatable
 
 
 def store_results(values: SessionValues, toolbox: Toolbox) -> None:
-    """Keep beyond the kernel what runs would have kept, had there been a shelf."""
+    """Keep beyond the kernel what runs would have kept, with a value store."""
     for entry in values.journal:
         match entry.event:
             case Finished(call_id) | Decided(call_id, "answer") if entry.verified:

@@ -1,4 +1,4 @@
-"""Places in a journal, and cursors that go on from there: forks, replays and edits."""
+"""Forks, replays and edits: cursors that continue from another position in the journal."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .session_values import PreparedCall
 
 
 def entry_at(cursor: Cursor, location: str) -> str:
-    """Return the entry that a place is: an entry's id, or the end of a call.
+    """Return the entry of a location: an entry's id, or the end of a call.
 
-    Raises NotYourTurn for a call that has not come to an end.
+    Raises NotYourTurn for a call without a result.
     """
     if location in cursor.context.journal:
         return location
@@ -68,15 +68,15 @@ def _settles(event: Any) -> bool:
 
 
 def fork_cursor(cursor: Cursor, at: str | None) -> Cursor:
-    """Return a cursor that goes on from another place (None: from here)."""
+    """Return a cursor that continues from another location (None: from here)."""
     head = cursor.head if at is None else entry_at(cursor, at)
     return Cursor(cursor.context, head)
 
 
 def replay_cursor(cursor: Cursor, at: str | None, fresh: bool = False) -> Cursor:
-    """Return a cursor that says again all that came after a place.
+    """Return a cursor that replays everything after a location.
 
-    A call's id is the place before that call; None is the root.
+    A call's id stands for the entry before that call, None for the root.
     """
     start = cursor.state.root if at is None else _start(cursor, at)
     following = cursor.context.journal.path(cursor.head, after=start)
@@ -200,21 +200,21 @@ def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:
 
 Entries = tuple[Entry, ...]
 REPLAYS = "replays"
-"""In the meta of a replay's first entry: the last entry of the branch that is said again."""
+"""In the meta of a replay's first entry: the last entry of the branch that is replayed."""
 
 
 def resume_replay(context: SessionContext, head: str) -> Cursor:
-    """Return a cursor at an entry, which goes on with a replay that was cut off there."""
+    """Return a cursor at an entry, which continues a replay that was interrupted there."""
     return Cursor(context, head, unfinished_replay(context.journal, head))
 
 
 def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
-    """Return what a replay had still to say again where its branch ends; else nothing.
+    """Return what an interrupted replay had still to repeat; an empty queue without one.
 
-    Where other words were said than those recorded, the replay was over.
+    If the branch has other prompts or replies than recorded, the replay was over.
     """
     made, next_entry = _begun(journal, journal.path(head))
-    words, heard = [*_words(next_entry)], [*_words(made)]
+    words, heard = [*_utterances(next_entry)], [*_utterances(made)]
     if [word for _, word in words[: len(heard)]] != [word for _, word in heard]:
         return ReplayQueue()
     rest = next_entry[words[len(heard) - 1][0] + 1 :] if heard else next_entry
@@ -222,18 +222,18 @@ def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
 
 
 def _begun(journal: Journal, path: Entries) -> tuple[Entries, Entries]:
-    """Return the last replay on a way, and what it says again; both begin at one place."""
+    """Return the last replay on a path, and what it repeats; both follow the same entry."""
     for number in reversed(range(len(path))):
         leaf = path[number].meta.get(REPLAYS)
         next_entry = journal.path(leaf)[number:] if leaf in journal else ()
-        # A replay of the replay says this entry again, its meta too, at another place.
+        # A replay of the replay repeats this entry with its meta, after another entry.
         if next_entry and next_entry[0].parent == path[number].parent:
             return path[number:], next_entry
     return (), ()
 
 
-def _words(entries: Iterable[Entry]) -> Iterable[tuple[int, Any]]:
-    """Yield where somebody speaks: a prompt by its text, a reply by the calls that it makes."""
+def _utterances(entries: Iterable[Entry]) -> Iterable[tuple[int, Any]]:
+    """Yield prompts by their text, and replies by the ids of their calls, with positions."""
     for index, entry in enumerate(entries):
         match entry.event:
             case Asked(text, again=replaying):

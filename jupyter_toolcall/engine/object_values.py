@@ -1,4 +1,4 @@
-"""The values of a session: of its objects, by name, and of what was saved."""
+"""Values of a session by name: of its objects and of its outputs."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Opening a session: from what a person gives to the first event and the desk."""
+"""Opening a session: from the constructor's arguments to the first event and the context."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from ..core.errors import BrokenJournal, DefinitionError, ToolcallError, UsageError
@@ -17,12 +18,19 @@ from ..schemes.native import Native
 from ..schemes.registry import is_known, scheme_named
 from ..schemes.save_tool import SCALARS
 from ..schemes.scheme import Scheme
+from ..storage.file_system import replace_file
+from ..storage.journal_file import journals_folder
+from ..storage.signatures import signer
+from ..storage.value_store import value_store
 from ..tools.object_references import kinds_of
 from ..tools.object_types import kind_name
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import well_formed
 from .approval_policy import Approve, approval_policy
 from .context import SessionContext
+from .cursor import Cursor
+from .execution import store_results
+from .forks import resume_replay
 from .session_values import SessionValues
 
 Described = Any
@@ -201,3 +209,51 @@ def _can_be_called(toolbox: Toolbox, opened: Opened) -> None:
                     f"can be none: no tool returns one, and no input is one. Give one with "
                     f"inputs={{...}}, or a tool that says `-> {kinds[0]}`"
                 )
+
+
+# -- files ---------------------------------------------------------------------------------
+
+
+def save_session(cursor: Cursor, path: str | Path) -> None:
+    """Write the journal as JSON Lines; expensive results go into the value store.
+
+    Raises UsageError where there is no such folder.
+    """
+    if not Path(path).resolve().parent.is_dir():
+        raise UsageError(f"{path}: there is no folder {Path(path).parent}")
+    replace_file(Path(path), cursor.context.journal.dumps(signer(journals_folder())))
+    values = cursor.context.values
+    values.value_store = values.value_store or value_store()
+    store_results(values, cursor.context.toolbox)
+
+
+def load_session(
+    path: str | Path,
+    toolbox: Toolbox,
+    model: Model | str | None,
+    scheme: str | Scheme | None,
+    inputs: Mapping[str, Described],
+    approve: Approve,
+) -> Cursor:
+    """Return a cursor at the newest entry of a file.
+
+    Raises BrokenJournal, which names the file; UsageError where it has another scheme.
+    """
+    text = Path(path).read_text(encoding="utf-8")
+    try:
+        journal = Journal.loads(text, seal=signer(journals_folder()))
+    except BrokenJournal as error:
+        raise type(error)(f"{path}: {error}") from None
+    # The session may have gone on since it was saved.
+    journal.mark_open_calls("copied")
+    context = reopen_session(
+        journal,
+        toolbox,
+        model,
+        scheme=scheme,
+        inputs=inputs,
+        approve=approve,
+        where=str(path),
+    )
+    context.values.value_store = value_store()
+    return resume_replay(context, journal.leaves()[-1])

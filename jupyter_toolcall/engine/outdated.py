@@ -1,7 +1,6 @@
-"""What would come out otherwise today: calls whose tool or input has changed since they ran.
+"""Outdated calls and objects: their tool, or an input, has changed since they ran.
 
-Only what is recorded is looked at, and nothing runs. A replay runs these calls again, and
-no others.
+Only the journal is read, and nothing runs. A replay runs exactly these calls again.
 """
 
 from __future__ import annotations

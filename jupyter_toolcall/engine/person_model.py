@@ -1,4 +1,4 @@
-"""Split."""
+"""A person in the place of the model: whose turn it is, what they are shown, and their reply."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .turn import record_reply
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the model is told since its last reply: the result of a call, or other words."""
+    """Something new in the request: the result of a call, or other text."""
 
     text: str
     tool: str = ""
@@ -90,7 +90,7 @@ def demand_model_turn(cursor: Cursor) -> None:
 
 
 def idle_phase(cursor: Cursor) -> tuple[Phase, str]:
-    """Return how a session stands that nothing drives, and that in words."""
+    """Return the phase of a session that is not running, and its status text."""
     if waiting_calls(cursor):
         return "waiting", "Waiting for you"
     if (hook := cursor.holding_hook) is not None:

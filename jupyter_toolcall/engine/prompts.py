@@ -1,4 +1,4 @@
-"""Going on: something is said, and steps are taken to the next pause."""
+"""Prompts, and steps from a prompt to the next pause."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .replay_queue import ReplayQueue
 
 
 def record_prompt(cursor: Cursor, text: str) -> None:
-    """Say something to the model. Raises NotYourTurn while a call has no result."""
+    """Record a prompt. Raises NotYourTurn while a call has no result."""
     if not text.strip():
         raise UsageError("the prompt is empty; say what is to be done")
     cursor.context.secrets.refresh()
@@ -26,7 +26,7 @@ def record_prompt(cursor: Cursor, text: str) -> None:
 
 
 def run_to_pause(cursor: Cursor) -> None:
-    """Go on to the next pause. Raises ModelError, and KeyboardInterrupt."""
+    """Continue to the next pause. Raises ModelError, and KeyboardInterrupt."""
     cursor.refresh()
     with Hold() as hold:
         while advance(cursor) is not None:
@@ -34,13 +34,13 @@ def run_to_pause(cursor: Cursor) -> None:
 
 
 def run_step(cursor: Cursor) -> None:
-    """Take one step, if there is one that needs nobody."""
+    """Take one step, if it needs no decision."""
     cursor.refresh()
     advance(cursor)
 
 
 def prompt_event(cursor: Cursor, text: str) -> Asked:
-    """Return a prompt as it is recorded, so that it is found again: without secrets."""
+    """Return the event of a prompt, with markers in place of secrets."""
     secrets = cursor.context.secrets
     secrets.refresh()
     marked, keys = secrets.mark(well_formed(text))
@@ -48,9 +48,9 @@ def prompt_event(cursor: Cursor, text: str) -> Asked:
 
 
 def repeat_prompt(cursor: Cursor, asked: Asked) -> Cursor:
-    """Return a cursor at a prompt on a new branch, with nothing of what is recorded behind it.
+    """Return a cursor at a prompt on a new branch, without the entries recorded after it.
 
-    The branch begins where the prompt was asked before on this one, else here.
+    The branch begins before the same prompt of this branch, else here.
     """
     branch = _before_prompt(cursor, asked)
     journal = branch.context.journal
@@ -74,7 +74,7 @@ def start_over(cursor: Cursor) -> Cursor:
 
 
 def _before_prompt(cursor: Cursor, asked: Asked) -> Cursor:
-    """Return the place at which a prompt was asked last on this branch, with today's options."""
+    """Return a cursor before the last such prompt of this branch, with the current options."""
     journal = cursor.context.journal
     path = reversed(journal.path(cursor.head))
     asked_entry = next((entry for entry in path if _is_prompt(entry, asked)), None)

@@ -1,7 +1,7 @@
-"""Results of calls that may have run already: what the journal records, and keeping it.
+"""Recorded results that cannot be verified, and keeping them by a person's decision.
 
-A recorded call whose record cannot be relied on (its journal is locked, unverified or in part
-lost) is not repeated by a policy: a person runs it again, or keeps the recorded result.
+A call whose record is unverified or incomplete is not repeated by a policy. A person runs it
+again, or keeps the recorded result.
 """
 
 from __future__ import annotations

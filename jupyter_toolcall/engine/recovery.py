@@ -1,4 +1,4 @@
-"""Calls of recorded replies: whether they may have run, so that no effect comes twice.
+"""Recovery: whether a recorded call may have run already, so that no effect happens twice.
 
 A call that the model has just asked for is new, and never gets here.
 """

@@ -1,4 +1,8 @@
-"""Why what was decided once is asked about again, where a recording is said again."""
+"""Replay: recorded events are repeated on another branch, one at a time.
+
+Recorded results are used where the approval digest is the same. Where a recorded approval does
+not hold any more, the person is asked again.
+"""
 
 from __future__ import annotations
 

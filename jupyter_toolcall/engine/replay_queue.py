@@ -1,6 +1,6 @@
-"""What was recorded, to be said again on another branch, and how it stands to what is there now.
+"""The queue of recorded entries that a cursor replays, and how they fit the state of its branch.
 
-An entry of a script holds where it fits the state; what was decided or run anew is over.
+A recorded entry is skipped if its call was decided on, or run, since.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from ..tools.tool import Tool
 
 @dataclass
 class ReplayQueue:
-    """Recorded entries to be said again, and how far that has come."""
+    """Recorded entries to replay, and the position of the next one."""
 
     entries: tuple[Entry, ...] = ()
     position: int = 0
     superseded: set[str] = field(default_factory=set)
-    """The calls that were decided or run anew: what was recorded of them is over."""
+    """The calls that were decided on, or run, again: their recorded entries are skipped."""
     following: ReplayQueue | None = None
-    """What is said again once these are."""
+    """The queue that is replayed after this one."""
 
     def next(self, open_calls: Collection[str] = ()) -> Entry | None:
         """Return the next entry that still holds, or that is about one of these calls."""
@@ -60,7 +60,7 @@ class ReplayQueue:
         return self.next(open_calls)
 
     def recorded_end(self, call_id: str) -> tuple[Entry, Outcome] | None:
-        """Return what a call is about to come to, and the entry that says so."""
+        """Return the recorded end of a call that is still to come, and its outcome."""
         for index in range(self.position, len(self.entries)):
             match (entry := self.entries[index]).event:
                 case Finished(finished_id, outcome) if finished_id == call_id:
@@ -107,9 +107,9 @@ def same_objects(uses: Uses, recorded_state: State, now: State) -> bool:
 
 
 def results_changed(recorded_state: State, now: State) -> bool:
-    """Return whether the last results read otherwise now than where they were recorded.
+    """Return whether the last results differ from the recorded ones.
 
-    What the model said to them may be stale: it read a number or an error, and carried it on.
+    The recorded reply may be stale then: the model read a number or an error, and used it.
     """
     if recorded_state is now:
         return False
@@ -134,7 +134,7 @@ FindObject = Callable[[str], Tool | None]
 
 
 def rebind_references(event: Event, recorded_state: State, now: State, find: FindObject) -> Event:
-    """Return an event of a branch that came to `told`, as it reads at `now`."""
+    """Return a recorded event with the names that its objects have in `now`."""
     if recorded_state is now:
         return event
     match event:

@@ -1,7 +1,7 @@
-"""What a session remembers: the values of its objects, and what calls came to before.
+"""The values of a session's objects, and cached results of its calls.
 
-Values live here and nowhere else. Beyond the kernel's life they are on a shelf, of which
-only that is taken which this machine's own entries name.
+Values that must outlive the kernel are in a value store. Only the values that verified entries
+name are read from there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..tools.value_copies import private
 from ..tools.value_digests import content_digest
 
 UNTOLD = "not reproducible"
-"""Of an object whose content nobody can tell: another one may pass for it."""
+"""Note on an object whose content has no digest, so another one may be taken for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class ValueStore(Protocol):
 
 @dataclass
 class SessionValues:
-    """The values of a session's objects, and what calls came to before."""
+    """The values of a session's objects, and cached results of its calls."""
 
     journal: Journal
     kinds: Kinds
@@ -86,14 +86,14 @@ class SessionValues:
     instances: dict[str, str] = field(default_factory=dict)
     """The stateful instances as they were given, by digest."""
     value_store: ValueStore | None = None
-    """Where values are kept that are dear, or that must not be made a second time."""
+    """Keeps results that are expensive, or that must not be computed twice."""
     _cached: dict[tuple[str, str], Outcome] = field(default_factory=dict)
     _verified_digests: set[str] = field(default_factory=set)
-    """The values that came of what this machine did: only these are looked for on the shelf."""
+    """The values that verified entries name: only these are read from the value store."""
     _read: int = 0
 
     def share_with(self, other: SessionValues) -> None:
-        """Know from now on what another memory of the same session knows, and the other way."""
+        """Share all values with those of another kernel of the same session, both ways."""
         for mine, theirs in (
             (self.by_digest, other.by_digest),
             (self.notes, other.notes),
@@ -103,7 +103,7 @@ class SessionValues:
         self.by_digest, self.notes, self.previews = other.by_digest, other.notes, other.previews
 
     def add_input(self, name: str, value: Any, description: str = "") -> Made:
-        """Take in an object from outside; its digest is its content's."""
+        """Store an input, and return its object; its digest is that of its content."""
         kind = kind_of(value, self.kinds) or type(value).__name__
         content = content_digest(value)
         input_digest = digest("input", name, kind, content)
@@ -112,7 +112,7 @@ class SessionValues:
         return made
 
     def add_instance(self, name: str, subject: Any) -> str:
-        """Take in a stateful instance as it is now; return the digest of that."""
+        """Store a copy of a stateful instance; return the digest of its state."""
         # With the name as version 1 of the journal had it, so that an older session is found.
         input_digest = digest("instance", f"({name})", content_digest(subject))
         self.by_digest[input_digest] = private(subject)[0]
@@ -120,7 +120,7 @@ class SessionValues:
         return input_digest
 
     def instance_digest(self, name: str, state: State) -> str:
-        """Return what an instance is now, by digest. Raises Absent where it is not at hand."""
+        """Return the digest of the current state of an instance. Raises Absent."""
         last_call = state.instances.get(name)
         input_digest = dict(state.opened.instances).get(name) or self.instances.get(name, "")
         current = (
@@ -141,18 +141,18 @@ class SessionValues:
         )
 
     def store(self, made: Made, value: Any) -> None:
-        """Keep the value of an object: a copy of ours, since whoever made it may go on."""
+        """Store a private copy of an object's value: its maker may still change it."""
         self.by_digest[made.digest], copied = private(value)
         notes = ["" if made.content else UNTOLD]
         notes += ["" if copied else "can't be copied: passed as it is"]
         self.notes[made.digest] = "; ".join(part for part in notes if part)
 
     def note(self, made: Made) -> str:
-        """Return what a person is to know of an object: not reproducible, not copied."""
+        """Return warnings about an object: not reproducible, not copied."""
         return self.notes.get(made.digest, "" if made.content else UNTOLD)
 
     def value(self, made: Made) -> Any:
-        """Return an object's value. Raises Absent where it is not at hand."""
+        """Return an object's value. Raises Absent if it is not available."""
         if self.has_value(made.digest, made.content):
             return self.by_digest[made.digest]
         if name := made.producer.input:
@@ -166,7 +166,7 @@ class SessionValues:
         )
 
     def has_value(self, name: str, content: str = "") -> bool:
-        """Return whether a value is at hand: here, or on the shelf with the same content."""
+        """Return whether a value is available, here or in the value store with the same content."""
         if name in self.by_digest:
             return True
         value = self._load(name)
@@ -176,18 +176,18 @@ class SessionValues:
         return True
 
     def _load(self, name: str) -> Any:
-        """What another machine's journal names is never looked for here."""
+        """Return a stored value; MISSING if there is none, or no verified entry names it."""
         if self.value_store is None:
             return MISSING
         self._catch_up()
         return self.value_store.find(name) if name in self._verified_digests else MISSING
 
     def has_results(self, ready: PreparedCall, outcome: Outcome) -> bool:
-        """Return whether all that a call came to is at hand."""
+        """Return whether all objects of an outcome are available."""
         return all(self.has_value(name, content) for name, content in _results(ready, outcome))
 
     def is_unverified(self, ready: PreparedCall) -> bool:
-        """Return whether what a call came to is stored, and cannot be verified with today's key."""
+        """Return whether a result is stored, but cannot be verified with the current key."""
         outcome = self._cached.get((ready.call_id, ready.approval_digest))
         if outcome is None or self.value_store is None:
             return False
@@ -197,11 +197,11 @@ class SessionValues:
         return any(map(self.value_store.is_named, names))
 
     def save_results(self, ready: PreparedCall, outcome: Outcome) -> tuple[str, ...]:
-        """Keep what a call came to beyond this kernel's life; return what is not kept, and why."""
+        """Put the results of a call into the value store; return why some are not stored."""
         return self.save(name for name, _ in _results(ready, outcome))
 
     def save(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Keep values beyond this kernel's life; return why some are not kept."""
+        """Put values into the value store; return why some are not stored."""
         if self.value_store is None:
             return ()
         notes = [
@@ -214,13 +214,13 @@ class SessionValues:
         )
 
     def cached_outcome(self, ready: PreparedCall) -> Outcome | None:
-        """Return what this very call came to before, on whatever branch."""
+        """Return the cached outcome of exactly this call, on any branch; None without one."""
         self._catch_up()
         outcome = self._cached.get((ready.call_id, ready.approval_digest))
         return outcome if outcome is not None and self.has_results(ready, outcome) else None
 
     def _catch_up(self) -> None:
-        """Read what this machine has done since the last time."""
+        """Read the entries that were added since the last time."""
         for entry in self.journal.since(self._read):
             match entry.event:
                 case Finished(call_id, outcome) if entry.verified:

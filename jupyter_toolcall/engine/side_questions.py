@@ -1,7 +1,7 @@
-"""One question beside the session's own work, in the same conversation: `transform`, `query`.
+"""`transform` and `query`: one question beside the session's main work, in the same conversation.
 
-It is opened with one output of its own, asked and run; then the session's own outputs hold
-again, as they were. Where a call waits for a person it is left open, and `run` goes on.
+The question opens with one output of its own. After the answer the session's own outputs hold
+again. If a call waits for a person, the question stays open, and `run` continues it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The first place in which what happened now is not what was recorded, in words."""
+"""Verification: a branch runs again on a copy, and its entries are compared."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .session_values import SessionValues
 
 
 def first_difference(was: Any, now: Any, path: str = "") -> str:
-    """Return the first place in which two pieces of data differ, and what stands there."""
+    """Return the path of the first difference of two pieces of data, and both values."""
     match was, now:
         case {"type": one}, {"type": other} if one != other:
             return f"{path or 'it'} was {_whole(was)}, and is {_whole(now)}"
@@ -53,7 +53,7 @@ class Verification:
 
     calls: int
     divergence: str = ""
-    """The first place in which it came out otherwise."""
+    """The first difference; "" if there is none."""
 
     def __bool__(self) -> bool:
         return not self.divergence
@@ -64,7 +64,7 @@ class Verification:
 
 
 def verify_cursor(cursor: Cursor) -> Verification:
-    """Run all calls of a branch anew on a copy of it, and return the first divergence.
+    """Run all calls of a branch again on a copy of it, and return the first divergence.
 
     What was approved for this branch is approved for that; tools run for real.
     """
@@ -80,7 +80,7 @@ def verify_cursor(cursor: Cursor) -> Verification:
 
 
 def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
-    """Return a desk of its own, with a journal of this branch alone, and what it began with."""
+    """Return a new context: a journal of this branch alone, and the values from outside."""
     journal = Journal()
     journal.texts.update(context.journal.texts)
     for entry in path:

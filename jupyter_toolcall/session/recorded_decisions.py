@@ -1,4 +1,4 @@
-"""What a notebook holds of a session, read: its entries, which calls were cut off, which wait."""
+"""Decisions that a notebook records: read, and repeated when the notebook runs again."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ ALL = "*"
 
 @dataclass(frozen=True, slots=True)
 class RecordedDecision:
-    """What a person said: on a call, or in the model's place."""
+    """A person's decision on a call, or their reply in the model's place."""
 
     event: Decided | Replied
     call: Call | None = None
@@ -103,7 +103,7 @@ class RecordedDecision:
 
 @dataclass
 class CellDecisions:
-    """What was said below a cell, and not said again yet."""
+    """The decisions of a cell that are still to be repeated."""
 
     prompt: str = ""
     words: list[RecordedDecision] = field(default_factory=list)
@@ -113,25 +113,25 @@ class CellDecisions:
 
 @dataclass
 class NotebookDecisions:
-    """The words of a notebook's cells that were not said again yet."""
+    """The decisions of a notebook's cells that are still to be repeated."""
 
     cells: list[CellDecisions] = field(default_factory=list)
 
     def of(self, prompt: str) -> CellDecisions:
-        """Take the words of the next cell with this prompt; none where there is none."""
+        """Remove and return the decisions of the next cell with this prompt."""
         session_now = next((n for n, each in enumerate(self.cells) if each.prompt == prompt), None)
         return CellDecisions() if session_now is None else self.cells.pop(session_now)
 
 
 @functools.cache
 def notebook_decisions() -> NotebookDecisions:
-    """Return the words that hold in this process: none where nothing is verified."""
+    """Return the decisions to repeat in this process; none outside of a verification."""
     path, allowed = os.environ.get(IN_PLACE, ""), os.environ.get(WORDS, "")
     return decisions_in(Path(path), allowed) if path and allowed else NotebookDecisions()
 
 
 def decisions_in(path: Path, allowed: str) -> NotebookDecisions:
-    """Return the words that a notebook holds, of those that are allowed."""
+    """Return the decisions of a notebook that are allowed."""
     parts = [each.data["journal"] for each in recorded(path)]
     return NotebookDecisions([cell for part in parts for cell in _cell(part, allowed)])
 
@@ -156,7 +156,7 @@ def _cell(part: Mapping[str, Any], allowed: str) -> Iterator[CellDecisions]:
 
 
 def verified_decisions(path: Path, verified: frozenset[str]) -> tuple[str, int]:
-    """Return the ids of a notebook's words that are this machine's own, and how many are not."""
+    """Return the ids of a notebook's verified decisions, and how many are not verified."""
     everything = [
         entry_id
         for each in recorded(path)
@@ -171,9 +171,9 @@ def verified_decisions(path: Path, verified: frozenset[str]) -> tuple[str, int]:
 
 
 def repeat_decision(session: Session, decisions: CellDecisions) -> Session | None:
-    """Return the session in which the next word that fits was said; None where none fits.
+    """Repeat the next decision that fits, and return its session; None if none fits.
 
-    The word is taken away. What it is on has not run yet.
+    The decision is removed from the list. The call has not run yet.
     """
     for number, decision in enumerate(decisions.words):
         try:

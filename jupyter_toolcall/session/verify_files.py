@@ -1,7 +1,7 @@
-"""Whether a file comes out again as it was recorded: a notebook runs anew, and is compared.
+"""Verification of files: a notebook runs again offline, and the result is compared.
 
-The network is off, the model's words are the notebook's own, tools run for real. Of a journal,
-which holds no code, it is checked that its entries follow one another.
+The replies are those that the notebook records; tools run for real. A journal holds no code, so
+only its entries are checked.
 """
 
 from __future__ import annotations
