@@ -27,7 +27,6 @@ def decision_event(
     cursor: Cursor,
     call_id: str,
     decision: Decision,
-    *,
     arguments: Mapping[str, Any] | None = None,
     result: Any = None,
     reason: str = "",

@@ -113,7 +113,6 @@ def overruled(
     cursor: Cursor,
     call_id: str,
     decision: Decision,
-    *,
     arguments: Mapping[str, Any] | None = None,
     result: Any = None,
     reason: str = "",

@@ -160,31 +160,19 @@ class Session:
     ) -> Session:
         """Decide on a call that waits, and record the decision; `run` continues.
 
-        "edit" runs `arguments` in place of the model's, "answer" gives `result` in place of
-        running. `bound` is the digest of the call as it was shown: where it is given and the
-        call is another one now, the decision is refused.
-        Raises NotYourTurn for a call that does not wait, CallError for arguments that do
-        not fit.
+        "edit" runs the call with `arguments`, "answer" records `result` without running it.
+        `bound` is the approval digest of the call as it was shown, if it was. Raises NotYourTurn
+        for a call that does not wait or has changed, CallError for arguments that do not fit.
         """
         self.cursor.refresh()
         event = decision_event(
-            self.cursor,
-            id_of(call_id),
-            decision,
-            arguments=arguments,
-            result=result,
-            reason=reason,
-            approval_digest=bound,
+            self.cursor, id_of(call_id), decision, arguments, result, reason, bound
         )
         self.cursor.decide(event, "person")
         return self
 
     def approve_all(self, calls: Mapping[Any, str]) -> Session:
-        """Approve exactly these calls, each by its approval digest; `run` continues.
-
-        Each becomes one decision in the journal. Raises what `decide` raises; then none of
-        them is approved.
-        """
+        """Approve exactly these calls, each by its approval digest, or none; as `decide`."""
         self.cursor.refresh()
         events = [
             decision_event(self.cursor, id_of(call), "approve", approval_digest=bound)
@@ -205,18 +193,14 @@ class Session:
         return self
 
     def begin_new(self) -> Session:
-        """Return a session that asks the last prompt again, without the recorded replies.
-
-        Raises NotYourTurn where nothing was asked yet. Nothing happens before `run`.
-        """
+        """Return a session that asks the last prompt again. Raises NotYourTurn without one."""
         return self.at(prompts.start_over(self.cursor))
 
     def reply(self, text: str = "", *calls: person_model.Pair) -> Session:
         """Record a reply in the model's place; `run` continues.
 
-        A call is a `(tool, arguments)` pair, and is checked when its turn comes, as a
-        model's is. With the model "person" nobody else replies. Raises NotYourTurn where
-        it is not the model's turn, UsageError for an empty reply.
+        A call is a `(tool, arguments)` pair; it is checked when its turn comes. Raises
+        NotYourTurn where it is not the model's turn, UsageError for an empty reply.
         """
         person_model.record_person_reply(self.cursor, text, calls)
         return self
@@ -224,12 +208,8 @@ class Session:
     # -- branches ----------------------------------------------------------------------
 
     def fork(self, at: Any = None) -> Session:
-        """Return a session that continues from another entry, or after a call.
-
-        `run` asks the model there, so `fork` of the last call before a reply that may be stale
-        asks the model again.
-        """
-        return self.at(forks.fork_cursor(self.cursor, _place(at)))
+        """Return a session that continues from another entry, or after a call (None: here)."""
+        return self.at(forks.fork_cursor(self.cursor, at and id_of(at)))
 
     def replay(self, at: Any = None, fresh: bool = False) -> Session:
         """Return a session that replays everything after an entry or call (None: from the start).
@@ -238,7 +218,7 @@ class Session:
         and `came_out` shows the differences. Nothing happens before `run`.
         """
         self.cursor.refresh()
-        return self.at(forks.replay_cursor(self.cursor, _place(at), fresh))
+        return self.at(forks.replay_cursor(self.cursor, at and id_of(at), fresh))
 
     def edit(self, call_id: Any, /, **arguments: Any) -> Session:
         """Return a session that replays this one with other arguments to one call."""
@@ -256,42 +236,28 @@ class Session:
     ) -> Session:
         """Return a session that replays this one with another decision on one call.
 
-        As `decide`, for a call that has its result: `arguments` are all that it runs with
-        (`edit` changes some), `result` is given in its place. Nothing happens before `run`.
+        As `decide`, for a call that has its result. Nothing happens before `run`.
         """
         self.cursor.refresh()
-        again = forks.overruled(
-            self.cursor,
-            id_of(call_id),
-            decision,
-            arguments=arguments,
-            result=result,
-            reason=reason,
-        )
-        return self.at(again)
+        call = id_of(call_id)
+        return self.at(forks.overruled(self.cursor, call, decision, arguments, result, reason))
 
     def verify(self) -> verification.Verification:
-        """Run this branch again on a copy, and return whether the results are the recorded ones.
+        """Run this branch's calls again for real, on a copy, and compare the results.
 
-        No model is asked; tools run for real.
+        No model is asked.
         """
         self.cursor.refresh()
         return verification.verify_cursor(self.cursor)
 
     def checkout(self, head: str) -> Session:
-        """Move this session to a branch by name, to an entry, or to the end of a call.
-
-        Raises UsageError for a name that there is not.
-        """
-        place = entry_named(self.journal, self.head, head)
-        self.cursor = forks.fork_cursor(self.cursor, place)
+        """Move to a branch by name, an entry, or the end of a call. Raises UsageError."""
+        entry_id = entry_named(self.journal, self.head, head)
+        self.cursor = forks.fork_cursor(self.cursor, entry_id)
         return self
 
     def name_branch(self, name: str, of: str | None = None) -> Session:
-        """Call the branch of this session so, or the one that is called `of`.
-
-        Raises UsageError for a name that is taken, or can't be one.
-        """
+        """Name this branch, or the branch `of`. Raises UsageError for an invalid name."""
         name_branch(self.journal, self.head, name, of)
         return self
 
@@ -325,11 +291,7 @@ class Session:
         return calls_by_program.tool_call_result(self.cursor, id_of(call_id), result)
 
     def generate(self) -> Reply | None:
-        """Return the reply of the model; it is not recorded, and nothing runs.
-
-        `session.toolbox[call.tool]` is the tool of a call. Raises NotYourTurn while calls
-        have no result.
-        """
+        """Return the model's reply without recording it. Raises NotYourTurn while calls wait."""
         return calls_by_program.generate(self.cursor)
 
     def transform(self, obj: Any, instruction: str) -> Any:
@@ -340,10 +302,7 @@ class Session:
         return side_questions.transform(self.cursor, obj, instruction)
 
     def query(self, obj: Any, question: str, returns: Any = str) -> Any:
-        """Return the model's answer about an object: a str, int, float or bool.
-
-        Raises Unfinished where a call waits for a person, or nothing was saved.
-        """
+        """Return the model's answer about an object: a str, int, float or bool; as `transform`."""
         return side_questions.query(self.cursor, obj, question, returns)
 
     # -- reading ---------------------------------------------------------------------
@@ -361,7 +320,7 @@ class Session:
     @property
     def branch_names(self) -> Mapping[str, str]:
         """The heads of the branches by name, oldest first, those that are hidden too."""
-        return {each.name: each.head for each in branches(self.journal, self.head)}
+        return {branch.name: branch.head for branch in branches(self.journal, self.head)}
 
     @property
     def head(self) -> str:
@@ -504,10 +463,7 @@ class Session:
         return session
 
     def save(self, path: str | Path) -> None:
-        """Write the journal as JSON Lines.
-
-        Results that are expensive, or must not be recomputed, go into the value store.
-        """
+        """Write the journal as JSON Lines; expensive results go into the value store."""
         save_session(self.cursor, path)
 
     def export(self, path: str | Path, to: str | None = None, *, force: bool = False) -> Path:
@@ -539,7 +495,3 @@ def id_of(call: Any) -> str:
     if not isinstance(call_id, str):
         raise UsageError(f"{call!r:.60} is no call; give one of session.calls, or its id")
     return call_id
-
-
-def _place(at: Any) -> str | None:
-    return None if at is None else id_of(at)
