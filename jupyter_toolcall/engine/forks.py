@@ -212,30 +212,30 @@ def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
 
     If the branch has other prompts or replies than recorded, the replay was over.
     """
-    made, next_entry = _begun(journal, journal.path(head))
-    words, heard = [*_utterances(next_entry)], [*_utterances(made)]
-    if [word for _, word in words[: len(heard)]] != [word for _, word in heard]:
+    replayed, recorded = _last_replay(journal, journal.path(head))
+    turns, turns_again = [*_turns(recorded)], [*_turns(replayed)]
+    if [turn for _, turn in turns[: len(turns_again)]] != [turn for _, turn in turns_again]:
         return ReplayQueue()
-    rest = next_entry[words[len(heard) - 1][0] + 1 :] if heard else next_entry
-    return ReplayQueue(rest, superseded={call_id_of(entry.event) for entry in made} - {""})
+    remaining = recorded[turns[len(turns_again) - 1][0] + 1 :] if turns_again else recorded
+    return ReplayQueue(remaining, superseded={call_id_of(entry.event) for entry in replayed} - {""})
 
 
-def _begun(journal: Journal, path: Entries) -> tuple[Entries, Entries]:
+def _last_replay(journal: Journal, path: Entries) -> tuple[Entries, Entries]:
     """Return the last replay on a path, and what it repeats; both follow the same entry."""
     for number in reversed(range(len(path))):
         leaf = path[number].meta.get(REPLAYS)
-        next_entry = journal.path(leaf)[number:] if leaf in journal else ()
+        recorded = journal.path(leaf)[number:] if leaf in journal else ()
         # A replay of the replay repeats this entry with its meta, after another entry.
-        if next_entry and next_entry[0].parent == path[number].parent:
-            return path[number:], next_entry
+        if recorded and recorded[0].parent == path[number].parent:
+            return path[number:], recorded
     return (), ()
 
 
-def _utterances(entries: Iterable[Entry]) -> Iterable[tuple[int, Any]]:
+def _turns(entries: Iterable[Entry]) -> Iterable[tuple[int, Any]]:
     """Yield prompts by their text, and replies by the ids of their calls, with positions."""
     for index, entry in enumerate(entries):
         match entry.event:
-            case Asked(text, again=replaying):
-                yield index, (text, replaying)
+            case Asked(text, again=again):
+                yield index, (text, again)
             case Replied(calls=calls):
                 yield index, [call.id for call in calls]

@@ -35,14 +35,14 @@ from .turn import execute_step, run_call, start_of
 
 def reapproval_reason(queue: ReplayQueue, journal: Journal, ready: PreparedCall) -> str:
     """Return why a person's recorded approval of a call does not hold for it now, "" for none."""
-    recorded_entry = _approved(queue, ready.call_id)
-    if recorded_entry is None:
+    approval = _recorded_approval(queue, ready.call_id)
+    if approval is None:
         return ""
-    recorded_state = state_at(journal, queue.entries[-1].id).calls[ready.call_id]
-    return f"You are asked again: {_said(recorded_state, recorded_entry.verified, journal, ready)}."
+    recorded_call = state_at(journal, queue.entries[-1].id).calls[ready.call_id]
+    return f"You are asked again: {_change(recorded_call, approval.verified, journal, ready)}."
 
 
-def _approved(queue: ReplayQueue, call_id: str) -> Entry | None:
+def _recorded_approval(queue: ReplayQueue, call_id: str) -> Entry | None:
     """Return the person's last decision of a recording that lets a call run."""
     for entry in reversed(queue.entries):
         match entry.event:
@@ -55,16 +55,19 @@ def _approved(queue: ReplayQueue, call_id: str) -> Entry | None:
     return None
 
 
-def _said(recorded_state: CallRecord, own: bool, journal: Journal, ready: PreparedCall) -> str:
-    code = recorded_tool_code(recorded_state, journal)
-    if not own:
-        older = recorded_state.history == "older"
+def _change(
+    recorded_call: CallRecord, verified: bool, journal: Journal, ready: PreparedCall
+) -> str:
+    """Return what differs from the call that was approved."""
+    code = recorded_tool_code(recorded_call, journal)
+    if not verified:
+        older = recorded_call.history == "older"
         return f"it was approved {'in an older version' if older else 'on another machine'}"
     if code is not None and (change := changed_tool_parts(ready.tool, code)):
         return change
-    if recorded_state.approval_digest != ready.approval_digest:
+    if recorded_call.approval_digest != ready.approval_digest:
         return "what it runs on is not what it was"
-    if recorded_state.outcome is not None:
+    if recorded_call.outcome is not None:
         return "it ran, and what it came to is not on this machine any more"
     return "it was approved, and nobody ran it"
 
