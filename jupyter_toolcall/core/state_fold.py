@@ -155,8 +155,8 @@ def evolve(state: State, entry: Entry) -> State:
             if code := entry.meta.get("code"):
                 state = state.changed(code=state.code.insert(call.tool, code))
             code = state.code.get(call.tool) or call.code
-            own = entry.is_effective if started.approval_digest else call.verified
-            return _put(state, call.with_start(started, own, code))
+            verified = entry.is_effective if started.approval_digest else call.verified
+            return _put(state, call.with_start(started, verified, code))
         case Finished(call_id, outcome, uses=uses):
             call = _expect(state, call_id, "proposed", "approved", "unknown")
             if uses:
@@ -306,9 +306,9 @@ def _sum(spent: Usage, more: Usage | None) -> Usage:
     )
 
 
-def _decide(state: State, decided: Decided, own: bool) -> State:
+def _decide(state: State, decided: Decided, verified: bool) -> State:
     call = _expect(state, decided.call_id, "proposed", "approved", "unknown")
-    call = decided_on(call, decided, state, own)
+    call = decided_on(call, decided, state, verified)
     match decided:
         case Decided(decision="reject", reason=reason):
             return settle(state, call, Failed(reason))

@@ -50,11 +50,11 @@ def _run(cursor: Cursor, call: CallRecord) -> None:
     status_text: dict[str, Any] = {"at": cursor.context.clock(), "by": "program"}
     ended: Outcome | None = None
     try:
-        ready, own = cursor.prepared(call, cursor.state)
+        ready, of_scheme = cursor.prepared(call, cursor.state)
     except CallError as error:
         ended = Failed(str(error))
     else:
-        if own and call.decided is None:
+        if of_scheme and call.decided is None:
             ended = Data(ready.tool.function(**ready.arguments))
         elif not cursor.allows(call, ready):
             cursor.decide(call.approval(ready.approval_digest), "program")

@@ -158,16 +158,16 @@ class Cursor:
             cached = self._prepared[1][call.id] = (call, *self._prepare(call, state))
         return cached[1:]
 
-    def keep_prepared(self, entry: Entry, ready: PreparedCall, own: bool = False) -> Entry:
+    def keep_prepared(self, entry: Entry, ready: PreparedCall, of_scheme: bool = False) -> Entry:
         """Keep a prepared call after an entry of the call, and return that entry."""
         call = self.state.calls[ready.call_id]
-        self._prepared = entry.id, {call.id: (call, ready, own)}
+        self._prepared = entry.id, {call.id: (call, ready, of_scheme)}
         return entry
 
     def _prepare(self, call: CallRecord, state: State) -> tuple[PreparedCall, bool]:
         if call.call.broken and call.decided is None:
             raise CallError(call.call.broken)
-        context, (tool, own) = self.context, self._tool_and_owner(call.tool, state)
+        context, (tool, of_scheme) = self.context, self._tool_and_owner(call.tool, state)
         if tool is None:
             raise unknown_tool(call.tool, context.toolbox, self.offer_in(state))
         if call.missing:
@@ -179,7 +179,7 @@ class Cursor:
         missing: MissingSecret | None = None
         # The scheme's own tools only write down what the model chose.
         keys = call.asked_call.secrets or (call.decided is not None and call.decided.secrets)
-        if not own and (keys or state.marked or context.secrets.occur(arguments)):
+        if not of_scheme and (keys or state.marked or context.secrets.occur(arguments)):
             shown = context.secrets.hide(arguments)
             try:
                 inputs = self._inputs(call, tool, asked, variables, state)
@@ -190,7 +190,7 @@ class Cursor:
             arguments = shown
         return (
             prepare_call(tool, call, arguments, state, context.values, variables, inputs, missing),
-            own,
+            of_scheme,
         )
 
     def _inputs(

@@ -171,15 +171,15 @@ def _replay_approval(
     call = decided_on(state.calls[event.call_id], event_now, state, recorded_entry.verified)
     call.demand_keys()
     try:
-        ready, own = cursor.prepared(call, state)
+        ready, of_scheme = cursor.prepared(call, state)
     except CallError as error:
         cursor.supersede(event.call_id)
         return cursor.write(Finished(event.call_id, Failed(str(error))))
     verdict, why = cursor.policy_answer(call, ready)
     holds = _holds(cursor, recorded_entry, event, ready)
-    if (own or holds or verdict == "approve") and not ready.tool.for_person:
+    if (of_scheme or holds or verdict == "approve") and not ready.tool.for_person:
         cursor.replay_queue.position += 1
-        if not (own or holds):
+        if not (of_scheme or holds):
             # It stays the approval that was given, for what it was given for: the policy of
             # today starts the call, or nothing does.
             return _write_again(
@@ -189,12 +189,12 @@ def _replay_approval(
                 verified=recorded_entry.verified,
                 **replayed_meta(recorded_entry),
             )
-        once = not (own or ready.tool.repeatable or cursor.fresh)
+        once = not (of_scheme or ready.tool.repeatable or cursor.fresh)
         meta = replayed_meta(recorded_entry) if once else recorded_entry.meta
         if event_now.approval_digest != ready.approval_digest:
             event_now = replace(event_now, approval_digest=ready.approval_digest)
         return cursor.keep_prepared(
-            _write_again(cursor, event_now, recorded_entry, **meta), ready, own
+            _write_again(cursor, event_now, recorded_entry, **meta), ready, of_scheme
         )
     if verdict == "reject":
         return _reject(cursor, event.call_id, why)
@@ -253,11 +253,11 @@ def _replay_start(
     allowed = call.approval_digest == recorded
     if by_policy:
         try:
-            ready, own = cursor.prepared(call, state)
+            ready, of_scheme = cursor.prepared(call, state)
         except CallError as error:
             cursor.supersede(call.id)
             return cursor.write(Finished(call.id, Failed(str(error))))
-        verdict, why = ("approve", "") if own else cursor.policy_answer(call, ready)
+        verdict, why = ("approve", "") if of_scheme else cursor.policy_answer(call, ready)
         if verdict == "reject":
             return _reject(cursor, call.id, why)
         if verdict == "ask" or ready.tool.for_person:

@@ -126,12 +126,12 @@ def run_call(
     person has to decide. Raises MissingSecret.
     """
     try:
-        ready, own = cursor.prepared(call, state)
+        ready, of_scheme = cursor.prepared(call, state)
     except CallError as error:
         return cursor.write(Finished(call.id, Failed(str(error))))
     if cursor.allows(call, ready):
         return start_call(cursor, call, ready, state, from_record=from_record)
-    if own:
+    if of_scheme:
         # A call of the scheme's own waits for nobody.
         if call.decided is None and ready.arguments == call.asked:
             return cursor.write(Finished(call.id, Data(ready.tool.function(**ready.arguments))))
