@@ -108,7 +108,7 @@ def aligned(a: State, b: State) -> Iterator[Pair[CallRecord]]:
     """Yield the calls of two branches as they stand beside each other, in order."""
     known: dict[tuple[Any, ...], int] = {}
     signed = {**signatures(known, a), **signatures(known, b)}
-    left, right = [*a.each()], [*b.each()]
+    left, right = [*a.all_calls()], [*b.all_calls()]
     same = 0
     while same < min(len(left), len(right)) and left[same].same_facts(right[same]):
         same += 1
@@ -172,7 +172,7 @@ def _object_pair(left: Made | None, right: Made | None, sides: Sides) -> ObjectP
     a, b = sides.a, sides.b
     kind = next((made.kind for made in (right, left) if made), "")
     names = a.state.name_of(left) if left else "", b.state.name_of(right) if right else ""
-    return ObjectPair(*names, kind, sides.values(left, right, a.cursor.desk, b.cursor.desk))
+    return ObjectPair(*names, kind, sides.values(left, right, a.cursor.context, b.cursor.context))
 
 
 def values(
@@ -180,7 +180,7 @@ def values(
 ) -> Difference:
     """Return how the values of two objects differ, without secrets."""
     try:
-        found = _values(left, right, a.memory, b.memory)
+        found = _values(left, right, a.values, b.values)
     except Absent as error:
         found = Unknown(str(error))
     hidden: Difference = veiled(veiled(found, a.hide), b.hide)
@@ -221,7 +221,7 @@ def _changes(
         yield Change("result", "", Others(*returned))
     for what in ASPECTS:
         # A call whose result came from memory did not run, so it printed nothing.
-        if what == "prints" and any(end is not None and end.memory for end in ends):
+        if what == "prints" and any(end is not None and end.cached for end in ends):
             continue
         found = difference(aspect(what, left, ends[0]), aspect(what, right, ends[1]))
         if not isinstance(found, Same):

@@ -200,7 +200,7 @@ def took(side: Side) -> str:
     """
     tally = side.took
     ran = f"{many(tally.ran, 'call')} ran"
-    said = [ran + (f", {tally.remembered:,} from memory" if tally.remembered else "")]
+    said = [ran + (f", {tally.cached:,} from memory" if tally.cached else "")]
     said += [f"{tally.tokens:,} tokens"] if tally.tokens else []
     said += [str(side.cost)] if side.cost else []
     return " · ".join(said)

@@ -99,7 +99,7 @@ class CallPair:
     def from_memory(self) -> bool:
         """Whether the result of the call on the right came from memory."""
         end = self.ends[1]
-        return end is not None and end.memory
+        return end is not None and end.cached
 
     @property
     def mirrored(self) -> CallPair:
@@ -153,12 +153,12 @@ class Branch:
 
 def branch(cursor: Cursor, name: str) -> Branch:
     """Return a branch as it is read for a comparison."""
-    journal, state = cursor.desk.journal, cursor.state
+    journal, state = cursor.context.journal, cursor.state
     path = journal.path(cursor.head)
     shared = shared_with_older(journal, cursor.head)
     ends = CallEnds(journal).of(path, shared)
-    replies = FirstReplies(journal, str(getattr(cursor.desk.model, "name", "")))
-    took = replies.took(path, ends, shared)
+    replies = FirstReplies(journal, str(getattr(cursor.context.model, "name", "")))
+    took = replies.totals(path, ends, shared)
     return Branch(cursor, Side(name, cursor.head, len(state.order), took), state, ends)
 
 
@@ -203,12 +203,12 @@ def signatures(known: dict[tuple[Any, ...], int], state: State) -> dict[int, int
         call = numbers.get(producer.call)
         return number(producer) if call is None else number(call, producer.index)
 
-    for call in state.each():
+    for call in state.all_calls():
         used = sorted((name, of_object(each)) for name, each in used_by(call, state).items())
         setters = call.started.setters.items() if call.started else ()
         read = sorted((name, numbers.get(setter)) for name, setter in setters)
         numbers[call.id] = number(call.tool, *used, "variables", *read)
-    return {id(call): numbers[call.id] for call in state.each()}
+    return {id(call): numbers[call.id] for call in state.all_calls()}
 
 
 def inputs_of(state: State) -> dict[Producer, Made]:

@@ -1,6 +1,6 @@
-"""What a branch took: calls that ran, time in tools, tokens and money of requests of its own.
+"""Totals of a branch: executed calls, time in tools, tokens and cost of its own requests.
 
-What is said again, or shared with an older branch, was paid for there.
+Replayed entries, and those shared with an older branch, count on the branch that ran them first.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ class BranchTotals:
     """What entries took. `unpriced` counts the requests whose price is not known."""
 
     ran: int = 0
-    remembered: int = 0
+    cached: int = 0
     ms: float = 0
     tokens: int = 0
     dollars: float = 0
-    most: bool = False
+    is_upper_bound: bool = False
     unpriced: int = 0
 
-    def __add__(self, more: BranchTotals) -> BranchTotals:
+    def __add__(self, other: BranchTotals) -> BranchTotals:
         return BranchTotals(
-            self.ran + more.ran,
-            self.remembered + more.remembered,
-            self.ms + more.ms,
-            self.tokens + more.tokens,
-            self.dollars + more.dollars,
-            self.most or more.most,
-            self.unpriced + more.unpriced,
+            self.ran + other.ran,
+            self.cached + other.cached,
+            self.ms + other.ms,
+            self.tokens + other.tokens,
+            self.dollars + other.dollars,
+            self.is_upper_bound or other.is_upper_bound,
+            self.unpriced + other.unpriced,
         )
 
     @property
     def cost(self) -> Cost | None:
         """What the requests cost; None where that is not known, or where there were none."""
-        known = self.dollars > 0 and not self.unpriced
-        return Cost(self.dollars, self.most) if known else None
+        is_known = self.dollars > 0 and not self.unpriced
+        return Cost(self.dollars, self.is_upper_bound) if is_known else None
 
 
 @dataclass
@@ -56,7 +56,7 @@ class FirstReplies:
     _first: dict[tuple[object, ...], str] = field(default_factory=dict)
     _read: int = 0
 
-    def took(
+    def totals(
         self, entries: Iterable[Entry], ends: Mapping[str, CallEnd], shared: frozenset[str]
     ) -> BranchTotals:
         """Return what entries took; `shared` ones were paid for on another branch."""
@@ -64,36 +64,36 @@ class FirstReplies:
         for entry in entries:
             match entry.event:
                 case Finished(call_id) if call_id in ends:
-                    memory = ends[call_id].memory
-                    ms = 0 if memory else entry.meta.get("ms", 0)
-                    total += BranchTotals(ran=not memory, remembered=memory, ms=ms)
+                    cached = ends[call_id].cached
+                    ms = 0 if cached else entry.meta.get("ms", 0)
+                    total += BranchTotals(ran=not cached, cached=cached, ms=ms)
                 case Replied() if entry.id not in shared and self.is_first(entry):
-                    total += self.request(entry)
+                    total += self.request_totals(entry)
         return total
 
     def is_first(self, entry: Entry) -> bool:
-        """Return whether a reply was said here first, and not said again."""
-        for each in self.journal.since(self._read):
+        """Return whether the model gave a reply here first, so that it is not a replayed one."""
+        for reply in self.journal.since(self._read):
             self._read += 1
-            if isinstance(each.event, Replied):
-                self._first.setdefault(_said(each), each.id)
+            if isinstance(reply.event, Replied):
+                self._first.setdefault(_said(reply), reply.id)
         return self._first.get(_said(entry), entry.id) == entry.id
 
-    def request(self, entry: Entry) -> BranchTotals:
+    def request_totals(self, entry: Entry) -> BranchTotals:
         """Return what the request took that a reply answers."""
         assert isinstance(entry.event, Replied)
         used = entry.event.usage
         if used is None:
             return BranchTotals()
-        paid = cost(state_at(self.journal, entry.id).opened.model or self.model, used)
+        price = cost(state_at(self.journal, entry.id).opened.model or self.model, used)
         tokens = used.input + used.output
-        if paid is None:
+        if price is None:
             return BranchTotals(tokens=tokens, unpriced=1)
-        return BranchTotals(tokens=tokens, dollars=paid.dollars, most=paid.most)
+        return BranchTotals(tokens=tokens, dollars=price.dollars, is_upper_bound=price.most)
 
 
 def _said(entry: Entry) -> tuple[object, ...]:
-    """What tells a reply from others: a reply that is said again keeps when it was said."""
+    """Return what identifies a reply: a replayed one keeps its time."""
     event = entry.event
     assert isinstance(event, Replied)
     tools = tuple(call.tool for call in event.calls)

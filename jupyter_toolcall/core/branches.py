@@ -1,4 +1,4 @@
-"""Branches of a journal as a person speaks of them: their names, and what is whose."""
+"""Branches of a journal: their names, their beginnings, and what two of them share."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
     Another first prompt is another conversation, also where it was set up alike; and what a
     person said later belongs to a later cell.
     """
-    found: list[Branch] = []
+    result: list[Branch] = []
     heads = [*_heads(journal, head)]
     given = {label.name for label in journal.labels.values()} - {""}
     for each in heads:
-        own = _own(journal, each) if found else None
+        own = _own(journal, each) if result else None
         begins = own or _beginning(journal, each)
-        place = each == head and any(b.begins == begins for b in found)
-        name = "main" if not found else PLACE if place else _label(journal, own)
+        place = each == head and any(b.begins == begins for b in result)
+        name = "main" if not result else PLACE if place else _label(journal, own)
         label = Label() if place else journal.labels.get(begins, Label())
-        others = {b.name for b in found}
+        others = {b.name for b in result}
         called = label.name[:LONGEST]
         name = _unused(called, others) if called else _unused(name, given | others)
         hidden = label.hidden and each != head
-        found.append(Branch(each, name, own, each == head, hidden, begins, place))
-    return tuple(found)
+        result.append(Branch(each, name, own, each == head, hidden, begins, place))
+    return tuple(result)
 
 
 def _beginning(journal: Journal, head: str) -> str:
@@ -88,8 +88,8 @@ def _heads(journal: Journal, head: str) -> dict[str, None]:
 
 def _before_later_prompts(path: tuple[Entry, ...], ids: set[str]) -> str:
     later = (entry for entry in path if entry.id not in ids and is_prompt(entry))
-    found = next(later, None)
-    return (found.parent or path[0].id) if found else path[-1].id
+    result = next(later, None)
+    return (result.parent or path[0].id) if result else path[-1].id
 
 
 def is_prompt(entry: Entry) -> bool:
@@ -140,7 +140,7 @@ def _unused(name: str, names: set[str]) -> str:
 
 
 def can_continue(
-    journal: Journal, told: str, path: tuple[Entry, ...], heads: Collection[str]
+    journal: Journal, conversation: str, path: tuple[Entry, ...], heads: Collection[str]
 ) -> bool:
     """Return whether a way onwards leaves all branches what they were when they were told.
 
@@ -148,11 +148,13 @@ def can_continue(
     """
     if not path:
         return True
-    if journal[told].parent is None or any(isinstance(e.event, Opened) for e in path):
+    if journal[conversation].parent is None or any(isinstance(e.event, Opened) for e in path):
         return False
     if any(len(journal.children(entry.parent)) > 1 for entry in path):
         return False
-    return told in heads or not ({e.id for e in path} & set(heads) or any(map(is_prompt, path)))
+    return conversation in heads or not (
+        {e.id for e in path} & set(heads) or any(map(is_prompt, path))
+    )
 
 
 def shared_with_older(journal: Journal, head: str) -> frozenset[str]:
@@ -177,11 +179,11 @@ def branch_named(journal: Journal, head: str, name: str) -> Branch:
     Raises UsageError, which names the nearest.
     """
     known = branches(journal, head)
-    found = [each for each in known if each.name == name]
-    if not found and len(name) >= PREFIX:
-        found = [each for each in known if each.head.startswith(name)]
-    if len(found) == 1:
-        return found[0]
+    result = [each for each in known if each.name == name]
+    if not result and len(name) >= PREFIX:
+        result = [each for each in known if each.head.startswith(name)]
+    if len(result) == 1:
+        return result[0]
     names = [each.name for each in known]
     raise UsageError(
         f"no branch {name!r:.80}; there {'is' if len(names) == 1 else 'are'} "
@@ -202,12 +204,12 @@ def forked_from(journal: Journal, head: str) -> Branch:
     """Return the branch that the current one left. Raises UsageError where it left none."""
     known = branches(journal, head)
     mine = next(each for each in known if each.current)
-    found = parent_branch(journal, mine, known)
-    if found is None:
+    result = parent_branch(journal, mine, known)
+    if result is None:
         others = [each.name for each in known if not each.current]
         hint = f"name one: {', '.join(others)}" if others else "edit or fork a call to make one"
         raise UsageError(f"{mine.name} left no other branch; {hint}")
-    return found
+    return result
 
 
 def name_branch(journal: Journal, head: str, name: str, of: str | None = None) -> None:

@@ -1,7 +1,6 @@
-"""Objects that a call names, and that nothing has produced on this branch.
+"""A tool call as it stands at one entry of the journal: `CallRecord`.
 
-A replay comes to such a call where the call that produced the object fails by now. It is kept
-as data; a person and a model read which call would have produced the object.
+`MissingObject` describes an argument that names an object which no call produced on this branch.
 """
 
 from __future__ import annotations
@@ -95,13 +94,13 @@ def _replaced(value: Any, path: tuple[str, ...], text: str) -> Any:
     """Return a value with a text where a path leads to."""
     if not path:
         return text
-    first, rest = path[0], path[1:]
+    first, remaining = path[0], path[1:]
     match value:
         case Mapping() if first in value:
-            return {**value, first: _replaced(value[first], rest, text)}
+            return {**value, first: _replaced(value[first], remaining, text)}
         case list() if first.isdecimal() and int(first) < len(value):
             at = int(first)
-            return [*value[:at], _replaced(value[at], rest, text), *value[at + 1 :]]
+            return [*value[:at], _replaced(value[at], remaining, text), *value[at + 1 :]]
     return value
 
 
@@ -171,7 +170,7 @@ class CallRecord:
     outcome: Outcome | None = None
     objects: tuple[str, ...] = ()
     """The names of the objects that it came to."""
-    own: bool = True
+    verified: bool = True
     """Whether this machine decided on it. Another's decision is history: it allows nothing."""
     code: str = ""
     """The digest of the text that says what its tool was made of when it ran."""
@@ -241,18 +240,18 @@ class CallRecord:
         return self.decided.reason if self.decided is not None else ""
 
     @property
-    def bound(self) -> str:
+    def approval_digest(self) -> str:
         """The digest of what was approved; "" where nothing was."""
-        if self.started is not None and self.started.bound:
-            return self.started.bound
-        return self.decided.bound if self.decided is not None else ""
+        if self.started is not None and self.started.approval_digest:
+            return self.started.approval_digest
+        return self.decided.approval_digest if self.decided is not None else ""
 
     @property
     def decision(self) -> str:
         """What was decided on it: a person's decision, or "approve" for the policy's."""
         if self.decided is not None:
             return self.decided.decision
-        return "approve" if self.bound else ""
+        return "approve" if self.approval_digest else ""
 
     @property
     def asked(self) -> Mapping[str, Any]:
@@ -276,7 +275,7 @@ class CallRecord:
         """
         decided = self.decided if self.decided and self.decided.arguments is not None else None
         keys = self.asked_call.secrets if decided is None else decided.secrets
-        if keys and (self.foreign if decided is None else not self.own):
+        if keys and (self.foreign if decided is None else not self.verified):
             who = "an older version" if self.history == "older" else "another computer"
             raise MissingSecret(
                 f"This call holds {{secret:{keys[0]}}}, which {who} recorded. Edit the "
@@ -293,7 +292,9 @@ class CallRecord:
 
     def allows(self, approval_digest: str) -> bool:
         """Return whether exactly this may run, as this machine decided."""
-        return self.own and self.status == "approved" and self.bound == approval_digest
+        return (
+            self.verified and self.status == "approved" and self.approval_digest == approval_digest
+        )
 
     def approval(self, approval_digest: str) -> Decided:
         """Return the decision that lets this call run as it stands: a person's edit stays.
@@ -302,7 +303,7 @@ class CallRecord:
         """
         self.demand_keys()
         if self.decided is not None and self.edited:
-            return replace(self.decided, bound=approval_digest)
+            return replace(self.decided, approval_digest=approval_digest)
         return Decided(self.id, "approve", approval_digest)
 
     # -- how it ran ------------------------------------------------------------------------
@@ -379,21 +380,30 @@ class CallRecord:
     # -- what changes ----------------------------------------------------------------------
 
     def with_decision(
-        self, decided: Decided, own: bool, missing: tuple[MissingObject, ...]
+        self, decided: Decided, verified: bool, missing: tuple[MissingObject, ...]
     ) -> CallRecord:
         """Return this call as it stands once somebody has decided on it."""
-        return CallRecord(self.asked_call, decided, None, None, (), own, self.code, missing)
+        return CallRecord(self.asked_call, decided, None, None, (), verified, self.code, missing)
 
-    def with_start(self, started: Started, own: bool, code: str) -> CallRecord:
+    def with_start(self, started: Started, verified: bool, code: str) -> CallRecord:
         """Return this call as it stands once its tool has started."""
         missing = self.missing_decided
-        return CallRecord(self.asked_call, self.decided, started, None, (), own, code, missing)
+        return CallRecord(self.asked_call, self.decided, started, None, (), verified, code, missing)
 
     def with_outcome(self, outcome: Outcome, objects: tuple[str, ...]) -> CallRecord:
         """Return this call as it stands once it has come to its outcome."""
         decided, started, missing = self.decided, self.started, self.missing_decided
         return CallRecord(
-            *(self.asked_call, decided, started, outcome, objects, self.own, self.code, missing)
+            *(
+                self.asked_call,
+                decided,
+                started,
+                outcome,
+                objects,
+                self.verified,
+                self.code,
+                missing,
+            )
         )
 
     # -- two records -----------------------------------------------------------------------
@@ -417,7 +427,7 @@ class CallRecord:
 _PUBLIC = ("id", "tool", "arguments", "status", "result", "error", "object")
 _RECORDED = (
     *("asked_call", "decided", "started", "outcome", "objects"),
-    *("own", "code", "missing_decided"),
+    *("verified", "code", "missing_decided"),
 )
 _public = attrgetter(*_PUBLIC)
 

@@ -1,4 +1,4 @@
-"""Names for content: equal bytes have equal digests; and JSON data as one line of text."""
+"""Digests of content, and JSON data as one line of text."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a journal holds, and the line of JSON that it is in a file.
+"""An entry of the journal, and its line of JSON in a file.
 
-A line ends with the sum of what stands before, so that any damage is seen; an entry of this
-user's machine is sealed, line and all. The first line says which format the others have.
+Each line ends with a checksum, so that damage is detected. An entry that this computer wrote
+is signed. The first line gives the version of the format.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class Entry:
     parent: str | None
     event: Event
     meta: Mapping[str, Any] = field(default_factory=dict)
-    own: bool = True
+    verified: bool = True
     """Whether this user's machine wrote it. Any other is history: it allows nothing."""
 
     @property
-    def verified(self) -> bool:
+    def is_effective(self) -> bool:
         """Whether it allows what it says: this machine wrote it, and nothing it says of may have
         gone on elsewhere (in a copy, or in lines that were lost)."""
-        return self.own and "may_have_run" not in self.meta
+        return self.verified and "may_have_run" not in self.meta
 
     def line(self, seal: Seal | None = None, above: str | None = None, event: Any = None) -> str:
         """Return the entry as a line, sealed where it is this machine's own.
@@ -64,7 +64,7 @@ class Entry:
         """
         data = {"id": self.id, "parent": self.parent, "event": event or to_json(self.event)}
         data |= {"meta": dict(self.meta)} if self.meta else {}
-        return line(data, seal if self.own else None, above)
+        return line(data, seal if self.verified else None, above)
 
     @property
     def when(self) -> When:
@@ -131,10 +131,10 @@ def read(
     sums. `above` is the entry of the line before, which is the parent where the line names none.
     Raises one of BROKEN for a damaged line, NewerJournal for the first line of a newer format.
     """
-    found = _SUM.fullmatch(text, max(len(text) - 18, 0))
-    if found is not None:
-        text = f"{text[: found.start()]}}}"
-        if _sum(text) != found[1]:
+    match = _SUM.fullmatch(text, max(len(text) - 18, 0))
+    if match is not None:
+        text = f"{text[: match.start()]}}}"
+        if _sum(text) != match[1]:
             raise BrokenJournal("a line does not fit its sum")
     elif version > 0:
         raise BrokenJournal("a line has no sum")
@@ -142,7 +142,7 @@ def read(
         text = f'{bare[0]},"parent":"{above}"{text[bare.end() :]}'
     text, sealed = _unsealed(text, version, seal)
     data = json.loads(text)
-    if found is None and ("sum" in data or "journal" in data):
+    if match is None and ("sum" in data or "journal" in data):
         raise BrokenJournal("a line's sum was changed")
     if "journal" in data:
         refuse_newer(data["journal"])
@@ -160,15 +160,15 @@ def refuse_newer(version: Any) -> None:
         )
 
 
-def entry(data: Mapping[str, Any], own: bool) -> Entry:
+def entry(data: Mapping[str, Any], verified: bool) -> Entry:
     """Return the entry that a line says. Raises one of BROKEN where it does not fit its digest.
 
     What this machine sealed has the name that it was given.
     """
     event = from_json(data["event"])
-    if not own and name(data["parent"], event) != data["id"]:
+    if not verified and name(data["parent"], event) != data["id"]:
         raise BrokenJournal("an entry does not fit its digest")
-    return Entry(data["id"], data["parent"], event, data.get("meta") or {}, own)
+    return Entry(data["id"], data["parent"], event, data.get("meta") or {}, verified)
 
 
 def label(data: Mapping[str, Any]) -> Label:
@@ -178,11 +178,11 @@ def label(data: Mapping[str, Any]) -> Label:
 
 def _unsealed(text: str, version: int, seal: Seal | None) -> tuple[str, bool]:
     """Return a line without its seal, and whether that is this machine's for this version."""
-    found = _SEAL.fullmatch(text, max(len(text) - 43, 0))
-    if found is None:
+    match = _SEAL.fullmatch(text, max(len(text) - 43, 0))
+    if match is None:
         return text, False
-    text = f"{text[: found.start()]}}}"
-    return text, seal is not None and seal(_sealed_text(text, version)) == found[1]
+    text = f"{text[: match.start()]}}}"
+    return text, seal is not None and seal(_sealed_text(text, version)) == match[1]
 
 
 def _sealed_text(text: str, version: int) -> str:

@@ -89,7 +89,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """A call came to plain data (JSON-ready), and to new values of session variables."""
+    """The result of a call is plain data (JSON-ready), and to new values of session variables."""
 
     data: Any = None
     variables: Mapping[str, Any] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A call came to an immutable object.
+    """The result of a call is an immutable object.
 
     `digest` names the value for memory, `content` is the digest of the value itself (""
     where it has none). `producer` is left out where it is the call that the object is
@@ -113,14 +113,14 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """A call came to a list of objects."""
+    """The result of a call is a list of objects."""
 
     objects: tuple[Made, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A call failed, and this is what the model is told."""
+    """A call failed, with this message for the model."""
 
     message: str
 
@@ -198,11 +198,11 @@ class Replied:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """Somebody ruled on a call. `bound` is the digest of exactly what may run."""
+    """Somebody decided on a call. `approval_digest` is the digest of exactly what may run."""
 
     call_id: str
     decision: Decision = "approve"
-    bound: str = ""
+    approval_digest: str = ""
     arguments: Mapping[str, Any] | None = None
     result: Outcome | None = None
     reason: str = ""
@@ -225,13 +225,13 @@ class Started:
     """The id of the call that worked on that instance last, "" for none."""
     setters: Mapping[str, str] = field(default_factory=dict)
     """For each session variable that it reads, the id of the call that set it last, "" for none."""
-    bound: str = ""
+    approval_digest: str = ""
     """The digest of exactly what runs where the policy approved it; "" where a person did."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A call came to its outcome.
+    """A call has its outcome.
 
     Where the program ran it by itself (`by`), `uses` are the objects that the call names.
     """
@@ -265,11 +265,18 @@ _PARTS = frozenset(
 """The fields that hold parts with a type of their own, or pairs."""
 
 
-def _defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
+_KEYS = {"approval_digest": "bound"}
+"""The fields whose key in a journal is another word: files keep the one that they have."""
+_NAMES = {key: name for name, key in _KEYS.items()}
+
+
+def _defaults(cls: Any) -> tuple[tuple[str, str, Any], ...]:
+    """Return the fields of a class: its name, its key in a journal, and its default."""
+
     def default(f: Any) -> Any:
         return f.default if f.default_factory is MISSING else f.default_factory()
 
-    return tuple((f.name, default(f)) for f in fields(cls))
+    return tuple((f.name, _KEYS.get(f.name, f.name), default(f)) for f in fields(cls))
 
 
 _FIELDS = {cls: (name, _defaults(cls)) for name, cls in _CLASSES.items()}
@@ -284,13 +291,13 @@ def to_json(value: Any) -> Any:
     known = _FIELDS.get(cls)
     if known is not None:
         name, defaults = known
-        found: dict[str, Any] = {"type": name}
-        for key, default in defaults:
-            item = getattr(value, key)
+        data: dict[str, Any] = {"type": name}
+        for field_name, key, default in defaults:
+            item = getattr(value, field_name)
             if item is not default and item != default:
                 whole = type(item) in _PLAIN or (key in _JSON and type(item) is dict)
-                found[key] = item if whole else to_json(item)
-        return found
+                data[key] = item if whole else to_json(item)
+        return data
     if cls is Producer:
         return _producer_to_json(value)
     if cls is Missing:
@@ -307,10 +314,10 @@ def to_json(value: Any) -> Any:
 def _producer_to_json(producer: Producer) -> dict[str, Any]:
     """Return a producer as JSON; its fields say by themselves what it is, so it has no type."""
     if producer.call:
-        found: dict[str, Any] = {"call": producer.call}
-        return found | {"index": producer.index} if producer.index else found
-    found = {"input": producer.input}
-    return found | {"version": producer.version} if producer.version != 1 else found
+        data: dict[str, Any] = {"call": producer.call}
+        return data | {"index": producer.index} if producer.index else data
+    data = {"input": producer.input}
+    return data | {"version": producer.version} if producer.version != 1 else data
 
 
 def _producer(data: Mapping[str, Any]) -> Producer:
@@ -323,10 +330,10 @@ def _producer(data: Mapping[str, Any]) -> Producer:
 
 
 def _missing_to_json(missing: Missing) -> dict[str, Any]:
-    found: dict[str, Any] = {"path": [*missing.path]}
+    data: dict[str, Any] = {"path": [*missing.path]}
     if missing.producer == UNSAID:
-        return found
-    return found | {"producer": _producer_to_json(missing.producer)}
+        return data
+    return data | {"producer": _producer_to_json(missing.producer)}
 
 
 def _missing(data: Mapping[str, Any]) -> Missing:
@@ -356,7 +363,10 @@ def from_json(data: Any) -> Event:
 
 def _build(data: Mapping[str, Any]) -> Any:
     cls = _CLASSES[data["type"]]
-    read = {key: _field(key, item) if key in _PARTS else item for key, item in data.items()}
+    read = {
+        _NAMES.get(key, key): _field(key, item) if key in _PARTS else item
+        for key, item in data.items()
+    }
     del read["type"]
     return cls(**read)
 

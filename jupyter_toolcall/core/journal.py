@@ -1,4 +1,4 @@
-"""What the entries of a tree lead to: one pure fold, and those of its results that are kept."""
+"""The journal: an append-only tree of entries, and folds that compute values from a branch."""
 
 from __future__ import annotations
 
@@ -195,8 +195,8 @@ class Journal:
         parent: str | None,
         event: Event,
         meta: Mapping[str, Any] | None = None,
-        own: bool = True,
-        again: bool = False,
+        verified: bool = True,
+        replayed: bool = False,
         moved: Callable[[Entry], None] | None = None,
     ) -> Entry:
         """Add an event after `parent`, without secrets, and return its entry.
@@ -204,7 +204,7 @@ class Journal:
         Adding what is already there returns the entry that is there, with its own meta;
         but what another machine wrote becomes this one's own where this one says it too, and
         the marks `stale` and `may_have_run` are gone where the same is said without them.
-        What is only said again, and allows nothing anew, is on disk soon enough (`again`).
+        A replayed entry allows nothing new, so it may be written a little later (`replayed`).
         `moved` is called with the entry before any interrupt can come.
         Raises UnknownEntry for a parent that is not here, and what a fold raises that
         checks it: then nothing is added.
@@ -213,7 +213,7 @@ class Journal:
             event, meta = hide_event_secrets(event, self.secrets), self.secrets.hide(meta or {})
         # An interrupt comes before or behind it: memory, disk and cursor have the same entries.
         with Hold(firm=True):
-            entry = self._insert(parent, event, meta, own, again)
+            entry = self._insert(parent, event, meta, verified, replayed)
             if moved is not None:
                 moved(entry)
             return entry
@@ -223,8 +223,8 @@ class Journal:
         parent: str | None,
         event: Event,
         meta: Mapping[str, Any] | None,
-        own: bool,
-        again: bool = False,
+        verified: bool,
+        replayed: bool = False,
     ) -> Entry:
         if parent is not None and parent not in self._entries:
             raise UnknownEntry(f"this journal has no entry {parent!r}")
@@ -233,17 +233,17 @@ class Journal:
         known = self._entries.get(entry_id)
         if known is not None:
             marks = {"stale", "may_have_run", "kept"} & known.meta.keys()
-            said_anew = not known.own or bool(marks - (meta or {}).keys())
-            return self._adopt(known, meta or {}) if own and said_anew else known
-        entry = Entry(entry_id, parent, event, meta or {}, own)
-        return self._add(entry, data, again)
+            changed = not known.verified or bool(marks - (meta or {}).keys())
+            return self._adopt(known, meta or {}) if verified and changed else known
+        entry = Entry(entry_id, parent, event, meta or {}, verified)
+        return self._add(entry, data, replayed)
 
-    def _add(self, entry: Entry, data: Any = None, again: bool = False) -> Entry:
+    def _add(self, entry: Entry, data: Any = None, replayed: bool = False) -> Entry:
         self._entries[entry.id] = entry
         try:
             for fold in self._checks:
                 fold.at(entry.id)
-            self._write_entry(entry, data, again)
+            self._write_entry(entry, data, replayed)
         # An entry that does not fit, or cannot be written down, was never here.
         except BaseException:
             self._forget(entry.id)
@@ -283,9 +283,9 @@ class Journal:
         self._order.append(entry)
         return entry
 
-    def _write_entry(self, entry: Entry, data: Any = None, again: bool = False) -> None:
+    def _write_entry(self, entry: Entry, data: Any = None, replayed: bool = False) -> None:
         if self._write is not None:
-            when = "soon" if again else entry.when
+            when = "soon" if replayed else entry.when
             self._write(entry.line(self._seal, self._above, data), when)
             self._above = entry.id
 
@@ -327,7 +327,7 @@ class Journal:
             head = None if isinstance(entry.event, Replied | Asked) else entry.parent
 
     def _mark(self, entry: Entry, why: str) -> None:
-        if entry.verified:
+        if entry.is_effective:
             self._adopt(entry, {**entry.meta, "may_have_run": why})
 
     def since(self, count: int) -> list[Entry]:
@@ -406,7 +406,7 @@ class Journal:
         )
         above: str | None = None
         for entry in self:
-            if entry.id not in known or (entry.own and entry != known[entry.id]):
+            if entry.id not in known or (entry.verified and entry != known[entry.id]):
                 yield entry.line(seal, above)
                 above = entry.id
         yield from (
@@ -423,7 +423,7 @@ class Journal:
                 self.texts.update(other.texts)
                 for entry in other:
                     # What is recorded has the name that it has.
-                    self._insert(entry.parent, entry.event, entry.meta, entry.own)
+                    self._insert(entry.parent, entry.event, entry.meta, entry.verified)
                 self.labels.update(other.labels)
             finally:
                 self._write = write
@@ -487,7 +487,7 @@ class Journal:
         known = self._entries.get(entry.id)
         if known is None:
             self._add(entry)
-        elif entry.own and not (known.own and known.meta == entry.meta):
+        elif entry.verified and not (known.verified and known.meta == entry.meta):
             # What is said a second time is what was said last.
             self._adopt(known, entry.meta)
 

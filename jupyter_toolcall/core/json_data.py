@@ -1,4 +1,4 @@
-"""Split."""
+"""Data as JSON that a browser and every JSON parser can read."""
 
 from __future__ import annotations
 

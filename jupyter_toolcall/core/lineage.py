@@ -60,7 +60,7 @@ def quoted(text: str) -> str:
 
 def lineage(state: State) -> Graph:
     """Return the graph of a state's objects."""
-    edges = tuple(edge for call in state.each() for edge in _edges(call, state))
+    edges = tuple(edge for call in state.all_calls() for edge in _edges(call, state))
     pairs = [(edge.source, edge.target) for edge in edges]
     return Graph(
         tuple(state.names),
@@ -80,18 +80,18 @@ def _edges(call: CallRecord, state: State) -> Iterable[Edge]:
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = {}
+    groups: dict[str, dict[str, None]] = {}
     for key, value in pairs:
-        found.setdefault(key, {})[value] = None
-    return {key: tuple(values) for key, values in found.items()}
+        groups.setdefault(key, {})[value] = None
+    return {key: tuple(values) for key, values in groups.items()}
 
 
 def _reach(name: str, neighbours: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    found: dict[str, None] = {}
+    reached: dict[str, None] = {}
     ahead = [*neighbours.get(name, ())]
     while ahead:
         nearest = ahead.pop(0)
-        if nearest not in found:
-            found[nearest] = None
+        if nearest not in reached:
+            reached[nearest] = None
             ahead += neighbours.get(nearest, ())
-    return tuple(found)
+    return tuple(reached)

@@ -1,4 +1,4 @@
-"""Split."""
+"""Names of objects, such as `Potato#3`."""
 
 from __future__ import annotations
 

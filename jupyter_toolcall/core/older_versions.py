@@ -238,7 +238,7 @@ class Upgrade:
 
     def _converted(self, parent: str | None, event: Any, version: int, meta: Json) -> Entry:
         today = from_json(upgraded_event(event, version, lambda: self._calls(parent)))
-        made = Entry(name(parent, today), parent, today, self._meta(meta, today), own=False)
+        made = Entry(name(parent, today), parent, today, self._meta(meta, today), verified=False)
         calls = tuple(call.id for call in today.calls) if isinstance(today, Replied) else ()
         self._asked[made.id] = parent, calls
         return made

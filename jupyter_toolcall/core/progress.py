@@ -1,4 +1,4 @@
-"""A bar for long work: on a terminal alone, beside what is printed."""
+"""A progress bar, shown only on a terminal."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the entries of a branch say of each call that ran: its reply, its approval, its instance.
+"""What the journal records of calls: their approvals, which of these are consumed, and their ends.
 
-The state of a session says the same and much more; this is what is asked of every entry.
+`State` holds this and much more; these folds are cheap enough to ask at every entry.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class RecordedCall:
 
     reply: str = ""
     """The entry of the reply that asked for it; the first one where a replay repeated it."""
-    bound: str = ""
+    approval_digest: str = ""
     """The digest of what was approved."""
     decision: str = ""
     """The entry of a person's last decision, which may be good for a start; the first one where
@@ -68,28 +68,34 @@ def recorded_call(journal: Journal, entry_id: str, call_id: str) -> RecordedCall
     return recorded(journal, entry_id).call(call_id)
 
 
-def _evolve(known: Recorded, entry: Entry) -> Recorded:
+def _evolve(recorded: Recorded, entry: Entry) -> Recorded:
     match entry.event:
-        case Opened() if not known.root:
-            return replace(known, root=entry.id)
+        case Opened() if not recorded.root:
+            return replace(recorded, root=entry.id)
         case Asked(text, by="person", again=again):
-            return replace(known, prompt=text, again=again)
+            return replace(recorded, prompt=text, again=again)
         case Replied(calls=asked) if asked:
             call = RecordedCall(str(entry.meta.get("of", entry.id)))
-            calls = known.calls.update({each.id: call for each in asked})
-            return Recorded(known.root, known.prompt, known.again, calls)
-        case Decided(call_id, bound=bound):
+            calls = recorded.calls.update({made_object.id: call for made_object in asked})
+            return Recorded(recorded.root, recorded.prompt, recorded.again, calls)
+        case Decided(call_id, approval_digest=approval_digest):
             decision = str(entry.meta.get("of", entry.id))
-            call = RecordedCall(known.call(call_id).reply, bound, decision, decided=True)
-            return _with(known, call_id, call)
-        case Started(call_id, instance=instance, bound=bound):
-            before = known.call(call_id)
-            approved = (bound, "") if bound else (before.bound, before.decision)
+            call = RecordedCall(
+                recorded.call(call_id).reply, approval_digest, decision, decided=True
+            )
+            return _with(recorded, call_id, call)
+        case Started(call_id, instance=instance, approval_digest=approval_digest):
+            before = recorded.call(call_id)
+            approved = (
+                (approval_digest, "")
+                if approval_digest
+                else (before.approval_digest, before.decision)
+            )
             call = RecordedCall(before.reply, *approved, before.decided, True, instance != "")
-            return _with(known, call_id, call)
+            return _with(recorded, call_id, call)
         case Finished(call_id, by="program", uses=uses) if uses:
-            return _with(known, call_id, replace(known.call(call_id), started=True))
-    return known
+            return _with(recorded, call_id, replace(recorded.call(call_id), started=True))
+    return recorded
 
 
 def _with(known: Recorded, call_id: str, call: RecordedCall) -> Recorded:
@@ -109,7 +115,7 @@ class ConsumedApprovals:
     _runs: dict[CallRun, Literal["started", "finished"]] = field(default_factory=dict)
     _read: int = 0
 
-    def holds(self, head: str, call_id: str) -> bool:
+    def is_unused(self, head: str, call_id: str) -> bool:
         """Return whether the last decision on a call, at a head, is still good for a start."""
         self._catch_up()
         decision = recorded_call(self.journal, head, call_id).decision
@@ -130,17 +136,17 @@ class ConsumedApprovals:
                 case Started(call_id):
                     call = recorded_call(self.journal, entry.id, call_id)
                     self._acted_on.add(call.decision)
-                    self._runs.setdefault((call.reply, call_id, call.bound), "started")
-                case Finished(call_id, by="session") if entry.own:
+                    self._runs.setdefault((call.reply, call_id, call.approval_digest), "started")
+                case Finished(call_id, by="session") if entry.verified:
                     call = recorded_call(self.journal, entry.id, call_id)
-                    self._runs[call.reply, call_id, call.bound] = "finished"
+                    self._runs[call.reply, call_id, call.approval_digest] = "finished"
             # Last, so that an entry at which an interrupt came is read again.
             self._read += 1
 
 
-def replayed_meta(said: Entry) -> Mapping[str, Any]:
-    """Return the meta of an approval, or a reply, that is said again elsewhere: it is the same."""
-    return {**said.meta, "of": said.meta.get("of", said.id)}
+def replayed_meta(entry: Entry) -> Mapping[str, Any]:
+    """Return the meta of an approval, or a reply, that is repeated on another branch."""
+    return {**entry.meta, "of": entry.meta.get("of", entry.id)}
 
 
 def started_calls(journal: Journal) -> set[tuple[str, str]]:
@@ -149,16 +155,16 @@ def started_calls(journal: Journal) -> set[tuple[str, str]]:
     A reply that a replay repeated is the one that the model gave first.
     """
     replies: dict[str | None, str] = {}
-    found = set()
+    started = set()
     for entry in journal:
         match entry.event:
             case Replied():
                 replies[entry.id] = str(entry.meta.get("of", entry.id))
                 continue
             case Started(call_id):
-                found.add((replies.get(entry.parent, ""), call_id))
+                started.add((replies.get(entry.parent, ""), call_id))
         replies[entry.id] = replies.get(entry.parent, "")
-    return found
+    return started
 
 
 Inputs = tuple[str, str, int, str, str]
@@ -166,11 +172,11 @@ Inputs = tuple[str, str, int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class CallEnd:
-    """How a call came to its outcome: at which entry, and whether it ran there."""
+    """The end of a call: its entry, and whether its result is a cached one."""
 
     journal: Journal = field(repr=False, compare=False)
     entry: str
-    memory: bool = False
+    cached: bool = False
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -231,11 +237,15 @@ class CallEnds:
         """
         known = recorded(self.journal, entry.id)
         call = known.call(call_id)
-        inputs = call.bound if call.bound or call.decided else self._named(entry, call_id)
+        inputs = (
+            call.approval_digest
+            if call.approval_digest or call.decided
+            else self._named(entry, call_id)
+        )
         return known.root, known.prompt, known.again, call_id, inputs
 
     def _named(self, entry: Entry, call_id: str) -> str:
         state = state_at(self.journal, entry.id)
         values = state.calls[call_id].arguments.values()
         made = (state.objects.get(value) for value in values if isinstance(value, str))
-        return " ".join(each.digest for each in made if each is not None)
+        return " ".join(made_object.digest for made_object in made if made_object is not None)

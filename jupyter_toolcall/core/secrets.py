@@ -1,9 +1,4 @@
-"""Which variables of an environment hold secrets, and which part of a value is the secret (pure).
-
-As detect-secrets' keyword detector does, a name is read before a value: entropy alone hides
-nothing. A value that reads as a path, a number, an address or words is no secret, whatever
-its name: it would be replaced in too many ordinary texts.
-"""
+"""Secrets of the environment: which variables hold them, and markers in place of their values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a session at one entry of its journal: immutable, and grown by sharing."""
+"""The immutable state of a session at one entry of its journal."""
 
 from __future__ import annotations
 
@@ -91,21 +91,21 @@ class State:
     def tokens(self) -> int:
         return self.usage.input + self.usage.output
 
-    def but(self, **changes: Any) -> State:
+    def changed(self, **changes: Any) -> State:
         """Return this state with other fields; several times quicker than `replace`."""
-        made = object.__new__(State)
+        state = object.__new__(State)
         # A copy of a whole dict is one block of memory, and no larger than it has to be.
-        object.__setattr__(made, "__dict__", {**self.__dict__, **changes})
-        return made
+        object.__setattr__(state, "__dict__", {**self.__dict__, **changes})
+        return state
 
     def call(self, call_id: str) -> CallRecord:
         """Return a call. Raises NotYourTurn for an id that was never asked for."""
-        found = self.calls.get(call_id)
-        if found is None:
+        call = self.calls.get(call_id)
+        if call is None:
             raise NotYourTurn(f"there is no call {call_id!r} in this session")
-        return found
+        return call
 
-    def each(self) -> Iterator[CallRecord]:
+    def all_calls(self) -> Iterator[CallRecord]:
         """Return the calls in call order."""
         return (self.calls[call_id] for call_id in self.order)
 
@@ -113,7 +113,7 @@ class State:
         """Return a call that the model does not ask for, as if its next reply did."""
         return CallRecord(AskedCall(call, "", len(self.order) + 1, self.turns + 1))
 
-    def of(self, tool: str) -> Iterator[CallRecord]:
+    def results_of(self, tool: str) -> Iterator[CallRecord]:
         """Return the calls of one tool that came to a result, in order."""
         return (self.calls[call_id] for call_id in self.succeeded.get(tool) or ())
 
@@ -122,9 +122,9 @@ class State:
 
         Raises CallError, which lists the names of that type that there are.
         """
-        found = self.objects.get(name)
-        if found is not None:
-            return found
+        made = self.objects.get(name)
+        if made is not None:
+            return made
         raise CallError(f"there is no object {name!r}; {self._others(name)}")
 
     def missing(self, objects: Sequence[MissingObject]) -> CallError:
@@ -132,9 +132,10 @@ class State:
 
         The error says which call it began with, and what can be done there.
         """
-        said = {".".join(each.path): self._missing(each) for each in objects}
+        messages = {".".join(missing.path): self._missing(missing) for missing in objects}
         return CallError(
-            f"{'; '.join(dict.fromkeys(said.values()))}; {self._others(objects[0].name)}", said
+            f"{'; '.join(dict.fromkeys(messages.values()))}; {self._others(objects[0].name)}",
+            messages,
         )
 
     def _missing(self, missing: MissingObject) -> str:
@@ -160,10 +161,10 @@ class State:
     def _others(self, name: str) -> str:
         """Say which objects there are, of the type that a name says where it has any."""
         kind = kind_in(name)
-        known = [other for other in reversed(self.names) if self.objects[other].kind == kind][:5]
-        return f"objects of that type: {', '.join(known)}" if known else self._kinds()
+        names = [other for other in reversed(self.names) if self.objects[other].kind == kind][:5]
+        return f"objects of that type: {', '.join(names)}" if names else self._kinds()
 
-    def made(self, producer: Producer) -> Made | None:
+    def object_made_by(self, producer: Producer) -> Made | None:
         """Return the object of a producer; None where it produced none on this branch."""
         return self.objects.get(self.by_producer.get(producer) or "")
 

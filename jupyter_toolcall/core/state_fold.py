@@ -1,4 +1,4 @@
-"""A call comes to its outcome: what that changes, and the names of the objects that it made."""
+"""The fold that computes a session's state: what each event changes, and how objects are named."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ from .older_versions import OLDER
 from .state import START, State
 
 
-def settle(state: State, known: CallRecord, outcome: Outcome) -> State:
+def settle(state: State, call: CallRecord, outcome: Outcome) -> State:
     """Return the state in which a call came to its outcome."""
-    outcome = _with_producers(known.id, outcome)
+    outcome = _with_producers(call.id, outcome)
     made = objects_of(outcome)
     for each in made:
         state = introduce(state, each)
-    known = known.with_outcome(outcome, tuple(map(state.name_of, made)))
-    came = _came(state, known, outcome) if known.status in ("succeeded", "answered") else {}
-    return state.but(
-        calls=state.calls.insert(known.id, known),
-        open=_without(state.open, known.id),
+    call = call.with_outcome(outcome, tuple(map(state.name_of, made)))
+    came = _came(state, call, outcome) if call.status in ("succeeded", "answered") else {}
+    return state.changed(
+        calls=state.calls.insert(call.id, call),
+        open=_without(state.open, call.id),
         settled=state.settled + 1,
         **came,
     )
@@ -66,20 +66,20 @@ def _without(open_calls: tuple[str, ...], call_id: str) -> tuple[str, ...]:
     return open_calls[:at] + open_calls[at + 1 :]
 
 
-def _came(state: State, known: CallRecord, outcome: Outcome) -> dict[str, Any]:
+def _came(state: State, call: CallRecord, outcome: Outcome) -> dict[str, Any]:
     """Return what a result changes beside its call."""
-    before = state.succeeded.get(known.tool) or Trail()
+    before = state.succeeded.get(call.tool) or Trail()
     changes: dict[str, Any] = {
-        "succeeded": state.succeeded.insert(known.tool, before.add(known.id)),
-        "instances": _instances(state, known),
+        "succeeded": state.succeeded.insert(call.tool, before.add(call.id)),
+        "instances": _instances(state, call),
     }
     if isinstance(outcome, Made):
-        changes["returned"] = state.returned.add(known.id)
-    if known.tool == SAVE and state.opened.outputs:
-        changes |= {"outputs": known.arguments, "done": True}
+        changes["returned"] = state.returned.add(call.id)
+    if call.tool == SAVE and state.opened.outputs:
+        changes |= {"outputs": call.arguments, "done": True}
     if isinstance(outcome, Data) and outcome.variables:
         changes["variables"] = state.variables.update(outcome.variables)
-        changes["setters"] = state.setters.update(dict.fromkeys(outcome.variables, known.id))
+        changes["setters"] = state.setters.update(dict.fromkeys(outcome.variables, call.id))
     return changes
 
 
@@ -99,11 +99,11 @@ def _with_producer(made: Made, call_id: str, index: int) -> Made:
     return Made(made.kind, made.digest, made.content, made.description, Producer(call_id, index))
 
 
-def _instances(state: State, known: CallRecord) -> HashTrieMap[str, str]:
+def _instances(state: State, call: CallRecord) -> HashTrieMap[str, str]:
     """A call that failed worked on a copy that is gone, so it leaves no trace here."""
-    if known.started is None or not known.started.instance:
+    if call.started is None or not call.started.instance:
         return state.instances
-    return state.instances.insert(known.started.instance, known.id)
+    return state.instances.insert(call.started.instance, call.id)
 
 
 def introduce(state: State, made: Made) -> State:
@@ -112,7 +112,7 @@ def introduce(state: State, made: Made) -> State:
         return state
     number = (state.counts.get(made.kind) or 0) + 1
     name = f"{made.kind}#{number}"
-    return state.but(
+    return state.changed(
         names=state.names.add(name),
         objects=state.objects.insert(name, made),
         by_producer=state.by_producer.insert(made.producer, name),
@@ -141,35 +141,35 @@ def evolve(state: State, entry: Entry) -> State:
     """
     match entry.event:
         case Opened() as opened:
-            if opened.secrets and not entry.own:
+            if opened.secrets and not entry.verified:
                 opened = replace(opened, secrets=())
-            return _open(state, opened).but(root=state.root or entry.id)
+            return _open(state, opened).changed(root=state.root or entry.id)
         case Asked() as asked:
             return _ask(state, asked)
         case Replied() as reply:
             return _reply(state, reply, entry)
         case Decided() as decided:
-            return _decide(state, decided, entry.verified)
+            return _decide(state, decided, entry.is_effective)
         case Started() as started:
-            known = _expect(state, started.call_id, *_MAY_START[started.bound != ""])
+            call = _expect(state, started.call_id, *_MAY_START[started.approval_digest != ""])
             if code := entry.meta.get("code"):
-                state = state.but(code=state.code.insert(known.tool, code))
-            code = state.code.get(known.tool) or known.code
-            own = entry.verified if started.bound else known.own
-            return _put(state, known.with_start(started, own, code))
+                state = state.changed(code=state.code.insert(call.tool, code))
+            code = state.code.get(call.tool) or call.code
+            verified = entry.is_effective if started.approval_digest else call.verified
+            return _put(state, call.with_start(started, verified, code))
         case Finished(call_id, outcome, uses=uses):
-            known = _expect(state, call_id, "proposed", "approved", "unknown")
+            call = _expect(state, call_id, "proposed", "approved", "unknown")
             if uses:
-                known = known.with_start(Started(call_id, None, uses), known.own, known.code)
-            keys = entry.event.secrets if entry.own else ()
-            return _with_variables(settle(state, known, outcome), outcome, keys)
+                call = call.with_start(Started(call_id, None, uses), call.verified, call.code)
+            keys = entry.event.secrets if entry.verified else ()
+            return _with_variables(settle(state, call, outcome), outcome, keys)
 
 
 def _with_variables(state: State, outcome: Outcome, keys: tuple[str, ...]) -> State:
     """Keep of the variables that were set which markers in them stand for values."""
     if not isinstance(outcome, Data) or not (keys or state.marked):
         return state
-    return state.but(marked=state.marked.update(dict.fromkeys(outcome.variables, keys)))
+    return state.changed(marked=state.marked.update(dict.fromkeys(outcome.variables, keys)))
 
 
 _MAY_START: Mapping[bool, tuple[RecordedStatus, ...]] = {
@@ -188,7 +188,7 @@ def _open(state: State, opened: Opened) -> State:
     state = _back(state)
     beside = {"aside": state, **_NOTHING_YET} if opened.aside else {}
     instances = _still_used(state, opened)
-    state = state.but(opened=opened, instances=instances, settled=state.settled + 1, **beside)
+    state = state.changed(opened=opened, instances=instances, settled=state.settled + 1, **beside)
     for _, made in opened.inputs:
         state = introduce(state, made)
     return state
@@ -205,7 +205,7 @@ def _back(state: State) -> State:
     if left is None:
         return state
     own = {name: getattr(left, name) for name in _OF_OWN_WORK}
-    return state.but(aside=None, opened=replace(left.opened, inputs=state.opened.inputs), **own)
+    return state.changed(aside=None, opened=replace(left.opened, inputs=state.opened.inputs), **own)
 
 
 def _still_used(state: State, opened: Opened) -> HashTrieMap[str, str]:
@@ -221,9 +221,9 @@ def _ask(state: State, asked: Asked) -> State:
     if state.open:
         raise NotYourTurn(f"call {state.open[0]} has no result yet: decide on it first")
     if asked.by == "session":
-        return state.but(last=asked, reminded=True)
+        return state.changed(last=asked, reminded=True)
     state = state if state.last is None else _back(state)
-    return state.but(
+    return state.changed(
         last=asked,
         prompt=asked.text,
         asked_again=asked.again,
@@ -241,7 +241,7 @@ def _reply(state: State, reply: Replied, entry: Entry) -> State:
     stale = bool(entry.meta.get("stale"))
     calls, order = _with_calls(state, reply, entry, stale)
     ids = tuple(call.id for call in reply.calls)
-    return state.but(
+    return state.changed(
         sent=state.sent.update(reply.offered) if reply.offered else state.sent,
         calls=calls,
         order=order,
@@ -288,7 +288,7 @@ def _with_calls(
 def _history(entry: Entry) -> str:
     """Return why the calls of a reply may have run already (`AskedCall.history`)."""
     why = entry.meta.get("may_have_run", "kept" if "kept" in entry.meta else "")
-    return str(why) if entry.own or why == OLDER else "unverified"
+    return str(why) if entry.verified or why == OLDER else "unverified"
 
 
 def _tokens(usage: Usage | None) -> int:
@@ -306,21 +306,21 @@ def _sum(spent: Usage, more: Usage | None) -> Usage:
     )
 
 
-def _decide(state: State, decided: Decided, own: bool) -> State:
-    known = _expect(state, decided.call_id, "proposed", "approved", "unknown")
-    known = decided_on(known, decided, state, own)
+def _decide(state: State, decided: Decided, verified: bool) -> State:
+    call = _expect(state, decided.call_id, "proposed", "approved", "unknown")
+    call = decided_on(call, decided, state, verified)
     match decided:
         case Decided(decision="reject", reason=reason):
-            return settle(state, known, Failed(reason))
+            return settle(state, call, Failed(reason))
         case Decided(decision="answer", result=result):
-            return settle(state, known, result or Data(None))
-    return _put(state, known)
+            return settle(state, call, result or Data(None))
+    return _put(state, call)
 
 
-def decided_on(known: CallRecord, decided: Decided, state: State, own: bool) -> CallRecord:
+def decided_on(call: CallRecord, decided: Decided, state: State, verified: bool) -> CallRecord:
     """Return a call as it stands with a decision."""
     missing = _missing(decided.arguments or {}, decided.missing, state)
-    return known.with_decision(decided, own, missing)
+    return call.with_decision(decided, verified, missing)
 
 
 def _missing(
@@ -338,12 +338,12 @@ def _missing_object(arguments: Mapping[str, Any], missing: Missing, state: State
     return MissingObject(missing.path, name, missing.producer, call.step, call.status)
 
 
-def _put(state: State, known: CallRecord) -> State:
-    return state.but(calls=state.calls.insert(known.id, known))
+def _put(state: State, call: CallRecord) -> State:
+    return state.changed(calls=state.calls.insert(call.id, call))
 
 
 def _expect(state: State, call_id: str, *allowed: RecordedStatus) -> CallRecord:
-    known = state.call(call_id)
-    if known.recorded_status not in allowed:
-        raise NotYourTurn(f"call {call_id} is {known.status}; it waits for nothing of that kind")
-    return known
+    call = state.call(call_id)
+    if call.recorded_status not in allowed:
+        raise NotYourTurn(f"call {call_id} is {call.status}; it waits for nothing of that kind")
+    return call

@@ -1,9 +1,4 @@
-"""Text of others on a terminal or in a cell's output: its control and bidi characters as escapes.
-
-A raw ESC starts a command to the terminal (it moves the cursor, sets the window's title, writes
-to the clipboard), and a bidi mark lets a line read otherwise than it is. Names, results and
-errors come from models, tools, servers and files, so every line that is printed goes through here.
-"""
+"""Text from outside, printed safely: control and bidirectional characters are escaped."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a tool gets of an object: a copy of its own, and what it has made of that.
+"""Private copies of the objects that a tool takes, and what the tool changed in them.
 
-An object with a name never changes. What a tool changed in place is a new object where the
-tool returns it, or returns nothing; else it is dropped. Either way the person is told.
+A named object never changes. If a tool changes its copy, the copy becomes a new object where
+the tool returns it, or returns nothing; otherwise the change is dropped. The person is informed.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ class ArgumentCopy:
     name: str
     made: Made
     value: Any
-    lent: Any
+    copy: Any
 
     @property
     def copied(self) -> bool:
         """Whether the tool had a copy of its own."""
-        return self.lent is not self.value
+        return self.copy is not self.value
 
     @cached_property
     def changed(self) -> bool | None:
         """Whether the tool changed it in place; None where nobody can tell."""
-        if is_frozen(self.lent):
+        if is_frozen(self.copy):
             return False
-        before, now = self.made.content, content_digest(self.lent)
+        before, now = self.made.content, content_digest(self.copy)
         if not before or before == now:
             return None if not before else False
         # A copy may differ by itself, where its class makes it so.
@@ -50,48 +50,48 @@ class ArgumentCopies:
     """The loans of one run, each object lent once."""
 
     state: State
-    memory: SessionValues
+    values: SessionValues
 
     def __post_init__(self) -> None:
-        self._loans: dict[int, ArgumentCopy] = {}
+        self._copies: dict[int, ArgumentCopy] = {}
 
     def __len__(self) -> int:
-        return len(self._loans)
+        return len(self._copies)
 
     def __iter__(self) -> Iterator[ArgumentCopy]:
-        return iter(self._loans.values())
+        return iter(self._copies.values())
 
-    def lend(self, name: str, types: tuple[type, ...]) -> Any:
+    def copy_of(self, name: str, types: tuple[type, ...]) -> Any:
         """Return what a tool gets of an object. Raises CallError and Absent."""
         made = self.state.resolve(name)
-        value = self.memory.value(made)
-        if id(value) not in self._loans:
-            self._loans[id(value)] = ArgumentCopy(name, made, value, private(value)[0])
-        return self._loans[id(value)].lent
+        value = self.values.value(made)
+        if id(value) not in self._copies:
+            self._copies[id(value)] = ArgumentCopy(name, made, value, private(value)[0])
+        return self._copies[id(value)].copy
 
-    def of(self, producer: Producer | None) -> ArgumentCopy | None:
+    def of_producer(self, producer: Producer | None) -> ArgumentCopy | None:
         """Return the loan of the object of a producer, else the first there is."""
-        found = (loan for loan in self if loan.made.producer == producer)
-        return next(found, None) or next(iter(self), None)
+        copies = (copied for copied in self if copied.made.producer == producer)
+        return next(copies, None) or next(iter(self), None)
 
     def notes(self, result: Any, outcome: Outcome | None = None) -> tuple[str, ...]:
         """Say what the tool changed in place, and what became of that."""
         items = result if isinstance(result, (list, tuple)) else [result]
         new = [*_named(objects_of(outcome), self.state)]
-        return tuple(_said(loan, items, new) for loan in self if loan.changed)
+        return tuple(_said(copied, items, new) for copied in self if copied.changed)
 
 
-def _said(loan: ArgumentCopy, items: Iterable[Any], new: list[str]) -> str:
-    name = loan.name
-    if not loan.copied:
+def _said(copied: ArgumentCopy, items: Iterable[Any], new_names: list[str]) -> str:
+    name = copied.name
+    if not copied.copied:
         return (
             f"changed {name} in place, which can't be copied: it is no longer what it was, and "
             "neither is what was made from it"
         )
-    kept = [made for item, made in zip(items, new, strict=False) if item is loan.lent]
-    if not kept and len(new) == 1 and [*items] == [None]:
-        kept = new
-    became = f"kept as {kept[0]}" if kept else f"dropped, so {name} stays as it was"
+    names = [made for item, made in zip(items, new_names, strict=False) if item is copied.copy]
+    if not names and len(new_names) == 1 and [*items] == [None]:
+        names = new_names
+    became = f"kept as {names[0]}" if names else f"dropped, so {name} stays as it was"
     return f"changed {name} in place: {became}"
 
 

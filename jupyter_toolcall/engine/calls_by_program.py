@@ -1,8 +1,7 @@
-"""The program's hand: it answers the calls of a reply by itself, or only hears the reply.
+"""Operations for a program that handles tool calls itself.
 
-There are three ways to deal with the calls of a reply, and one loop. The session does it:
-`run` (and `aside`). The program does it: `tool_calls`, and for each of them `call_tool` or
-`tool_call_result`. Nobody does it: `generate`. Nothing here waits for a person.
+`run` handles all calls of a reply. A program that handles them itself reads `tool_calls`, and
+runs `call_tool` or records `tool_call_result` for each. `generate` only asks the model.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from .turn import request_reply, run_now
 def tool_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
     """Return the calls of the last reply that have no result yet, in call order."""
     state = cursor.state
-    return tuple(cursor.as_it_stands(state.calls[call_id]) for call_id in state.open)
+    return tuple(cursor.with_running(state.calls[call_id]) for call_id in state.open)
 
 
 def call_tool(cursor: Cursor, call_id: str) -> CallRecord:
@@ -37,7 +36,7 @@ def call_tool(cursor: Cursor, call_id: str) -> CallRecord:
     call = _unanswered(cursor, call_id)
     if cursor.running:
         raise NotYourTurn(f"call {cursor.running} is running; one call runs at a time")
-    tool = cursor.find(call.tool)
+    tool = cursor.tool_named(call.tool)
     if tool is not None and tool.for_person:
         raise UsageError(
             f"{call.tool} is a request to a person, and nothing runs: "
@@ -48,22 +47,22 @@ def call_tool(cursor: Cursor, call_id: str) -> CallRecord:
 
 
 def _run(cursor: Cursor, call: CallRecord) -> None:
-    said: dict[str, Any] = {"at": cursor.desk.clock(), "by": "program"}
+    status_text: dict[str, Any] = {"at": cursor.context.clock(), "by": "program"}
     ended: Outcome | None = None
     try:
-        ready, own = cursor.prepared(call, cursor.state)
+        ready, of_scheme = cursor.prepared(call, cursor.state)
     except CallError as error:
         ended = Failed(str(error))
     else:
-        if own and call.decided is None:
+        if of_scheme and call.decided is None:
             ended = Data(ready.tool.function(**ready.arguments))
         elif not cursor.allows(call, ready):
-            cursor.decide(call.approval(ready.bound), "program")
-    cursor.overtake(call.id)
+            cursor.decide(call.approval(ready.approval_digest), "program")
+    cursor.supersede(call.id)
     if ended is None:
         run_now(cursor, call.id)
     else:
-        cursor.write(Finished(call.id, ended), **said)
+        cursor.write(Finished(call.id, ended), **status_text)
 
 
 def tool_call_result(cursor: Cursor, call_id: str, result: Any) -> CallRecord:
@@ -81,8 +80,8 @@ def tool_call_result(cursor: Cursor, call_id: str, result: Any) -> CallRecord:
             f"session.call_tool({call_id!r}) answers it"
         )
     event = Finished(call.id, _outcome(cursor, call, result), "program", _named(cursor, call))
-    cursor.write(event, at=cursor.desk.clock(), by="program")
-    cursor.overtake(call.id)
+    cursor.write(event, at=cursor.context.clock(), by="program")
+    cursor.supersede(call.id)
     return cursor.state.calls[call_id]
 
 
@@ -97,26 +96,28 @@ def _outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
 
 def _named(cursor: Cursor, call: CallRecord) -> Uses:
     """Return what produced the objects that a call names, by argument."""
-    tool, state = cursor.find(call.tool), cursor.state
+    tool, state = cursor.tool_named(call.tool), cursor.state
     if tool is None:
         return {}
     try:
-        arguments = cursor.desk.scheme.complete(call, tool, state)
+        arguments = cursor.context.scheme.complete(call, tool, state)
     except CallError:
         arguments = dict(call.asked)
     named = references(tool.parameters, arguments)
-    found = ((argument, state.objects.get(name)) for argument, name in named)
-    return {argument: made.producer for argument, made in found if made is not None}
+    objects = ((argument, state.objects.get(name)) for argument, name in named)
+    return {argument: made.producer for argument, made in objects if made is not None}
 
 
 def _unanswered(cursor: Cursor, call_id: str) -> CallRecord:
     state = cursor.state
     if call_id in state.open and call_id != cursor.running:
         return state.calls[call_id]
-    known = state.calls.get(call_id)
-    status = "running" if call_id == cursor.running else known.status if known else ""
-    said = f"call {call_id} is {status} already" if status else f"there is no call {call_id!r}"
-    raise NotYourTurn(f"{said}; without a result: {', '.join(state.open) or 'none'}")
+    call = state.calls.get(call_id)
+    status = "running" if call_id == cursor.running else call.status if call else ""
+    status_text = (
+        f"call {call_id} is {status} already" if status else f"there is no call {call_id!r}"
+    )
+    raise NotYourTurn(f"{status_text}; without a result: {', '.join(state.open) or 'none'}")
 
 
 def all_answered(cursor: Cursor) -> None:
@@ -135,5 +136,5 @@ def generate(cursor: Cursor) -> Reply | None:
     calls have no result.
     """
     all_answered(cursor)
-    reply, desk = request_reply(cursor, cursor.request), cursor.desk
-    return reply and desk.scheme.read(reply, cursor.state, desk.toolbox)
+    reply, context = request_reply(cursor, cursor.request), cursor.context
+    return reply and context.scheme.read(reply, cursor.state, context.toolbox)

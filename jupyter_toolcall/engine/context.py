@@ -32,44 +32,44 @@ class SessionContext:
     journal: Journal
     toolbox: Toolbox
     scheme: Scheme
-    memory: SessionValues
+    values: SessionValues
     model: Model | None
     policy: Policy
     clock: Clock = time.time
     max_turns: int | None = None
-    shows: Shows = reprs
-    """Tells what a value says of itself, for its picture."""
+    value_reprs: Shows = reprs
+    """Returns the representations of a value, for its preview."""
     secrets: Secrets = field(default_factory=lambda: Secrets({}))
-    """The secrets of the environment, hidden in all that is kept, shown or told."""
-    stops: frozenset[str] = frozenset()
-    """The tools whose calls wait in any case: a person's breakpoints."""
-    given: Mapping[str, Made] = field(default_factory=dict)
-    """The inputs as they were given here, whatever they were when the session opened."""
-    doubt: str = ""
-    """Why the journal's recorded calls cannot be relied on, where this kernel cannot."""
+    """The secrets of the environment, hidden in everything that is stored, shown or sent."""
+    breakpoints: frozenset[str] = frozenset()
+    """The tools whose calls always wait: a person's breakpoints."""
+    current_inputs: Mapping[str, Made] = field(default_factory=dict)
+    """The inputs with their values of now; the journal may record others."""
+    unreliable_reason: str = ""
+    """Why the results in the journal cannot be relied on; "" where they can."""
     hooks: tuple[SessionHooks, ...] = ()
-    """What attaches to the session from outside."""
-    tell: Callable[[SentConversation, Entry], SentConversation] = field(init=False)
-    claims: ConsumedApprovals = field(init=False)
+    """The hooks of optional features."""
+    fold_conversation: Callable[[SentConversation, Entry], SentConversation] = field(init=False)
+    consumed_approvals: ConsumedApprovals = field(init=False)
 
     def __post_init__(self) -> None:
-        self.claims = ConsumedApprovals(self.journal)
-        self.tell = conversation_fold(self.journal, self.scheme, self.toolbox)
+        self.consumed_approvals = ConsumedApprovals(self.journal)
+        self.fold_conversation = conversation_fold(self.journal, self.scheme, self.toolbox)
 
     @property
     def hide(self) -> Hide:
-        """Takes secrets out of what is shown."""
+        """A function that replaces secrets by markers."""
         return self.secrets.hide
 
-    def verdict(self, ready: PreparedCall) -> Answer:
-        """Return whether a call may run, and why: a breakpoint comes before the policy."""
-        if ready.tool.name in self.stops:
+    def policy_answer(self, ready: PreparedCall) -> Answer:
+        """Return the policy's decision on a call, and its reason. A breakpoint comes first."""
+        if ready.tool.name in self.breakpoints:
             return "ask", "You set a breakpoint on this tool."
         return self.policy(ready.tool, ready.arguments)
 
-    def stop_at(self, tool: str, on: bool = True) -> None:
-        """Set a breakpoint on a tool, or take it away. Raises UsageError for an unknown one."""
+    def set_breakpoint(self, tool: str, on: bool = True) -> None:
+        """Set a breakpoint on a tool, or remove it. Raises UsageError for an unknown one."""
         if tool not in self.toolbox:
             known = list(self.toolbox.names)
             raise UsageError(f"there is no tool {tool!r:.60} here.{nearest(tool, known)}")
-        self.stops = self.stops | {tool} if on else self.stops - {tool}
+        self.breakpoints = self.breakpoints | {tool} if on else self.breakpoints - {tool}

@@ -29,74 +29,74 @@ from .tracing import with_tracing
 
 @dataclass
 class Cursor:
-    """A position in a journal. The engine moves it on, an entry at a time."""
+    """A position in a journal. The engine moves it forward, one entry at a time."""
 
-    desk: SessionContext
+    context: SessionContext
     head: str
-    script: ReplayQueue = field(default_factory=ReplayQueue)
+    replay_queue: ReplayQueue = field(default_factory=ReplayQueue)
     """The recorded entries that are replayed next."""
     fresh: bool = False
-    """Whether a replay runs again what is recorded."""
+    """Whether a replay runs every call again."""
     running: str = ""
     """The id of the call that runs right now."""
-    words: set[str] = field(default_factory=set)
-    """The calls on which somebody has decided here what was decided, and acted on, before: such
-    a decision adds no entry, and is good until the call starts."""
-    heard: str = ""
-    """The entry of the reply that the model gave here last. Its calls are new, though another
-    reply that reads the same may be recorded with the results of its calls."""
+    reapproved: set[str] = field(default_factory=set)
+    """Calls that somebody approved again here, after the same approval was consumed. Such a
+    decision adds no entry, and holds until the call starts."""
+    latest_reply: str = ""
+    """The entry of the last reply that the model gave here. Its calls are new, even if an equal
+    reply is recorded with results."""
     _offered: tuple[int, Offer] | None = None
     _prepared: tuple[str, dict[str, tuple[CallRecord, PreparedCall, bool]]] = field(
         default_factory=lambda: ("", {})
     )
-    """The calls as they were prepared at an entry."""
+    """The calls that were prepared at an entry, by id."""
 
     def __post_init__(self) -> None:
-        self.desk.hooks = with_tracing(self.desk.hooks, self.desk.hide)
+        self.context.hooks = with_tracing(self.context.hooks, self.context.hide)
 
-    # -- what is here -----------------------------------------------------------------------
+    # -- the state here -----------------------------------------------------------------------
 
     @property
     def state(self) -> State:
-        return state_at(self.desk.journal, self.head)
+        return state_at(self.context.journal, self.head)
 
-    def look_again(self) -> None:
-        """Go by what the tools and the environment are now."""
+    def refresh(self) -> None:
+        """Read the tools and the environment again."""
         self._prepared = "", {}
-        self.desk.secrets.refresh()
-        self.desk.toolbox.look_again()
-        self.desk.hooks = with_tracing(self.desk.hooks, self.desk.hide)
+        self.context.secrets.refresh()
+        self.context.toolbox.look_again()
+        self.context.hooks = with_tracing(self.context.hooks, self.context.hide)
 
     @property
     def offer(self) -> Offer:
-        """What may be called here. It holds until another call comes to something."""
+        """What the model may call here."""
         return self.offer_in(self.state)
 
     def offer_in(self, state: State) -> Offer:
-        """Return what may be called in the state that is here."""
+        """Return what the model may call in this cursor's state, which the caller has already."""
         if self._offered is None or self._offered[0] != state.settled:
-            self._offered = state.settled, self.desk.scheme.offer(state, self.desk.toolbox)
+            self._offered = state.settled, self.context.scheme.offer(state, self.context.toolbox)
         return self._offered[1]
 
     @property
-    def due(self) -> Step:
-        """What is to come next here."""
-        return self.due_in(self.state)
+    def next_step(self) -> Step:
+        """What the session waits for."""
+        return self.next_step_in(self.state)
 
-    def due_in(self, state: State) -> Step:
-        """Return what is to come next in the state that is here."""
+    def next_step_in(self, state: State) -> Step:
+        """Return what the session waits for in a state."""
         return next_step(state, lambda: self.offer_in(state).reminder)
 
     @property
-    def spent(self) -> bool:
-        """Whether the model has had all the turns that it may have for one prompt."""
-        most = self.desk.max_turns
-        return most is not None and self.state.turns_since >= most
+    def turn_limit_reached(self) -> bool:
+        """Whether the model has replied `max_turns` times since the last prompt."""
+        limit = self.context.max_turns
+        return limit is not None and self.state.turns_since >= limit
 
     @property
-    def held_by(self) -> SessionHooks | None:
+    def holding_hook(self) -> SessionHooks | None:
         """The hook that holds the model's next reply; None where none does."""
-        for hook in self.desk.hooks:
+        for hook in self.context.hooks:
             if hook.holds_reply(self):
                 return hook
         return None
@@ -107,39 +107,41 @@ class Cursor:
         return self.request_in(self.state)
 
     def request_in(self, state: State) -> Request:
-        """Return the request of the next turn, in the state that is here."""
-        told = self.desk.journal.fold(self.head, self.desk.tell, NOTHING)
-        return compose_request(state, told, self.offer_in(state))
+        """Return the request of the next turn in a state."""
+        conversation = self.context.journal.fold(self.head, self.context.fold_conversation, NOTHING)
+        return compose_request(state, conversation, self.offer_in(state))
 
-    # -- what is added ----------------------------------------------------------------------
+    # -- new entries ----------------------------------------------------------------------
 
-    def write(self, event: Event, *, own: bool = True, again: bool = False, **meta: Any) -> Entry:
-        """Add an event that fits the state, and move on to its entry."""
-        return self.desk.journal.append(self.head, event, meta, own, again, self._move)
+    def write(
+        self, event: Event, *, verified: bool = True, replayed: bool = False, **meta: Any
+    ) -> Entry:
+        """Append an event, and move to its entry. Raises what the journal raises."""
+        return self.context.journal.append(self.head, event, meta, verified, replayed, self._move)
 
     def _move(self, entry: Entry) -> None:
         self.head = entry.id
 
     def decide(self, event: Decided, by: str, **meta: Any) -> None:
-        """Add a decision on a call: it holds here, also where the same was decided before."""
-        self.write(event, at=self.desk.clock(), by=by, **meta)
-        self.overtake(event.call_id)
-        if not self.desk.claims.holds(self.head, event.call_id):
-            self.words.add(event.call_id)
+        """Record a decision on a call. It holds here even if it repeats an earlier one."""
+        self.write(event, at=self.context.clock(), by=by, **meta)
+        self.supersede(event.call_id)
+        if not self.context.consumed_approvals.is_unused(self.head, event.call_id):
+            self.reapproved.add(event.call_id)
 
-    def overtake(self, call_id: str) -> None:
-        """Drop what is recorded of a call that was decided or run anew."""
-        self.script.overtaken.add(call_id)
+    def supersede(self, call_id: str) -> None:
+        """Skip the recorded entries of a call that was decided on, or run, again."""
+        self.replay_queue.superseded.add(call_id)
 
     # -- a call -----------------------------------------------------------------------------
 
-    def find(self, name: str) -> Tool | None:
-        """Return a tool by name: the toolbox's, or the scheme's own."""
-        return self._named(name, None)[0]
+    def tool_named(self, name: str) -> Tool | None:
+        """Return a tool by name: one of the toolbox, or of the scheme."""
+        return self._tool_and_owner(name, None)[0]
 
-    def _named(self, name: str, state: State | None) -> tuple[Tool | None, bool]:
+    def _tool_and_owner(self, name: str, state: State | None) -> tuple[Tool | None, bool]:
         """Return a tool by name, and whether it is the scheme's own. No name is both's."""
-        tool = self.desk.toolbox.get(name)
+        tool = self.context.toolbox.get(name)
         if tool is not None:
             return tool, False
         return own_tool(name, self.offer if state is None else self.offer_in(state)), True
@@ -151,34 +153,34 @@ class Cursor:
         """
         if self._prepared[0] != self.head:
             self._prepared = self.head, {}
-        known = self._prepared[1].get(call.id)
-        if known is None or known[0] is not call:
-            known = self._prepared[1][call.id] = (call, *self._prepare(call, state))
-        return known[1:]
+        cached = self._prepared[1].get(call.id)
+        if cached is None or cached[0] is not call:
+            cached = self._prepared[1][call.id] = (call, *self._prepare(call, state))
+        return cached[1:]
 
-    def as_before(self, entry: Entry, ready: PreparedCall, own: bool = False) -> Entry:
-        """What was prepared just before an entry of the call holds behind it too."""
+    def keep_prepared(self, entry: Entry, ready: PreparedCall, of_scheme: bool = False) -> Entry:
+        """Keep a prepared call after an entry of the call, and return that entry."""
         call = self.state.calls[ready.call_id]
-        self._prepared = entry.id, {call.id: (call, ready, own)}
+        self._prepared = entry.id, {call.id: (call, ready, of_scheme)}
         return entry
 
     def _prepare(self, call: CallRecord, state: State) -> tuple[PreparedCall, bool]:
         if call.call.broken and call.decided is None:
             raise CallError(call.call.broken)
-        desk, (tool, own) = self.desk, self._named(call.tool, state)
+        context, (tool, of_scheme) = self.context, self._tool_and_owner(call.tool, state)
         if tool is None:
-            raise unknown_tool(call.tool, desk.toolbox, self.offer_in(state))
+            raise unknown_tool(call.tool, context.toolbox, self.offer_in(state))
         if call.missing:
             raise state.missing(call.missing)
-        asked = desk.scheme.complete(call, tool, state)
-        variables = self._read_by(tool, state)
+        asked = context.scheme.complete(call, tool, state)
+        variables = self._variables_read_by(tool, state)
         arguments = asked if call.edited else tool.fill(asked, variables)
         inputs: ToolInputs | None = None
         missing: MissingSecret | None = None
         # The scheme's own tools only write down what the model chose.
         keys = call.asked_call.secrets or (call.decided is not None and call.decided.secrets)
-        if not own and (keys or state.marked or desk.secrets.occur(arguments)):
-            shown = desk.secrets.hide(arguments)
+        if not of_scheme and (keys or state.marked or context.secrets.occur(arguments)):
+            shown = context.secrets.hide(arguments)
             try:
                 inputs = self._inputs(call, tool, asked, variables, state)
             except MissingSecret as error:
@@ -187,8 +189,8 @@ class Cursor:
                 inputs = None
             arguments = shown
         return (
-            prepare_call(tool, call, arguments, state, desk.memory, variables, inputs, missing),
-            own,
+            prepare_call(tool, call, arguments, state, context.values, variables, inputs, missing),
+            of_scheme,
         )
 
     def _inputs(
@@ -204,30 +206,32 @@ class Cursor:
         So no marker that a model wrote takes a value that a variable holds. Raises
         MissingSecret.
         """
-        reveal = self.desk.secrets.reveal
+        reveal = self.context.secrets.reveal
         values = reveal(asked, call.keys)
-        known = {
+        revealed_variables = {
             name: reveal(value, state.marked.get(name) or ()) for name, value in variables.items()
         }
-        return ToolInputs(values if call.edited else tool.fill(values, known), known)
+        return ToolInputs(
+            values if call.edited else tool.fill(values, revealed_variables), revealed_variables
+        )
 
-    def _read_by(self, tool: Tool, state: State) -> dict[str, Any]:
-        """Return the session variables that a tool goes by, as they are now."""
+    def _variables_read_by(self, tool: Tool, state: State) -> dict[str, Any]:
+        """Return the current values of the session variables that a tool reads."""
         if not tool.reads:
             return {}
-        given, now = self.desk.toolbox.variables, state.variables
+        initial, current = self.context.toolbox.variables, state.variables
         return {
-            name: now[name] if name in now else given[name]
+            name: current[name] if name in current else initial[name]
             for name in tool.reads
-            if name in now or name in given
+            if name in current or name in initial
         }
 
-    def as_it_stands(self, call: CallRecord) -> CallRecord:
-        """Return a call with whether its tool runs right now."""
+    def with_running(self, call: CallRecord) -> CallRecord:
+        """Return a call, marked as running if its tool runs right now."""
         return replace(call, running=True) if call.id == self.running else call
 
-    def as_it_runs(self, call: CallRecord) -> Mapping[str, Any]:
-        """Return the arguments with which an open call would run; as asked where it can't."""
+    def arguments_to_run(self, call: CallRecord) -> Mapping[str, Any]:
+        """Return the arguments that an open call would run with, or else was asked for with."""
         try:
             return self.prepared(call, self.state)[0].arguments
         except (CallError, Absent):
@@ -235,26 +239,26 @@ class Cursor:
 
     # -- whether it may run -----------------------------------------------------------------
 
-    def verdict(self, call: CallRecord, ready: PreparedCall) -> Answer:
+    def policy_answer(self, call: CallRecord, ready: PreparedCall) -> Answer:
         """Return whether a call may run, and why.
 
-        An effect that may have happened is not repeated by a policy: a person is asked.
+        A policy never repeats an effect that may have happened: a person is asked.
         """
         if self.may_have_run(call, ready):
-            return "ask", recovery.reason(self.desk, call)
-        return self.desk.verdict(ready)
+            return "ask", recovery.reason(self.context, call)
+        return self.context.policy_answer(ready)
 
     def is_new(self, call: CallRecord) -> bool:
         """Return whether the model asked for a call here, and not in a recorded reply."""
-        return self.heard != "" and call.asked_call.entry == self.heard
+        return self.latest_reply != "" and call.asked_call.entry == self.latest_reply
 
     def may_have_run(self, call: CallRecord, ready: PreparedCall) -> bool:
-        """Return whether a call may have had an effect already that must not come twice."""
+        """Return whether a call may have had an effect already that must not happen twice."""
         return not self.is_new(call) and recovery.may_have_run(self, call, ready)
 
     def allows(self, call: CallRecord, ready: PreparedCall) -> bool:
         """Return whether a person's approval lets exactly this run: it is good for one effect."""
-        if not call.allows(ready.bound):
+        if not call.allows(ready.approval_digest):
             return False
-        once = not (self.fresh or ready.tool.repeatable or call.id in self.words)
-        return not once or self.desk.claims.holds(self.head, call.id)
+        once = not (self.fresh or ready.tool.repeatable or call.id in self.reapproved)
+        return not once or self.context.consumed_approvals.is_unused(self.head, call.id)

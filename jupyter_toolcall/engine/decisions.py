@@ -26,40 +26,41 @@ from .cursor import Cursor
 def decision_event(
     cursor: Cursor,
     call_id: str,
-    verdict: Decision,
-    *,
+    decision: Decision,
     arguments: Mapping[str, Any] | None = None,
     result: Any = None,
     reason: str = "",
-    bound: str | None = None,
+    approval_digest: str | None = None,
 ) -> Decided:
     """Return the event of a decision; `bound` is the digest of the call as it was shown, if named.
 
     Raises NotYourTurn where the call does not wait, or is no longer what was shown;
     CallError where it could not run with these arguments; UsageError for another word.
     """
-    demand_decision_word(verdict)
+    demand_decision_word(decision)
     state = cursor.state
     call = _waiting(cursor, call_id, state)
-    if bound is not None and bound != approval_digest(cursor, call, state):
+    if approval_digest is not None and approval_digest != current_approval_digest(
+        cursor, call, state
+    ):
         raise NotYourTurn("the call has changed since it was shown; look at it and decide again")
-    event = decided_event(cursor, call, verdict, arguments, result, reason)
-    if verdict in ("reject", "answer"):
+    event = decided_event(cursor, call, decision, arguments, result, reason)
+    if decision in ("reject", "answer"):
         return event
-    ready, _ = cursor.prepared(decided_on(call, event, state, own=True), state)
+    ready, _ = cursor.prepared(decided_on(call, event, state, verified=True), state)
     if ready.tool.for_person:
         raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer or reject it")
-    if cursor.allows(call, ready) and event.decision == verdict == "approve":
+    if cursor.allows(call, ready) and event.decision == decision == "approve":
         raise NotYourTurn(f"call {call.id} was decided on already")
-    return replace(event, bound=ready.bound)
+    return replace(event, approval_digest=ready.approval_digest)
 
 
-def demand_decision_word(verdict: str) -> None:
+def demand_decision_word(decision: str) -> None:
     """Raise UsageError for a word that is no decision."""
-    if verdict not in DECISIONS:
+    if decision not in DECISIONS:
         known = ", ".join(DECISIONS)
         raise UsageError(
-            f"{verdict!r} is no decision; there are {known}.{nearest(verdict, DECISIONS)}"
+            f"{decision!r} is no decision; there are {known}.{nearest(decision, DECISIONS)}"
         )
 
 
@@ -75,10 +76,10 @@ def _waiting(cursor: Cursor, call_id: str, state: State) -> CallRecord:
     return call
 
 
-def approval_digest(cursor: Cursor, call: CallRecord, state: State) -> str:
+def current_approval_digest(cursor: Cursor, call: CallRecord, state: State) -> str:
     """Return the digest of exactly what an open call would run; "" where it cannot run now."""
     try:
-        return cursor.prepared(call, state)[0].bound
+        return cursor.prepared(call, state)[0].approval_digest
     except (Absent, CallError):
         return ""
 
@@ -86,13 +87,13 @@ def approval_digest(cursor: Cursor, call: CallRecord, state: State) -> str:
 def decided_event(
     cursor: Cursor,
     call: CallRecord,
-    verdict: Decision,
+    decision: Decision,
     arguments: Mapping[str, Any] | None,
     result: Any,
     reason: str,
 ) -> Decided:
     """Return a decision on a call as an event; what it may run is not bound yet."""
-    match verdict:
+    match decision:
         case "edit":
             if arguments is None:
                 raise UsageError(
@@ -103,7 +104,7 @@ def decided_event(
             return replace(call.approval(""), reason=reason)
         case "answer":
             return answer_event(cursor, call, result, reason)
-    return Decided(call.id, verdict, reason=reason)
+    return Decided(call.id, decision, reason=reason)
 
 
 def edit_event(
@@ -115,8 +116,14 @@ def edit_event(
     arguments that are not JSON.
     """
     marked, keys = _marked(cursor, call, readable(arguments))
-    same = [each for each in call.missing if at_path(marked, each.path) == str(each)]
-    missing = tuple(Missing(each.path, each.producer) for each in same)
+    same = [
+        missing_object
+        for missing_object in call.missing
+        if at_path(marked, missing_object.path) == str(missing_object)
+    ]
+    missing = tuple(
+        Missing(missing_object.path, missing_object.producer) for missing_object in same
+    )
     named = with_names(marked, same)
     return Decided(call.id, "edit", "", named, reason=reason, secrets=keys, missing=missing)
 
@@ -139,15 +146,15 @@ def _marked(
     keys: Keys = ()
     with contextlib.suppress(MissingSecret):
         keys = call.keys
-    marked, kept = cursor.desk.secrets.mark(values, marker_keys(values) & {*keys})
+    marked, kept = cursor.context.secrets.mark(values, marker_keys(values) & {*keys})
     return marked, kept
 
 
 def answer_event(cursor: Cursor, call: CallRecord, result: Any, reason: str) -> Decided:
     """Return a person's answer to a call; a request to a person is kept as it was put."""
-    tool, outcome = cursor.find(call.tool), answer_outcome(cursor, call, result)
-    put = cursor.as_it_runs(call) if tool is not None and tool.for_person else call.asked
-    arguments = None if put == call.asked else put
+    tool, outcome = cursor.tool_named(call.tool), answer_outcome(cursor, call, result)
+    shown = cursor.arguments_to_run(call) if tool is not None and tool.for_person else call.asked
+    arguments = None if shown == call.asked else shown
     return Decided(call.id, "answer", "", arguments, outcome, reason)
 
 
@@ -162,7 +169,7 @@ def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
             f"{call.tool} is the scheme's own and only says what the model chose, so it takes no "
             "answer; edit or reject it"
         )
-    if isinstance(result, (list, tuple)) and kind_of(result, cursor.desk.memory.kinds) is None:
+    if isinstance(result, (list, tuple)) and kind_of(result, cursor.context.values.kinds) is None:
         parts = [_object(cursor, call, part, at) for at, part in enumerate(result)]
         objects = tuple(part for part in parts if part is not None)
         return Many(objects) if objects and len(objects) == len(parts) else Data(plain_data(result))
@@ -171,16 +178,16 @@ def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
 
 def _object(cursor: Cursor, call: CallRecord, result: Any, index: int) -> Made | None:
     """Return the object that a result names or is; None for what is plain data."""
-    memory = cursor.desk.memory
+    values = cursor.context.values
     if isinstance(result, str):
-        named = NAME.fullmatch(result) and kind_in(result) in memory.kinds.values()
+        named = NAME.fullmatch(result) and kind_in(result) in values.kinds.values()
         return cursor.state.resolve(result) if named else None
-    kind = kind_of(result, memory.kinds)
+    kind = kind_of(result, values.kinds)
     if kind is None:
         return None
     content = content_digest(result)
     made = Made(kind, digest("answered", cursor.head, call.id, content, index), content)
-    memory.hold(made, result)
+    values.store(made, result)
     # No replay could make again what a person gave.
-    memory.put((made.digest,))
+    values.save((made.digest,))
     return made

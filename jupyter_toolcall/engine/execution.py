@@ -1,7 +1,7 @@
-"""What the tool of a call was made of when it ran: kept once for each version, beside the events.
+"""Execution of one call: its arguments are prepared, its tool runs, its result is read and stored.
 
-It is no part of what a call is bound to (that is the version alone), and no event: it only
-lets a person be told what has changed since.
+The digests of the tool's code are noted beside the start of a call. They are not part of the
+approval digest; they only explain later what has changed.
 """
 
 from __future__ import annotations
@@ -102,14 +102,14 @@ def prepare_call(
     call: CallRecord,
     arguments: Mapping[str, Any],
     state: State,
-    memory: SessionValues,
+    values: SessionValues,
     variables: Mapping[str, Any],
     inputs: ToolInputs | None = None,
     missing: MissingSecret | None = None,
 ) -> PreparedCall:
     """Return a call that can run.
 
-    `arguments` have markers in place of secrets, and so has what the call is bound to: an
+    `arguments` have markers in place of secrets, and so has the approval digest: an
     approval holds where a secret is renewed. `inputs` have the values, and are checked.
     Raises CallError, which says what is wrong with it; Absent where a value is not at hand.
     """
@@ -122,7 +122,7 @@ def prepare_call(
 
     try:
         checked = arguments if inputs is None else inputs.arguments
-        tool.check(checked, lambda name, types: _fitting(state, memory, name, types))
+        tool.check(checked, lambda name, types: _fitting(state, values, name, types))
     except CallError:
         # A marker may not fit where the value does.
         if missing is not None:
@@ -132,7 +132,7 @@ def prepare_call(
     before, previous = "", ""
     if tool.instance:
         previous = state.instances.get(tool.instance) or ""
-        before = memory.before(tool.instance, state)
+        before = values.instance_digest(tool.instance, state)
     setters = {name: state.setters.get(name) or "" for name in variables}
     more = (dict(variables),) if variables else ()
     bound = digest("run", tool.name, tool.version(), named, before, *more)
@@ -142,111 +142,109 @@ def prepare_call(
     )
 
 
-def _fitting(state: State, memory: SessionValues, name: str, types: tuple[type, ...]) -> Any:
+def _fitting(state: State, values: SessionValues, name: str, types: tuple[type, ...]) -> Any:
     """Return the value of an object by name, if it is of a type that fits."""
     made = state.resolve(name)
-    wanted = {memory.kinds.get(cls) or kind_name(cls) for cls in types}
+    wanted = {values.kinds.get(cls) or kind_name(cls) for cls in types}
     if types and made.kind not in wanted:
         have = [state.newest[kind] for kind in sorted(wanted) if kind in state.newest]
         raise CallError(
             f"{name} is a {made.kind}, not a {' or '.join(sorted(wanted))}"
             + (f"; the newest: {', '.join(have)}" if have else "; there is none yet")
         )
-    return memory.value(made)
+    return values.value(made)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolRun:
-    """What a run came to, what it printed, and the error as it was raised."""
+    """The outcome of a run, and what it printed."""
 
     outcome: Outcome
     prints: str = ""
     interrupted: bool = False
     notes: tuple[str, ...] = ()
-    """What the person is told of the inputs that it changed."""
+    """Notes for the person on the inputs that it changed."""
 
 
 Invoke = Callable[[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
 """Calls a tool's function: async functions are dealt with there."""
 
 
-def run_tool(
-    prepared: PreparedCall, state: State, memory: SessionValues, invoke: Invoke
-) -> ToolRun:
-    """Run a call and return what it came to. What a tool raises is an outcome.
+def run_tool(ready: PreparedCall, state: State, values: SessionValues, invoke: Invoke) -> ToolRun:
+    """Run a tool and return its outcome. What a tool raises is an outcome too.
 
     Raises Absent where a value of ours is not at hand: that is no fault of the tool's.
     """
-    printed, lending, result = _Capped(), ArgumentCopies(state, memory), None
+    printed, copies, result = _Capped(), ArgumentCopies(state, values), None
     outcome: Outcome
     try:
-        outcome, result = _run(prepared, lending, memory, invoke, printed)
+        outcome, result = _run(ready, copies, values, invoke, printed)
     except KeyboardInterrupt:
         outcome = Interrupted()
     except Absent:
         raise
-    # A tool may raise anything, SystemExit too: all of it is told, none of it ends us.
+    # A tool may raise anything, SystemExit too: all of it is reported, none of it ends the session.
     except BaseException as error:
         outcome = Failed(error_text(error))
     interrupted = isinstance(outcome, Interrupted)
     made = None if isinstance(outcome, (Failed, Interrupted)) else outcome
     try:
         # What a value's own class raises says nothing of the inputs.
-        notes = (attempt(lending.notes, result, made)[0] or ()) if lending else ()
+        notes = (attempt(copies.notes, result, made)[0] or ()) if copies else ()
     except KeyboardInterrupt:
         notes, interrupted = (), True
     return ToolRun(outcome, printed.text(), interrupted, notes)
 
 
 def _run(
-    prepared: PreparedCall,
-    lending: ArgumentCopies,
-    memory: SessionValues,
+    ready: PreparedCall,
+    copies: ArgumentCopies,
+    values: SessionValues,
     invoke: Invoke,
     printed: _Capped,
 ) -> tuple[Outcome, Any]:
-    """Return what a call came to, and what its function returned.
+    """Return the outcome of a call, and what its function returned.
 
     Tools get private copies, so that nothing that has a name ever changes.
     """
-    if prepared.missing is not None:
-        raise prepared.missing
+    if ready.missing is not None:
+        raise ready.missing
     # The code of others is interrupted at once, ours is not: a tool that ended has its outcome.
-    values = interruptible(_values, prepared, lending)
-    subject = _subject(prepared, memory)
+    arguments = interruptible(_values, ready, copies)
+    subject = _subject(ready, values)
     streams = {name: vars(sys).get(name) for name in ("stdout", "stderr")}
     # One call of C code sets both streams, and no interrupt comes between the tool's end and the
     # call that sets them back, whatever the tool has done to them.
     try:
         vars(sys).update(stdout=printed, stderr=printed)
-        result = interruptible(_invoked, prepared, subject, values, invoke)
+        result = interruptible(_invoked, ready, subject, arguments, invoke)
     finally:
         sys.__dict__.update(streams)
-    outcome = _read(result, prepared, lending, memory)
+    outcome = _read(result, ready, copies, values)
     if subject:
-        memory.values[instance_version(prepared.call_id, prepared.bound)] = subject[0]
+        values.by_digest[instance_version(ready.call_id, ready.approval_digest)] = subject[0]
     return outcome, result
 
 
-def _values(prepared: PreparedCall, lending: ArgumentCopies) -> dict[str, Any]:
+def _values(ready: PreparedCall, copies: ArgumentCopies) -> dict[str, Any]:
     """Return what a tool's function is called with."""
-    inputs = prepared.inputs or ToolInputs(prepared.arguments, prepared.variables)
-    values = prepared.tool.check(inputs.arguments, lending.lend)
-    return {**values, "variables": dict(inputs.variables)} if prepared.tool.reads else values
+    inputs = ready.inputs or ToolInputs(ready.arguments, ready.variables)
+    values = ready.tool.check(inputs.arguments, copies.copy_of)
+    return {**values, "variables": dict(inputs.variables)} if ready.tool.reads else values
 
 
 def _invoked(
-    prepared: PreparedCall, subject: tuple[Any, ...], values: Mapping[str, Any], invoke: Invoke
+    ready: PreparedCall, subject: tuple[Any, ...], values: Mapping[str, Any], invoke: Invoke
 ) -> Any:
     """A tool may hold a session of its own: what is absent there is the tool's failure."""
     try:
-        return invoke(prepared.tool.function, subject, values)
+        return invoke(ready.tool.function, subject, values)
     except Absent as error:
         raise CallError(f"Absent: {error}") from error
 
 
 def error_text(error: BaseException) -> str:
-    """Return an error as the model is told of it."""
+    """Return the text of an error for the model."""
     # `isinstance` would ask the exception for its `__class__`.
     if issubclass(type(error), CallError):
         return str(error)
@@ -260,57 +258,57 @@ def _text(error: BaseException) -> str:
     return str.__str__(str(error))
 
 
-def _subject(prepared: PreparedCall, memory: SessionValues) -> tuple[Any, ...]:
+def _subject(ready: PreparedCall, values: SessionValues) -> tuple[Any, ...]:
     """Return a private copy of the instance that a method works on, if it works on one."""
-    if not prepared.tool.instance:
+    if not ready.tool.instance:
         return ()
-    return (private(memory.values[prepared.before])[0],)
+    return (private(values.by_digest[ready.instance_digest])[0],)
 
 
 def _read(
-    result: Any, prepared: PreparedCall, lending: ArgumentCopies, memory: SessionValues
+    result: Any, ready: PreparedCall, copies: ArgumentCopies, values: SessionValues
 ) -> Outcome:
     """Return what a tool's result is. No result is a failure because it cannot be read: the tool
     ran, and a model would have it run again."""
     if type(result) in SCALARS:
-        return _outcome(result, prepared, lending, memory)
-    outcome, _ = attempt(_tried, result, prepared, lending, memory)
+        return _outcome(result, ready, copies, values)
+    outcome, _ = attempt(_tried, result, ready, copies, values)
     if isinstance(outcome, CallError):
         raise outcome
     return Data(describe(result, 2000)) if outcome is None else outcome
 
 
 def _tried(
-    result: Any, prepared: PreparedCall, lending: ArgumentCopies, memory: SessionValues
+    result: Any, ready: PreparedCall, copies: ArgumentCopies, values: SessionValues
 ) -> Outcome | CallError:
     try:
-        return _outcome(result, prepared, lending, memory)
+        return _outcome(result, ready, copies, values)
     except CallError as error:
         return error
 
 
 def _outcome(
-    result: Any, prepared: PreparedCall, lending: ArgumentCopies, memory: SessionValues
+    result: Any, ready: PreparedCall, copies: ArgumentCopies, values: SessionValues
 ) -> Outcome:
-    for loan in lending:
-        if result is loan.lent and not _is_another(loan):
-            return loan.made
-    if result is None and prepared.tool.receiver:
-        mine = lending.of(prepared.uses.get(prepared.tool.receiver))
-        if mine is not None and _is_another(mine):
-            return _made(mine.lent, mine.made.kind, prepared, memory, 0)
+    for copied in copies:
+        if result is copied.copy and not _is_another(copied):
+            return copied.made
+    if result is None and ready.tool.receiver:
+        receiver = copies.of_producer(ready.uses.get(ready.tool.receiver))
+        if receiver is not None and _is_another(receiver):
+            return _made(receiver.copy, receiver.made.kind, ready, values, 0)
     if isinstance(result, Changed):
         return variables_as_data(result)
-    if isinstance(result, (Iterator, AsyncIterator)) and type(result) not in memory.kinds:
+    if isinstance(result, (Iterator, AsyncIterator)) and type(result) not in values.kinds:
         raise CallError(
-            f"{prepared.tool.name} returned a {type(result).__name__}, which can be read only "
+            f"{ready.tool.name} returned a {type(result).__name__}, which can be read only "
             "once; it has to return a list"
         )
-    many = _many(result, prepared, memory)
+    many = _many(result, ready, values)
     if many is not None:
         return many
-    kind = kind_of(result, memory.kinds)
-    return Data(plain_data(result)) if kind is None else _made(result, kind, prepared, memory, 0)
+    kind = kind_of(result, values.kinds)
+    return Data(plain_data(result)) if kind is None else _made(result, kind, ready, values, 0)
 
 
 def variables_as_data(changed: Changed) -> Data:
@@ -325,31 +323,31 @@ def variables_as_data(changed: Changed) -> Data:
     return Data(plain_data(changed.result), variables)
 
 
-def _many(result: Any, prepared: PreparedCall, memory: SessionValues) -> Many | None:
+def _many(result: Any, ready: PreparedCall, values: SessionValues) -> Many | None:
     """Return the objects that a list is made of; None where it holds anything else."""
-    if type(result) not in (list, tuple) or type(result) in memory.kinds or not result:
+    if type(result) not in (list, tuple) or type(result) in values.kinds or not result:
         return None
-    kinds = [kind_of(item, memory.kinds) for item in result]
+    kinds = [kind_of(item, values.kinds) for item in result]
     if not all(kinds):
         return None
     pairs = enumerate(zip(result, kinds, strict=True))
-    return Many(tuple(_made(item, str(kind), prepared, memory, i) for i, (item, kind) in pairs))
+    return Many(tuple(_made(item, str(kind), ready, values, i) for i, (item, kind) in pairs))
 
 
-def _is_another(loan: ArgumentCopy) -> bool:
+def _is_another(copied: ArgumentCopy) -> bool:
     """Return whether what a tool had is another object by now; what nobody can tell may be."""
-    return loan.copied and loan.changed is not False
+    return copied.copied and copied.changed is not False
 
 
-def _made(value: Any, kind: str, prepared: PreparedCall, memory: SessionValues, index: int) -> Made:
+def _made(value: Any, kind: str, ready: PreparedCall, values: SessionValues, index: int) -> Made:
     """Return a new object; only equal values share a digest."""
     content, again = content_digest(value), 1
-    name = digest("made", prepared.bound, prepared.call_id, index, content)
-    while not content and name in memory.values:
+    name = digest("made", ready.approval_digest, ready.call_id, index, content)
+    while not content and name in values.by_digest:
         again += 1
-        name = digest("made", prepared.bound, prepared.call_id, index, again)
+        name = digest("made", ready.approval_digest, ready.call_id, index, again)
     made = Made(kind, name, content)
-    memory.hold(made, value)
+    values.store(made, value)
     return made
 
 
@@ -378,14 +376,14 @@ class _Capped(io.TextIOBase):
         return well_formed("".join(self._parts))
 
 
-DEAR = 200.0
-"""Milliseconds from which on a result is kept, though it could be computed again."""
+EXPENSIVE = 200.0
+"""A result that took this many milliseconds is stored, though it could be computed again."""
 UNKEPT = "gone when the kernel ends: keeping it was interrupted"
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What a run came to, and what is written down beside it."""
+    """The outcome of an execution, and the metadata of its entry."""
 
     outcome: Outcome
     meta: Mapping[str, Any]
@@ -393,14 +391,14 @@ class Execution:
 
 
 def execute_call(
-    ready: PreparedCall, state: State, memory: SessionValues, clock: Callable[[], float]
+    ready: PreparedCall, state: State, values: SessionValues, clock: Callable[[], float]
 ) -> Execution:
-    """Run a call, and return what it came to. Raises as `run` does."""
+    """Run a call, store its results, and return its execution. Raises what `run_tool` raises."""
     began = clock()
-    ran = run_tool(ready, state, memory, invoke)
+    ran = run_tool(ready, state, values, invoke)
     took = milliseconds(began, clock())
     # Before it is written down that there is a result, the result is kept.
-    kept, interrupted = _kept(ready, ran.outcome, memory, took), ran.interrupted
+    kept, interrupted = _kept(ready, ran.outcome, values, took), ran.interrupted
     if kept is None:
         kept, interrupted = (UNKEPT,), True
     notes = [*ran.notes, *kept]
@@ -413,30 +411,30 @@ def execute_call(
 
 
 def _kept(
-    ready: PreparedCall, outcome: Outcome, memory: SessionValues, took: float
+    ready: PreparedCall, outcome: Outcome, values: SessionValues, took: float
 ) -> tuple[str, ...] | None:
-    """Keep what a call came to; return what is not kept, and why, None after an interrupt."""
+    """Store the results; return why some are not stored, None after an interrupt."""
     try:
-        return memory.shelve(ready, outcome) if is_worth_storing(ready.tool, took) else ()
+        return values.save_results(ready, outcome) if is_worth_storing(ready.tool, took) else ()
     except KeyboardInterrupt:
         return None
 
 
 def is_worth_storing(tool: Tool, ms: float) -> bool:
-    """Return whether a result is kept beyond the kernel: it was dear, or must not be made twice."""
-    return ms >= DEAR or not tool.repeatable
+    """Return whether a result is kept beyond the kernel: it is expensive, or must not run twice."""
+    return ms >= EXPENSIVE or not tool.repeatable
 
 
-def store_results(memory: SessionValues, toolbox: Toolbox) -> None:
-    """Keep beyond the kernel what runs would have kept, had there been a shelf."""
-    for entry in memory.journal:
+def store_results(values: SessionValues, toolbox: Toolbox) -> None:
+    """Keep beyond the kernel what runs would have kept, with a value store."""
+    for entry in values.journal:
         match entry.event:
-            case Finished(call_id) | Decided(call_id, "answer") if entry.own:
-                call = state_at(memory.journal, entry.id).call(call_id)
+            case Finished(call_id) | Decided(call_id, "answer") if entry.verified:
+                call = state_at(values.journal, entry.id).call(call_id)
                 tool = toolbox.get(call.tool)
                 if tool is None or is_worth_storing(tool, entry.meta.get("ms", 0)):
-                    recorded = recorded_call(memory.journal, entry.id, call_id)
-                    memory.put(result_digests(call.outcome, call_id, recorded))
+                    recorded = recorded_call(values.journal, entry.id, call_id)
+                    values.save(result_digests(call.outcome, call_id, recorded))
 
 
 def milliseconds(began: float, ended: float) -> float:

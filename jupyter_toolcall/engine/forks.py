@@ -1,4 +1,4 @@
-"""Places in a journal, and cursors that go on from there: forks, replays and edits."""
+"""Forks, replays and edits: cursors that continue from another position in the journal."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from .replay_queue import ReplayQueue, call_id_of
 from .session_values import PreparedCall
 
 
-def entry_at(cursor: Cursor, place: str) -> str:
-    """Return the entry that a place is: an entry's id, or the end of a call.
+def entry_at(cursor: Cursor, location: str) -> str:
+    """Return the entry of a location: an entry's id, or the end of a call.
 
-    Raises NotYourTurn for a call that has not come to an end.
+    Raises NotYourTurn for a call without a result.
     """
-    if place in cursor.desk.journal:
-        return place
-    cursor.state.call(place)
+    if location in cursor.context.journal:
+        return location
+    cursor.state.call(location)
     ends = [
         entry.id
-        for entry in _about(cursor, place)
+        for entry in _about(cursor, location)
         if isinstance(entry.event, Finished) or _settles(entry.event)
     ]
     if not ends:
-        raise NotYourTurn(f"call {place} has no result yet; decide on it first")
+        raise NotYourTurn(f"call {location} has no result yet; decide on it first")
     return ends[-1]
 
 
@@ -51,7 +51,7 @@ def entry_before_reply(cursor: Cursor, turn: int) -> str:
 
     Raises NotYourTurn where there is no such turn.
     """
-    path = cursor.desk.journal.path(cursor.head)
+    path = cursor.context.journal.path(cursor.head)
     replies = [entry for entry in path if isinstance(entry.event, Replied)]
     if not 0 < turn <= len(replies):
         raise NotYourTurn(f"there is no turn {turn} on this branch; it has {len(replies)}")
@@ -59,7 +59,7 @@ def entry_before_reply(cursor: Cursor, turn: int) -> str:
 
 
 def _about(cursor: Cursor, call_id: str) -> list[Entry]:
-    path = cursor.desk.journal.path(cursor.head)
+    path = cursor.context.journal.path(cursor.head)
     return [e for e in path if getattr(e.event, "call_id", None) == call_id]
 
 
@@ -68,25 +68,25 @@ def _settles(event: Any) -> bool:
 
 
 def fork_cursor(cursor: Cursor, at: str | None) -> Cursor:
-    """Return a cursor that goes on from another place (None: from here)."""
+    """Return a cursor that continues from another location (None: from here)."""
     head = cursor.head if at is None else entry_at(cursor, at)
-    return Cursor(cursor.desk, head)
+    return Cursor(cursor.context, head)
 
 
 def replay_cursor(cursor: Cursor, at: str | None, fresh: bool = False) -> Cursor:
-    """Return a cursor that says again all that came after a place.
+    """Return a cursor that replays everything after a location.
 
-    A call's id is the place before that call; None is the root.
+    A call's id stands for the entry before that call, None for the root.
     """
     start = cursor.state.root if at is None else _start(cursor, at)
-    behind = cursor.desk.journal.path(cursor.head, after=start)
-    if behind and behind[0].parent != start:
+    following = cursor.context.journal.path(cursor.head, after=start)
+    if following and following[0].parent != start:
         raise NotYourTurn("that entry is not on this branch; check its branch out first")
-    return Cursor(cursor.desk, start, ReplayQueue(behind), fresh)
+    return Cursor(cursor.context, start, ReplayQueue(following), fresh)
 
 
 def _start(cursor: Cursor, at: str) -> str:
-    return at if at in cursor.desk.journal else entry_before_call(cursor, at)
+    return at if at in cursor.context.journal else entry_before_call(cursor, at)
 
 
 def edit_cursor(
@@ -97,17 +97,22 @@ def edit_cursor(
     `arguments` change those of the call; the rest stays. Raises CallError where they do
     not fit.
     """
-    known, again = cursor.state.call(call_id), replay_cursor(cursor, call_id)
-    before = known.arguments if known.started else again.as_it_runs(again.state.call(call_id))
-    call = again.state.call(call_id)
-    return decide_then_replay(again, edit_event(again, call, {**before, **arguments}, reason))
+    recorded_call, replaying = cursor.state.call(call_id), replay_cursor(cursor, call_id)
+    before = (
+        recorded_call.arguments
+        if recorded_call.started
+        else replaying.arguments_to_run(replaying.state.call(call_id))
+    )
+    call = replaying.state.call(call_id)
+    return decide_then_replay(
+        replaying, edit_event(replaying, call, {**before, **arguments}, reason)
+    )
 
 
 def overruled(
     cursor: Cursor,
     call_id: str,
-    verdict: Decision,
-    *,
+    decision: Decision,
     arguments: Mapping[str, Any] | None = None,
     result: Any = None,
     reason: str = "",
@@ -117,23 +122,27 @@ def overruled(
     What the call could not do, or what its answer could not be, where it was asked for is
     refused. Raises UsageError for another word, CallError for arguments that do not fit.
     """
-    demand_decision_word(verdict)
-    again = replay_cursor(cursor, call_id)
-    call = again.state.call(call_id)
-    return decide_then_replay(again, decided_event(again, call, verdict, arguments, result, reason))
+    demand_decision_word(decision)
+    replaying = replay_cursor(cursor, call_id)
+    call = replaying.state.call(call_id)
+    return decide_then_replay(
+        replaying, decided_event(replaying, call, decision, arguments, result, reason)
+    )
 
 
-def decide_then_replay(again: Cursor, event: Decided) -> Cursor:
+def decide_then_replay(replaying: Cursor, event: Decided) -> Cursor:
     """Return a replaying cursor after one new decision, checked as it would run."""
-    call = again.state.call(event.call_id)
+    call = replaying.state.call(event.call_id)
     if event.decision in ("approve", "edit"):
-        ready, _ = again.prepared(decided_on(call, event, again.state, call.own), again.state)
+        ready, _ = replaying.prepared(
+            decided_on(call, event, replaying.state, call.verified), replaying.state
+        )
         if ready.tool.for_person:
             raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer it anew")
-        event = replace(event, bound=ready.bound)
-    left = {REPLAYS: behind[-1].id} if (behind := again.script.entries) else {}
-    again.decide(event, "person", **left)
-    return again
+        event = replace(event, approval_digest=ready.approval_digest)
+    meta = {REPLAYS: following[-1].id} if (following := replaying.replay_queue.entries) else {}
+    replaying.decide(event, "person", **meta)
+    return replaying
 
 
 def waiting_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
@@ -148,16 +157,18 @@ def waiting_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
 
 def pending_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
     """Return the calls that wait for a person as they would run, the one to decide first."""
-    return tuple(replace(call, runs_with=cursor.as_it_runs(call)) for call in waiting_calls(cursor))
+    return tuple(
+        replace(call, runs_with=cursor.arguments_to_run(call)) for call in waiting_calls(cursor)
+    )
 
 
 def _waits(cursor: Cursor, call: CallRecord, state: State) -> bool:
     if call.id == cursor.running:
         return False
     if call.status == "unknown":
-        said = cursor.script.next(state.open)
-        over = call.id in cursor.script.overtaken
-        return over or said is None or call_id_of(said.event) != call.id
+        next_entry = cursor.replay_queue.next(state.open)
+        over = call.id in cursor.replay_queue.superseded
+        return over or next_entry is None or call_id_of(next_entry.event) != call.id
     try:
         ready, own = cursor.prepared(call, state)
     except Absent:
@@ -171,8 +182,8 @@ def _waits(cursor: Cursor, call: CallRecord, state: State) -> bool:
 
 
 def _asks(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
-    verdict = cursor.verdict(call, ready)[0]
-    return verdict == "ask" or (verdict == "approve" and ready.tool.for_person)
+    decision = cursor.policy_answer(call, ready)[0]
+    return decision == "ask" or (decision == "approve" and ready.tool.for_person)
 
 
 def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:
@@ -183,48 +194,48 @@ def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:
     except (CallError, Absent):
         return ""
     may_have_run = cursor.may_have_run(call, ready)
-    return recovery.reason(cursor.desk, call) if may_have_run else ""
+    return recovery.reason(cursor.context, call) if may_have_run else ""
 
 
 Entries = tuple[Entry, ...]
 REPLAYS = "replays"
-"""In the meta of a replay's first entry: the last entry of the branch that is said again."""
+"""In the meta of a replay's first entry: the last entry of the branch that is replayed."""
 
 
-def resume_replay(desk: SessionContext, head: str) -> Cursor:
-    """Return a cursor at an entry, which goes on with a replay that was cut off there."""
-    return Cursor(desk, head, unfinished_replay(desk.journal, head))
+def resume_replay(context: SessionContext, head: str) -> Cursor:
+    """Return a cursor at an entry, which continues a replay that was interrupted there."""
+    return Cursor(context, head, unfinished_replay(context.journal, head))
 
 
 def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
-    """Return what a replay had still to say again where its branch ends; else nothing.
+    """Return what an interrupted replay had still to repeat; an empty queue without one.
 
-    Where other words were said than those recorded, the replay was over.
+    If the branch has other prompts or replies than recorded, the replay was over.
     """
-    made, said = _begun(journal, journal.path(head))
-    words, heard = [*_words(said)], [*_words(made)]
-    if [word for _, word in words[: len(heard)]] != [word for _, word in heard]:
+    replayed, recorded = _last_replay(journal, journal.path(head))
+    turns, turns_again = [*_turns(recorded)], [*_turns(replayed)]
+    if [turn for _, turn in turns[: len(turns_again)]] != [turn for _, turn in turns_again]:
         return ReplayQueue()
-    rest = said[words[len(heard) - 1][0] + 1 :] if heard else said
-    return ReplayQueue(rest, overtaken={call_id_of(entry.event) for entry in made} - {""})
+    remaining = recorded[turns[len(turns_again) - 1][0] + 1 :] if turns_again else recorded
+    return ReplayQueue(remaining, superseded={call_id_of(entry.event) for entry in replayed} - {""})
 
 
-def _begun(journal: Journal, way: Entries) -> tuple[Entries, Entries]:
-    """Return the last replay on a way, and what it says again; both begin at one place."""
-    for number in reversed(range(len(way))):
-        leaf = way[number].meta.get(REPLAYS)
-        said = journal.path(leaf)[number:] if leaf in journal else ()
-        # A replay of the replay says this entry again, its meta too, at another place.
-        if said and said[0].parent == way[number].parent:
-            return way[number:], said
+def _last_replay(journal: Journal, path: Entries) -> tuple[Entries, Entries]:
+    """Return the last replay on a path, and what it repeats; both follow the same entry."""
+    for number in reversed(range(len(path))):
+        leaf = path[number].meta.get(REPLAYS)
+        recorded = journal.path(leaf)[number:] if leaf in journal else ()
+        # A replay of the replay repeats this entry with its meta, after another entry.
+        if recorded and recorded[0].parent == path[number].parent:
+            return path[number:], recorded
     return (), ()
 
 
-def _words(entries: Iterable[Entry]) -> Iterable[tuple[int, Any]]:
-    """Yield where somebody speaks: a prompt by its text, a reply by the calls that it makes."""
-    for number, entry in enumerate(entries):
+def _turns(entries: Iterable[Entry]) -> Iterable[tuple[int, Any]]:
+    """Yield prompts by their text, and replies by the ids of their calls, with positions."""
+    for index, entry in enumerate(entries):
         match entry.event:
             case Asked(text, again=again):
-                yield number, (text, again)
+                yield index, (text, again)
             case Replied(calls=calls):
-                yield number, [call.id for call in calls]
+                yield index, [call.id for call in calls]

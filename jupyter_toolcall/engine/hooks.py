@@ -1,4 +1,4 @@
-"""Split."""
+"""Hooks by which an optional feature attaches to a session, and the rows that it shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values of a session: of its objects, by name, and of what was saved."""
+"""Values of a session by name: of its objects and of its outputs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def known_object(state: State, name: str) -> str:
     names = tuple(state.names)
     if name in names:
         return name
-    there = nearest(str(name), names) or f" There are {', '.join(names[-5:]) or 'none yet'}"
-    raise UsageError(f"there is no object {name!r:.60}.{there}")
+    hint = nearest(str(name), names) or f" There are {', '.join(names[-5:]) or 'none yet'}"
+    raise UsageError(f"there is no object {name!r:.60}.{hint}")
 
 
 def object_value(cursor: Cursor, name: str) -> Any:
@@ -27,14 +27,14 @@ def object_value(cursor: Cursor, name: str) -> Any:
 
     Raises CallError for a name that there is not, Absent where the value is not here.
     """
-    return private(cursor.desk.memory.value(cursor.state.resolve(name)))[0]
+    return private(cursor.context.values.value(cursor.state.resolve(name)))[0]
 
 
 def output_values(cursor: Cursor) -> Mapping[str, Any]:
     """Return what was saved, by name."""
     state = cursor.state
     return {
-        name: said if state.opened.outputs[name].kind in SCALARS else object_value(cursor, said)
-        for name, said in state.outputs.items()
+        name: saved if state.opened.outputs[name].kind in SCALARS else object_value(cursor, saved)
+        for name, saved in state.outputs.items()
         if name in state.opened.outputs
     }

@@ -1,8 +1,9 @@
-"""Opening a session: from what a person gives to the first event and the desk."""
+"""Opening a session: from the constructor's arguments to the first event and the context."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from ..core.errors import BrokenJournal, DefinitionError, ToolcallError, UsageError
@@ -17,12 +18,19 @@ from ..schemes.native import Native
 from ..schemes.registry import is_known, scheme_named
 from ..schemes.save_tool import SCALARS
 from ..schemes.scheme import Scheme
+from ..storage.file_system import replace_file
+from ..storage.journal_file import journals_folder
+from ..storage.signatures import signer
+from ..storage.value_store import value_store
 from ..tools.object_references import kinds_of
 from ..tools.object_types import kind_name
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import well_formed
 from .approval_policy import Approve, approval_policy
 from .context import SessionContext
+from .cursor import Cursor
+from .execution import store_results
+from .forks import resume_replay
 from .session_values import SessionValues
 
 Described = Any
@@ -48,31 +56,34 @@ def open_session(
 
     Raises UsageError and DefinitionError, each naming what to write instead.
     """
-    values = {key: _described(value) for key, value in inputs.items()}
+    described = {key: _described(value) for key, value in inputs.items()}
     wanted = {key: _described(value) for key, value in outputs.items()}
-    box = _known_types(_toolbox(toolbox), values, wanted)
+    box = _known_types(_toolbox(toolbox), described, wanted)
     chosen = _spoken(scheme_named(scheme)) if native else scheme_named(scheme)
-    memory = SessionValues(journal, box.kinds)
+    values = SessionValues(journal, box.kinds)
     opened = Opened(
         chosen.name,
-        tuple((key, memory.keep(key, value, said)) for key, (value, said) in values.items()),
-        {key: _output(key, kind, said, box) for key, (kind, said) in wanted.items()},
+        tuple(
+            (key, values.add_input(key, value, description))
+            for key, (value, description) in described.items()
+        ),
+        {key: _output(key, kind, description, box) for key, (kind, description) in wanted.items()},
         well_formed(system),
-        instances=_instances(box, memory),
+        instances=_instances(box, values),
     )
     _no_clash(box, opened, chosen)
     _can_be_called(box, opened)
     rules = approval_policy(approve, breaks)
-    desk = SessionContext(
-        journal, box, chosen, memory, model_named(model), rules, max_turns=max_turns
+    context = SessionContext(
+        journal, box, chosen, values, model_named(model), rules, max_turns=max_turns
     )
-    desk.given = dict(opened.inputs)
+    context.current_inputs = dict(opened.inputs)
     # From now on nothing is added to the journal with a secret in it.
-    desk.secrets = journal.secrets = journal.secrets or Secrets()
-    desk.secrets.refresh()
-    hidden = hide_event_secrets(opened, desk.secrets)
+    context.secrets = journal.secrets = journal.secrets or Secrets()
+    context.secrets.refresh()
+    hidden = hide_event_secrets(opened, context.secrets)
     assert isinstance(hidden, Opened)
-    return desk, hidden
+    return context, hidden
 
 
 def _spoken(scheme: Scheme) -> Scheme:
@@ -94,7 +105,7 @@ def reopen_session(
     Raises BrokenJournal where it holds no session, UsageError where it has another scheme.
     """
     opened = _first(journal, where)
-    desk, _ = open_session(
+    context, _ = open_session(
         toolbox,
         model,
         scheme=_as_recorded(opened.scheme, scheme, where),
@@ -104,14 +115,14 @@ def reopen_session(
         approve=approve,
         journal=journal,
     )
-    return desk
+    return context
 
 
-def _as_recorded(name: str, given: str | Scheme | None, where: str) -> Scheme:
+def _as_recorded(name: str, value: str | Scheme | None, where: str) -> Scheme:
     """Return the scheme that a session was recorded in: one of ours, or the one that is given."""
-    if given is None and not is_known(name):
+    if value is None and not is_known(name):
         raise UsageError(f"{where} is a session in scheme {name!r}; give it with scheme=")
-    chosen = scheme_named(name if given is None else given)
+    chosen = scheme_named(name if value is None else value)
     if chosen.name != name:
         raise UsageError(f"{where} is a session in scheme {name!r}, not {chosen.name!r}")
     return chosen
@@ -129,15 +140,15 @@ def _first(journal: Journal, where: str) -> Opened:
     return first.event
 
 
-def _instances(toolbox: Toolbox, memory: SessionValues) -> tuple[tuple[str, str], ...]:
-    given = {tool.instance: tool.subject for tool in toolbox if tool.instance}
-    return tuple((name, memory.keep_instance(name, subject)) for name, subject in given.items())
+def _instances(toolbox: Toolbox, values: SessionValues) -> tuple[tuple[str, str], ...]:
+    value = {tool.instance: tool.subject for tool in toolbox if tool.instance}
+    return tuple((name, values.add_instance(name, subject)) for name, subject in value.items())
 
 
 def _described(value: Described) -> tuple[Any, str]:
     match value:
-        case (thing, str() as said):
-            return thing, well_formed(said)
+        case (thing, str() as description):
+            return thing, well_formed(description)
     return value, ""
 
 
@@ -157,13 +168,13 @@ def _known_types(
     return toolbox.with_types(dict.fromkeys(kind for kind in types if kind not in plain))
 
 
-def _output(name: str, kind: Any, said: str, toolbox: Toolbox) -> Output:
+def _output(name: str, kind: Any, description: str, toolbox: Toolbox) -> Output:
     if kind in SCALAR_TYPES:
-        return Output(SCALAR_TYPES[kind], said)
+        return Output(SCALAR_TYPES[kind], description)
     if isinstance(kind, type):
-        return Output(kind_name(kind), said)
+        return Output(kind_name(kind), description)
     if isinstance(kind, str) and (kind in SCALARS or toolbox.type_named(kind)):
-        return Output(kind, said)
+        return Output(kind, description)
     known = [*toolbox.kinds.values(), *SCALARS]
     raise UsageError(
         f"the output {name!r} has the type {kind!r}, which is not known here; "
@@ -186,15 +197,63 @@ def _can_be_called(toolbox: Toolbox, opened: Opened) -> None:
     made = [tool.makes for tool in toolbox]
     if None in made:
         return
-    there = {made.kind for _, made in opened.inputs} | {
+    available = {made.kind for _, made in opened.inputs} | {
         kind for kinds in made for kind in kinds or ()
     }
     for tool in toolbox:
         for name in tool.parameters.get("required", ()) if not tool.receiver else ():
             kinds = kinds_of(tool.parameters["properties"][name])
-            if kinds and there.isdisjoint(kinds):
+            if kinds and available.isdisjoint(kinds):
                 raise DefinitionError(
                     f"{tool.name}: the parameter {name!r} takes a {' or '.join(kinds)}, and there "
                     f"can be none: no tool returns one, and no input is one. Give one with "
                     f"inputs={{...}}, or a tool that says `-> {kinds[0]}`"
                 )
+
+
+# -- files ---------------------------------------------------------------------------------
+
+
+def save_session(cursor: Cursor, path: str | Path) -> None:
+    """Write the journal as JSON Lines; expensive results go into the value store.
+
+    Raises UsageError where there is no such folder.
+    """
+    if not Path(path).resolve().parent.is_dir():
+        raise UsageError(f"{path}: there is no folder {Path(path).parent}")
+    replace_file(Path(path), cursor.context.journal.dumps(signer(journals_folder())))
+    values = cursor.context.values
+    values.value_store = values.value_store or value_store()
+    store_results(values, cursor.context.toolbox)
+
+
+def load_session(
+    path: str | Path,
+    toolbox: Toolbox,
+    model: Model | str | None,
+    scheme: str | Scheme | None,
+    inputs: Mapping[str, Described],
+    approve: Approve,
+) -> Cursor:
+    """Return a cursor at the newest entry of a file.
+
+    Raises BrokenJournal, which names the file; UsageError where it has another scheme.
+    """
+    text = Path(path).read_text(encoding="utf-8")
+    try:
+        journal = Journal.loads(text, seal=signer(journals_folder()))
+    except BrokenJournal as error:
+        raise type(error)(f"{path}: {error}") from None
+    # The session may have gone on since it was saved.
+    journal.mark_open_calls("copied")
+    context = reopen_session(
+        journal,
+        toolbox,
+        model,
+        scheme=scheme,
+        inputs=inputs,
+        approve=approve,
+        where=str(path),
+    )
+    context.values.value_store = value_store()
+    return resume_replay(context, journal.leaves()[-1])

@@ -1,7 +1,6 @@
-"""What would come out otherwise today: calls whose tool or input has changed since they ran.
+"""Outdated calls and objects: their tool, or an input, has changed since they ran.
 
-Only what is recorded is looked at, and nothing runs. A replay runs these calls again, and
-no others.
+Only the journal is read, and nothing runs. A replay runs exactly these calls again.
 """
 
 from __future__ import annotations
@@ -48,34 +47,34 @@ class Reasons:
     instances: dict[str, str] = field(default_factory=dict)
 
 
-def outdated_report(desk: SessionContext, state: State) -> Report:
+def outdated_report(context: SessionContext, state: State) -> Report:
     """Return what of a branch is outdated: inputs, calls, and what these made."""
-    why = outdated_reasons(desk, state)
+    reasons = outdated_reasons(context, state)
     inputs = (made for made in map(state.resolve, state.names) if made.producer.input)
-    return Report((*_objects(inputs, state, why), *_calls(state, why)))
+    return Report((*_objects(inputs, state, reasons), *_calls(state, reasons)))
 
 
-def changed_tools(desk: SessionContext, state: State) -> dict[str, str]:
+def changed_tools(context: SessionContext, state: State) -> dict[str, str]:
     """Return the tools that were changed since they ran, and what of each."""
-    found = ((call.tool, _by_tool(call, desk)) for call in state.each() if call.started)
-    return {tool: said for tool, said in found if said}
+    reasons = ((call.tool, _by_tool(call, context)) for call in state.all_calls() if call.started)
+    return {tool: change for tool, change in reasons if change}
 
 
-def _calls(state: State, why: Reasons) -> Iterator[Outdated]:
-    for call in state.each():
-        if call.id in why.calls:
-            yield Outdated(call.id, why.calls[call.id], call.tool)
-        yield from _objects(call.produced, state, why)
+def _calls(state: State, reasons: Reasons) -> Iterator[Outdated]:
+    for call in state.all_calls():
+        if call.id in reasons.calls:
+            yield Outdated(call.id, reasons.calls[call.id], call.tool)
+        yield from _objects(call.produced, state, reasons)
 
 
-def _objects(objects: Iterable[Made], state: State, why: Reasons) -> Iterator[Outdated]:
+def _objects(objects: Iterable[Made], state: State, reasons: Reasons) -> Iterator[Outdated]:
     for made in objects:
-        if made.producer in why.objects:
-            yield Outdated(state.name_of(made), why.objects[made.producer])
+        if made.producer in reasons.objects:
+            yield Outdated(state.name_of(made), reasons.objects[made.producer])
 
 
 def outdated_reasons(
-    desk: SessionContext,
+    context: SessionContext,
     state: State,
     calls: Iterable[CallRecord] | None = None,
     known: Reasons | None = None,
@@ -84,49 +83,49 @@ def outdated_reasons(
 
     With `calls` only these are looked at, which come behind what is `known`.
     """
-    found = _of_inputs(desk, state) if known is None else _copy(known)
-    for call in state.each() if calls is None else calls:
-        if why := _why(call, desk, state, found):
-            found.calls[call.id] = why
-            found.objects.update((made.producer, why) for made in call.produced)
-    return found
+    reasons = _of_inputs(context, state) if known is None else _copy(known)
+    for call in state.all_calls() if calls is None else calls:
+        if why := _why(call, context, state, reasons):
+            reasons.calls[call.id] = why
+            reasons.objects.update((made.producer, why) for made in call.produced)
+    return reasons
 
 
 def _copy(known: Reasons) -> Reasons:
     return Reasons({**known.calls}, {**known.objects}, {**known.instances})
 
 
-def _of_inputs(desk: SessionContext, state: State) -> Reasons:
+def _of_inputs(context: SessionContext, state: State) -> Reasons:
     """Return the inputs that hold something else by now, and the instances that are others."""
-    found, now = Reasons(), dict(state.opened.inputs)
+    reasons, current_inputs = Reasons(), dict(state.opened.inputs)
     for made in map(state.resolve, state.names):
         variable = made.producer.input
-        if variable not in now:
+        if variable not in current_inputs:
             continue
-        given, latest = desk.given.get(variable), now[variable]
-        if latest.producer != made.producer:
-            found.objects[made.producer] = f"{variable} is {state.name_of(latest)} by now"
-        elif given is not None and given.content != made.content:
-            found.objects[made.producer] = f"its input {variable} has other content"
+        value, current = context.current_inputs.get(variable), current_inputs[variable]
+        if current.producer != made.producer:
+            reasons.objects[made.producer] = f"{variable} is {state.name_of(current)} by now"
+        elif value is not None and value.content != made.content:
+            reasons.objects[made.producer] = f"its input {variable} has other content"
     opened = dict(state.opened.instances)
-    for name, given_now in desk.memory.instances.items():
+    for name, given_now in context.values.instances.items():
         if opened.get(name, given_now) != given_now:
-            found.instances[name] = f"the instance {name} is not what it was at the start"
-    return found
+            reasons.instances[name] = f"the instance {name} is not what it was at the start"
+    return reasons
 
 
-def _why(call: CallRecord, desk: SessionContext, state: State, known: Reasons) -> str:
+def _why(call: CallRecord, context: SessionContext, state: State, known: Reasons) -> str:
     """Return why a call is outdated, "" where it is not: by its tool, or by what it ran on."""
     if call.started is None:
         return ""
-    by_tool = _by_tool(call, desk)
+    by_tool = _by_tool(call, context)
     if by_tool:
         return f"its tool {by_tool}"
     return next(_by_what_it_ran_on(call.started, state, known), "")
 
 
-def _by_tool(call: CallRecord, desk: SessionContext) -> str:
-    code, tool = recorded_tool_code(call, desk.journal), desk.toolbox.get(call.tool)
+def _by_tool(call: CallRecord, context: SessionContext) -> str:
+    code, tool = recorded_tool_code(call, context.journal), context.toolbox.get(call.tool)
     if code is None:
         return ""
     return changed_tool_parts(tool, code) if tool is not None else f"{call.tool} is gone"

@@ -1,4 +1,4 @@
-"""Split."""
+"""A person in the place of the model: whose turn it is, what they are shown, and their reply."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .turn import record_reply
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the model is told since its last reply: the result of a call, or other words."""
+    """Something new in the request: the result of a call, or other text."""
 
     text: str
     tool: str = ""
@@ -64,19 +64,23 @@ Pair = tuple[str, Mapping[str, Any]]
 
 def is_person_turn(cursor: Cursor) -> bool:
     """Return whether the next event is the reply of a person who plays the model."""
-    return isinstance(cursor.desk.model, Person) and not _why_not(cursor)
+    return isinstance(cursor.context.model, Person) and not _why_not(cursor)
 
 
 def _why_not(cursor: Cursor) -> str:
     """Return why it is not the model's turn, "" where it is."""
     if cursor.state.open:
         return f"these calls have no result yet: {', '.join(cursor.state.open)}"
-    if cursor.script.next() is not None:
+    if cursor.replay_queue.next() is not None:
         return "what is recorded is said again first, by run()"
-    if not isinstance(cursor.due, AskModel):
+    if not isinstance(cursor.next_step, AskModel):
         return "nobody has asked anything since the last reply"
-    most = cursor.desk.max_turns
-    return f"it has replied {most} times; a larger max_turns goes on" if cursor.spent else ""
+    limit = cursor.context.max_turns
+    return (
+        f"it has replied {limit} times; a larger max_turns goes on"
+        if cursor.turn_limit_reached
+        else ""
+    )
 
 
 def demand_model_turn(cursor: Cursor) -> None:
@@ -86,14 +90,14 @@ def demand_model_turn(cursor: Cursor) -> None:
 
 
 def idle_phase(cursor: Cursor) -> tuple[Phase, str]:
-    """Return how a session stands that nothing drives, and that in words."""
+    """Return the phase of a session that is not running, and its status text."""
     if waiting_calls(cursor):
         return "waiting", "Waiting for you"
-    if (hook := cursor.held_by) is not None:
+    if (hook := cursor.holding_hook) is not None:
         return "waiting", hook.held_status
     if is_person_turn(cursor):
         return "waiting", YOU
-    if isinstance(cursor.due, AskModel) and cursor.state.calls:
+    if isinstance(cursor.next_step, AskModel) and cursor.state.calls:
         return "ready", "The model is to go on"
     return "finished", "Finished"
 
@@ -106,13 +110,16 @@ def record_person_reply(cursor: Cursor, text: str, calls: Iterable[Pair]) -> Ent
     that are no JSON.
     """
     demand_model_turn(cursor)
-    made = tuple(_calls(cursor.state.turns, list(calls)))
-    if not text.strip() and not made:
+    tool_calls = tuple(_calls(cursor.state.turns, list(calls)))
+    if not text.strip() and not tool_calls:
         raise UsageError("the reply is empty; say something, or call a tool")
-    if made and cursor.desk.scheme.read(Reply(text), cursor.state, cursor.desk.toolbox).calls:
+    if (
+        tool_calls
+        and cursor.context.scheme.read(Reply(text), cursor.state, cursor.context.toolbox).calls
+    ):
         raise UsageError("the words hold calls already; write all calls there, or all as forms")
-    said = Reply(well_formed(text), made, "tools" if made else "end")
-    return record_reply(cursor, said, cursor.request, at=cursor.desk.clock(), by="person")
+    reply = Reply(well_formed(text), tool_calls, "tools" if tool_calls else "end")
+    return record_reply(cursor, reply, cursor.request, at=cursor.context.clock(), by="person")
 
 
 def _calls(turn: int, calls: list[Pair]) -> Iterator[Call]:

@@ -1,4 +1,4 @@
-"""Going on: something is said, and steps are taken to the next pause."""
+"""Prompts, and steps from a prompt to the next pause."""
 
 from __future__ import annotations
 
@@ -17,46 +17,48 @@ from .replay_queue import ReplayQueue
 
 
 def record_prompt(cursor: Cursor, text: str) -> None:
-    """Say something to the model. Raises NotYourTurn while a call has no result."""
+    """Record a prompt. Raises NotYourTurn while a call has no result."""
     if not text.strip():
         raise UsageError("the prompt is empty; say what is to be done")
-    cursor.desk.secrets.refresh()
-    cursor.write(Asked(well_formed(text)), at=cursor.desk.clock())
-    cursor.script = ReplayQueue()
+    cursor.context.secrets.refresh()
+    cursor.write(Asked(well_formed(text)), at=cursor.context.clock())
+    cursor.replay_queue = ReplayQueue()
 
 
 def run_to_pause(cursor: Cursor) -> None:
-    """Go on to the next pause. Raises ModelError, and KeyboardInterrupt."""
-    cursor.look_again()
+    """Continue to the next pause. Raises ModelError, and KeyboardInterrupt."""
+    cursor.refresh()
     with Hold() as hold:
         while advance(cursor) is not None:
             hold.deliver()
 
 
 def run_step(cursor: Cursor) -> None:
-    """Take one step, if there is one that needs nobody."""
-    cursor.look_again()
+    """Take one step, if it needs no decision."""
+    cursor.refresh()
     advance(cursor)
 
 
 def prompt_event(cursor: Cursor, text: str) -> Asked:
-    """Return a prompt as it is recorded, so that it is found again: without secrets."""
-    secrets = cursor.desk.secrets
+    """Return the event of a prompt, with markers in place of secrets."""
+    secrets = cursor.context.secrets
     secrets.refresh()
     marked, keys = secrets.mark(well_formed(text))
     return Asked(marked, secrets=keys)
 
 
 def repeat_prompt(cursor: Cursor, asked: Asked) -> Cursor:
-    """Return a cursor at a prompt on a new branch, with nothing of what is recorded behind it.
+    """Return a cursor at a prompt on a new branch, without the entries recorded after it.
 
-    The branch begins where the prompt was asked before on this one, else here.
+    The branch begins before the same prompt of this branch, else here.
     """
-    again = _before_prompt(cursor, asked)
-    journal = again.desk.journal
-    known = [journal[child].event for child in journal.children(again.head)]
-    event = _another_prompt(asked, known)
-    return Cursor(again.desk, journal.append(again.head, event, {"at": again.desk.clock()}).id)
+    branch = _before_prompt(cursor, asked)
+    journal = branch.context.journal
+    children = [journal[child].event for child in journal.children(branch.head)]
+    event = _another_prompt(asked, children)
+    return Cursor(
+        branch.context, journal.append(branch.head, event, {"at": branch.context.clock()}).id
+    )
 
 
 def start_over(cursor: Cursor) -> Cursor:
@@ -64,7 +66,7 @@ def start_over(cursor: Cursor) -> Cursor:
 
     Raises NotYourTurn where nobody has asked anything yet.
     """
-    for entry in reversed(cursor.desk.journal.path(cursor.head)):
+    for entry in reversed(cursor.context.journal.path(cursor.head)):
         match entry.event:
             case Asked(by="person") as asked:
                 return repeat_prompt(cursor, asked)
@@ -72,16 +74,16 @@ def start_over(cursor: Cursor) -> Cursor:
 
 
 def _before_prompt(cursor: Cursor, asked: Asked) -> Cursor:
-    """Return the place at which a prompt was asked last on this branch, with today's options."""
-    journal = cursor.desk.journal
+    """Return a cursor before the last such prompt of this branch, with the current options."""
+    journal = cursor.context.journal
     path = reversed(journal.path(cursor.head))
-    found = next((entry for entry in path if _is_prompt(entry, asked)), None)
-    if found is None or found.parent is None:
+    asked_entry = next((entry for entry in path if _is_prompt(entry, asked)), None)
+    if asked_entry is None or asked_entry.parent is None:
         return cursor
-    opened, head = cursor.state.opened, found.parent
+    opened, head = cursor.state.opened, asked_entry.parent
     if state_at(journal, head).opened != opened:
         head = journal.append(head, opened).id
-    return Cursor(cursor.desk, head)
+    return Cursor(cursor.context, head)
 
 
 def _is_prompt(entry: Entry, asked: Asked) -> bool:
@@ -91,7 +93,7 @@ def _is_prompt(entry: Entry, asked: Asked) -> bool:
     return False
 
 
-def _another_prompt(asked: Asked, known: Collection[Event]) -> Asked:
+def _another_prompt(asked: Asked, children: Collection[Event]) -> Asked:
     """Return a prompt as one that was not asked here before."""
-    before = sum(isinstance(event, Asked) and event.text == asked.text for event in known)
+    before = sum(isinstance(event, Asked) and event.text == asked.text for event in children)
     return replace(asked, again=before)

@@ -1,4 +1,4 @@
-"""Calls of recorded replies: whether they may have run, so that no effect comes twice.
+"""Recovery: whether a recorded call may have run already, so that no effect happens twice.
 
 A call that the model has just asked for is new, and never gets here.
 """
@@ -24,17 +24,17 @@ def may_have_run(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
     """
     if cursor.fresh or ready.tool.repeatable:
         return False
-    memory, doubt = cursor.desk.memory, cursor.desk.doubt
-    ran = cursor.desk.claims.run_of(call, ready.bound)
-    if ran == "finished" and memory.known(ready) is not None:
+    values, unreliable_reason = cursor.context.values, cursor.context.unreliable_reason
+    ran = cursor.context.consumed_approvals.run_of(call, ready.approval_digest)
+    if ran == "finished" and values.cached_outcome(ready) is not None:
         return False
     unsure = ran == "started" or (
-        ran == "finished" and (doubt != "" or memory.is_unverified(ready))
+        ran == "finished" and (unreliable_reason != "" or values.is_unverified(ready))
     )
     return bool(call.history) or unsure
 
 
-def reason(desk: SessionContext, call: CallRecord) -> str:
+def reason(context: SessionContext, call: CallRecord) -> str:
     """Return in a sentence why a call may have run already."""
     match call.history:
         case "copied":
@@ -45,10 +45,10 @@ def reason(desk: SessionContext, call: CallRecord) -> str:
             return "It may have run: the lines of the journal behind it were damaged."
         case "older":
             return "It was recorded by an older version of jupyter-toolcall, and may have run."
-    known = "it was recorded on another computer, or its record was changed"
+    explanation = "it was recorded on another computer, or its record was changed"
     if not call.history:
-        known = "it started before, and its result is not recorded here"
-    return f"It may have run already: {desk.doubt or known}."
+        explanation = "it started before, and its result is not recorded here"
+    return f"It may have run already: {context.unreliable_reason or explanation}."
 
 
 def is_answered_by_record(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
@@ -59,11 +59,11 @@ def is_answered_by_record(cursor: Cursor, call: CallRecord, ready: PreparedCall)
 
 def can_repeat(cursor: Cursor, call: CallRecord, state: State) -> PreparedCall | None:
     """Return a call with an unknown outcome where it may run again: exactly as approved."""
-    tool = cursor.find(call.tool)
-    if tool is None or not tool.idempotent or not call.own:
+    tool = cursor.tool_named(call.tool)
+    if tool is None or not tool.idempotent or not call.verified:
         return None
     try:
         ready = cursor.prepared(call, state)[0]
     except (CallError, Absent):
         return None
-    return ready if ready.bound == call.bound else None
+    return ready if ready.approval_digest == call.approval_digest else None

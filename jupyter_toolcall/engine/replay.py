@@ -1,4 +1,8 @@
-"""Why what was decided once is asked about again, where a recording is said again."""
+"""Replay: recorded events are repeated on another branch, one at a time.
+
+Recorded results are used where the approval digest is the same. Where a recorded approval does
+not hold any more, the person is asked again.
+"""
 
 from __future__ import annotations
 
@@ -29,36 +33,41 @@ from .session_values import PreparedCall
 from .turn import execute_step, run_call, start_of
 
 
-def reapproval_reason(script: ReplayQueue, journal: Journal, ready: PreparedCall) -> str:
+def reapproval_reason(queue: ReplayQueue, journal: Journal, ready: PreparedCall) -> str:
     """Return why a person's recorded approval of a call does not hold for it now, "" for none."""
-    said = _approved(script, ready.call_id)
-    if said is None:
+    approval = _recorded_approval(queue, ready.call_id)
+    if approval is None:
         return ""
-    told = state_at(journal, script.entries[-1].id).calls[ready.call_id]
-    return f"You are asked again: {_said(told, said.own, journal, ready)}."
+    recorded_call = state_at(journal, queue.entries[-1].id).calls[ready.call_id]
+    return f"You are asked again: {_change(recorded_call, approval.verified, journal, ready)}."
 
 
-def _approved(script: ReplayQueue, call_id: str) -> Entry | None:
+def _recorded_approval(queue: ReplayQueue, call_id: str) -> Entry | None:
     """Return the person's last decision of a recording that lets a call run."""
-    for entry in reversed(script.entries):
+    for entry in reversed(queue.entries):
         match entry.event:
-            case Started(each, bound=bound) if each == call_id and bound:
+            case Started(approved_id, approval_digest=approval_digest) if (
+                approved_id == call_id and approval_digest
+            ):
                 return None
-            case Decided(each, "approve" | "edit") if each == call_id:
+            case Decided(approved_id, "approve" | "edit") if approved_id == call_id:
                 return entry
     return None
 
 
-def _said(told: CallRecord, own: bool, journal: Journal, ready: PreparedCall) -> str:
-    code = recorded_tool_code(told, journal)
-    if not own:
-        older = told.history == "older"
+def _change(
+    recorded_call: CallRecord, verified: bool, journal: Journal, ready: PreparedCall
+) -> str:
+    """Return what differs from the call that was approved."""
+    code = recorded_tool_code(recorded_call, journal)
+    if not verified:
+        older = recorded_call.history == "older"
         return f"it was approved {'in an older version' if older else 'on another machine'}"
-    if code is not None and (other := changed_tool_parts(ready.tool, code)):
-        return other
-    if told.bound != ready.bound:
+    if code is not None and (change := changed_tool_parts(ready.tool, code)):
+        return change
+    if recorded_call.approval_digest != ready.approval_digest:
         return "what it runs on is not what it was"
-    if told.outcome is not None:
+    if recorded_call.outcome is not None:
         return "it ran, and what it came to is not on this machine any more"
     return "it was approved, and nobody ran it"
 
@@ -70,110 +79,140 @@ def advance(cursor: Cursor) -> Entry | None:
     ModelError, and KeyboardInterrupt once what it interrupted is recorded.
     """
     with Hold():
-        if cursor.held_by is not None:
+        if cursor.holding_hook is not None:
             return None
         state = cursor.state
-        while (recorded := cursor.script.next(state.open)) is not None:
+        while (recorded := cursor.replay_queue.next(state.open)) is not None:
             call_id = call_id_of(recorded.event)
-            if call_id in cursor.script.overtaken:
+            if call_id in cursor.replay_queue.superseded:
                 # What was recorded behind a call may depend on what it comes to now.
                 return execute_step(cursor, step_of(state.calls[call_id]), state)
             if recorded.parent == cursor.head or can_follow(recorded.event, state):
                 return replay_entry(cursor, recorded, state)
             if not call_id:
                 break
-            cursor.script.at += 1
-        return execute_step(cursor, cursor.due_in(state), state)
+            cursor.replay_queue.position += 1
+        return execute_step(cursor, cursor.next_step_in(state), state)
 
 
-def replay_entry(cursor: Cursor, said: Entry, state: State) -> Entry | None:
+def replay_entry(cursor: Cursor, recorded_entry: Entry, state: State) -> Entry | None:
     """Repeat the next recorded event; None where a person has to be asked again."""
     # The journal may have been verified since it was read.
-    said = cursor.desk.journal[said.id]
-    told = state if said.parent == cursor.head else state_at(cursor.desk.journal, said.parent)
-    match said.event:
+    recorded_entry = cursor.context.journal[recorded_entry.id]
+    recorded_state = (
+        state
+        if recorded_entry.parent == cursor.head
+        else state_at(cursor.context.journal, recorded_entry.parent)
+    )
+    match recorded_entry.event:
         case Decided(decision="approve" | "edit") as event:
-            return _replay_approval(cursor, said, event, told, state)
-        case Decided(call_id, "answer", arguments=Mapping()) if _put_anew(cursor, said, told):
-            cursor.overtake(call_id)
+            return _replay_approval(cursor, recorded_entry, event, recorded_state, state)
+        case Decided(call_id, "answer", arguments=Mapping()) if _put_anew(
+            cursor, recorded_entry, recorded_state
+        ):
+            cursor.supersede(call_id)
             return execute_step(cursor, step_of(state.calls[call_id]), state)
         case Started(call_id) as event:
-            return _replay_start(cursor, said, event, state.calls[call_id], told, state)
-        case Finished(call_id, by="program", uses=uses) if not same_objects(uses, told, state):
+            return _replay_start(
+                cursor, recorded_entry, event, state.calls[call_id], recorded_state, state
+            )
+        case Finished(call_id, by="program", uses=uses) if not same_objects(
+            uses, recorded_state, state
+        ):
             return execute_step(cursor, step_of(state.calls[call_id]), state)
         case Finished(call_id, by="session") as event:
-            cursor.script.at += 1
-            return _replay_result(cursor, said, event, state.calls[call_id], state)
+            cursor.replay_queue.position += 1
+            return _replay_result(cursor, recorded_entry, event, state.calls[call_id], state)
         case Replied() as reply:
-            cursor.script.at += 1
-            return _replay_reply(cursor, reply, said, told, state)
-    cursor.script.at += 1
-    again = rebind_references(said.event, told, state, cursor.find)
-    return _write_again(cursor, again, said, own=said.own, **said.meta)
+            cursor.replay_queue.position += 1
+            return _replay_reply(cursor, reply, recorded_entry, recorded_state, state)
+    cursor.replay_queue.position += 1
+    event_now = rebind_references(recorded_entry.event, recorded_state, state, cursor.tool_named)
+    return _write_again(
+        cursor, event_now, recorded_entry, verified=recorded_entry.verified, **recorded_entry.meta
+    )
 
 
 def _write_again(
-    cursor: Cursor, event: Event, said: Entry, *, again: bool = True, **meta: Any
+    cursor: Cursor, event: Event, recorded_entry: Entry, *, replayed: bool = True, **meta: Any
 ) -> Entry:
     """Record an event again; where nothing before it changed, it is the recorded entry."""
-    if said.parent == cursor.head and said.own and event == said.event:
-        cursor.head = said.id
-        return said
-    return cursor.write(event, again=again, **meta)
+    if (
+        recorded_entry.parent == cursor.head
+        and recorded_entry.verified
+        and event == recorded_entry.event
+    ):
+        cursor.head = recorded_entry.id
+        return recorded_entry
+    return cursor.write(event, replayed=replayed, **meta)
 
 
-def _replay_reply(cursor: Cursor, reply: Replied, said: Entry, told: State, state: State) -> Entry:
+def _replay_reply(
+    cursor: Cursor, reply: Replied, recorded_entry: Entry, recorded_state: State, state: State
+) -> Entry:
     """Repeat a reply, marked as stale where the results that it was to read otherwise now."""
-    again = rebind_references(reply, told, state, cursor.find)
-    meta = {key: value for key, value in replayed_meta(said).items() if key != "stale"}
-    stale = said.meta.get("stale") or state.stale or results_changed(told, state)
+    event_now = rebind_references(reply, recorded_state, state, cursor.tool_named)
+    meta = {key: value for key, value in replayed_meta(recorded_entry).items() if key != "stale"}
+    stale = (
+        recorded_entry.meta.get("stale") or state.stale or results_changed(recorded_state, state)
+    )
     marked = {"stale": True} if stale else {}
-    return _write_again(cursor, again, said, own=said.own, **meta, **marked)
+    return _write_again(
+        cursor, event_now, recorded_entry, verified=recorded_entry.verified, **meta, **marked
+    )
 
 
 def _replay_approval(
-    cursor: Cursor, said: Entry, event: Decided, told: State, state: State
+    cursor: Cursor, recorded_entry: Entry, event: Decided, recorded_state: State, state: State
 ) -> Entry | None:
     """Repeat a person's approval, which holds for exactly what it was given for; else ask."""
-    again = rebind_references(event, told, state, cursor.find)
-    assert isinstance(again, Decided)
-    call = decided_on(state.calls[event.call_id], again, state, said.own)
+    event_now = rebind_references(event, recorded_state, state, cursor.tool_named)
+    assert isinstance(event_now, Decided)
+    call = decided_on(state.calls[event.call_id], event_now, state, recorded_entry.verified)
     call.demand_keys()
     try:
-        ready, own = cursor.prepared(call, state)
+        ready, of_scheme = cursor.prepared(call, state)
     except CallError as error:
-        cursor.overtake(event.call_id)
+        cursor.supersede(event.call_id)
         return cursor.write(Finished(event.call_id, Failed(str(error))))
-    verdict, why = cursor.verdict(call, ready)
-    holds = _holds(cursor, said, event, ready)
-    if (own or holds or verdict == "approve") and not ready.tool.for_person:
-        cursor.script.at += 1
-        if not (own or holds):
+    verdict, why = cursor.policy_answer(call, ready)
+    holds = _holds(cursor, recorded_entry, event, ready)
+    if (of_scheme or holds or verdict == "approve") and not ready.tool.for_person:
+        cursor.replay_queue.position += 1
+        if not (of_scheme or holds):
             # It stays the approval that was given, for what it was given for: the policy of
             # today starts the call, or nothing does.
-            return _write_again(cursor, again, said, own=said.own, **replayed_meta(said))
-        once = not (own or ready.tool.repeatable or cursor.fresh)
-        meta = replayed_meta(said) if once else said.meta
-        if again.bound != ready.bound:
-            again = replace(again, bound=ready.bound)
-        return cursor.as_before(_write_again(cursor, again, said, **meta), ready, own)
+            return _write_again(
+                cursor,
+                event_now,
+                recorded_entry,
+                verified=recorded_entry.verified,
+                **replayed_meta(recorded_entry),
+            )
+        once = not (of_scheme or ready.tool.repeatable or cursor.fresh)
+        meta = replayed_meta(recorded_entry) if once else recorded_entry.meta
+        if event_now.approval_digest != ready.approval_digest:
+            event_now = replace(event_now, approval_digest=ready.approval_digest)
+        return cursor.keep_prepared(
+            _write_again(cursor, event_now, recorded_entry, **meta), ready, of_scheme
+        )
     if verdict == "reject":
         return _reject(cursor, event.call_id, why)
     return None
 
 
 def _reject(cursor: Cursor, call_id: str, why: str) -> Entry:
-    cursor.overtake(call_id)
+    cursor.supersede(call_id)
     return cursor.write(Decided(call_id, "reject", reason=why), by="policy")
 
 
-def _holds(cursor: Cursor, said: Entry, event: Decided, ready: PreparedCall) -> bool:
+def _holds(cursor: Cursor, recorded_entry: Entry, event: Decided, ready: PreparedCall) -> bool:
     """Return whether a recorded approval still allows what would happen now.
 
     It holds for exactly what it was given for, and for one effect: where the result is no
     longer at hand a person is asked again, unless the tool may be repeated.
     """
-    if ready.bound != event.bound or not said.verified:
+    if ready.approval_digest != event.approval_digest or not recorded_entry.is_effective:
         return False
     end = _recorded_end(cursor, event.call_id)
     if cursor.fresh or ready.tool.repeatable or end is None:
@@ -181,16 +220,26 @@ def _holds(cursor: Cursor, said: Entry, event: Decided, ready: PreparedCall) -> 
     return _is_at_hand(cursor, ready, end)
 
 
-def _put_anew(cursor: Cursor, said: Entry, told: State) -> bool:
+def _put_anew(cursor: Cursor, recorded_entry: Entry, recorded_state: State) -> bool:
     """Return whether a request to a person, as it was put, is another one here."""
-    again = rebind_references(said.event, told, cursor.state, cursor.find)
-    assert isinstance(again, Decided)
-    call = cursor.state.calls[again.call_id]
-    return cursor.as_it_runs(call) != decided_on(call, again, cursor.state, said.own).asked
+    event_now = rebind_references(
+        recorded_entry.event, recorded_state, cursor.state, cursor.tool_named
+    )
+    assert isinstance(event_now, Decided)
+    call = cursor.state.calls[event_now.call_id]
+    return (
+        cursor.arguments_to_run(call)
+        != decided_on(call, event_now, cursor.state, recorded_entry.verified).asked
+    )
 
 
 def _replay_start(
-    cursor: Cursor, said: Entry, event: Started, call: CallRecord, told: State, state: State
+    cursor: Cursor,
+    recorded_entry: Entry,
+    event: Started,
+    call: CallRecord,
+    recorded_state: State,
+    state: State,
 ) -> Entry | None:
     """Start a call as it is recorded, where it is allowed for the same reason; all else runs
     again.
@@ -198,55 +247,55 @@ def _replay_start(
     What never ended is not run for that: a person was asked about it, or will be. What a
     policy allowed once is for the policy of today.
     """
-    by_policy = event.bound != ""
-    recorded = event.bound or told.calls[call.id].bound
-    cut_off = cursor.script.is_cut_off(call.id)
-    allowed = call.bound == recorded
+    by_policy = event.approval_digest != ""
+    recorded = event.approval_digest or recorded_state.calls[call.id].approval_digest
+    cut_off = cursor.replay_queue.has_unknown_outcome(call.id)
+    allowed = call.approval_digest == recorded
     if by_policy:
         try:
-            ready, own = cursor.prepared(call, state)
+            ready, of_scheme = cursor.prepared(call, state)
         except CallError as error:
-            cursor.overtake(call.id)
+            cursor.supersede(call.id)
             return cursor.write(Finished(call.id, Failed(str(error))))
-        verdict, why = ("approve", "") if own else cursor.verdict(call, ready)
+        verdict, why = ("approve", "") if of_scheme else cursor.policy_answer(call, ready)
         if verdict == "reject":
             return _reject(cursor, call.id, why)
         if verdict == "ask" or ready.tool.for_person:
             return None
-        allowed = ready.bound == recorded
+        allowed = ready.approval_digest == recorded
     if allowed and (not cursor.fresh or cut_off):
         ready = cursor.prepared(call, state)[0]
         at_hand = _is_at_hand(cursor, ready, _recorded_end(cursor, call.id))
-        same = ready.bound == recorded
+        same = ready.approval_digest == recorded
         if same and (at_hand or cut_off):
-            cursor.script.at += 1
-            meta = tool_code_note(ready.tool, state, cursor.desk.journal)
+            cursor.replay_queue.position += 1
+            meta = tool_code_note(ready.tool, state, cursor.context.journal)
             started = start_of(call, ready, by_policy)
-            return cursor.as_before(
-                _write_again(cursor, started, said, again=at_hand, **meta), ready
+            return cursor.keep_prepared(
+                _write_again(cursor, started, recorded_entry, replayed=at_hand, **meta), ready
             )
-    cursor.overtake(call.id)
+    cursor.supersede(call.id)
     return run_call(cursor, call, state, from_record=not cursor.fresh)
 
 
 def _replay_result(
-    cursor: Cursor, said: Entry, event: Finished, call: CallRecord, state: State
+    cursor: Cursor, recorded_entry: Entry, event: Finished, call: CallRecord, state: State
 ) -> Entry | None:
     if call.status in ("proposed", "approved"):
         return run_call(cursor, call, state, from_record=not cursor.fresh)
     ready = cursor.prepared(call, state)[0]
-    if _is_at_hand(cursor, ready, (said, event.outcome)):
-        return _write_again(cursor, event, said)
+    if _is_at_hand(cursor, ready, (recorded_entry, event.outcome)):
+        return _write_again(cursor, event, recorded_entry)
     # Its result is not at hand any more. Nothing runs here, since nothing has allowed it.
     return execute_step(cursor, step_of(call), state)
 
 
 def _recorded_end(cursor: Cursor, call_id: str) -> tuple[Entry, Outcome] | None:
     """Return the recorded end of a call as the journal has it now, and its outcome."""
-    end = cursor.script.end_of(call_id)
-    return None if end is None else (cursor.desk.journal[end[0].id], end[1])
+    end = cursor.replay_queue.recorded_end(call_id)
+    return None if end is None else (cursor.context.journal[end[0].id], end[1])
 
 
 def _is_at_hand(cursor: Cursor, ready: PreparedCall, end: tuple[Entry, Outcome] | None) -> bool:
     """Return whether nothing has to run for the recorded outcome of a call."""
-    return end is not None and end[0].own and cursor.desk.memory.has(ready, end[1])
+    return end is not None and end[0].verified and cursor.context.values.has_results(ready, end[1])

@@ -1,6 +1,6 @@
-"""What was recorded, to be said again on another branch, and how it stands to what is there now.
+"""The queue of recorded entries that a cursor replays, and how they fit the state of its branch.
 
-An entry of a script holds where it fits the state; what was decided or run anew is over.
+A recorded entry is skipped if its call was decided on, or run, since.
 """
 
 from __future__ import annotations
@@ -32,40 +32,44 @@ from ..tools.tool import Tool
 
 @dataclass
 class ReplayQueue:
-    """Recorded entries to be said again, and how far that has come."""
+    """Recorded entries to replay, and the position of the next one."""
 
     entries: tuple[Entry, ...] = ()
-    at: int = 0
-    overtaken: set[str] = field(default_factory=set)
-    """The calls that were decided or run anew: what was recorded of them is over."""
-    then: ReplayQueue | None = None
-    """What is said again once these are."""
+    position: int = 0
+    superseded: set[str] = field(default_factory=set)
+    """The calls that were decided on, or run, again: their recorded entries are skipped."""
+    following: ReplayQueue | None = None
+    """The queue that is replayed after this one."""
 
     def next(self, open_calls: Collection[str] = ()) -> Entry | None:
         """Return the next entry that still holds, or that is about one of these calls."""
-        while self.at < len(self.entries):
-            entry = self.entries[self.at]
+        while self.position < len(self.entries):
+            entry = self.entries[self.position]
             call_id = call_id_of(entry.event)
-            if call_id not in self.overtaken or call_id in open_calls:
+            if call_id not in self.superseded or call_id in open_calls:
                 return entry
-            self.at += 1
-        if (rest := self.then) is None:
+            self.position += 1
+        if (following := self.following) is None:
             return None
-        self.entries, self.at, self.then = rest.entries, rest.at, rest.then
-        self.overtaken |= rest.overtaken
+        self.entries, self.position, self.following = (
+            following.entries,
+            following.position,
+            following.following,
+        )
+        self.superseded |= following.superseded
         return self.next(open_calls)
 
-    def end_of(self, call_id: str) -> tuple[Entry, Outcome] | None:
-        """Return what a call is about to come to, and the entry that says so."""
-        for index in range(self.at, len(self.entries)):
+    def recorded_end(self, call_id: str) -> tuple[Entry, Outcome] | None:
+        """Return the recorded end of a call that is still to come, and its outcome."""
+        for index in range(self.position, len(self.entries)):
             match (entry := self.entries[index]).event:
-                case Finished(each, outcome) if each == call_id:
+                case Finished(finished_id, outcome) if finished_id == call_id:
                     return entry, outcome
         return None
 
-    def is_cut_off(self, call_id: str) -> bool:
+    def has_unknown_outcome(self, call_id: str) -> bool:
         """Return whether a call that starts here never ended: its outcome was unknown."""
-        behind = (entry.event for entry in self.entries[self.at + 1 :])
+        behind = (entry.event for entry in self.entries[self.position + 1 :])
         after = next((event for event in behind if call_id_of(event) == call_id), None)
         return not isinstance(after, Finished)
 
@@ -81,11 +85,11 @@ def call_id_of(event: Event) -> str:
 def can_follow(event: Event, state: State) -> bool:
     """Return whether an event may follow in a state."""
     match event:
-        case Decided(call_id, bound=bound):
-            known = state.calls.get(call_id)
-            return call_id in state.open and not (known is not None and known.allows(bound))
-        case Started(call_id, bound=bound):
-            by_policy = bound != ""
+        case Decided(call_id, approval_digest=approval_digest):
+            call = state.calls.get(call_id)
+            return call_id in state.open and not (call is not None and call.allows(approval_digest))
+        case Started(call_id, approval_digest=approval_digest):
+            by_policy = approval_digest != ""
             return call_id in state.open and (
                 by_policy or state.calls[call_id].status == "approved"
             )
@@ -94,20 +98,26 @@ def can_follow(event: Event, state: State) -> bool:
     return not state.open
 
 
-def same_objects(uses: Uses, told: State, now: State) -> bool:
+def same_objects(uses: Uses, recorded_state: State, now: State) -> bool:
     """Return whether the objects that a call names are now what they were when it ran."""
-    return all(told.made(producer) == now.made(producer) for producer in uses.values())
+    return all(
+        recorded_state.object_made_by(producer) == now.object_made_by(producer)
+        for producer in uses.values()
+    )
 
 
-def results_changed(told: State, now: State) -> bool:
-    """Return whether the last results read otherwise now than where they were recorded.
+def results_changed(recorded_state: State, now: State) -> bool:
+    """Return whether the last results differ from the recorded ones.
 
-    What the model said to them may be stale: it read a number or an error, and carried it on.
+    The recorded reply may be stale then: the model read a number or an error, and used it.
     """
-    if told is now:
+    if recorded_state is now:
         return False
-    ids = [each for each in told.latest if each in now.calls]
-    return any(_read(told.calls[each]) != _read(now.calls[each]) for each in ids)
+    ids = [finished_id for finished_id in recorded_state.latest if finished_id in now.calls]
+    return any(
+        _read(recorded_state.calls[finished_id]) != _read(now.calls[finished_id])
+        for finished_id in ids
+    )
 
 
 def _read(call: CallRecord) -> object:
@@ -123,24 +133,28 @@ def _read(call: CallRecord) -> object:
 FindObject = Callable[[str], Tool | None]
 
 
-def rebind_references(event: Event, told: State, now: State, find: FindObject) -> Event:
-    """Return an event of a branch that came to `told`, as it reads at `now`."""
-    if told is now:
+def rebind_references(event: Event, recorded_state: State, now: State, find: FindObject) -> Event:
+    """Return a recorded event with the names that its objects have in `now`."""
+    if recorded_state is now:
         return event
     match event:
         case Replied(calls=calls) if calls:
-            again = tuple(_call(call, told, now, find(call.tool)) for call in calls)
+            calls_now = tuple(_call(call, recorded_state, now, find(call.tool)) for call in calls)
             # What the provider sent no longer fits where a name has changed.
-            return event if again == calls else replace(event, calls=again, raw=None)
+            return event if calls_now == calls else replace(event, calls=calls_now, raw=None)
         case Decided(call_id, arguments=Mapping() as arguments, missing=before):
-            tool = find(told.calls[call_id].tool) if call_id in told.calls else None
-            arguments, missing = _arguments(arguments, before, told, now, tool)
+            tool = (
+                find(recorded_state.calls[call_id].tool)
+                if call_id in recorded_state.calls
+                else None
+            )
+            arguments, missing = _arguments(arguments, before, recorded_state, now, tool)
             return replace(event, arguments=arguments, missing=missing)
     return event
 
 
-def _call(call: Call, told: State, now: State, tool: Tool | None) -> Call:
-    arguments, missing = _arguments(call.arguments, call.missing, told, now, tool)
+def _call(call: Call, recorded_state: State, now: State, tool: Tool | None) -> Call:
+    arguments, missing = _arguments(call.arguments, call.missing, recorded_state, now, tool)
     if arguments == call.arguments and missing == call.missing:
         return call
     return replace(call, arguments=arguments, missing=missing)
@@ -148,26 +162,30 @@ def _call(call: Call, told: State, now: State, tool: Tool | None) -> Call:
 
 def _arguments(
     arguments: Mapping[str, Any],
-    before: tuple[Missing, ...],
-    told: State,
+    missing_before: tuple[Missing, ...],
+    recorded_state: State,
     now: State,
     tool: Tool | None,
 ) -> tuple[Mapping[str, Any], tuple[Missing, ...]]:
     """Return arguments with the names that objects have now, and what of them is missing."""
     if tool is None:
-        return arguments, before
-    absent = {each.path: each.producer for each in before}
+        return arguments, missing_before
+    missing_producers = {finished_id.path: finished_id.producer for finished_id in missing_before}
     missing: list[Missing] = []
 
     def again(path: Path, name: str) -> str:
-        known = told.objects.get(name) if path not in absent else None
-        producer = known.producer if known is not None else absent.get(path)
+        recorded_object = (
+            recorded_state.objects.get(name) if path not in missing_producers else None
+        )
+        producer = (
+            recorded_object.producer if recorded_object is not None else missing_producers.get(path)
+        )
         if producer is None and name not in now.objects:
             return name
-        found = None if producer is None else now.by_producer.get(producer)
-        if found is None:
+        name_now = None if producer is None else now.by_producer.get(producer)
+        if name_now is None:
             missing.append(Missing(path, producer or UNSAID))
-        return found or name
+        return name_now or name
 
     renamed: Mapping[str, Any] = walk_paths(tool.parameters, dict(arguments), again)
     return renamed, tuple(missing)

@@ -1,7 +1,7 @@
-"""What a session remembers: the values of its objects, and what calls came to before.
+"""The values of a session's objects, and cached results of its calls.
 
-Values live here and nowhere else. Beyond the kernel's life they are on a shelf, of which
-only that is taken which this machine's own entries name.
+Values that must outlive the kernel are in a value store. Only the values that verified entries
+name are read from there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..tools.value_copies import private
 from ..tools.value_digests import content_digest
 
 UNTOLD = "not reproducible"
-"""Of an object whose content nobody can tell: another one may pass for it."""
+"""Note on an object whose content has no digest, so another one may be taken for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class PreparedCall:
     call_id: str
     arguments: Mapping[str, Any]
     uses: Uses
-    bound: str
-    before: str = ""
+    approval_digest: str
+    instance_digest: str = ""
     """For a stateful instance: what it is before the call, by digest."""
     variables: Mapping[str, Any] = field(default_factory=dict)
     """The session variables that it reads."""
@@ -75,60 +75,64 @@ class ValueStore(Protocol):
 
 @dataclass
 class SessionValues:
-    """The values of a session's objects, and what calls came to before."""
+    """The values of a session's objects, and cached results of its calls."""
 
     journal: Journal
     kinds: Kinds
-    values: dict[str, Any] = field(default_factory=dict)
+    by_digest: dict[str, Any] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     previews: dict[str, Any] = field(default_factory=dict)
     """Pictures of the values, kept by those who draw them."""
     instances: dict[str, str] = field(default_factory=dict)
     """The stateful instances as they were given, by digest."""
-    shelf: ValueStore | None = None
-    """Where values are kept that are dear, or that must not be made a second time."""
-    _known: dict[tuple[str, str], Outcome] = field(default_factory=dict)
-    _ours: set[str] = field(default_factory=set)
-    """The values that came of what this machine did: only these are looked for on the shelf."""
+    value_store: ValueStore | None = None
+    """Keeps results that are expensive, or that must not be computed twice."""
+    _cached: dict[tuple[str, str], Outcome] = field(default_factory=dict)
+    _verified_digests: set[str] = field(default_factory=set)
+    """The values that verified entries name: only these are read from the value store."""
     _read: int = 0
 
-    def share(self, other: SessionValues) -> None:
-        """Know from now on what another memory of the same session knows, and the other way."""
+    def share_with(self, other: SessionValues) -> None:
+        """Share all values with those of another kernel of the same session, both ways."""
         for mine, theirs in (
-            (self.values, other.values),
+            (self.by_digest, other.by_digest),
             (self.notes, other.notes),
             (self.previews, other.previews),
         ):
             theirs.update(mine)
-        self.values, self.notes, self.previews = other.values, other.notes, other.previews
+        self.by_digest, self.notes, self.previews = other.by_digest, other.notes, other.previews
 
-    def keep(self, name: str, value: Any, description: str = "") -> Made:
-        """Take in an object from outside; its digest is its content's."""
+    def add_input(self, name: str, value: Any, description: str = "") -> Made:
+        """Store an input, and return its object; its digest is that of its content."""
         kind = kind_of(value, self.kinds) or type(value).__name__
         content = content_digest(value)
-        given = digest("input", name, kind, content)
-        made = Made(kind, given, content, description, Producer(input=name))
-        self.hold(made, value)
+        input_digest = digest("input", name, kind, content)
+        made = Made(kind, input_digest, content, description, Producer(input=name))
+        self.store(made, value)
         return made
 
-    def keep_instance(self, name: str, subject: Any) -> str:
-        """Take in a stateful instance as it is now; return the digest of that."""
+    def add_instance(self, name: str, subject: Any) -> str:
+        """Store a copy of a stateful instance; return the digest of its state."""
         # With the name as version 1 of the journal had it, so that an older session is found.
-        given = digest("instance", f"({name})", content_digest(subject))
-        self.values[given] = private(subject)[0]
-        self.instances[name] = given
-        return given
+        input_digest = digest("instance", f"({name})", content_digest(subject))
+        self.by_digest[input_digest] = private(subject)[0]
+        self.instances[name] = input_digest
+        return input_digest
 
-    def before(self, name: str, state: State) -> str:
-        """Return what an instance is now, by digest. Raises Absent where it is not at hand."""
-        last = state.instances.get(name)
-        given = dict(state.opened.instances).get(name) or self.instances.get(name, "")
-        now = instance_version(last, state.calls[last].bound) if last else given
-        if self.holds(now):
-            return now
-        if last:
+    def instance_digest(self, name: str, state: State) -> str:
+        """Return the digest of the current state of an instance. Raises Absent."""
+        last_call = state.instances.get(name)
+        input_digest = dict(state.opened.instances).get(name) or self.instances.get(name, "")
+        current = (
+            instance_version(last_call, state.calls[last_call].approval_digest)
+            if last_call
+            else input_digest
+        )
+        if self.has_value(current):
+            return current
+        if last_call:
             raise Absent(
-                f"what {name} was after {last} is not in this kernel; "
+                f"what {name} was after {last_call} is not in this kernel; "
                 "session.replay().run() makes it again"
             )
         raise Absent(
@@ -136,21 +140,21 @@ class SessionValues:
             "toolbox that holds it so"
         )
 
-    def hold(self, made: Made, value: Any) -> None:
-        """Keep the value of an object: a copy of ours, since whoever made it may go on."""
-        self.values[made.digest], copied = private(value)
-        said = ["" if made.content else UNTOLD]
-        said += ["" if copied else "can't be copied: passed as it is"]
-        self.notes[made.digest] = "; ".join(part for part in said if part)
+    def store(self, made: Made, value: Any) -> None:
+        """Store a private copy of an object's value: its maker may still change it."""
+        self.by_digest[made.digest], copied = private(value)
+        notes = ["" if made.content else UNTOLD]
+        notes += ["" if copied else "can't be copied: passed as it is"]
+        self.notes[made.digest] = "; ".join(part for part in notes if part)
 
     def note(self, made: Made) -> str:
-        """Return what a person is to know of an object: not reproducible, not copied."""
+        """Return warnings about an object: not reproducible, not copied."""
         return self.notes.get(made.digest, "" if made.content else UNTOLD)
 
     def value(self, made: Made) -> Any:
-        """Return an object's value. Raises Absent where it is not at hand."""
-        if self.holds(made.digest, made.content):
-            return self.values[made.digest]
+        """Return an object's value. Raises Absent if it is not available."""
+        if self.has_value(made.digest, made.content):
+            return self.by_digest[made.digest]
         if name := made.producer.input:
             raise Absent(
                 f"the input {name!r} is not here with the content that it had; "
@@ -161,68 +165,72 @@ class SessionValues:
             "session.replay().run() makes it again"
         )
 
-    def holds(self, name: str, content: str = "") -> bool:
-        """Return whether a value is at hand: here, or on the shelf with the same content."""
-        if name in self.values:
+    def has_value(self, name: str, content: str = "") -> bool:
+        """Return whether a value is available, here or in the value store with the same content."""
+        if name in self.by_digest:
             return True
-        found = self._found(name)
-        if found is MISSING or (content and content_digest(found) != content):
+        value = self._load(name)
+        if value is MISSING or (content and content_digest(value) != content):
             return False
-        self.values[name] = found
+        self.by_digest[name] = value
         return True
 
-    def _found(self, name: str) -> Any:
-        """What another machine's journal names is never looked for here."""
-        if self.shelf is None:
+    def _load(self, name: str) -> Any:
+        """Return a stored value; MISSING if there is none, or no verified entry names it."""
+        if self.value_store is None:
             return MISSING
         self._catch_up()
-        return self.shelf.find(name) if name in self._ours else MISSING
+        return self.value_store.find(name) if name in self._verified_digests else MISSING
 
-    def has(self, ready: PreparedCall, outcome: Outcome) -> bool:
-        """Return whether all that a call came to is at hand."""
-        return all(self.holds(name, content) for name, content in _results(ready, outcome))
+    def has_results(self, ready: PreparedCall, outcome: Outcome) -> bool:
+        """Return whether all objects of an outcome are available."""
+        return all(self.has_value(name, content) for name, content in _results(ready, outcome))
 
     def is_unverified(self, ready: PreparedCall) -> bool:
-        """Return whether what a call came to is stored, and cannot be verified with today's key."""
-        outcome = self._known.get((ready.call_id, ready.bound))
-        if outcome is None or self.shelf is None:
+        """Return whether a result is stored, but cannot be verified with the current key."""
+        outcome = self._cached.get((ready.call_id, ready.approval_digest))
+        if outcome is None or self.value_store is None:
             return False
         names = [
-            name for name, content in _results(ready, outcome) if not self.holds(name, content)
+            name for name, content in _results(ready, outcome) if not self.has_value(name, content)
         ]
-        return any(map(self.shelf.is_named, names))
+        return any(map(self.value_store.is_named, names))
 
-    def shelve(self, ready: PreparedCall, outcome: Outcome) -> tuple[str, ...]:
-        """Keep what a call came to beyond this kernel's life; return what is not kept, and why."""
-        return self.put(name for name, _ in _results(ready, outcome))
+    def save_results(self, ready: PreparedCall, outcome: Outcome) -> tuple[str, ...]:
+        """Put the results of a call into the value store; return why some are not stored."""
+        return self.save(name for name, _ in _results(ready, outcome))
 
-    def put(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Keep values beyond this kernel's life; return why some are not kept."""
-        if self.shelf is None:
+    def save(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Put values into the value store; return why some are not stored."""
+        if self.value_store is None:
             return ()
-        said = [self.shelf.put(name, self.values[name]) for name in names if name in self.values]
+        notes = [
+            self.value_store.put(name, self.by_digest[name])
+            for name in names
+            if name in self.by_digest
+        ]
         return tuple(
-            f"gone when the kernel ends: {why}" for why in dict.fromkeys(filter(None, said))
+            f"gone when the kernel ends: {why}" for why in dict.fromkeys(filter(None, notes))
         )
 
-    def known(self, ready: PreparedCall) -> Outcome | None:
-        """Return what this very call came to before, on whatever branch."""
+    def cached_outcome(self, ready: PreparedCall) -> Outcome | None:
+        """Return the cached outcome of exactly this call, on any branch; None without one."""
         self._catch_up()
-        outcome = self._known.get((ready.call_id, ready.bound))
-        return outcome if outcome is not None and self.has(ready, outcome) else None
+        outcome = self._cached.get((ready.call_id, ready.approval_digest))
+        return outcome if outcome is not None and self.has_results(ready, outcome) else None
 
     def _catch_up(self) -> None:
-        """Read what this machine has done since the last time."""
+        """Read the entries that were added since the last time."""
         for entry in self.journal.since(self._read):
             match entry.event:
-                case Finished(call_id, outcome) if entry.own:
+                case Finished(call_id, outcome) if entry.verified:
                     call = recorded_call(self.journal, entry.id, call_id)
-                    self._ours.update(result_digests(outcome, call_id, call))
+                    self._verified_digests.update(result_digests(outcome, call_id, call))
                     if call.started:
-                        self._known[call_id, call.bound] = outcome
-                case Decided(call_id, "answer", result=result) if entry.own:
+                        self._cached[call_id, call.approval_digest] = outcome
+                case Decided(call_id, "answer", result=result) if entry.verified:
                     call = recorded_call(self.journal, entry.id, call_id)
-                    self._ours.update(result_digests(result, call_id, call))
+                    self._verified_digests.update(result_digests(result, call_id, call))
             # Last, so that an entry at which an interrupt came is read again.
             self._read += 1
 
@@ -231,7 +239,7 @@ def _results(ready: PreparedCall, outcome: Outcome) -> list[tuple[str, str]]:
     """Return the digests, and contents, of all that a call made or changed."""
     made = [(each.digest, each.content) for each in objects_of(outcome)]
     if ready.tool.instance and not isinstance(outcome, (Failed, Interrupted)):
-        made.append((instance_version(ready.call_id, ready.bound), ""))
+        made.append((instance_version(ready.call_id, ready.approval_digest), ""))
     return made
 
 
@@ -239,7 +247,7 @@ def result_digests(outcome: Outcome | None, call_id: str, call: RecordedCall) ->
     """Return the digests of all that a call made or changed, as it is recorded."""
     made = [each.digest for each in objects_of(outcome)]
     if call.stateful:
-        made.append(instance_version(call_id, call.bound))
+        made.append(instance_version(call_id, call.approval_digest))
     return tuple(made)
 
 

@@ -1,7 +1,7 @@
-"""One question beside the session's own work, in the same conversation: `transform`, `query`.
+"""`transform` and `query`: one question beside the session's main work, in the same conversation.
 
-It is opened with one output of its own, asked and run; then the session's own outputs hold
-again, as they were. Where a call waits for a person it is left open, and `run` goes on.
+The question opens with one output of its own. After the answer the session's own outputs hold
+again. If a call waits for a person, the question stays open, and `run` continues it.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
     a truth goes to the model as it is. Raises UsageError for other plain data, Unfinished
     where nothing was saved.
     """
-    made = _object(cursor, obj)
-    kind = made[1].kind if made else SCALAR_TYPES.get(type(obj), "")
+    named = _object(cursor, obj)
+    kind = named[1].kind if named else SCALAR_TYPES.get(type(obj), "")
     if not kind:
         raise UsageError(
             f"a {type(obj).__name__} is plain data here, with no type that a result could be "
             "checked by; name its class in the toolbox, such as Toolbox(Book)"
         )
-    hand = f"Hand the {kind} that comes of it over with save(result=...)."
+    how_to_save = f"Hand the {kind} that comes of it over with save(result=...)."
     output = Output(kind, "What came of it.")
-    return _answered(cursor, _Question(instruction, "Do this to", obj, made, hand, output))
+    return _answered(cursor, _Question(instruction, "Do this to", obj, named, how_to_save, output))
 
 
 def query(cursor: Cursor, obj: Any, question: str, returns: Any = str) -> Any:
@@ -62,9 +62,9 @@ def query(cursor: Cursor, obj: Any, question: str, returns: Any = str) -> Any:
             f"a question is answered by a {', '.join(SCALAR_TYPES.values())}, not {returns!r:.60}; "
             "transform makes objects"
         )
-    hand = f"Hand the answer over with save(result=...); its type is {kind}."
-    output, made = Output(kind, "The answer."), _object(cursor, obj)
-    return _answered(cursor, _Question(question, "This is about", obj, made, hand, output))
+    how_to_save = f"Hand the answer over with save(result=...); its type is {kind}."
+    output, named = Output(kind, "The answer."), _object(cursor, obj)
+    return _answered(cursor, _Question(question, "This is about", obj, named, how_to_save, output))
 
 
 _Named = tuple[str, Made]
@@ -87,15 +87,15 @@ def _answered(cursor: Cursor, asked: _Question) -> Any:
     all_answered(cursor)
     if not asked.words.strip():
         raise UsageError("the instruction is empty; say what is to be done, or answered")
-    if SAVE in cursor.desk.toolbox:
+    if SAVE in cursor.context.toolbox:
         raise UsageError(
             f"a tool of yours is named {SAVE!r}, by which the result is handed over; "
             "rename it with @tool(name=...)"
         )
     _step_aside(cursor, asked)
     text = f"{asked.words}\n\n{asked.about} {_shown(cursor, asked)}. {asked.hand}"
-    cursor.write(Asked(well_formed(text)), at=cursor.desk.clock())
-    cursor.script = ReplayQueue()
+    cursor.write(Asked(well_formed(text)), at=cursor.context.clock())
+    cursor.replay_queue = ReplayQueue()
     while advance(cursor) is not None:
         pass
     return _result(cursor)
@@ -108,17 +108,17 @@ def _own(state: State) -> Opened:
 
 
 def _step_aside(cursor: Cursor, asked: _Question) -> None:
-    own = _own(cursor.state)
+    opened = _own(cursor.state)
     new = (asked.made,) if asked.made and asked.made[0] else ()
-    inputs, wanted = (*own.inputs, *new), {RESULT: asked.output}
-    cursor.write(replace(own, inputs=inputs, outputs=wanted, aside=True))
+    inputs, wanted = (*opened.inputs, *new), {RESULT: asked.output}
+    cursor.write(replace(opened, inputs=inputs, outputs=wanted, aside=True))
 
 
 def _shown(cursor: Cursor, asked: _Question) -> str:
     """The model knows an object by its name and its tools; plain data has neither."""
     if asked.made:
         return cursor.state.name_of(asked.made[1])
-    data = cursor.desk.hide(plain_data(asked.given))
+    data = cursor.context.hide(plain_data(asked.given))
     return f"this {type(asked.given).__name__}: {readable_json(data)}"
 
 
@@ -128,7 +128,7 @@ def _result(cursor: Cursor) -> Any:
     if state.open:
         calls = [f"{call.id} ({call.tool})" for call in waiting_calls(cursor)] or list(state.open)
         raise Unfinished(f"no result without you, for these wait: {', '.join(calls)}; {_GO_ON}")
-    if isinstance(cursor.due, AskModel) and not cursor.spent:
+    if isinstance(cursor.next_step, AskModel) and not cursor.turn_limit_reached:
         raise Unfinished(f"the model has not answered yet; {_GO_ON}")
     saved, kind = output_values(cursor), state.opened.outputs[RESULT].kind
     cursor.write(_own(state))
@@ -146,7 +146,7 @@ def _object(cursor: Cursor, obj: Any) -> _Named | None:
 
     A value that an object has already is that object.
     """
-    state, kinds = cursor.state, cursor.desk.memory.kinds
+    state, kinds = cursor.state, cursor.context.values.kinds
     if isinstance(obj, str) and NAME.fullmatch(obj):
         kind = kind_in(obj)
         if kind in state.newest or kind in kinds.values():
@@ -155,17 +155,17 @@ def _object(cursor: Cursor, obj: Any) -> _Named | None:
     if kind_given is None:
         return None
     content = content_digest(obj)
-    known = state.contents.get((kind_given, content)) if content else None
-    if known is not None:
-        return "", state.objects[known]
+    existing = state.contents.get((kind_given, content)) if content else None
+    if existing is not None:
+        return "", state.objects[existing]
     name = _unused(cursor, kind_given.lower(), content)
-    return name, cursor.desk.memory.keep(name, obj)
+    return name, cursor.context.values.add_input(name, obj)
 
 
 def _unused(cursor: Cursor, word: str, content: str) -> str:
     """Return a name for an input; what no content tells apart is new on all branches."""
-    events = (entry.event for entry in cursor.desk.journal) if not content else ()
+    events = (entry.event for entry in cursor.context.journal) if not content else ()
     taken = {name for e in events if isinstance(e, Opened) for name, _ in e.inputs}
     names = (word if number == 1 else f"{word}_{number}" for number in count(1))
-    known = cursor.state.by_producer
-    return next(n for n in names if Producer(input=n) not in known and n not in taken)
+    existing = cursor.state.by_producer
+    return next(n for n in names if Producer(input=n) not in existing and n not in taken)

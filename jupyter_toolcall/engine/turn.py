@@ -34,7 +34,7 @@ def execute_step(cursor: Cursor, step: Step, state: State) -> Entry | None:
         case RunCall(call):
             return run_call(cursor, call, state)
         case Remind(text):
-            return cursor.write(Asked(text, "session"), at=cursor.desk.clock())
+            return cursor.write(Asked(text, "session"), at=cursor.context.clock())
         case Clarify(call) if (ready := recovery.can_repeat(cursor, call, state)) is not None:
             return start_call(cursor, call, ready, state, by_policy=True)
     return None
@@ -48,17 +48,17 @@ def ask_model(cursor: Cursor, state: State) -> Entry | None:
 
     Raises ModelError, and MissingSecret where the request holds one that is not set.
     """
-    if cursor.spent:
+    if cursor.turn_limit_reached:
         return None
-    desk, request = cursor.desk, cursor.request_in(state)
-    began = desk.clock()
-    model = str(getattr(desk.model, "name", ""))
-    with _hooked([hook.around_request(model) for hook in desk.hooks]) as note:
+    context, request = cursor.context, cursor.request_in(state)
+    began = context.clock()
+    model = str(getattr(context.model, "name", ""))
+    with _hooked([hook.around_request(model) for hook in context.hooks]) as note:
         reply = request_reply(cursor, request)
         note(reply)
     if reply is None:
         return None
-    meta: dict[str, Any] = {"at": began, "ms": milliseconds(began, desk.clock())}
+    meta: dict[str, Any] = {"at": began, "ms": milliseconds(began, context.clock())}
     if reply.attempts:
         meta["attempts"] = [[attempt.said, attempt.waited] for attempt in reply.attempts]
     return _record_reply(cursor, reply, request, state, meta)
@@ -66,11 +66,11 @@ def ask_model(cursor: Cursor, state: State) -> Entry | None:
 
 def request_reply(cursor: Cursor, request: Request) -> Reply | None:
     """Return what the model replies to a request, as it came; nothing is recorded."""
-    if cursor.desk.model is None:
+    if cursor.context.model is None:
         raise UsageError("this session has no model; give one, such as model=Scripted([...])")
-    secrets = cursor.desk.secrets
+    secrets = cursor.context.secrets
     try:
-        reply = interruptible(cursor.desk.model, with_secret_values(request, secrets))
+        reply = interruptible(cursor.context.model, with_secret_values(request, secrets))
     except ModelError as error:
         # A provider may quote what it was sent.
         error.args = secrets.hide(error.args)
@@ -88,21 +88,21 @@ def record_reply(cursor: Cursor, reply: Reply, request: Request, **meta: Any) ->
 def _record_reply(
     cursor: Cursor, reply: Reply, request: Request, state: State, meta: Mapping[str, Any]
 ) -> Entry:
-    desk = cursor.desk
+    context = cursor.context
     try:
         offered = _new_definitions(cursor, request, state)
-        read = desk.scheme.read(reply, state, desk.toolbox)
-        event = recorded_reply(read, state, offered, request.news, desk.hide)
+        read = context.scheme.read(reply, state, context.toolbox)
+        event = recorded_reply(read, state, offered, request.news, context.hide)
         entry = cursor.write(event, **meta)
     except (TypeError, ValueError) as error:
         raise ModelError(f"the model's reply cannot be written down: {error}") from error
-    cursor.heard = entry.id
+    cursor.latest_reply = entry.id
     return entry
 
 
 def _new_definitions(cursor: Cursor, request: Request, state: State) -> Mapping[str, str]:
     """Keep what is sent for the first time, so that every request can be shown later."""
-    journal, hide = cursor.desk.journal, cursor.desk.hide
+    journal, hide = cursor.context.journal, cursor.context.hide
 
     def is_new(tool: Tool) -> bool:
         # A tool that takes other arguments is another one, such as `save` with other outputs.
@@ -126,21 +126,21 @@ def run_call(
     person has to decide. Raises MissingSecret.
     """
     try:
-        ready, own = cursor.prepared(call, state)
+        ready, of_scheme = cursor.prepared(call, state)
     except CallError as error:
         return cursor.write(Finished(call.id, Failed(str(error))))
     if cursor.allows(call, ready):
         return start_call(cursor, call, ready, state, from_record=from_record)
-    if own:
+    if of_scheme:
         # A call of the scheme's own waits for nobody.
         if call.decided is None and ready.arguments == call.asked:
             return cursor.write(Finished(call.id, Data(ready.tool.function(**ready.arguments))))
         return start_call(cursor, call, ready, state, by_policy=True, from_record=from_record)
-    verdict, why = cursor.verdict(call, ready)
+    verdict, why = cursor.policy_answer(call, ready)
     match verdict:
         case "approve" if not ready.tool.for_person:
-            known = from_record or recovery.is_answered_by_record(cursor, call, ready)
-            return start_call(cursor, call, ready, state, by_policy=True, from_record=known)
+            from_journal = from_record or recovery.is_answered_by_record(cursor, call, ready)
+            return start_call(cursor, call, ready, state, by_policy=True, from_record=from_journal)
         case "reject":
             return cursor.write(Decided(call.id, "reject", reason=why), by="policy")
     return None
@@ -158,12 +158,12 @@ def start_call(
     """Record that a call starts, run it, and record its result."""
     if by_policy:
         call.demand_keys()
-    outcome = cursor.desk.memory.known(ready) if from_record else None
+    outcome = cursor.context.values.cached_outcome(ready) if from_record else None
     if outcome is None:
         demand_secrets(ready)
-    cursor.words.discard(call.id)
+    cursor.reapproved.discard(call.id)
     event = start_of(call, ready, by_policy)
-    cursor.write(event, **tool_code_note(ready.tool, state, cursor.desk.journal))
+    cursor.write(event, **tool_code_note(ready.tool, state, cursor.context.journal))
     if outcome is not None:
         return cursor.write(Finished(call.id, outcome))
     return execute(cursor, ready, state)
@@ -173,7 +173,7 @@ def start_of(call: CallRecord, ready: PreparedCall, by_policy: bool = False) -> 
     """Return the event of a call that starts: its arguments, where they are not what was asked,
     and its approval digest, where the policy approves it."""
     arguments = None if ready.arguments == call.asked else ready.arguments
-    tool, bound = ready.tool, ready.bound if by_policy else ""
+    tool, bound = ready.tool, ready.approval_digest if by_policy else ""
     return Started(
         call.id, arguments, ready.uses, tool.instance, ready.previous, ready.setters, bound
     )
@@ -187,11 +187,11 @@ def demand_secrets(ready: PreparedCall) -> None:
 
 def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
     """Run a call that has started. Raises KeyboardInterrupt once its result is recorded."""
-    desk, cursor.running = cursor.desk, ready.call_id
+    context, cursor.running = cursor.context, ready.call_id
     try:
         try:
-            with _hooked([hook.around_execution(ready) for hook in desk.hooks]) as note:
-                ran = execute_call(ready, state, desk.memory, desk.clock)
+            with _hooked([hook.around_execution(ready) for hook in context.hooks]) as note:
+                ran = execute_call(ready, state, context.values, context.clock)
                 note(ran.outcome)
         except KeyboardInterrupt:
             # A second one came while the end of the tool was read: what it did is not known.

@@ -1,4 +1,4 @@
-"""The first place in which what happened now is not what was recorded, in words."""
+"""Verification: a branch runs again on a copy, and its entries are compared."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from .replay_queue import call_id_of
 from .session_values import SessionValues
 
 
-def first_difference(was: Any, now: Any, place: str = "") -> str:
-    """Return the first place in which two pieces of data differ, and what stands there."""
+def first_difference(was: Any, now: Any, path: str = "") -> str:
+    """Return the path of the first difference of two pieces of data, and both values."""
     match was, now:
         case {"type": one}, {"type": other} if one != other:
-            return f"{place or 'it'} was {_whole(was)}, and is {_whole(now)}"
+            return f"{path or 'it'} was {_whole(was)}, and is {_whole(now)}"
         case dict(), dict():
             keys = [key for key in (*was, *now) if was.get(key) != now.get(key)]
             key = keys[0] if keys else ""
-            return first_difference(was.get(key), now.get(key), f"{place}.{key}".strip("."))
+            return first_difference(was.get(key), now.get(key), f"{path}.{key}".strip("."))
         case list(), list() if len(was) == len(now):
             differ = (n for n in range(len(was)) if was[n] != now[n])
             index = next(differ, 0)
-            return first_difference(was[index], now[index], f"{place}.{index}".strip("."))
+            return first_difference(was[index], now[index], f"{path}.{index}".strip("."))
     return (
-        f"{place or 'it'} was {visible_text(repr(was), 120)}, and is {visible_text(repr(now), 120)}"
+        f"{path or 'it'} was {visible_text(repr(was), 120)}, and is {visible_text(repr(now), 120)}"
     )
 
 
@@ -53,7 +53,7 @@ class Verification:
 
     calls: int
     divergence: str = ""
-    """The first place in which it came out otherwise."""
+    """The first difference; "" if there is none."""
 
     def __bool__(self) -> bool:
         return not self.divergence
@@ -64,38 +64,40 @@ class Verification:
 
 
 def verify_cursor(cursor: Cursor) -> Verification:
-    """Run all calls of a branch anew on a copy of it, and return the first divergence.
+    """Run all calls of a branch again on a copy of it, and return the first divergence.
 
     What was approved for this branch is approved for that; tools run for real.
     """
-    path = cursor.desk.journal.path(cursor.head)
-    again = replay_cursor(Cursor(_copy(cursor.desk, path), cursor.head), None, fresh=True)
+    path = cursor.context.journal.path(cursor.head)
+    replayed = replay_cursor(Cursor(_copy(cursor.context, path), cursor.head), None, fresh=True)
     calls = len(cursor.state.order)
     try:
-        while again.script.next(again.state.open) and advance(again) is not None:
+        while replayed.replay_queue.next(replayed.state.open) and advance(replayed) is not None:
             pass
     except Absent as error:
         return Verification(calls, str(error))
-    return Verification(calls, _first(path, again.desk.journal.path(again.head), cursor))
+    return Verification(calls, _first(path, replayed.context.journal.path(replayed.head), cursor))
 
 
-def _copy(desk: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
-    """Return a desk of its own, with a journal of this branch alone, and what it began with."""
+def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
+    """Return a new context: a journal of this branch alone, and the values from outside."""
     journal = Journal()
-    journal.texts.update(desk.journal.texts)
+    journal.texts.update(context.journal.texts)
     for entry in path:
-        journal.append(entry.parent, entry.event, entry.meta, entry.own)
-    journal.secrets = desk.secrets
-    memory = SessionValues(journal, desk.memory.kinds, instances=dict(desk.memory.instances))
-    memory.values.update((name, desk.memory.values[name]) for name in _given(desk, path))
-    return replace(desk, journal=journal, memory=memory, model=None)
+        journal.append(entry.parent, entry.event, entry.meta, entry.verified)
+    journal.secrets = context.secrets
+    values = SessionValues(journal, context.values.kinds, instances=dict(context.values.instances))
+    values.by_digest.update(
+        (name, context.values.by_digest[name]) for name in _given(context, path)
+    )
+    return replace(context, journal=journal, values=values, model=None)
 
 
-def _given(desk: SessionContext, path: tuple[Entry, ...]) -> set[str]:
+def _given(context: SessionContext, path: tuple[Entry, ...]) -> set[str]:
     """Return the digests of what came from outside and is at hand: what no tool made."""
-    found = {made.digest for entry in path for made in _outside(entry.event)}
-    found |= {digest for _, digest in state_at(desk.journal, path[0].id).opened.instances}
-    return {digest for digest in found if desk.memory.holds(digest)}
+    digests = {made.digest for entry in path for made in _outside(entry.event)}
+    digests |= {digest for _, digest in state_at(context.journal, path[0].id).opened.instances}
+    return {digest for digest in digests if context.values.has_value(digest)}
 
 
 def _outside(event: Event) -> Iterable[Made]:
@@ -110,9 +112,9 @@ def _outside(event: Event) -> Iterable[Made]:
     return ()
 
 
-def _first(path: tuple[Entry, ...], again: tuple[Entry, ...], cursor: Cursor) -> str:
+def _first(path: tuple[Entry, ...], replayed: tuple[Entry, ...], cursor: Cursor) -> str:
     """Return the first difference of two branches in words, "" for none."""
-    for was, now in zip_longest(path, again):
+    for was, now in zip_longest(path, replayed):
         if was is None or now is None or was.id != now.id:
             return _told(was, now, cursor)
     return ""

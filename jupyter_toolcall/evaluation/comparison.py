@@ -193,7 +193,7 @@ def _shortfall(task: Task, session: Session, max_turns: int) -> str:
     """Return why a session did not solve its task, "" where it did. The check may raise."""
     if session.pending:
         return f"{session.pending[0].tool} waits for a person, and there is none"
-    if isinstance(session.cursor.due, AskModel):
+    if isinstance(session.cursor.next_step, AskModel):
         over = session.state.turns >= max_turns
         return f"it is not through after {max_turns} turns" if over else "the model did not reply"
     missing = [name for name in task.outputs if name not in session.outputs]

@@ -109,7 +109,7 @@ def _inert(data: object) -> str:
 def _about(take: Take) -> list[str]:
     row = next(iter(take.rows.session), SessionRow())
     state = take.cursor.state
-    model = row.model or state.opened.model or str(getattr(take.cursor.desk.model, "name", ""))
+    model = row.model or state.opened.model or str(getattr(take.cursor.context.model, "name", ""))
     calls = len(state.order)
     parts = [f"model {model}" if model else "", f"scheme {state.opened.scheme}"]
     parts += [

@@ -165,14 +165,14 @@ def schema() -> str:
 
 def document(cursor: Cursor, name: str) -> Document:
     """Return one branch of a session."""
-    journal, state = cursor.desk.journal, cursor.state
+    journal, state = cursor.context.journal, cursor.state
     path = journal.path(cursor.head)
     ends = CallEnds(journal).of(path, frozenset())
     by = {getattr(e.event, "call_id", ""): e.meta.get("by", "") for e in path if "by" in e.meta}
     graph = lineage(state)
     return Document(
         session=_session(cursor, name, path),
-        calls=tuple(_call(each, state, ends.get(each.id), by) for each in state.each()),
+        calls=tuple(_call(each, state, ends.get(each.id), by) for each in state.all_calls()),
         objects=tuple(_object(each, state, graph) for each in state.names),
         messages=tuple(_messages(cursor)),
         turns=tuple(_turns(cursor, path)),
@@ -202,7 +202,7 @@ def _session(cursor: Cursor, name: str, path: tuple[Entry, ...]) -> SessionPart:
         name=name,
         head=cursor.head,
         scheme=opened.scheme,
-        model=opened.model or str(getattr(cursor.desk.model, "name", "")),
+        model=opened.model or str(getattr(cursor.context.model, "name", "")),
         system=opened.system,
         prompts=tuple(each.text for each in asked if each.by == "person"),
         text=state.said,
@@ -221,13 +221,15 @@ def _call(call: CallRecord, state: State, end: CallEnd | None, by: Mapping[str, 
         arguments=dict(call.arguments),
         asked=dict(call.proposed),
         decision=call.decision,
-        decided_by="policy" if call.started and call.started.bound else by.get(call.id, ""),
+        decided_by="policy"
+        if call.started and call.started.approval_digest
+        else by.get(call.id, ""),
         reason=call.reason,
         used={argument: name for argument, name in used.items() if name},
         objects=call.objects,
         result=call.data,
         error=call.outcome.message if isinstance(call.outcome, Failed) else "",
-        from_memory=end is not None and end.memory,
+        from_memory=end is not None and end.cached,
         prints=end.prints if end else "",
         ms=float(end.ms) if end else 0,
     )
@@ -249,7 +251,7 @@ def _object(name: str, state: State, graph: Graph) -> ObjectPart:
 
 
 def _messages(cursor: Cursor) -> Iterator[MessagePart]:
-    told = cursor.desk.journal.fold(cursor.head, cursor.desk.tell, NOTHING)
+    told = cursor.context.journal.fold(cursor.head, cursor.context.fold_conversation, NOTHING)
     for message in told.messages:
         yield from _parts(message)
 
@@ -274,6 +276,6 @@ def _parts(message: Message) -> Iterator[MessagePart]:
 def _turns(cursor: Cursor, path: tuple[Entry, ...]) -> Iterator[TurnPart]:
     for entry in path:
         if isinstance(entry.event, Replied):
-            turn = state_at(cursor.desk.journal, entry.id).turns
+            turn = state_at(cursor.context.journal, entry.id).turns
             ms = float(entry.meta.get("ms", 0))
             yield TurnPart(turn, replying_model(cursor, entry), entry.event.usage, ms)

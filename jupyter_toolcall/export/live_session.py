@@ -46,7 +46,7 @@ class Here:
     texts: Texts = field(default_factory=lambda: functools.cache(here))
 
     def is_tool(self, name: str) -> bool:
-        return name in self.cursor.desk.toolbox
+        return name in self.cursor.context.toolbox
 
     def callee(self, call: CallRecord, instance: Code | None) -> Callee:
         tool = self._tool(call)
@@ -57,13 +57,13 @@ class Here:
         return callee_of(tool, instance)
 
     def _tool(self, call: CallRecord) -> Tool:
-        found = self.cursor.desk.toolbox.get(call.tool)
+        found = self.cursor.context.toolbox.get(call.tool)
         if found is None:
             raise Unwritable(f"a tool that is not here, {call.tool}")
         return found
 
     def changed(self, call: CallRecord) -> str:
-        code = recorded_tool_code(call, self.cursor.desk.journal)
+        code = recorded_tool_code(call, self.cursor.context.journal)
         return changed_tool_parts(self._tool(call), code) if code is not None else ""
 
     def receiver(self, call: CallRecord) -> str:
@@ -80,7 +80,7 @@ class Here:
         keys: Keys = ()
         with contextlib.suppress(MissingSecret):
             keys = call.keys
-        variable = self.cursor.desk.secrets.variable
+        variable = self.cursor.context.secrets.variable
 
         def held(value: Any) -> Code | None:
             name = names.get(id(value))
@@ -117,27 +117,29 @@ class Here:
 
     def _value_or_other(self, made: Made) -> Any:
         try:
-            return self.cursor.desk.memory.value(made)
+            return self.cursor.context.values.value(made)
         except Absent:
             return _StandIn()
 
     def value(self, made: Made) -> Any:
-        return self.cursor.desk.memory.value(made)
+        return self.cursor.context.values.value(made)
 
     def instance(self, name: str, given: str) -> Any:
-        memory = self.cursor.desk.memory
-        if not memory.holds(given):
+        memory = self.cursor.context.values
+        if not memory.has_value(given):
             raise Absent(f"the instance {name} is not here as it was given")
-        return memory.values[given]
+        return memory.by_digest[given]
 
     def is_shared(self, made: Made) -> bool:
-        memory = self.cursor.desk.memory
+        memory = self.cursor.context.values
         if COPIED in memory.notes.get(made.digest, ""):
             return True
-        return memory.holds(made.digest, made.content) and is_frozen(memory.values[made.digest])
+        return memory.has_value(made.digest, made.content) and is_frozen(
+            memory.by_digest[made.digest]
+        )
 
     def instance_variable(self, name: str) -> str:
-        tools = (tool for tool in self.cursor.desk.toolbox if tool.instance == name)
+        tools = (tool for tool in self.cursor.context.toolbox if tool.instance == name)
         subject = next((tool.subject for tool in tools), None)
         text = self.texts(MAIN)
         main = vars(sys.modules[MAIN])

@@ -50,7 +50,7 @@ def _body(each: Exchange) -> Any:
 
 def _recorded(cursor: Cursor, each: Exchange) -> dict[str, Any]:
     """Return a request with the texts that the journal has of it."""
-    journal = cursor.desk.journal
+    journal = cursor.context.journal
     sent, texts = state_at(journal, each.entry).sent, journal.texts
     request = request_data(each.request)
     tools = (texts.get(sent.get(tool.name) or "") for tool in each.request.tools)

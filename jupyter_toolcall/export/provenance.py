@@ -84,18 +84,18 @@ def circumstances(cursor: Cursor) -> Mapping[str, Circumstance]:
     """Return how each call of a branch came about, by its id."""
     found: dict[str, Circumstance] = {}
     prompt = ""
-    for entry in cursor.desk.journal.path(cursor.head):
+    for entry in cursor.context.journal.path(cursor.head):
         match entry.event:
             case Asked(text, by="person"):
                 prompt = text
             case Replied(calls=calls) if calls:
-                turn = state_at(cursor.desk.journal, entry.id).turns
+                turn = state_at(cursor.context.journal, entry.id).turns
                 new = Circumstance(prompt, replying_model(cursor, entry), turn)
                 found |= {call.id: new for call in calls}
             case Decided(call_id, decision, reason=reason):
                 known, by = found[call_id], str(entry.meta.get("by", ""))
                 found[call_id] = replace(known, decision=decision, by=by, reason=reason)
-            case Started(call_id, bound=bound) if bound:
+            case Started(call_id, approval_digest=approval_digest) if approval_digest:
                 allowed: str = found[call_id].decision or "approve"
                 found[call_id] = replace(found[call_id], decision=allowed, by="policy")
             case Finished(call_id, by="program"):
@@ -209,7 +209,7 @@ def _explained(
     cursor, about = take.cursor, circumstances(take.cursor)
     handed = {call_id for call_id, how in about.items() if how.handed}
     script = take.script(only=goes_back_to(handed=handed))
-    hide = cursor.desk.hide
+    hide = cursor.context.hide
     reasons = (*_reasons(cursor, goes_back_to()), *_saved(cursor, saved))
     return Explanation(
         name,
@@ -233,7 +233,7 @@ def _of_scalar(cursor: Cursor, name: str, output: object) -> Explanation:
 def _reasons(cursor: Cursor, only: Selection) -> Iterator[Reason]:
     state, about = cursor.state, circumstances(cursor)
     yield from (Reason(text) for text in _given(state, only))
-    for call in state.each():
+    for call in state.all_calls():
         if call.id in only.calls:
             how = about.get(call.id, Circumstance())
             text = f"{_said(call, state)}{_asked(how)}{_decided(call, how)}"
@@ -302,7 +302,7 @@ def _before(call: CallRecord) -> str:
 def _saved(cursor: Cursor, names: Iterable[str]) -> Iterator[Reason]:
     """Yield the call that handed something over."""
     wanted, about = list(names), circumstances(cursor)
-    saves = list(cursor.state.of(SAVE)) if wanted else []
+    saves = list(cursor.state.results_of(SAVE)) if wanted else []
     for call in saves[-1:]:
         how = about.get(call.id, Circumstance())
         yield Reason(

@@ -81,13 +81,13 @@ def cursor_on_paper(journal: Journal, head: str, words: Mapping[str, str]) -> Cu
 def _tools(journal: Journal, head: str, state: State) -> Iterator[Tool]:
     """Yield the tools that were sent, as they are known by their definitions and their calls."""
     # What was spelled out in XML was sent as a text alone.
-    sent: dict[str, Any] = {call.tool: {} for call in state.each() if call.started}
+    sent: dict[str, Any] = {call.tool: {} for call in state.all_calls() if call.started}
     for entry in journal.path(head):
         if isinstance(entry.event, Replied):
             sent |= {name: journal.texts.get(key) for name, key in entry.event.offered.items()}
     for name, said in sent.items():
         if name and isinstance(said, Mapping) and not is_own(name):
-            yield _tool(name, said, [call for call in state.each() if call.tool == name])
+            yield _tool(name, said, [call for call in state.all_calls() if call.tool == name])
 
 
 def is_own(name: str) -> bool:
@@ -133,12 +133,14 @@ class OnPaper:
         return not is_own(name)
 
     def receiver(self, call: CallRecord) -> str:
-        tool = self.cursor.desk.toolbox.get(call.tool)
+        tool = self.cursor.context.toolbox.get(call.tool)
         return tool.receiver if tool else ""
 
     def arguments(self, call: CallRecord, lent: Lent) -> dict[str, Code]:
-        tool, state = self.cursor.desk.toolbox.get(call.tool), self.cursor.state
-        known = ((argument, state.made(producer)) for argument, producer in call.uses.items())
+        tool, state = self.cursor.context.toolbox.get(call.tool), self.cursor.state
+        known = (
+            (argument, state.object_made_by(producer)) for argument, producer in call.uses.items()
+        )
         objects = {argument: state.name_of(made) for argument, made in known if made is not None}
         schema = tool.parameters if tool else {}
         return by_schema(schema, call.arguments, objects, lent, self._class)
@@ -149,7 +151,7 @@ class OnPaper:
         return Code(name, frozenset({Need(MAIN, name)})) if plain else None
 
     def callee(self, call: CallRecord, instance: Code | None) -> Callee:
-        tool = self.cursor.desk.toolbox.get(call.tool)
+        tool = self.cursor.context.toolbox.get(call.tool)
         for callee in self._ways(call.tool, tool, instance):
             return callee
         raise Unwritable("a tool that no cell of the file defines")

@@ -29,7 +29,7 @@ class Take:
     @property
     def title(self) -> str:
         """The first line that a person said."""
-        path = self.cursor.desk.journal.path(self.cursor.head)
+        path = self.cursor.context.journal.path(self.cursor.head)
         said = (e.event.text for e in path if isinstance(e.event, Asked))
         lines = next(said, "").strip().splitlines()
         return visible_text(lines[0], 80) if lines else self.name or NOWHERE
@@ -41,7 +41,7 @@ class Take:
     def script(self, awaits: bool = False, only: Selection | None = None) -> Script:
         """Return the session as code; with `only`, this alone."""
         cursor = self.cursor
-        writer = Writer(cursor.desk.journal, cursor.head, self.world, only, awaits)
+        writer = Writer(cursor.context.journal, cursor.head, self.world, only, awaits)
         return writer.script(self.title)
 
 

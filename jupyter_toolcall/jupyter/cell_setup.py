@@ -225,13 +225,13 @@ def add_prompt(session: Session, text: str, fresh: bool) -> Session:
     cursor, asked = session.cursor, prompt_event(session.cursor, text)
     if fresh:
         return session.at(repeat_prompt(cursor, asked))
-    journal = cursor.desk.journal
+    journal = cursor.context.journal
     children = journal.children(cursor.head)
     said = next((each for each in children if journal[each].event == asked), None)
     if said is None:
-        entry = journal.append(cursor.head, asked, {"at": cursor.desk.clock()})
-        return session.at(Cursor(cursor.desk, entry.id))
-    return session.at(Cursor(cursor.desk, said, _recorded(cursor.desk.journal, said)))
+        entry = journal.append(cursor.head, asked, {"at": cursor.context.clock()})
+        return session.at(Cursor(cursor.context, entry.id))
+    return session.at(Cursor(cursor.context, said, _recorded(cursor.context.journal, said)))
 
 
 def _recorded(journal: Journal, said: str) -> ReplayQueue:
@@ -248,7 +248,7 @@ def _recorded(journal: Journal, said: str) -> ReplayQueue:
     if len(told := _up_to_prompt(way)) < len(way):
         return ReplayQueue(told)
     rest = unfinished_replay(journal, newest)
-    return ReplayQueue(told, then=replace(rest, entries=_up_to_prompt(rest.entries)))
+    return ReplayQueue(told, following=replace(rest, entries=_up_to_prompt(rest.entries)))
 
 
 def _up_to_prompt(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:

@@ -114,7 +114,7 @@ class Cells:
             if kept.again is not None:
                 self.kept[name] = kept.again()
                 if name in self.sessions:
-                    self.sessions[name].cursor.desk.doubt = self.kept[name].doubt
+                    self.sessions[name].cursor.context.unreliable_reason = self.kept[name].doubt
             if self.notebook:
                 mark_runs_elsewhere(journal_file(self.notebook, name), kept.journal)
 
@@ -180,7 +180,7 @@ class Cells:
                 known, merged_options(self.options[known.name], chosen), variables
             )
         elif known.name in self.options and self._moved_on(known, variables):
-            model = known.cursor.desk.model
+            model = known.cursor.context.model
             known = self._set_up_anew(known, self.options[known.name], variables, model)
         self._tell_of_tools(known)
         return known
@@ -191,23 +191,23 @@ class Cells:
         Raises DefinitionError where one of them is no tool any more.
         """
         cursor, chosen = session.cursor, self.options.get(session.name)
-        cursor.look_again()
+        cursor.refresh()
         if chosen is None or not self._has_other_tools(session, variables):
             return session
-        desk, _ = self._desk(session.name, chosen, variables, cursor.desk.model)
-        desk.stops, desk.hooks = cursor.desk.stops, cursor.desk.hooks
-        here = Cursor(desk, cursor.head, cursor.script, cursor.fresh)
+        desk, _ = self._desk(session.name, chosen, variables, cursor.context.model)
+        desk.breakpoints, desk.hooks = cursor.context.breakpoints, cursor.context.hooks
+        here = Cursor(desk, cursor.head, cursor.replay_queue, cursor.fresh)
         return self.keep(Session.here(here, session.name))
 
     def _has_other_tools(self, session: Session, variables: Variables) -> bool:
-        held, given = self.tools[session.name], session.cursor.desk.given
+        held, given = self.tools[session.name], session.cursor.context.current_inputs
         there = all(name in variables for name in (*held, *given))
         return there and any(variables[name] is not tool for name, tool in held.items())
 
     def _moved_on(self, known: Session, variables: Variables) -> bool:
         """Return whether the notebook has other tools, or other inputs, under the same names."""
-        known.cursor.look_again()
-        given = known.cursor.desk.given.items()
+        known.cursor.refresh()
+        given = known.cursor.context.current_inputs.items()
         inputs = ((made.content, variables[name]) for name, made in given if name in variables)
         return self._has_other_tools(known, variables) or any(
             content_digest(value) != content for content, value in inputs
@@ -215,7 +215,7 @@ class Cells:
 
     def _tell_of_tools(self, session: Session) -> None:
         """Say once which tools are others than those that ran."""
-        changed = changed_tools(session.cursor.desk, session.state)
+        changed = changed_tools(session.cursor.context, session.state)
         fresh = [said for tool, said in changed.items() if said != self.told.get(tool)]
         self.told = changed
         if fresh:
@@ -235,7 +235,7 @@ class Cells:
     ) -> Session:
         """Changed options are a new `Opened` at this kernel's place."""
         desk, opened = self._desk(known.name, chosen, variables, model)
-        desk.stops = known.cursor.desk.stops
+        desk.breakpoints = known.cursor.context.breakpoints
         self.options[known.name] = chosen
         before, head = known.state.opened, known.head
         inputs = _all_inputs(opened, known.state.by_producer, dict(before.inputs))
@@ -250,10 +250,10 @@ class Cells:
     ) -> tuple[SessionContext, Opened]:
         journal = self.journal(name, chosen.fresh)
         desk, opened = context_for_cell(chosen, variables, journal, self.folder, model)
-        desk.doubt = self.kept[name].doubt
+        desk.unreliable_reason = self.kept[name].doubt
         self.tools[name] = {tool: variables[tool] for tool in chosen.tools}
-        desk.memory.share(self.memories.setdefault(name, desk.memory))
-        desk.memory.shelf = value_store() if self.notebook else None
+        desk.values.share_with(self.memories.setdefault(name, desk.values))
+        desk.values.value_store = value_store() if self.notebook else None
         self.said += filter(None, [getattr(desk.model, "note", "")])
         return desk, opened
 

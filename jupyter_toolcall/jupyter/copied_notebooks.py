@@ -101,7 +101,7 @@ def _led_to(known: Journal, heads: list[str]) -> Journal:
     made.texts.update(known.texts)
     for head in heads:
         for entry in known.path(head):
-            made.append(entry.parent, entry.event, entry.meta, entry.own)
+            made.append(entry.parent, entry.event, entry.meta, entry.verified)
     made.labels.update({key: label for key, label in known.labels.items() if key in made})
     # The other notebook may act on its approvals, or have done so since.
     made.mark_open_calls("copied")

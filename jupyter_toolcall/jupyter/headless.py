@@ -100,7 +100,7 @@ def _as_call(said: str, tools: tuple[str, ...]) -> replying.Pair | None:
 def turn_as_text(turn: YourTurn, cursor: Cursor, who: str = replying.YOU) -> str:
     """Return a turn of the model as the text that a person reads; `who` begins it."""
     told = [f"{each.tool or 'told'}: {each.text}" for each in turn.told]
-    tools = (cursor.find(name) for name in turn.tools)
+    tools = (cursor.tool_named(name) for name in turn.tools)
     listed = [f"{number}. {_in_line(tool)}" for number, tool in enumerate(filter(None, tools), 1)]
     return "\n".join([f"{who}, turn {turn.turn}: {turn.prompt}", *told, *listed])
 
@@ -138,7 +138,7 @@ def needs_nobody(controller: PanelController) -> None:
             "the model is a person (-m person), and this run has none: run the cell in a "
             "notebook, or reply with %toolchat say TEXT or %toolchat call TOOL NAME=VALUE"
         )
-    if isinstance(cursor.due, AskModel):
+    if isinstance(cursor.next_step, AskModel):
         raise Unfinished("the model has no reply yet; %toolchat next asks it again")
 
 
@@ -149,7 +149,7 @@ async def by_input(controller: PanelController) -> None:
         session = controller.session
         if session.pending:
             ask_by_input(session, session.pending[0], input)
-        elif session.cursor.held_by is not None:
+        elif session.cursor.holding_hook is not None:
             for extension in controller.extensions:
                 extension.ask_by_input(session, input)
         elif replying.is_person_turn(session.cursor):

@@ -117,15 +117,15 @@ class Notebook:
 
     def _controller(self, session: Session, panel: Panel | None) -> PanelController:
         """Return what runs a session; where there is a panel, it is displayed."""
-        desk = session.cursor.desk
+        desk = session.cursor.context
         model = desk.model
         name = str(getattr(model, "name", None) or model_name(model))
         send = panel.show if panel is not None else _send_nowhere
         controller = PanelController(session, send, name)
-        controller.recorded = frozenset(entry.id for entry in session.cursor.script.entries)
+        controller.recorded = frozenset(entry.id for entry in session.cursor.replay_queue.entries)
         controller.unsaved = functools.partial(self.cells.late, session.name)
         controller.before_commands = self.cells.regain
-        desk.shows = speaking(self.shell.display_formatter.formatters)
+        desk.value_reprs = speaking(self.shell.display_formatter.formatters)
         listeners = {"on_text": controller.stream, "on_wait": controller.wait_for_model}
         for event, listener in listeners.items():
             if hasattr(model, event):

@@ -32,7 +32,7 @@ class Panel(anywidget.AnyWidget):
         data = self.wire.packed(notice)
         # What the engine keeps has no secrets; what else is shown may quote one.
         controller = self.controller
-        self.send(data if controller is None else controller.session.cursor.desk.hide(data))
+        self.send(data if controller is None else controller.session.cursor.context.hide(data))
 
     def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
         if self.controller is not None:

@@ -96,7 +96,7 @@ def _decided(session: Session, command: Edit | Reject | Answer) -> Session:
         given: dict[str, Any] = {"bound": command.bound}
     else:
         call = session.state.call(command.call)
-        if command.bound != call.bound:
+        if command.bound != call.approval_digest:
             raise NotYourTurn(
                 f"call {call.id} is {call.status} by now; look at it and decide again"
             )

@@ -212,17 +212,17 @@ class PanelController:
     def _advance(self, publish: bool) -> bool:
         """Take the next step, published first where it takes time; return whether there was one."""
         cursor = self.session.cursor
-        if cursor.held_by is not None:
+        if cursor.holding_hook is not None:
             return False
-        match cursor.due:
+        match cursor.next_step:
             case AskModel() if not self._person_plays:
                 self.publish("thinking")
-            case RunCall() if cursor.script.next() is None and not self.stepping:
+            case RunCall() if cursor.replay_queue.next() is None and not self.stepping:
                 # It is published when its tool runs.
                 pass
             case _ if publish or self.stepping:
                 self.publish("running")
-        desk, publishes = cursor.desk, PublishesExecution(self.publish)
+        desk, publishes = cursor.context, PublishesExecution(self.publish)
         desk.hooks = (*desk.hooks, publishes)
         try:
             return advance(cursor) is not None
@@ -237,13 +237,13 @@ class PanelController:
         cursor = self.session.cursor
         if places.waiting_calls(cursor):
             return "decision"
-        if isinstance(cursor.due, AskPerson) and cursor.script.next() is None:
+        if isinstance(cursor.next_step, AskPerson) and cursor.replay_queue.next() is None:
             return "done"
-        if cursor.held_by is not None:
+        if cursor.holding_hook is not None:
             return "held"
         if self._paused:
             return "step"
-        if cursor.spent:
+        if cursor.turn_limit_reached:
             turns = cursor.state.turns_since
             raise Unfinished(
                 f"stopped after {turns} replies of the model; a larger --max-turns goes on"
@@ -252,7 +252,7 @@ class PanelController:
 
     def _publish_pause(self, pause: Pause) -> None:
         passing = self._repeated()
-        hook = self.session.cursor.held_by if pause == "held" else None
+        hook = self.session.cursor.holding_hook if pause == "held" else None
         match pause:
             case "decision":
                 detail = AS_PERSON if self._person_plays else ""
@@ -269,7 +269,7 @@ class PanelController:
     @property
     def _person_plays(self) -> bool:
         """Whether the person is the model."""
-        return isinstance(self.session.cursor.desk.model, Person)
+        return isinstance(self.session.cursor.context.model, Person)
 
     def _replay_result(self) -> str:
         """Return how a replay that has just ended came out; nothing is said of it again."""
@@ -279,10 +279,10 @@ class PanelController:
     def _repeated(self) -> str:
         """Return how much is as a cell that runs again had it; nothing is said of it again."""
         cursor = self.session.cursor
-        if not self.recorded or cursor.script.next() is not None:
+        if not self.recorded or cursor.replay_queue.next() is not None:
             return ""
         recorded, self.recorded = self.recorded, frozenset()
-        return unchanged_summary(cursor.desk.journal.path(cursor.head), recorded)
+        return unchanged_summary(cursor.context.journal.path(cursor.head), recorded)
 
     # -- commands -----------------------------------------------------------------------------
 
@@ -340,7 +340,7 @@ class PanelController:
                 self.updates.show(self.session, command)
                 return False
             case Break(tool, on):
-                self.session.cursor.desk.stop_at(tool, on)
+                self.session.cursor.context.set_breakpoint(tool, on)
                 self._publish_again()
                 return False
             case Draft():
@@ -395,7 +395,7 @@ class PanelController:
 
     def _revealed(self, calls: tuple[Written, ...]) -> tuple[Written, ...]:
         """Return calls as the person wrote them: a panel has markers in place of secrets."""
-        hide = self.session.cursor.desk.hide
+        hide = self.session.cursor.context.hide
 
         def written(tool: str, name: str, value: Any) -> Any:
             drafts = (call.arguments for call in self.draft if call.tool == tool)
@@ -448,7 +448,7 @@ class PanelController:
     def _status(self, phase: Phase, says: str, detail: str) -> SessionRow:
         """Return the row of the session itself."""
         session, cursor = self.session, self.session.cursor
-        state, desk = cursor.state, cursor.desk
+        state, desk = cursor.state, cursor.context
         pending = () if phase in ("thinking", "running") else places.waiting_calls(cursor)
         seen = BranchView(cursor, state)
         reply = state.last if phase != "thinking" else None
@@ -466,7 +466,7 @@ class PanelController:
             pending=tuple([call_key(call, seen) for call in pending]),
             text=text,
             stepping=self.stepping,
-            stops=tuple(sorted(desk.stops)),
+            stops=tuple(sorted(desk.breakpoints)),
             yours=replying.person_turn(cursor, self.draft) if phase == "waiting" else None,
         )
 

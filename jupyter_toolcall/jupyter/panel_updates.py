@@ -85,13 +85,13 @@ class PanelUpdates:
         """Send what the model has written of its reply since the last time."""
         self._streamed += text
         # A secret that has come in part is no secret yet, and would be shown.
-        shown = session.cursor.desk.secrets.unfinished(self._streamed)
+        shown = session.cursor.context.secrets.unfinished(self._streamed)
         self._send_status(replace(self.status, text=shown))
 
     def wait_for_model(self, session: Session, reason: str) -> None:
         """Send why the model is asked again, and when."""
         self._streamed = ""
-        detail = session.cursor.desk.hide(reason)
+        detail = session.cursor.context.hide(reason)
         self._send_status(replace(self.status, detail=detail, text=""))
 
     def show(self, session: Session, look: Look) -> None:

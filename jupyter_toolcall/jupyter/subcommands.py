@@ -108,7 +108,7 @@ def _edit(session: Session, words: list[str]) -> Result:
     changes = arguments(rest)
     if call not in session.state.open:
         return session.edit(call, **changes).run()
-    before = session.cursor.as_it_runs(session.state.call(call))
+    before = session.cursor.arguments_to_run(session.state.call(call))
     return session.decide(call, "edit", arguments={**before, **changes}).run()
 
 
@@ -145,11 +145,11 @@ def _call_tool(session: Session, words: list[str]) -> Result:
 
 
 def _break(session: Session, words: list[str]) -> Result:
-    desk = session.cursor.desk
+    desk = session.cursor.context
     on = "--off" not in words
     for tool in (word for word in words if word != "--off"):
-        desk.stop_at(tool, on)
-    print_text(f"breakpoints: {', '.join(sorted(desk.stops)) or 'none'}")
+        desk.set_breakpoint(tool, on)
+    print_text(f"breakpoints: {', '.join(sorted(desk.breakpoints)) or 'none'}")
     return None
 
 

@@ -256,7 +256,7 @@ def _last(trail: Sequence[str], state: State, call: CallRecord | None) -> CallRe
 
 def saved(state: State, call: CallRecord | None = None) -> dict[str, str]:
     """Return the names that the model gave (`$base`), and the objects that they stand for."""
-    before = (each for each in state.of(SAVE_AS) if call is None or each.step < call.step)
+    before = (each for each in state.results_of(SAVE_AS) if call is None or each.step < call.step)
     return {own_name(each.arguments.get("name")): current(state, each) for each in before}
 
 

@@ -145,7 +145,9 @@ def assistant_message(reply: Replied, journal: Journal, entry_id: str) -> Assist
 
 def _keys(entry: Entry) -> tuple[str, ...]:
     """Return the markers that stand for values: another machine's entry says so in vain."""
-    return entry.event.secrets if entry.own and isinstance(entry.event, Asked | Replied) else ()
+    return (
+        entry.event.secrets if entry.verified and isinstance(entry.event, Asked | Replied) else ()
+    )
 
 
 def compose_request(state: State, told: SentConversation, offer: Offer) -> Request:

@@ -60,12 +60,12 @@ class Select(Scheme):
 
 def selected(state: State, toolbox: Toolbox) -> dict[str, None]:
     """Return the names of the tools that were selected so far, in that order."""
-    chosen = (name for call in state.of(SELECT) for name in _named(call, toolbox))
+    chosen = (name for call in state.results_of(SELECT) for name in _named(call, toolbox))
     return dict.fromkeys(chosen)
 
 
 def _is_selected(name: str, state: State) -> bool:
-    return any(name in _wanted(call) for call in state.of(SELECT))
+    return any(name in _wanted(call) for call in state.results_of(SELECT))
 
 
 def _own(state: State) -> tuple[str, ...]:

@@ -14,17 +14,17 @@ def diff(here: Cursor, other: Cursor | str | None = None) -> Comparison:
     The other is that of a cursor, of a name, or (None) the one that this one left. Raises
     UsageError where there is none.
     """
-    journal, name = here.desk.journal, current_branch(here.desk.journal, here.head).name
+    journal, name = here.context.journal, current_branch(here.context.journal, here.head).name
     if isinstance(other, Cursor):
-        theirs = current_branch(other.desk.journal, other.head).name
+        theirs = current_branch(other.context.journal, other.head).name
         theirs = f"{theirs} (other)" if theirs == name and other.head != here.head else theirs
         return compare(other, here, (theirs, name))
-    found = (
+    branch = (
         forked_from(journal, here.head)
         if other is None
         else branch_named(journal, here.head, other)
     )
-    return compare(Cursor(here.desk, found.head), here, (found.name, name))
+    return compare(Cursor(here.context, branch.head), here, (branch.name, name))
 
 
 def came_out(cursor: Cursor) -> Comparison:
@@ -32,9 +32,9 @@ def came_out(cursor: Cursor) -> Comparison:
 
     Raises UsageError where a session says nothing again.
     """
-    entries = cursor.script.entries
+    entries = cursor.replay_queue.entries
     if not entries:
         raise UsageError(
             "this session says nothing again; session.replay(fresh=True).run() runs all of it anew"
         )
-    return compare(Cursor(cursor.desk, entries[-1].id), cursor, ("recorded", "now"))
+    return compare(Cursor(cursor.context, entries[-1].id), cursor, ("recorded", "now"))

@@ -1,7 +1,7 @@
-"""Saved sessions as the recordings that they are: what a model was told, and what it said.
+"""The recorded replies of saved sessions, for a model that replays them.
 
-A journal keeps what calls came to, and not the words in which a model was told of it; so
-of results it is compared what they came to.
+A journal records the results of calls, not the text in which the model got them; so results
+are compared by their values.
 """
 
 from __future__ import annotations

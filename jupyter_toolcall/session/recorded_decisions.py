@@ -1,4 +1,4 @@
-"""What a notebook holds of a session, read: its entries, which calls were cut off, which wait."""
+"""Decisions that a notebook records: read, and repeated when the notebook runs again."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def without_cut_off(part: Mapping[str, Any]) -> list[Any]:
     A kernel that runs to its end has no such entries: it comes to what follows without them.
     """
     entries, rows = list(entries_of(part)), part["events"]
-    gone = {
+    dropped = {
         at
         for start, call_id in cut_off(entries, rows).items()
         for at in _turn(entries, rows, start)
         if call_id_of(entries[at][1]) == call_id
     }
-    kept = [number for number in range(len(rows)) if number not in gone]
+    kept = [number for number in range(len(rows)) if number not in dropped]
     places = {number: place for place, number in enumerate(kept)} | {-1: -1}
     held = (next(each for each in (*_up(rows, rows[n][0]), -1) if each in places) for n in kept)
     return [[places[above], *rows[n][1:]] for n, above in zip(kept, held, strict=True)]
@@ -92,7 +92,7 @@ ALL = "*"
 
 @dataclass(frozen=True, slots=True)
 class RecordedDecision:
-    """What a person said: on a call, or in the model's place."""
+    """A person's decision on a call, or their reply in the model's place."""
 
     event: Decided | Replied
     call: Call | None = None
@@ -103,7 +103,7 @@ class RecordedDecision:
 
 @dataclass
 class CellDecisions:
-    """What was said below a cell, and not said again yet."""
+    """The decisions of a cell that are still to be repeated."""
 
     prompt: str = ""
     words: list[RecordedDecision] = field(default_factory=list)
@@ -113,25 +113,25 @@ class CellDecisions:
 
 @dataclass
 class NotebookDecisions:
-    """The words of a notebook's cells that were not said again yet."""
+    """The decisions of a notebook's cells that are still to be repeated."""
 
     cells: list[CellDecisions] = field(default_factory=list)
 
     def of(self, prompt: str) -> CellDecisions:
-        """Take the words of the next cell with this prompt; none where there is none."""
-        found = next((n for n, each in enumerate(self.cells) if each.prompt == prompt), None)
-        return CellDecisions() if found is None else self.cells.pop(found)
+        """Remove and return the decisions of the next cell with this prompt."""
+        session_now = next((n for n, each in enumerate(self.cells) if each.prompt == prompt), None)
+        return CellDecisions() if session_now is None else self.cells.pop(session_now)
 
 
 @functools.cache
 def notebook_decisions() -> NotebookDecisions:
-    """Return the words that hold in this process: none where nothing is verified."""
+    """Return the decisions to repeat in this process; none outside of a verification."""
     path, allowed = os.environ.get(IN_PLACE, ""), os.environ.get(WORDS, "")
     return decisions_in(Path(path), allowed) if path and allowed else NotebookDecisions()
 
 
 def decisions_in(path: Path, allowed: str) -> NotebookDecisions:
-    """Return the words that a notebook holds, of those that are allowed."""
+    """Return the decisions of a notebook that are allowed."""
     parts = [each.data["journal"] for each in recorded(path)]
     return NotebookDecisions([cell for part in parts for cell in _cell(part, allowed)])
 
@@ -142,86 +142,86 @@ def _cell(part: Mapping[str, Any], allowed: str) -> Iterator[CellDecisions]:
         return
     calls = {c.id: c for _, event, _ in entries if isinstance(event, Replied) for c in event.calls}
     ids = None if allowed == ALL else set(allowed.split(","))
-    said: list[RecordedDecision] = []
+    decisions: list[RecordedDecision] = []
     over = {call_id: number for number, call_id in cut_off(entries, rows).items()}
     for number, (entry_id, event, meta) in enumerate(entries):
         if meta.get("by") != "person" or "of" in meta or (ids is not None and entry_id not in ids):
             continue
         match event:
             case Decided(call_id) if number > over.get(call_id, -1):
-                said.append(RecordedDecision(event, calls.get(call_id), ids is not None))
+                decisions.append(RecordedDecision(event, calls.get(call_id), ids is not None))
             case Replied():
-                said.append(RecordedDecision(event))
-    yield CellDecisions(entries[0][1].text, said, waits(entries, rows, part["head"]))
+                decisions.append(RecordedDecision(event))
+    yield CellDecisions(entries[0][1].text, decisions, waits(entries, rows, part["head"]))
 
 
-def verified_decisions(path: Path, own: frozenset[str]) -> tuple[str, int]:
-    """Return the ids of a notebook's words that are this machine's own, and how many are not."""
+def verified_decisions(path: Path, verified: frozenset[str]) -> tuple[str, int]:
+    """Return the ids of a notebook's verified decisions, and how many are not verified."""
     everything = [
         entry_id
         for each in recorded(path)
         for entry_id, event, meta in entries_of(each.data["journal"])
         if meta.get("by") == "person" and isinstance(event, (Decided, Replied))
     ]
-    ours = [each for each in dict.fromkeys(everything) if each in own]
+    ours = [each for each in dict.fromkeys(everything) if each in verified]
     return ",".join(ours), len(set(everything)) - len(ours)
 
 
 # -- saying them again ----------------------------------------------------------------------
 
 
-def repeat_decision(session: Session, said: CellDecisions) -> Session | None:
-    """Return the session in which the next word that fits was said; None where none fits.
+def repeat_decision(session: Session, decisions: CellDecisions) -> Session | None:
+    """Repeat the next decision that fits, and return its session; None if none fits.
 
-    The word is taken away. What it is on has not run yet.
+    The decision is removed from the list. The call has not run yet.
     """
-    for number, word in enumerate(said.words):
+    for number, decision in enumerate(decisions.words):
         try:
-            found = _say(session, word)
+            session_now = _say(session, decision)
         except ToolcallError:
             continue
-        if found is not None:
-            del said.words[number]
-            return found
+        if session_now is not None:
+            del decisions.words[number]
+            return session_now
     return None
 
 
-def _say(session: Session, word: RecordedDecision) -> Session | None:
-    match word.event:
+def _say(session: Session, decision: RecordedDecision) -> Session | None:
+    match decision.event:
         case Replied(text, calls):
             if not replying.is_person_turn(session.cursor):
                 return None
             return session.reply(text, *((call.tool, call.arguments) for call in calls))
         case Decided() as event:
-            return _decide(session, event, word)
+            return _decide(session, event, decision)
     return None
 
 
-def _decide(session: Session, event: Decided, word: RecordedDecision) -> Session | None:
-    known, asked = session.state.calls.get(event.call_id), word.call
-    if known is None or asked is None:
+def _decide(session: Session, event: Decided, decision: RecordedDecision) -> Session | None:
+    call, asked = session.state.calls.get(event.call_id), decision.call
+    if call is None or asked is None:
         return None
-    if (known.tool, known.call.arguments) != (asked.tool, asked.arguments):
+    if (call.tool, call.call.arguments) != (asked.tool, asked.arguments):
         return None
-    given: dict[str, Any] = {"reason": event.reason}
+    options: dict[str, Any] = {"reason": event.reason}
     if event.decision == "edit":
-        given["arguments"] = event.arguments
+        options["arguments"] = event.arguments
     if event.decision == "answer":
-        given["result"] = _answer(event, session)
+        options["result"] = _answer(event, session)
     if event.call_id not in session.state.open:
-        again = session.decide_anew(event.call_id, event.decision, **given)
-        return again if _is_same(again.journal[again.head].event, word) else None
-    now = decision_event(session.cursor, event.call_id, event.decision, **given)
-    if not _is_same(now, word):
+        again = session.decide_anew(event.call_id, event.decision, **options)
+        return again if _is_same(again.journal[again.head].event, decision) else None
+    now = decision_event(session.cursor, event.call_id, event.decision, **options)
+    if not _is_same(now, decision):
         return None
     session.cursor.decide(now, "person")
     return session
 
 
-def _is_same(now: Event, word: RecordedDecision) -> bool:
+def _is_same(now: Event, decision: RecordedDecision) -> bool:
     """Return whether what would run is exactly what was decided on, where that is asked for."""
-    bound = getattr(word.event, "bound", "")
-    return not word.exactly or not bound or getattr(now, "bound", "") == bound
+    bound = getattr(decision.event, "approval_digest", "")
+    return not decision.exactly or not bound or getattr(now, "approval_digest", "") == bound
 
 
 def _answer(event: Decided, session: Session) -> Any:

@@ -1,7 +1,7 @@
-"""The public face: a session at one head of its journal, and all that can be done with it.
+"""`Session`: a tool-calling session at one head of its journal.
 
-Every method is synchronous and never waits for a person: where a person is needed, `run`
-returns, and the session stays as it is until somebody decides.
+Every method is synchronous and never waits for a person. Where a person has to decide, `run`
+returns, and the session stays as it is until somebody does.
 """
 
 from __future__ import annotations
@@ -12,26 +12,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..compare.alignment import Comparison
-from ..core import branches as naming
-from ..core.branches import branches
+from ..core.branches import branches, current_branch, entry_named, hide_branch, name_branch
 from ..core.call_record import CallRecord
 from ..core.errors import UsageError
 from ..core.events import Decision, Usage
 from ..core.journal import Journal
 from ..core.lineage import Graph, lineage
 from ..core.state import State
-from ..engine import calls_by_program as by_hand
-from ..engine import forks as places
-from ..engine import object_values, outdated, recorded_results
-from ..engine import person_model as replying
-from ..engine import prompts as going
-from ..engine import saved_sessions as keeping
-from ..engine import side_questions as aside
-from ..engine import verification as verifying
+from ..engine import (
+    calls_by_program,
+    forks,
+    object_values,
+    outdated,
+    person_model,
+    prompts,
+    recorded_results,
+    side_questions,
+    verification,
+)
 from ..engine.approval_policy import Approve
 from ..engine.cursor import Cursor
-from ..engine.decisions import decision_event as decision_on
-from ..engine.opening import Described, open_session
+from ..engine.decisions import decision_event
+from ..engine.opening import Described, load_session, open_session, save_session
 from ..schemes.messages import Model, Reply
 from ..schemes.scheme import Scheme
 from ..tools.toolbox import Toolbox
@@ -99,7 +101,7 @@ class Session:
         max_turns: int | None = None,
         breaks: tuple[str, ...] = (),
     ) -> None:
-        desk, opened = open_session(
+        context, opened = open_session(
             toolbox,
             model,
             scheme=scheme,
@@ -113,38 +115,38 @@ class Session:
             max_turns=max_turns,
         )
         self.name = name or ""
-        self.cursor = Cursor(desk, desk.journal.append(None, opened).id)
+        self.cursor = Cursor(context, context.journal.append(None, opened).id)
 
     @classmethod
     def here(cls, cursor: Cursor, name: str) -> Session:
-        """Return the session that a cursor is at."""
-        made = cls.__new__(cls)
-        made.name, made.cursor = name, cursor
-        return made
+        """Return the session of a cursor."""
+        session = cls.__new__(cls)
+        session.name, session.cursor = name, cursor
+        return session
 
     def at(self, cursor: Cursor) -> Session:
-        """Return a session at another place of the same journal."""
+        """Return the session of another cursor of the same journal."""
         return Session.here(cursor, self.name)
 
-    # -- saying and deciding -----------------------------------------------------------
+    # -- prompts and decisions -----------------------------------------------------------
 
     def ask(self, text: str) -> Session:
-        """Say something to the model. Raises NotYourTurn while a call has no result."""
-        going.record_prompt(self.cursor, text)
+        """Record a prompt; `run` sends it. Raises NotYourTurn while a call has no result."""
+        prompts.record_prompt(self.cursor, text)
         return self
 
     def run(self) -> Session:
-        """Go on to the next pause. Raises ModelError, and KeyboardInterrupt."""
-        going.run_to_pause(self.cursor)
+        """Continue to the next pause. Raises ModelError, and KeyboardInterrupt."""
+        prompts.run_to_pause(self.cursor)
         return self
 
     def step(self) -> Session:
-        """Take one step, if there is one that needs nobody."""
-        going.run_step(self.cursor)
+        """Take one step, if it needs no decision."""
+        prompts.run_step(self.cursor)
         return self
 
     def tell(self, text: str) -> Session:
-        """Say something to the model, and go on to the next pause."""
+        """Record a prompt, and continue to the next pause."""
         return self.ask(text).run()
 
     def decide(
@@ -157,36 +159,24 @@ class Session:
         reason: str = "",
         bound: str | None = None,
     ) -> Session:
-        """Rule on a call that waits, and record it; `run` goes on.
+        """Decide on a call that waits, and record the decision; `run` continues.
 
-        "edit" runs `arguments` in place of the model's, "answer" gives `result` in place of
-        running. `bound` is the digest of the call as it was shown: where it is given and the
-        call is another one now, the decision is refused.
-        Raises NotYourTurn for a call that does not wait, CallError for arguments that do
-        not fit.
+        "edit" runs the call with `arguments`, "answer" records `result` without running it.
+        `bound` is the approval digest of the call as it was shown, if it was. Raises NotYourTurn
+        for a call that does not wait or has changed, CallError for arguments that do not fit.
         """
-        self.cursor.look_again()
-        event = decision_on(
-            self.cursor,
-            id_of(call_id),
-            decision,
-            arguments=arguments,
-            result=result,
-            reason=reason,
-            bound=bound,
+        self.cursor.refresh()
+        event = decision_event(
+            self.cursor, id_of(call_id), decision, arguments, result, reason, bound
         )
         self.cursor.decide(event, "person")
         return self
 
     def approve_all(self, calls: Mapping[Any, str]) -> Session:
-        """Approve exactly these calls, each by the digest with which it was shown; `run` goes on.
-
-        Each becomes one decision in the journal. Raises what `decide` raises; then none of
-        them is approved.
-        """
-        self.cursor.look_again()
+        """Approve exactly these calls, each by its approval digest, or none; as `decide`."""
+        self.cursor.refresh()
         events = [
-            decision_on(self.cursor, id_of(call), "approve", bound=bound)
+            decision_event(self.cursor, id_of(call), "approve", approval_digest=bound)
             for call, bound in calls.items()
         ]
         for event in events:
@@ -196,53 +186,45 @@ class Session:
     def keep_result(self, call: Any, *, bound: str | None = None, rest: bool = False) -> Session:
         """Keep the recorded result of a call that may have run, in place of running it again.
 
-        With `rest` all that is recorded behind it is kept too. Raises NotYourTurn where the
+        With `rest` all recorded entries after it are kept too. Raises NotYourTurn where the
         call does not wait, has no recorded result, or is not what `bound` was shown for.
         """
-        self.cursor.look_again()
+        self.cursor.refresh()
         recorded_results.keep_result(self.cursor, id_of(call), bound, rest)
         return self
 
     def begin_new(self) -> Session:
-        """Return a session that asks the last prompt again, with nothing of what is recorded.
+        """Return a session that asks the last prompt again. Raises NotYourTurn without one."""
+        return self.at(prompts.start_over(self.cursor))
 
-        Raises NotYourTurn where nothing was asked yet. Nothing happens before `run`.
+    def reply(self, text: str = "", *calls: person_model.Pair) -> Session:
+        """Record a reply in the model's place; `run` continues.
+
+        A call is a `(tool, arguments)` pair; it is checked when its turn comes. Raises
+        NotYourTurn where it is not the model's turn, UsageError for an empty reply.
         """
-        return self.at(going.start_over(self.cursor))
-
-    def reply(self, text: str = "", *calls: replying.Pair) -> Session:
-        """Reply in the model's place, and record it; `run` goes on.
-
-        A call is a `(tool, arguments)` pair, and is checked when its turn comes, as a
-        model's is. With the model "person" nobody else replies. Raises NotYourTurn where
-        it is not the model's turn, UsageError for an empty reply.
-        """
-        replying.record_person_reply(self.cursor, text, calls)
+        person_model.record_person_reply(self.cursor, text, calls)
         return self
 
     # -- branches ----------------------------------------------------------------------
 
     def fork(self, at: Any = None) -> Session:
-        """Return a session that goes on from another place: an entry, or behind a call.
-
-        `run` asks the model there, so `fork` of the last call before a reply that may be stale
-        has the model reply anew.
-        """
-        return self.at(places.fork_cursor(self.cursor, _place(at)))
+        """Return a session that continues from another entry, or after a call (None: here)."""
+        return self.at(forks.fork_cursor(self.cursor, at and id_of(at)))
 
     def replay(self, at: Any = None, fresh: bool = False) -> Session:
-        """Return a session that says again all that came after a place (None: the root).
+        """Return a session that replays everything after an entry or call (None: from the start).
 
-        What was run comes from memory where its inputs are the same; with `fresh` all of
-        it runs again, and `came_out` then tells what differs. Nothing happens before `run`.
+        Calls with the same inputs take their cached results. With `fresh` every call runs again,
+        and `came_out` shows the differences. Nothing happens before `run`.
         """
-        self.cursor.look_again()
-        return self.at(places.replay_cursor(self.cursor, _place(at), fresh))
+        self.cursor.refresh()
+        return self.at(forks.replay_cursor(self.cursor, at and id_of(at), fresh))
 
     def edit(self, call_id: Any, /, **arguments: Any) -> Session:
         """Return a session that replays this one with other arguments to one call."""
-        self.cursor.look_again()
-        return self.at(places.edit_cursor(self.cursor, id_of(call_id), arguments))
+        self.cursor.refresh()
+        return self.at(forks.edit_cursor(self.cursor, id_of(call_id), arguments))
 
     def decide_anew(
         self,
@@ -255,112 +237,91 @@ class Session:
     ) -> Session:
         """Return a session that replays this one with another decision on one call.
 
-        As `decide`, for a call that has its result: `arguments` are all that it runs with
-        (`edit` changes some), `result` is given in its place. Nothing happens before `run`.
+        As `decide`, for a call that has its result. Nothing happens before `run`.
         """
-        self.cursor.look_again()
-        again = places.overruled(
-            self.cursor,
-            id_of(call_id),
-            decision,
-            arguments=arguments,
-            result=result,
-            reason=reason,
-        )
-        return self.at(again)
+        self.cursor.refresh()
+        call = id_of(call_id)
+        return self.at(forks.overruled(self.cursor, call, decision, arguments, result, reason))
 
-    def verify(self) -> verifying.Verification:
-        """Run all of this branch anew on a copy, and return whether it comes out as recorded.
+    def verify(self) -> verification.Verification:
+        """Run this branch's calls again for real, on a copy, and compare the results.
 
-        No model is asked; tools run for real.
+        No model is asked.
         """
-        self.cursor.look_again()
-        return verifying.verify_cursor(self.cursor)
+        self.cursor.refresh()
+        return verification.verify_cursor(self.cursor)
 
     def checkout(self, head: str) -> Session:
-        """Move this session to a branch, by name, or to another place: an entry, behind a call.
-
-        Raises UsageError for a name that there is not.
-        """
-        place = naming.entry_named(self.journal, self.head, head)
-        self.cursor = places.fork_cursor(self.cursor, place)
+        """Move to a branch by name, an entry, or the end of a call. Raises UsageError."""
+        entry_id = entry_named(self.journal, self.head, head)
+        self.cursor = forks.fork_cursor(self.cursor, entry_id)
         return self
 
     def name_branch(self, name: str, of: str | None = None) -> Session:
-        """Call the branch of this session so, or the one that is called `of`.
-
-        Raises UsageError for a name that is taken, or can't be one.
-        """
-        naming.name_branch(self.journal, self.head, name, of)
+        """Name this branch, or the branch `of`. Raises UsageError for an invalid name."""
+        name_branch(self.journal, self.head, name, of)
         return self
 
     def hide_branch(self, name: str) -> Session:
         """Take a branch out of view; nothing is deleted. Raises UsageError for the one on show."""
-        naming.hide_branch(self.journal, self.head, name)
+        hide_branch(self.journal, self.head, name)
         return self
 
     def show_branch(self, name: str) -> Session:
         """Take a branch into view again."""
-        naming.hide_branch(self.journal, self.head, name, hidden=False)
+        hide_branch(self.journal, self.head, name, hidden=False)
         return self
 
-    # -- by hand -----------------------------------------------------------------------
+    # -- calls by the program ---------------------------------------------------------
 
     def call_tool(self, call: Any) -> CallRecord:
         """Run a call of the last reply, in any order, and return it with what came of it.
 
         `step` asks the model and records its reply; so the smallest program is
-        `while session.step().tool_calls: ...`. See `by_hand.call_tool` for what it raises.
+        `while session.step().tool_calls: ...`. See `calls_by_program.call_tool` for what it raises.
         """
-        self.cursor.look_again()
-        return by_hand.call_tool(self.cursor, id_of(call))
+        self.cursor.refresh()
+        return calls_by_program.call_tool(self.cursor, id_of(call))
 
     def tool_call_result(self, call_id: Any, result: Any) -> CallRecord:
-        """Record what your own run of a call came to, once for each call, in any order.
+        """Record the result of your own run of a call, once for each call, in any order.
 
         The result is plain data, an object (a value or a name), a list of objects, or an
-        exception. See `by_hand.tool_call_result` for what it raises.
+        exception. See `calls_by_program.tool_call_result` for what it raises.
         """
-        return by_hand.tool_call_result(self.cursor, id_of(call_id), result)
+        return calls_by_program.tool_call_result(self.cursor, id_of(call_id), result)
 
     def generate(self) -> Reply | None:
-        """Return what the model would say now; nothing is recorded, nothing runs.
-
-        `session.toolbox[call.tool]` is the tool of a call. Raises NotYourTurn while calls
-        have no result.
-        """
-        return by_hand.generate(self.cursor)
+        """Return the model's reply without recording it. Raises NotYourTurn while calls wait."""
+        return calls_by_program.generate(self.cursor)
 
     def transform(self, obj: Any, instruction: str) -> Any:
         """Return what the model makes of an object (a value or a name): one of its type.
 
         Raises Unfinished where a call waits for a person, or nothing was saved.
         """
-        return aside.transform(self.cursor, obj, instruction)
+        return side_questions.transform(self.cursor, obj, instruction)
 
     def query(self, obj: Any, question: str, returns: Any = str) -> Any:
-        """Return the model's answer about an object: a str, int, float or bool.
-
-        Raises Unfinished where a call waits for a person, or nothing was saved.
-        """
-        return aside.query(self.cursor, obj, question, returns)
+        """Return the model's answer about an object: a str, int, float or bool; as `transform`."""
+        return side_questions.query(self.cursor, obj, question, returns)
 
     # -- reading ---------------------------------------------------------------------
 
     @property
     def branches(self) -> tuple[str, ...]:
         """The heads of all branches, oldest first."""
-        return self.cursor.desk.journal.leaves()
+        return self.cursor.context.journal.leaves()
 
     @property
     def branch(self) -> str:
         """The name of the branch that this session is on."""
-        return naming.current_branch(self.journal, self.head).name
+        return current_branch(self.journal, self.head).name
 
     @property
     def branch_names(self) -> Mapping[str, str]:
         """The heads of the branches by name, oldest first, those that are hidden too."""
-        return {each.name: each.head for each in branches(self.journal, self.head)}
+        return {branch.name: branch.head for branch in branches(self.journal, self.head)}
 
     @property
     def head(self) -> str:
@@ -368,11 +329,11 @@ class Session:
 
     @property
     def journal(self) -> Journal:
-        return self.cursor.desk.journal
+        return self.cursor.context.journal
 
     @property
     def toolbox(self) -> Toolbox:
-        return self.cursor.desk.toolbox
+        return self.cursor.context.toolbox
 
     @property
     def state(self) -> State:
@@ -381,12 +342,12 @@ class Session:
     @property
     def calls(self) -> tuple[CallRecord, ...]:
         """Every call in order, the scheme's own too."""
-        return tuple(map(self.cursor.as_it_stands, self.state.each()))
+        return tuple(map(self.cursor.with_running, self.state.all_calls()))
 
     @property
     def pending(self) -> tuple[CallRecord, ...]:
         """The calls that wait for a person as they would run, the one to decide first."""
-        return places.pending_calls(self.cursor)
+        return forks.pending_calls(self.cursor)
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -437,30 +398,30 @@ class Session:
         return self.graph.users(object_values.known_object(self.state, name), all=all)
 
     def why(self, name: Any) -> Explanation:
-        """Return why an object, an output or a call is there: in words, and as code.
+        """Return how an object, an output or a call came about, as text and as code.
 
         Raises UsageError, which names the nearest, for a name that there is not.
         """
         home = import_module("..export", __package__)
-        said: Explanation = home.explain(home.take(self.cursor, self.name), id_of(name))
-        return said
+        explanation: Explanation = home.explain(home.take(self.cursor, self.name), id_of(name))
+        return explanation
 
     @property
     def tool_calls(self) -> tuple[CallRecord, ...]:
         """The calls of the last reply that have no result yet, in call order."""
-        return by_hand.tool_calls(self.cursor)
+        return calls_by_program.tool_calls(self.cursor)
 
     def outdated(self) -> outdated.Report:
-        """Return what would come out otherwise today, and why: calls, and what they made.
+        """Return the outdated calls and objects, each with the reason.
 
         A tool, or a helper that it calls, was changed since it ran, or an input has other
         content. `replay` runs these calls again, and no others.
         """
-        self.cursor.look_again()
-        return outdated.outdated_report(self.cursor.desk, self.state)
+        self.cursor.refresh()
+        return outdated.outdated_report(self.cursor.context, self.state)
 
     def came_out(self) -> Comparison:
-        """Return how a replay, on the right, differs from what it says again, on the left."""
+        """Compare a replay, on the right, with the branch that it repeats, on the left."""
         return came_out(self.cursor)
 
     def diff(self, other: Session | str | None = None) -> Comparison:
@@ -471,7 +432,7 @@ class Session:
         """
         return diff(self.cursor, other.cursor if isinstance(other, Session) else other)
 
-    # -- keeping -----------------------------------------------------------------------
+    # -- files -----------------------------------------------------------------------
 
     @classmethod
     def load(
@@ -490,26 +451,21 @@ class Session:
         A scheme of your own is to be given again. Raises BrokenJournal where the file does
         not fit its own digests, UsageError where it has another scheme.
         """
-        return Session.here(
-            keeping.load_session(path, toolbox, model, scheme, inputs or {}, approve), ""
-        )
+        return Session.here(load_session(path, toolbox, model, scheme, inputs or {}, approve), "")
 
     def shown(self) -> Session:
         """Return this session as one that is on show: displaying it shows nothing more."""
-        made = self.at(self.cursor)
+        session = self.at(self.cursor)
 
         def once() -> None:
-            del made.__dict__["_ipython_display_"]
+            del session.__dict__["_ipython_display_"]
 
-        made.__dict__["_ipython_display_"] = once
-        return made
+        session.__dict__["_ipython_display_"] = once
+        return session
 
     def save(self, path: str | Path) -> None:
-        """Write the journal as JSON Lines.
-
-        The values of what was dear, or must not run a second time, are kept on this machine.
-        """
-        keeping.save_session(self.cursor, path)
+        """Write the journal as JSON Lines; expensive results go into the value store."""
+        save_session(self.cursor, path)
 
     def export(self, path: str | Path, to: str | None = None, *, force: bool = False) -> Path:
         """Write this branch to a file, and return its path.
@@ -519,8 +475,8 @@ class Session:
         it since, or with `force`. Raises UsageError.
         """
         home = import_module("..export", __package__)
-        done: Path = home.export(home.take(self.cursor, self.name), path, to, force)
-        return done
+        written: Path = home.export(home.take(self.cursor, self.name), path, to, force)
+        return written
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Show the session as a notebook keeps it."""
@@ -535,12 +491,8 @@ class Session:
 
 
 def id_of(call: Any) -> str:
-    """A call may be given as its id, or as itself. Raises UsageError for anything else."""
-    found = call if isinstance(call, str) else getattr(call, "id", None)
-    if not isinstance(found, str):
+    """Return the id of a call, given as its id or record. Raises UsageError for anything else."""
+    call_id = call if isinstance(call, str) else getattr(call, "id", None)
+    if not isinstance(call_id, str):
         raise UsageError(f"{call!r:.60} is no call; give one of session.calls, or its id")
-    return found
-
-
-def _place(at: Any) -> str | None:
-    return None if at is None else id_of(at)
+    return call_id

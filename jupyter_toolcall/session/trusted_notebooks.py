@@ -66,8 +66,8 @@ def _worked_on_here(path: Path) -> bool:
     try:
         with damage_refused():
             saved = recorded(path)
-            own = own_entries(path) if saved else frozenset[str]()
+            verified = own_entries(path) if saved else frozenset[str]()
             entries = [entry for each in saved for entry, *_ in entries_of(each.data["journal"])]
-            return bool(entries) and own.issuperset(entries) and signed_by_jupyter(path)
+            return bool(entries) and verified.issuperset(entries) and signed_by_jupyter(path)
     except (ToolcallError, sqlite3.Error):
         return False

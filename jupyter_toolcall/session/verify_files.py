@@ -1,7 +1,7 @@
-"""Whether a file comes out again as it was recorded: a notebook runs anew, and is compared.
+"""Verification of files: a notebook runs again offline, and the result is compared.
 
-The network is off, the model's words are the notebook's own, tools run for real. Of a journal,
-which holds no code, it is checked that its entries follow one another.
+The replies are those that the notebook records; tools run for real. A journal holds no code, so
+only its entries are checked.
 """
 
 from __future__ import annotations
@@ -95,11 +95,11 @@ def _notebook(path: Path, allow: bool) -> Verified:
     before = recorded(path)
     if not before:
         return Verified("it holds no session")
-    own, others = verified_decisions(path, own_entries(path))
-    said = {IN_PLACE: str(path.resolve()), WORDS: ALL if allow else own}
+    verified, others = verified_decisions(path, own_entries(path))
+    difference = {IN_PLACE: str(path.resolve()), WORDS: ALL if allow else verified}
     hint = "" if allow or not others else _HINT.format(_many(others, "decision", "decisions"))
     try:
-        after = execute(path, said, offline=True).sessions
+        after = execute(path, difference, offline=True).sessions
     except NotExecuted as error:
         raise Unfinished(f"{error.reason}{hint}") from None
     except ToolcallError as error:
@@ -125,15 +125,15 @@ def _many(count: int, one: str, more: str) -> str:
 def own_entries(path: Path) -> frozenset[str]:
     """Return the entries of a notebook's sessions that this machine wrote."""
     notebook, seal = os.path.abspath(path), signer(journals_folder())
-    found: set[str] = set()
+    verified: set[str] = set()
     for session in journal_names(notebook):
         try:
             text = journal_file(notebook, session).read_text(encoding="utf-8")
             journal, _ = Journal.salvage(text, seal)
         except (OSError, UnicodeDecodeError, ToolcallError):
             continue
-        found |= {entry.id for entry in journal if entry.own}
-    return frozenset(found)
+        verified |= {entry.id for entry in journal if entry.verified}
+    return frozenset(verified)
 
 
 def _divergences(before: Sequence[Recorded], after: Sequence[Recorded]) -> Iterator[str]:
@@ -142,8 +142,8 @@ def _divergences(before: Sequence[Recorded], after: Sequence[Recorded]) -> Itera
             yield f"{new.where}: a session came out that is not recorded"
         elif new is None:
             yield f"{old.where}: its session did not come out"
-        elif said := divergence(old.data["journal"], new.data["journal"]):
-            yield f"{old.where}: {said}"
+        elif difference := divergence(old.data["journal"], new.data["journal"]):
+            yield f"{old.where}: {difference}"
 
 
 def divergence(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

@@ -284,7 +284,7 @@ def _asks_unverified(entry: Entry) -> bool:
     """Return whether a reply asks for calls, and nothing says who recorded it."""
     by_older = entry.meta.get("may_have_run") == OLDER
     calls = isinstance(entry.event, Replied) and bool(entry.event.calls)
-    return calls and not (entry.own or by_older)
+    return calls and not (entry.verified or by_older)
 
 
 def _unverified(place: JournalLocation) -> str:

@@ -253,7 +253,7 @@ class Gathered:
             event = from_json(data)
             before = self.names[true[index]] if index >= 0 else start
             true.append(name(part["parent"] if index < 0 else true[index], event))
-            entry = self.journal.append(before, event, meta[0] if meta else None, own=False)
+            entry = self.journal.append(before, event, meta[0] if meta else None, verified=False)
             self.names[true[-1]] = entry.id
         if wanted:
             last = {self.names[each] for each in true} & {*self.journal.leaves()}
@@ -267,7 +267,7 @@ class Gathered:
         before, event = part.get("opened", (None, None))
         opened: Event = from_json(event) if event else Opened()
         at = self.names.get(before or "")
-        self.names[parent] = self.journal.append(at, opened, own=False).id
+        self.names[parent] = self.journal.append(at, opened, verified=False).id
         if not event:
             self.inferred.add(self.names[parent])
         return self.names[parent]

@@ -87,7 +87,7 @@ def score_guess(before: Cursor, guess: Guess, calls: Sequence[Call]) -> ScoredGu
 
 
 def _compared(before: Cursor, guess: Guess, call: Call) -> ScoredGuess:
-    tool = before.find(call.tool)
+    tool = before.tool_named(call.tool)
     # The object of a call counts also where it is left out, and so is the default.
     receiver = [tool.receiver] if tool is not None and tool.receiver else []
     names = tuple(dict.fromkeys((*receiver, *call.arguments)))
@@ -128,7 +128,7 @@ def _meaning(before: Cursor, name: str, arguments: Mapping[str, Any]) -> Mapping
 
     Arguments that could not run mean themselves.
     """
-    tool = before.find(name)
+    tool = before.tool_named(name)
     if tool is None:
         return dict(arguments)
     complete = _completed(before, tool, arguments)
@@ -147,8 +147,8 @@ def _completed(before: Cursor, tool: Tool, arguments: Mapping[str, Any]) -> dict
     state, complete = before.state, dict(arguments)
     call = state.next_call(Call("guess", tool.name, arguments))
     with contextlib.suppress(CallError):
-        complete = before.desk.scheme.complete(call, tool, state)
-    variables = {**before.desk.toolbox.variables, **state.variables}
+        complete = before.context.scheme.complete(call, tool, state)
+    variables = {**before.context.toolbox.variables, **state.variables}
     known = {each: variables[each] for each in tool.reads if each in variables}
     with contextlib.suppress(CallError):
         complete = tool.fill(complete, known)

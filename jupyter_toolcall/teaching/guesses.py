@@ -59,13 +59,18 @@ class Guesses(SessionHooks):
     def holds_reply(self, cursor: Cursor) -> bool:
         """Return whether the next reply is one to be guessed."""
         state = cursor.state
-        if state.open or state.aside is not None or cursor.head in self._passed or cursor.spent:
+        if (
+            state.open
+            or state.aside is not None
+            or cursor.head in self._passed
+            or cursor.turn_limit_reached
+        ):
             return False
-        replayed = cursor.script.next()
+        replayed = cursor.replay_queue.next()
         if replayed is not None:
             return isinstance(replayed.event, Replied) and replayed.parent not in self._passed
-        has_model = cursor.desk.model is not None and not _plays(cursor)
-        return has_model and isinstance(cursor.due, AskModel)
+        has_model = cursor.context.model is not None and not _plays(cursor)
+        return has_model and isinstance(cursor.next_step, AskModel)
 
     def take(self, cursor: Cursor, guess: Guess | None) -> None:
         """Take the guess of the next reply, None for none.
@@ -73,7 +78,7 @@ class Guesses(SessionHooks):
         Raises NotYourTurn where nothing is to be guessed, UsageError and CallError for a call
         that could not be made.
         """
-        if not isinstance(cursor.held_by, Guesses):
+        if not isinstance(cursor.holding_hook, Guesses):
             raise NotYourTurn("nothing is to be guessed now")
         self._open = cursor.head, None if guess is None else _possible(cursor, guess)
         self._passed.add(cursor.head)
@@ -83,7 +88,7 @@ class Guesses(SessionHooks):
         if self._open is None:
             return
         head, guess = self._open
-        path = cursor.desk.journal.path(cursor.head, after=head)
+        path = cursor.context.journal.path(cursor.head, after=head)
         if not path or path[0].parent != head or not isinstance(path[0].event, Replied):
             return
         self._open = None
@@ -109,7 +114,7 @@ def turn_to_guess(cursor: Cursor) -> YourTurn | None:
 
     It is made of the request, and so holds nothing of the reply.
     """
-    return replying.next_turn(cursor) if isinstance(cursor.held_by, Guesses) else None
+    return replying.next_turn(cursor) if isinstance(cursor.holding_hook, Guesses) else None
 
 
 def begin(session: Session, before: Guesses | None = None) -> Guesses:
@@ -119,25 +124,25 @@ def begin(session: Session, before: Guesses | None = None) -> Guesses:
     """
     end(session)
     cursor = session.cursor
-    path = cursor.desk.journal.path(cursor.head)
+    path = cursor.context.journal.path(cursor.head)
     seen = {entry.parent or "" for entry in path if isinstance(entry.event, Replied)}
     root, earlier = path[0].id, NO_POINTS
     if before is not None and before.root == root:
         earlier = before.earlier + before.points
     made = Guesses(root, earlier, _passed=seen)
-    cursor.desk.hooks = (*cursor.desk.hooks, made)
+    cursor.context.hooks = (*cursor.context.hooks, made)
     return made
 
 
 def end(session: Session) -> None:
     """Hold no reply any more."""
-    desk = session.cursor.desk
+    desk = session.cursor.context
     desk.hooks = tuple(hook for hook in desk.hooks if not isinstance(hook, Guesses))
 
 
 def current(session: Session) -> Guesses:
     """Return the guesses that hold a session's replies. Raises UsageError where none do."""
-    for hook in session.cursor.desk.hooks:
+    for hook in session.cursor.context.hooks:
         if isinstance(hook, Guesses):
             return hook
     raise UsageError(
@@ -152,7 +157,7 @@ def why_not(session: Session, somebody: bool) -> str:
 
 
 def _plays(cursor: Cursor) -> bool:
-    return isinstance(cursor.desk.model, Person)
+    return isinstance(cursor.context.model, Person)
 
 
 # -- a guess that can be made -------------------------------------------------------------
@@ -179,7 +184,7 @@ def _possible(cursor: Cursor, guess: Guess) -> Guess:
 
 def _problems(cursor: Cursor, name: str, arguments: dict[str, Any]) -> dict[str, str]:
     """Return what no call of the tool could have, by its path in the arguments."""
-    state, tool = cursor.state, cursor.find(name)
+    state, tool = cursor.state, cursor.tool_named(name)
     assert tool is not None
     problems = {
         path: f"there is no object {object_name}"
@@ -202,7 +207,7 @@ def _problems(cursor: Cursor, name: str, arguments: dict[str, Any]) -> dict[str,
 
 def _row(cursor: Cursor, head: str, guess: Guess | None, calls: tuple[Call, ...]) -> GuessRow:
     """Return a guess, None for a skipped one, beside the calls of the reply after an entry."""
-    before = Cursor(cursor.desk, head)
+    before = Cursor(cursor.context, head)
     scored = score_guess(before, guess or Guess(), calls)
     call = scored.call
     row = GuessRow(

@@ -44,7 +44,7 @@ class Teaching(NotebookExtension):
 
     def attach(self, session: Session, run: CellRun) -> TeachingPanel | None:
         """Hold the replies of a cell that says `--predict`, and show the exercise it is for."""
-        guessing = run.options.extra["predict"] or session.cursor.desk.hooks
+        guessing = run.options.extra["predict"] or session.cursor.context.hooks
         if not guessing and not run.options.replay and not self.shown:
             return None
         name = self.exercise_of(run.options.replay, session, run.cell)

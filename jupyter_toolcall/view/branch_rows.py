@@ -46,7 +46,7 @@ def side_branches(
     cursor: Cursor, known: Iterable[Branch], shown: Sequence[Entry]
 ) -> tuple[SideBranch, ...]:
     """Return what is told of branches; `shown` are the entries of the one that is shown."""
-    journal = cursor.desk.journal
+    journal = cursor.context.journal
     tells = dict.fromkeys((entry.id for entry in shown), "")
     found: dict[str, SideBranch] = {}
     for branch in known:
@@ -65,14 +65,14 @@ def _pale(
     shares: str,
     before: SideBranch | None,
 ) -> SideBranch:
-    state = state_at(cursor.desk.journal, branch.head)
+    state = state_at(cursor.context.journal, branch.head)
     touched = touched_by(state, entries)
     replied = {entry.id for entry in entries if isinstance(entry.event, Replied)}
     own = (each for each in touched if state.calls[each].asked_call.entry not in replied)
     inherited = before.seen.forked if before else {}
     forked = {each: row for each, row in inherited.items() if each in state.calls}
     forked |= dict.fromkeys(own, branch.head[:12])
-    seen = BranchView(Cursor(cursor.desk, branch.head), state, branch.head, forked)
+    seen = BranchView(Cursor(cursor.context, branch.head), state, branch.head, forked)
     return SideBranch(branch, seen, entries, shares, tuple(touched))
 
 
@@ -103,14 +103,14 @@ def shown_side_branches(
     """
     others = [each for each in known if not each.hidden and _goes_another_way(cursor, each)]
     mine = next((each for each in known if each.current), None)
-    left = parent_branch(cursor.desk.journal, mine, known) if mine else None
+    left = parent_branch(cursor.context.journal, mine, known) if mine else None
     heads = {each.head for each in others[-SHOWN:]} | ({left.head} if left else set()) | wanted
     return tuple(each for each in others if each.head in heads)
 
 
 def _goes_another_way(cursor: Cursor, branch: Branch) -> bool:
     """Whether a branch leaves this one; what a record has ahead of here is not drawn."""
-    path = cursor.desk.journal.path(branch.head)
+    path = cursor.context.journal.path(branch.head)
     return all(entry.id != cursor.head for entry in path)
 
 
@@ -124,16 +124,16 @@ class BranchCounts:
     @classmethod
     def of(cls, cursor: Cursor) -> BranchCounts:
         """Return what counts in the journal of a cursor."""
-        journal = cursor.desk.journal
+        journal = cursor.context.journal
         return cls(
-            CallEnds(journal), FirstReplies(journal, str(getattr(cursor.desk.model, "name", "")))
+            CallEnds(journal), FirstReplies(journal, str(getattr(cursor.context.model, "name", "")))
         )
 
     def branch(self, cursor: Cursor, branch: Branch) -> BranchTotals:
         """Return what a branch took; the entries of an older one were paid for there."""
-        journal = cursor.desk.journal
+        journal = cursor.context.journal
         path, shared = journal.path(branch.head), shared_with_older(journal, branch.head)
-        return self.replies.took(path, self.ends.of(path, shared), shared)
+        return self.replies.totals(path, self.ends.of(path, shared), shared)
 
 
 def branch_rows(
@@ -150,8 +150,8 @@ def branch_rows(
     drawn_beside = {each.branch.head: each for each in beside}
     rows = []
     for branch in known:
-        state = state_at(cursor.desk.journal, branch.head)
-        left = parent_branch(cursor.desk.journal, branch, known)
+        state = state_at(cursor.context.journal, branch.head)
+        left = parent_branch(cursor.context.journal, branch, known)
         row = BranchRow(
             branch.head,
             branch.name,
@@ -174,7 +174,7 @@ def with_totals(row: BranchRow, state: State, took: BranchTotals) -> BranchRow:
         calls=len(state.order),
         last=state.calls[state.order[-1]].tool if state.order else "",
         ran=took.ran,
-        remembered=took.remembered,
+        remembered=took.cached,
         ms=took.ms,
         tokens=took.tokens,
         cost=str(took.cost or ""),

@@ -64,7 +64,7 @@ def _absent(seen: BranchView, call: CallRecord) -> str:
 
 def call_row(seen: BranchView, call: CallRecord, layout: Layout, end: CallEnd | None) -> CallRow:
     """Return the row of a call, as it stands at the end of its branch."""
-    tool = seen.cursor.find(call.tool)
+    tool = seen.cursor.tool_named(call.tool)
     waits = call.outcome is None and not seen.branch
     ready = ready_call(seen, call) if waits else None
     arguments = ready.arguments if ready else call.arguments
@@ -84,7 +84,7 @@ def call_row(seen: BranchView, call: CallRecord, layout: Layout, end: CallEnd | 
         turn=call.turn,
         status="running" if call.id == seen.cursor.running else call.status,
         branch=seen.branch,
-        memory=end is not None and end.memory,
+        memory=end is not None and end.cached,
         edited=call.edited,
         stale=call.asked_call.stale,
         outdated=seen.outdated.calls.get(call.id, ""),
@@ -97,9 +97,9 @@ def call_row(seen: BranchView, call: CallRecord, layout: Layout, end: CallEnd | 
         saves=saves,
         what=saved_line(arguments)
         if saves
-        else arguments_line(call, arguments, receiver, seen.cursor.desk.toolbox),
+        else arguments_line(call, arguments, receiver, seen.cursor.context.toolbox),
         why=_absent(seen, call) if waits and ready is None else "",
-        bound=ready.bound if ready else "" if waits else call.bound,
+        bound=ready.approval_digest if ready else "" if waits else call.approval_digest,
         reason=call.reason,
         ms=end.ms if end else 0,
         prints=end.prints if end else "",
@@ -112,7 +112,7 @@ def _named(cursor: Cursor, call: CallRecord, state: State) -> Uses:
 
     What got its name after the call had ended is another object than the one that it meant.
     """
-    tool = cursor.find(call.tool)
+    tool = cursor.tool_named(call.tool)
     if tool is None:
         return {}
     named = references(tool.parameters, call.arguments)
@@ -149,7 +149,7 @@ def _with_question(
 ) -> CallRow:
     if row.status == "running":
         return row
-    verdict, why = seen.cursor.verdict(call, ready)
+    verdict, why = seen.cursor.policy_answer(call, ready)
     if ready.tool.for_person and verdict != "reject":
         verdict, why = "ask", FOR_PERSON
     if call.status == "unknown":
@@ -162,7 +162,7 @@ def _with_question(
         return replace(row, why=why)
     if cursor.may_have_run(call, ready):
         return replace(row, why=why, may_have_run=True, recorded=_recorded(cursor, call, ready))
-    anew = reapproval_reason(cursor.script, cursor.desk.journal, ready)
+    anew = reapproval_reason(cursor.replay_queue, cursor.context.journal, ready)
     return replace(row, why=anew or why, again=anew != "")
 
 
@@ -171,7 +171,7 @@ def _recorded(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> str:
     entry = recorded_result(cursor, call, ready)
     if entry is None:
         return ""
-    call = state_at(cursor.desk.journal, entry.id).calls[call.id]
+    call = state_at(cursor.context.journal, entry.id).calls[call.id]
     match call.outcome:
         case Data(data):
             return _text(data) or '""'
@@ -221,7 +221,7 @@ def _text(value: Any) -> str:
 
 def tool_row(cursor: Cursor, name: str) -> ToolRow | None:
     """Return the row of a tool that was called, for its form."""
-    tool = cursor.find(name)
+    tool = cursor.tool_named(name)
     if tool is None:
         return None
     # The list of what there is, in a tool of the scheme's own, is another after each step.
@@ -232,7 +232,7 @@ def tool_row(cursor: Cursor, name: str) -> ToolRow | None:
 
 def offered_row(cursor: Cursor, name: str) -> ToolRow | None:
     """Return the row of a tool as the model is told of it, for a person in its place."""
-    tool = cursor.find(name)
+    tool = cursor.tool_named(name)
     return _row_of_tool(tool, tool.description[:WHOLE]) if tool is not None else None
 
 

@@ -171,7 +171,7 @@ def _lines(what: Aspect, difference: Difference) -> ChangeRow:
 def _shared(pairs: Sequence[PairRow], shown: BranchView) -> int:
     """Return how many pairs, from the first, are one and the same call of the shown branch."""
     count = 0
-    for pair, call in zip(pairs, shown.state.each(), strict=False):
+    for pair, call in zip(pairs, shown.state.all_calls(), strict=False):
         key = call_key(call, shown)
         if (pair.kind, pair.left, pair.right) != ("shared", key, key):
             break
@@ -303,7 +303,7 @@ class ComparisonUpdates:
         `unasked` is the one that this is compared with where nobody has chosen any.
         """
         cursor = seen[""].cursor
-        at = cursor.head, len(cursor.desk.journal)
+        at = cursor.head, len(cursor.context.journal)
         begin = self.clock()
         if not self._looked_at or at == self._at or (goes_on and begin < self._next):
             return Rows()

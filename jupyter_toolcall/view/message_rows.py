@@ -48,7 +48,7 @@ class Exchange:
 def exchanges(cursor: Cursor) -> Iterator[Exchange]:
     """Yield the turns of a branch, oldest first."""
     known = 0
-    for entry in cursor.desk.journal.path(cursor.head):
+    for entry in cursor.context.journal.path(cursor.head):
         if isinstance(entry.event, Replied):
             made = exchange(cursor, entry, known)
             known = len(made.request.messages)
@@ -76,12 +76,12 @@ def exchange(cursor: Cursor, entry: Entry, known: int = 0) -> Exchange:
 
 def _answered(cursor: Cursor, entry: Entry) -> Request:
     """Return the request that a reply answers."""
-    return Cursor(cursor.desk, entry.parent or entry.id).request
+    return Cursor(cursor.context, entry.parent or entry.id).request
 
 
 def _body(cursor: Cursor, request: Request) -> Any:
     """Return the provider's own JSON of a request, None for a model that has none."""
-    body = getattr(cursor.desk.model, "body", None)
+    body = getattr(cursor.context.model, "body", None)
     return None if body is None else body(request)
 
 
@@ -94,7 +94,7 @@ def request_json(cursor: Cursor, turn: int) -> str:
 
     Raises UsageError for a turn that there is not.
     """
-    replies = [e for e in cursor.desk.journal.path(cursor.head) if isinstance(e.event, Replied)]
+    replies = [e for e in cursor.context.journal.path(cursor.head) if isinstance(e.event, Replied)]
     if not 1 <= turn <= len(replies) + 1:
         raise UsageError(f"there is no request {turn} on this branch")
     request = _answered(cursor, replies[turn - 1]) if turn <= len(replies) else cursor.request
@@ -125,8 +125,8 @@ def attempts(entry: Entry) -> tuple[Attempt, ...]:
 
 def replying_model(cursor: Cursor, entry: Entry) -> str:
     """Return the name of the model that replied: as it was recorded, else as it is now."""
-    said = state_at(cursor.desk.journal, entry.id).opened.model
-    return said or str(getattr(cursor.desk.model, "name", ""))
+    said = state_at(cursor.context.journal, entry.id).opened.model
+    return said or str(getattr(cursor.context.model, "name", ""))
 
 
 LIMIT = 4_000
@@ -137,7 +137,7 @@ def entry_messages(cursor: Cursor, entry: Entry) -> list[MessageRow]:
     event, short = entry.event, entry.id[:12]
     if not isinstance(event, (Replied, Asked, Decided, Finished)):
         return []
-    state = state_at(cursor.desk.journal, entry.id)
+    state = state_at(cursor.context.journal, entry.id)
     match event:
         case Replied():
             rows = _replied(cursor, event, short, state)
@@ -147,7 +147,7 @@ def entry_messages(cursor: Cursor, entry: Entry) -> list[MessageRow]:
     call = state.calls[event.call_id]
     if call.outcome is None:
         return []
-    told = cursor.desk.scheme.render(call, state, cursor.desk.toolbox)
+    told = cursor.context.scheme.render(call, state, cursor.context.toolbox)
     return [_row(short, state.turns + 1, "tool", told.content, call.step)]
 
 
@@ -175,8 +175,8 @@ def _replied(cursor: Cursor, reply: Replied, short: str, state: State) -> list[M
 
 def turn_row(cursor: Cursor, entry: Entry, reply: Replied) -> TurnRow:
     """Return the row of what the reply of an entry took."""
-    state = state_at(cursor.desk.journal, entry.id)
-    model = state.opened.model or str(getattr(cursor.desk.model, "name", ""))
+    state = state_at(cursor.context.journal, entry.id)
+    model = state.opened.model or str(getattr(cursor.context.model, "name", ""))
     used, price = reply.usage or Usage(), cost(model, reply.usage)
     return TurnRow(
         id=entry.id[:12],
@@ -193,7 +193,7 @@ def turn_row(cursor: Cursor, entry: Entry, reply: Replied) -> TurnRow:
 
 def _offered(cursor: Cursor, reply: Replied, short: str, turn: int) -> list[MessageRow]:
     """Return the system prompt and the tools of a request, as far as they are new."""
-    rows, texts = [], cursor.desk.journal.texts
+    rows, texts = [], cursor.context.journal.texts
     if "" in reply.offered:
         rows.append(_row(f"{short}.system", turn, "system", str(texts.get(reply.offered[""], ""))))
     names = [name for name in reply.offered if name]

@@ -87,7 +87,7 @@ def object_row(seen: BranchView, name: str, layout: Layout) -> ObjectRow:
         equals=same if same is not None and same != name else "",
         content=made.content[:12],
         description=made.description[:200],
-        note=seen.cursor.desk.memory.note(made),
+        note=seen.cursor.context.values.note(made),
         outdated=seen.outdated.objects.get(made.producer, ""),
         preview=_preview(seen, made),
     )
@@ -95,12 +95,12 @@ def object_row(seen: BranchView, name: str, layout: Layout) -> ObjectRow:
 
 def full_preview(seen: BranchView, key: str) -> Preview | None:
     """Return an object as large as may be, by the id of its row; None where it is not here."""
-    desk = seen.cursor.desk
+    desk = seen.cursor.context
     found = (made for made in seen.state.objects.values() if object_key(made.producer, seen) == key)
     made = next(found, None)
-    if made is None or not desk.memory.holds(made.digest, made.content):
+    if made is None or not desk.values.has_value(made.digest, made.content):
         return None
-    return _hidden(preview(desk.memory.values[made.digest], desk.shows, LARGE), desk.hide)
+    return _hidden(preview(desk.values.by_digest[made.digest], desk.value_reprs, LARGE), desk.hide)
 
 
 def _hidden(drawn: Preview, hide: Hide) -> Preview:
@@ -108,12 +108,12 @@ def _hidden(drawn: Preview, hide: Hide) -> Preview:
 
 
 def _preview(seen: BranchView, made: Made) -> Preview:
-    desk, memory = seen.cursor.desk, seen.cursor.desk.memory
-    if not memory.holds(made.digest, made.content):
+    desk, memory = seen.cursor.context, seen.cursor.context.values
+    if not memory.has_value(made.digest, made.content):
         return Preview(text="its value is not in this kernel")
     known: Preview | None = memory.previews.get(made.digest)
     if known is None:
-        known = _hidden(preview(memory.values[made.digest], desk.shows), desk.hide)
+        known = _hidden(preview(memory.by_digest[made.digest], desk.value_reprs), desk.hide)
         memory.previews[made.digest] = known
     return known
 

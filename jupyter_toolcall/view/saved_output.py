@@ -22,7 +22,7 @@ def mime_bundle(cursor: Cursor, rows: Rows, since: str | None) -> dict[str, Any]
     """Return the MIME bundle of a session; `since` is the entry before the cell's own."""
     kept = filter(None, (row.saved() for row in rows.extensions))
     rows = replace(rows, extensions=tuple(kept))
-    saved, hide = sendable_data(Saved(rows, journal_part(cursor, since))), cursor.desk.hide
+    saved, hide = sendable_data(Saved(rows, journal_part(cursor, since))), cursor.context.hide
     # The journal's part has none, and has to keep its digests.
     saved["rows"] = hide(saved["rows"])
     return {MIME: saved, "image/svg+xml": hide(svg(rows)), "text/plain": hide(session_text(rows))}
@@ -38,7 +38,7 @@ def journal_part(cursor: Cursor, since: str | None) -> dict[str, Any]:
     entries = _behind(cursor, since)
     index = {entry.id: n for n, entry in enumerate(entries)}
     events = [_row(entry, index) for entry in entries]
-    known = cursor.desk.journal.texts
+    known = cursor.context.journal.texts
     sent = (e.event.offered.values() for e in entries if isinstance(e.event, Replied))
     codes = (e.meta["code"] for e in entries if "code" in e.meta)
     keys = (*(key for offered in sent for key in offered), *codes)
@@ -48,7 +48,7 @@ def journal_part(cursor: Cursor, since: str | None) -> dict[str, Any]:
 
 
 def _opened(cursor: Cursor, since: str | None) -> dict[str, Any]:
-    entry = cursor.desk.journal[since] if since else None
+    entry = cursor.context.journal[since] if since else None
     if entry is None or not isinstance(entry.event, Opened):
         return {}
     return {"opened": [entry.parent, to_json(entry.event)]}
@@ -61,7 +61,7 @@ def _row(entry: Entry, index: dict[str, int]) -> list[Any]:
 
 def _behind(cursor: Cursor, since: str | None) -> list[Entry]:
     """Return what came of a cell, on all branches, in order; later prompts are later cells'."""
-    journal = cursor.desk.journal
+    journal = cursor.context.journal
     path = journal.path(cursor.head, after=since)
     first = next((n for n, entry in enumerate(path) if isinstance(entry.event, Asked)), 0)
     found = [*path[: first + 1]]

@@ -92,9 +92,9 @@ class ViewRows:
         """
         self.layout, self._tools, self._offered = layout or Layout(), set(), {}
         self._pending, self._outputs, self._took = set(), (), BranchTotals()
-        journal, state = cursor.desk.journal, cursor.state
+        journal, state = cursor.context.journal, cursor.state
         path = journal.path(cursor.head)
-        seen = BranchView(cursor, state, outdated=outdated_reasons(cursor.desk, state))
+        seen = BranchView(cursor, state, outdated=outdated_reasons(cursor.context, state))
         rows = self._rows_of(seen, path, shared_with_older(journal, cursor.head))
         known, alone = branches(journal, cursor.head), _hides_branches(cursor)
         known = tuple(each for each in known if each.current or not alone)
@@ -124,7 +124,7 @@ class ViewRows:
         state, before = cursor.state, self.seen[""].outdated if "" in self.seen else None
         touched = [state.calls[call_id] for call_id in touched_by(state, path, 1)]
         known = outdated_reasons(
-            cursor.desk, state, touched if before is not None else None, before
+            cursor.context, state, touched if before is not None else None, before
         )
         self.seen[""] = seen = BranchView(cursor, state, outdated=known)
         goes_on_at_once = session.phase in ("thinking", "running")
@@ -139,7 +139,7 @@ class ViewRows:
 
     def labels_changed(self, cursor: Cursor) -> bool:
         """Return whether a branch was named or hidden since rows were computed last."""
-        return bool(self.head) and self._labels != cursor.desk.journal.labels
+        return bool(self.head) and self._labels != cursor.context.journal.labels
 
     def _finished(
         self,
@@ -151,7 +151,7 @@ class ViewRows:
     ) -> Rows:
         """Return rows with those of the session itself; from here on changes are counted."""
         cursor, state, took = seen.cursor, seen.state, self._took
-        journal = cursor.desk.journal
+        journal = cursor.context.journal
         self.head, self._entries = cursor.head, len(journal)
         self._ahead = bool(journal.children(cursor.head))
         self._alone, self._labels = alone, dict(journal.labels)
@@ -162,7 +162,7 @@ class ViewRows:
             tokens=took.tokens,
             cost=str(took.cost or ""),
             ran=took.ran,
-            remembered=took.remembered,
+            remembered=took.cached,
         )
         rows = replace(rows, session=(row,), extensions=extensions)
         names = list(session.yours.tools if session.yours is not None else ())
@@ -172,7 +172,7 @@ class ViewRows:
 
     def _entries_since(self, cursor: Cursor) -> tuple[Entry, ...] | None:
         """Return the entries since the last rows; None where another branch has changed."""
-        journal = cursor.desk.journal
+        journal = cursor.context.journal
         if self.head not in journal or not _follows(cursor, self.head):
             return None
         if self._alone != _hides_branches(cursor) or self._labels != journal.labels:
@@ -313,11 +313,11 @@ class ViewRows:
     ) -> dict[str, CallEnd]:
         """Return how the calls of entries ended, by id; what they took is added up."""
         counts = self._counting
-        if counts is None or counts.ends.journal is not seen.cursor.desk.journal:
+        if counts is None or counts.ends.journal is not seen.cursor.context.journal:
             counts = self._counting = BranchCounts.of(seen.cursor)
         ends = counts.ends.of(entries, shared)
         if not seen.branch:
-            self._took += counts.replies.took(entries, ends, shared)
+            self._took += counts.replies.totals(entries, ends, shared)
         return ends
 
 
@@ -326,7 +326,7 @@ def all_rows(cursor: Cursor, name: str) -> Rows:
     phase, says = replying.idle_phase(cursor)
     yours = replying.person_turn(cursor)
     row = SessionRow(name=name, phase=phase, says=says, text=cursor.state.said, yours=yours)
-    extensions = filter(None, (hook.view_row(cursor) for hook in cursor.desk.hooks))
+    extensions = filter(None, (hook.view_row(cursor) for hook in cursor.context.hooks))
     view = ViewRows()
     return with_comparison(view.whole(cursor, row, tuple(extensions)), view.seen, {})
 
@@ -339,7 +339,7 @@ def saved_names(state: State) -> tuple[str, ...]:
 
 def _hides_branches(cursor: Cursor) -> bool:
     """Return whether a hook hides the other branches."""
-    return any(hook.hides_branches() for hook in cursor.desk.hooks)
+    return any(hook.hides_branches() for hook in cursor.context.hooks)
 
 
 def _follows(cursor: Cursor, head: str) -> bool:
@@ -348,5 +348,5 @@ def _follows(cursor: Cursor, head: str) -> bool:
     for _ in range(FAR):
         if here == head:
             return True
-        here = cursor.desk.journal[here].parent if here else None
+        here = cursor.context.journal[here].parent if here else None
     return False

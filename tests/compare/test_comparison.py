@@ -300,7 +300,7 @@ def test_an_edit_differs_in_the_edited_call_and_in_what_came_of_it() -> None:
         ("result", Numbers(180.0, 170.0))
     ]
     assert (compared.left.took.ran, compared.right.took.ran) == (3, 2)
-    assert compared.right.took.remembered == 1
+    assert compared.right.took.cached == 1
 
 
 def test_swapping_the_sides_mirrors_the_comparison() -> None:

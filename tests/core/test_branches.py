@@ -432,6 +432,6 @@ def test_the_rows_of_a_branch_and_of_what_it_shares_are_all_its_calls(
             continue
         state = state_at(shown.journal, branch.id)
         wanted = {
-            call.step: (call.tool, call.status, dict(call.arguments)) for call in state.each()
+            call.step: (call.tool, call.status, dict(call.arguments)) for call in state.all_calls()
         }
         assert made_of(rows, branch) == wanted

@@ -356,7 +356,7 @@ def test_values_come_back_by_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     session.save(world.path)
     loaded = world.load()
     assert (loaded.head, loaded.state) == (session.head, session.state)
-    assert all(map(CallRecord.same_facts, loaded.state.each(), session.state.each()))
+    assert all(map(CallRecord.same_facts, loaded.state.all_calls(), session.state.all_calls()))
     with pytest.raises(Absent, match=r"call_1 made.*session.replay\(\).run\(\)"):
         loaded["Potato#2"]
     again = loaded.replay().run()

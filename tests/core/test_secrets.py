@@ -233,7 +233,7 @@ def test_ordinary_outputs_are_unchanged_under_a_real_environment(
     def run() -> str:
         said = ["I build postgres for ann.lee@example.org.", ("build", {"target": "eu-central-1"})]
         session = Session(Toolbox(build), Scripted([said, "done"]), scheme="flat", approve="all")
-        session.cursor.desk.clock = lambda: 0.0
+        session.cursor.context.clock = lambda: 0.0
         return session.tell("Build /builds/ann-lee/potatoes.").journal.dumps()
 
     plain = run()

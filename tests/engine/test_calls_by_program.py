@@ -79,7 +79,7 @@ def told(session: Session) -> list[tuple[str, str, bool]]:
 def unchanged_by_replay(session: Session) -> bool:
     entries, ran = len(session.journal), list(RAN)
     again = session.replay()
-    while again.cursor.script.next() is not None:
+    while again.cursor.replay_queue.next() is not None:
         with suppress(KeyboardInterrupt):
             assert advance(again.cursor) is not None
     return again.head == session.head and len(session.journal) == entries and ran == RAN

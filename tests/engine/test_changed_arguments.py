@@ -123,7 +123,7 @@ def test_what_cannot_be_copied_and_was_changed_is_told_as_lost() -> None:
         "changed Starter#1 in place, which can't be copied: it is no longer what it was, and "
         "neither is what was made from it"
     ]
-    assert session.cursor.desk.memory.notes[session.state.objects["Starter#1"].digest] == (
+    assert session.cursor.context.values.notes[session.state.objects["Starter#1"].digest] == (
         "can't be copied: passed as it is"
     )
 
@@ -131,7 +131,7 @@ def test_what_cannot_be_copied_and_was_changed_is_told_as_lost() -> None:
 def test_of_what_nobody_can_tell_nothing_is_told() -> None:
     session, notes = play("eat", Locked())
     assert notes == []
-    assert session.cursor.desk.memory.notes[session.state.objects["Locked#1"].digest] == (
+    assert session.cursor.context.values.notes[session.state.objects["Locked#1"].digest] == (
         "not reproducible; can't be copied: passed as it is"
     )
 

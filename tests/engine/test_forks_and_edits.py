@@ -239,7 +239,9 @@ def test_a_rejection_and_an_answer_are_said_again() -> None:
 def test_a_call_that_was_shown_before_it_changed_is_not_approved() -> None:
     script = [[("pour", {}), ("Cup_add", {"what": "tea"})], "done"]
     session = make(script, approve="ask")
-    shown = session.cursor.prepared(session.state.calls["call_1_2"], session.state)[0].bound
+    shown = session.cursor.prepared(session.state.calls["call_1_2"], session.state)[
+        0
+    ].approval_digest
     session.decide("call_1_2", bound=shown)
     session.decide("call_1_1").run()
     # The newest cup is another one now, so that what was approved is not what would run.

@@ -98,7 +98,7 @@ def approve_all(session: Session) -> Session:
 
 
 def edited_in_panel(session: Session) -> Session:
-    bound = session.state.call("call_1_1").bound
+    bound = session.state.call("call_1_1").approval_digest
     message = {"call": "call_1_1", "arguments": {"to": "Mallory"}, "bound": bound}
     return apply_command(session, parse_command({"type": "edit", **message})).run()
 

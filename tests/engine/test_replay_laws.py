@@ -257,7 +257,7 @@ def opened(
         outputs={"made": Thing, "count": int} if plan.outputs else {},
         journal=journal,
     )
-    session.cursor.desk.memory.shelf = shelf
+    session.cursor.context.values.value_store = shelf
     return session
 
 
@@ -339,10 +339,10 @@ def test_a_journal_that_was_saved_and_loaded_is_the_same_session(plan: Plan) -> 
     assert loaded.dumps(seal) == text
     state = state_at(loaded, session.head)
     assert state == session.state
-    assert all(map(CallRecord.same_facts, state.each(), session.state.each()))
+    assert all(map(CallRecord.same_facts, state.all_calls(), session.state.all_calls()))
     # With the same inputs the values come back, and an unchanged replay adds nothing.
     reopened = opened(plan, loaded)
-    reopened.cursor.desk.memory.values.update(session.cursor.desk.memory.values)
+    reopened.cursor.context.values.by_digest.update(session.cursor.context.values.by_digest)
     reopened.checkout(session.head)
     again = run(reopened.replay())
     assert again.head == session.head
@@ -378,14 +378,14 @@ def test_nothing_runs_that_was_not_approved_as_it_ran(plan: Plan) -> None:
         match entry.event:
             case Decided(call_id):
                 approved[call_id] = entry
-            case Started(call_id, bound=bound) if bound:
+            case Started(call_id, approval_digest=approval_digest) if approval_digest:
                 # The policy approved it.
                 assert plan.approve != "none" or call_id not in of_tools(session)
             case Started(call_id):
                 decided = approved[call_id].event
                 assert isinstance(decided, Decided)
                 assert decided.decision in ("approve", "edit")
-                assert decided.bound
+                assert decided.approval_digest
                 assert approved[call_id].meta["by"] == "person"
 
 
@@ -412,14 +412,14 @@ def test_an_object_never_changes_and_a_name_is_never_used_twice(plan: Plan) -> N
 
 def of_tools(session: Session) -> set[str]:
     """Return the calls of the toolbox: a scheme's own are kept as they were spelled out."""
-    return {call.id for call in session.state.each() if call.tool in BOX}
+    return {call.id for call in session.state.all_calls() if call.tool in BOX}
 
 
 def reach(session: Session, call_id: str) -> set[str]:
     """Return a call, and the calls that used what it made or the instance that it worked on."""
     reached = {call_id}
     dirty: set[str] = set()
-    for call in session.state.each():
+    for call in session.state.all_calls():
         if call.started is None or call.tool not in BOX:
             continue
         started = call.started
@@ -453,16 +453,16 @@ def test_an_edit_runs_again_exactly_the_call_and_what_it_reaches(
     ]
     assert len(BOOK.ran) == len(ran) == len(set(ran))
     # What failed for want of an argument before may run now, and the other way round.
-    started = {c.id for c in session.state.each() if c.started is not None} & of_tools(session)
+    started = {c.id for c in session.state.all_calls() if c.started is not None} & of_tools(session)
     assert set(ran) & started <= expected
-    still = {c.id for c in edited.state.each() if c.started is not None} & of_tools(session)
+    still = {c.id for c in edited.state.all_calls() if c.started is not None} & of_tools(session)
     assert expected & still == set(ran) & started
     assert call.id in ran
 
 
 def run_recorded(session: Session) -> Session:
     """Run as long as the recording tells how: what the model says anew is left out."""
-    while session.cursor.script.next(session.state.open) is not None:
+    while session.cursor.replay_queue.next(session.state.open) is not None:
         try:
             if advance(session.cursor) is None:
                 break
@@ -517,7 +517,9 @@ def test_in_another_kernel_without_values_nothing_runs_twice_on_one_word(plan: P
     again = elsewhere(plan, session, None)
     count, BOOK.ran[:] = len(again.journal), []
     run(again.replay())
-    assert all(start.bound for start in starts(again, count)), "each is approved by the policy"
+    assert all(start.approval_digest for start in starts(again, count)), (
+        "each is approved by the policy"
+    )
     # What ran once more on a recorded word is what the policy of today lets run.
     allowed = {"look"} if plan.approve in ("ask", "read-only", "none") else {*BOOK.ran}
     assert {*BOOK.ran} <= allowed
@@ -536,7 +538,9 @@ def test_the_record_of_another_machine_allows_nothing_and_finds_no_value(
             theirs[name]
     count, BOOK.ran[:] = len(theirs.journal), []
     run(theirs.replay())
-    assert all(start.bound for start in starts(theirs, count)), "each is approved by the policy"
+    assert all(start.approval_digest for start in starts(theirs, count)), (
+        "each is approved by the policy"
+    )
     assert plan.approve == "all" or {*BOOK.ran} <= {"look"}
     assert plan.approve != "none" or BOOK.ran == []
 

@@ -306,7 +306,7 @@ def test_after_a_fault_of_the_model_running_again_goes_on_with_the_question() ->
         return Scripted([("save", {"result": 9})])(request)
 
     session = at_work()
-    session.cursor.desk.model = model
+    session.cursor.context.model = model
     with pytest.raises(ModelError):
         session.query("Book#1", "How many?", int)
     assert session.run().outputs == {"result": 9}
@@ -314,7 +314,7 @@ def test_after_a_fault_of_the_model_running_again_goes_on_with_the_question() ->
 
 def test_a_model_that_is_not_ready_is_waited_for_by_nobody() -> None:
     session = at_work()
-    session.cursor.desk.model = lambda request: None
+    session.cursor.context.model = lambda request: None
     with pytest.raises(Unfinished, match="has not answered yet"):
         session.query("Book#1", "How many?", int)
     assert list(session.state.opened.outputs) == ["result"]

@@ -79,7 +79,7 @@ def check(whole: Whole, data: bytes) -> Iterator[Broken]:
     kept = open_journal(path, seal, disk)
     kept.close()
     aside, rest = disk.certain(path.with_suffix(".torn")), data[size:]
-    if len(kept.journal) != entries or not all(entry.own for entry in kept.journal):
+    if len(kept.journal) != entries or not all(entry.verified for entry in kept.journal):
         yield Broken("no prefix", f"{len(kept.journal)} entries of {entries}")
     if not disk.now[path].startswith(data[:size]):
         yield Broken("no prefix", "the file is not what was whole")

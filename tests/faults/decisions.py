@@ -239,7 +239,12 @@ class Decisions(RuleBasedStateMachine):
     def edit_what_ran(self, data: st.DataObject, by: int) -> None:
         call = self.drive.session.state.call(data.draw(st.sampled_from(self.done)))
         n = call.call.arguments["n"] + by
-        message = {"type": "edit", "call": call.id, "bound": call.bound, "arguments": {"n": n}}
+        message = {
+            "type": "edit",
+            "call": call.id,
+            "bound": call.approval_digest,
+            "arguments": {"n": n},
+        }
         self.word(message, n)
 
     @rule(data=st.data())
@@ -251,7 +256,7 @@ class Decisions(RuleBasedStateMachine):
     @property
     def done(self) -> list[str]:
         state = self.drive.session.state
-        return [call.id for call in state.each() if call.outcome is not None]
+        return [call.id for call in state.all_calls() if call.outcome is not None]
 
     # -- the kernel dies ---------------------------------------------------------------------
 

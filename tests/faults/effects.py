@@ -451,7 +451,7 @@ class Effects(RuleBasedStateMachine):
         kernel = self.choose(data, _done)
         call = one_of(data, _done(kernel))
         n = call.arguments["n"] + by
-        bound = kernel.session.state.call(call.id).bound
+        bound = kernel.session.state.call(call.id).approval_digest
         arguments = {**call.arguments, "n": n}
         message = {"type": "edit", "call": call.id, "bound": bound, "arguments": arguments}
         self.sent.append(message)

@@ -178,7 +178,7 @@ def apart_from_policy(journal: Journal) -> Iterator[Event]:
             case Decided(decision="approve") if entry.meta.get("by") == "policy":
                 pass
             case Started() as started:
-                yield replace(started, bound="")
+                yield replace(started, approval_digest="")
             case event:
                 yield event
 

@@ -393,7 +393,7 @@ class Kernel:
         if any((row.call, row.bound, row.branch) == (call_id, bound, "") for row in rows):
             return found[call_id]
         known = self.session.state.calls.get(call_id)
-        decided = known is not None and known.decided is not None and known.bound == bound
+        decided = known is not None and known.decided is not None and known.approval_digest == bound
         return found[call_id] if decided else None
 
     def effect_of(self, call: CallRecord, n: int | None = None) -> Effect:
@@ -420,7 +420,7 @@ class Kernel:
             text = self.notebook.journal.read_text()
             journal = Journal.salvage(text, sealing(home()))[0]
         own = [
-            entry.own
+            entry.verified
             for entry in journal
             if isinstance(entry.event, Replied)
             and any(call.arguments["n"] == n for call in entry.event.calls)

@@ -44,7 +44,7 @@ def test_its_entries_are_those_that_would_be_written_today(path: Path) -> None:
     if path.parent.name == f"v{VERSION}":
         assert [entry.id for entry in then] == [entry.id for entry in today]
     assert [*apart_from_policy(then)] == [*apart_from_policy(today)]
-    assert not any(entry.own for entry in then)
+    assert not any(entry.verified for entry in then)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")

@@ -89,7 +89,7 @@ def note(words: str) -> str:
 def gated(gate: Gated, **more: Any) -> Session:
     model = Scripted([("note", {"words": "one"}), "Done."])
     session = Session(Toolbox(note), model, scheme="flat", approve="all", **more)
-    session.cursor.desk.hooks = (gate,)
+    session.cursor.context.hooks = (gate,)
     return session.ask("Write.")
 
 
@@ -117,7 +117,7 @@ def test_a_hook_hides_the_other_branches() -> None:
     controller = PanelController(fork, lambda notice: None)
     assert len(controller.whole().branches) == 2
     gate = Gated(opened={fork.head})
-    fork.cursor.desk.hooks = (gate,)
+    fork.cursor.context.hooks = (gate,)
     controller.publish("finished")
     assert len(controller.whole().branches) == 1
     gate.hidden = False

@@ -92,7 +92,10 @@ def test_a_decision_on_a_call_that_ran_meanwhile_as_another_is_refused() -> None
     session.decide("call_1", "edit", arguments={"Egg": "Egg#1"}).run()
     with pytest.raises(NotYourTurn, match="look at it and decide again"):
         answer(session, "call_1", 5, bound=f"{row.bound}, but another")
-    assert answer(session, "call_1", 5, bound=session.state.call("call_1").bound).text == "done"
+    assert (
+        answer(session, "call_1", 5, bound=session.state.call("call_1").approval_digest).text
+        == "done"
+    )
 
 
 def test_an_argument_may_have_any_name() -> None:
@@ -203,7 +206,7 @@ def test_rows_and_text_say_what_is_outdated_and_why() -> None:
         return Egg(self.boiled + 2)
 
     later = Toolbox(type("Egg", (), {"boil": otherwise, "__module__": Egg.__module__}), weigh)
-    session.cursor.desk.toolbox = later.with_types([Egg])
+    session.cursor.context.toolbox = later.with_types([Egg])
     why = "its tool Egg_boil was changed"
     calls = {row.call: row.outdated for row in told(session, "calls")}
     assert calls == {"call_1": why, "call_2": ""}

@@ -24,7 +24,7 @@ def ran_again(session: Session) -> tuple[str, Rows]:
     """Return what the panel of a cell that runs again says at last, and what the cell saves."""
     told: list[Notice] = []
     drive = PanelController(session.replay(), told.append)
-    drive.recorded = frozenset(entry.id for entry in drive.session.cursor.script.entries)
+    drive.recorded = frozenset(entry.id for entry in drive.session.cursor.replay_queue.entries)
     drive.run_to_pause()
     rows = [notice.rows for notice in told if isinstance(notice, (Delta, Whole))]
     return rows[-1].session[0].detail, drive.whole()

@@ -220,7 +220,7 @@ def test_a_fork_and_a_replay_send_the_same_beginning(server: StandIn, strategy: 
     third = session.calls[3]
     server.turns += [says("Enough.")]
     with a_claude(server, strategy=strategy) as model:
-        session.cursor.desk.model = model
+        session.cursor.context.model = model
         entries = len(session.journal)
         replayed = session.replay().run()
         assert len(session.journal) == entries
@@ -239,7 +239,7 @@ def test_an_edit_is_taken_and_what_was_bound_to_the_old_call_is_dropped(
     session = cooked(server, "select", (NEWEST, strategy))
     server.turns += [says("Well."), says("Well, well.")]
     with a_claude(server, strategy=strategy) as model:
-        session.cursor.desk.model = model
+        session.cursor.context.model = model
         edited = session.edit(session.calls[1].id, note="shake").run()
         edited.tell("What did I do?")
     assert server.refused == []
@@ -273,7 +273,7 @@ def test_a_session_goes_on_with_another_model(
     session = cooked(server, scheme, (NEWEST, "reference"))
     server.turns += [says(Use(f"Soup_{STEPS[0]}")), says("More.")]
     with a_claude(server, way[0], strategy=way[1]) as model:
-        session.cursor.desk.model = model
+        session.cursor.context.model = model
         session.tell("More?")
     assert server.refused == []
     assert server.asked[-1].body["model"] == way[0]

@@ -87,7 +87,7 @@ def test_an_edit_is_a_history_that_the_api_takes() -> None:
         server.turns += [says("You had slices.")] * 2
         cut = next(call for call in session.calls if call.tool == "Potato_slice")
         with a_claude(server) as model:
-            session.cursor.desk.model = model
+            session.cursor.context.model = model
             edited = session.edit(cut.id, shape="SLICES").run().tell("What did I get?")
     assert edited.outputs["fries"] == Plate("fries: slices")
     assert str(edited) == "You had slices."

@@ -459,7 +459,7 @@ def test_the_session_goes_on_with_another_model_from_there(washed: Recorded) -> 
     count = len(session.journal)
     refusal(session.run)
     assert len(session.journal) == count
-    session.cursor.desk.model = Scripted(["", "I cannot."])
+    session.cursor.context.model = Scripted(["", "I cannot."])
     assert session.run().text == "I cannot."
 
 
@@ -518,7 +518,7 @@ def test_a_branch_that_leaves_the_recording_is_recorded_elsewhere(tmp_path: Path
     branch.ask("Or?")
     assert "turn 3 differs in the prompt" in refusal(branch.run)
     other = tmp_path / "other.jsonl"
-    branch.cursor.desk.model = Recording(script, other)
+    branch.cursor.context.model = Recording(script, other)
     assert branch.run().text == "two"
     [line] = lines(other)
     assert line["turn"] == 3

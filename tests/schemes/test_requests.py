@@ -49,7 +49,7 @@ def again(session: Session, *tools: object) -> Session:
     """Return the same session in a kernel where the tools are these."""
     made = Session(
         Toolbox(*tools),
-        session.cursor.desk.model,
+        session.cursor.context.model,
         scheme="flat",
         approve="all",
         journal=session.journal,

@@ -537,7 +537,7 @@ def test_a_broken_answer_is_told_in_one_line(
 def test_a_list_that_became_shorter_is_told(box: Toolbox, server: Server) -> None:
     session = tell(box, ("dough", {}), ("Dough_holes", {}))
     server.answer = lambda: (200, b'{"data": {"dough": {"holes": []}}}')
-    session.cursor.desk.model = Scripted(["x", "x", "x", ("Half_of", {}), "done"])
+    session.cursor.context.model = Scripted(["x", "x", "x", ("Half_of", {}), "done"])
     assert session.tell("more").calls[-1].error == "holes has no item 2 any more"
 
 

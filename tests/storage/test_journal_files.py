@@ -158,9 +158,9 @@ def test_what_another_kernel_writes_is_read_and_not_written(path: Path) -> None:
 def test_what_another_kernel_may_act_on_allows_nothing_here(path: Path) -> None:
     mine = opened(path)
     head = mine.journal.append(None, Opened()).id
-    assert all(entry.own for entry in mine.journal)
+    assert all(entry.verified for entry in mine.journal)
     other = opened(path)
-    assert [entry.own for entry in other.journal] == [False]
+    assert [entry.verified for entry in other.journal] == [False]
     assert other.journal[head].event == Opened()
     closed(mine)
 
@@ -185,7 +185,7 @@ def test_the_next_kernel_takes_over_and_writes_what_happened_in_it(path: Path) -
     closed(taken)
     loaded = closed(opened(path))
     assert {entry.id for entry in loaded} == {root, ours, theirs, last}
-    assert all(entry.own for entry in loaded)
+    assert all(entry.verified for entry in loaded)
     assert list(loaded.texts.values()) == ["a text"]
 
 
@@ -504,7 +504,7 @@ def test_without_a_key_what_happens_is_history_later_and_that_is_said(path: Path
     assert "key" in kept.note
     kept.journal.append(None, Opened())
     closed(kept)
-    assert [entry.own for entry in closed(opened(path))] == [False]
+    assert [entry.verified for entry in closed(opened(path))] == [False]
 
 
 def test_a_file_is_replaced_whole_or_stays(tmp_path: Path) -> None:

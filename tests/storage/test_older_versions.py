@@ -123,10 +123,10 @@ def test_an_older_journal_keeps_its_entries_and_none_of_them_is_this_machines_ow
     events = {each["id"]: each for each in written if "id" in each}
     journal = Journal.loads(text, sealing(home()))
     assert len(journal) == len(events)
-    assert not any(entry.own or entry.verified for entry in journal)
+    assert not any(entry.verified or entry.is_effective for entry in journal)
     again = Journal.loads(journal.dumps(sealing(home())), sealing(home()))
     assert [*again] == [*journal]
-    assert not any(entry.own for entry in again)
+    assert not any(entry.verified for entry in again)
     kinds = [each["event"]["type"] for each in events.values()]
     assert [type(entry.event).__name__.lower() for entry in journal] == kinds
 
@@ -166,7 +166,7 @@ def test_what_refers_to_another_entry_refers_to_it_by_its_new_id() -> None:
 
 
 def test_an_argument_that_was_a_sentence_says_by_fields_which_call_would_have_made_it() -> None:
-    calls = load(older("branches"), "branches").state.each()
+    calls = load(older("branches"), "branches").state.all_calls()
     missing = [(call.call.arguments["jar"], call.call.missing) for call in calls]
     assert missing == [
         ("Jar#1", ()),
@@ -371,7 +371,7 @@ def test_sealed_lines_of_version_1_below_todays_first_line_allow_nothing(tmp_pat
     path = tmp_path / "forged.jsonl"
     path.write_text("".join(f"{line}\n" for line in (HEADER, *lines)))
     journal, _ = Journal.salvage(path.read_text(), sealing(home()))
-    assert not any(entry.own for entry in journal)
+    assert not any(entry.verified for entry in journal)
 
 
 def test_in_a_renamed_notebook_a_session_of_version_1_goes_on_and_asks(tmp_path: Path) -> None:
@@ -732,7 +732,7 @@ def test_an_older_journal_is_read_the_same_however_often_it_is_written(
     assert [*again] == [*journal]
     assert [entry.id for entry in journal] == [entry.id for entry in Journal.loads(text)]
     assert again.dumps(sealing(home())) == journal.dumps()
-    assert not any(entry.own for entry in journal)
+    assert not any(entry.verified for entry in journal)
     # Two events that mean the same may have been written in two ways.
     assert len(journal) <= len(entries)
     assert all(entry.parent is None or entry.parent in journal for entry in journal)

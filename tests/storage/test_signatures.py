@@ -236,8 +236,8 @@ def test_without_a_place_for_a_key_nothing_is_sealed_and_all_still_works(tmp_pat
 
 def test_a_journal_that_is_read_without_a_key_is_nobodys_own() -> None:
     session = Post().session(approve="all").run()
-    assert all(entry.own for entry in session.journal)
-    assert not any(entry.own for entry in Journal.loads(session.journal.dumps()))
+    assert all(entry.verified for entry in session.journal)
+    assert not any(entry.verified for entry in Journal.loads(session.journal.dumps()))
 
 
 def test_a_line_without_a_parent_follows_the_line_above_and_fits_behind_no_other() -> None:

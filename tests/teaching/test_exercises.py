@@ -295,7 +295,7 @@ def test_a_variable_called_session_is_not_the_session_that_is_checked() -> None:
 
 def test_values_that_are_not_in_this_kernel_are_asked_for() -> None:
     loaded = Session.here(Session(BOX, None, scheme="flat", inputs=INPUTS).cursor, "")
-    loaded.ask("Go.").cursor.desk.memory.values.clear()
+    loaded.ask("Go.").cursor.context.values.by_digest.clear()
     verdict = against("not session['Potato#1'].peeled", session=loaded)
     assert verdict.problem == "its value is not in this kernel: run the cells above first"
 

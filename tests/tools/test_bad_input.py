@@ -545,7 +545,9 @@ def test_an_object_that_cannot_be_copied_is_passed_as_it_is_and_marked() -> None
         inputs={"stiff": Stiff()},
     ).tell("go")
     assert session.calls[0].result == "used"
-    assert list(session.cursor.desk.memory.notes.values()) == ["can't be copied: passed as it is"]
+    assert list(session.cursor.context.values.notes.values()) == [
+        "can't be copied: passed as it is"
+    ]
 
 
 def test_what_a_tool_prints_is_kept_with_its_step_and_capped(

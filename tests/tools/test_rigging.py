@@ -193,7 +193,7 @@ def test_a_value_that_does_not_fit_never_reaches_a_function(
     session = Session(Toolbox(send), Scripted(script), scheme="flat", approve="all").tell("go")
     assert session.calls[0].status == "failed"
     assert said in session.calls[0].error
-    assert session.state.each().__next__().started is None
+    assert session.state.all_calls().__next__().started is None
 
 
 def test_an_unknown_argument_is_refused_with_the_nearest_that_there_is() -> None:

@@ -236,7 +236,7 @@ def test_a_replay_in_steps_past_a_fork_is_told_as_a_whole_would_be() -> None:
     drive.greet()
     drive_on(drive)
     main = drive.session.head
-    bound = drive.session.state.call("call_2").bound
+    bound = drive.session.state.call("call_2").approval_digest
     for wish in (
         {"type": "edit", "call": "call_2", "arguments": {"x": 2}, "bound": bound},
         {"type": "checkout", "branch": main},
