@@ -450,7 +450,7 @@ class PanelController:
         session, cursor = self.session, self.session.cursor
         state, desk = cursor.state, cursor.context
         pending = () if phase in ("thinking", "running") else places.waiting_calls(cursor)
-        seen = BranchView(cursor, state)
+        branch_view = BranchView(cursor, state)
         reply = state.last if phase != "thinking" else None
         text = ""
         if isinstance(reply, Replied):
@@ -463,7 +463,7 @@ class PanelController:
             detail="\n".join(filter(None, [desk.hide(detail), self.unsaved()])),
             model=self.model,
             scheme=state.opened.scheme,
-            pending=tuple([call_key(call, seen) for call in pending]),
+            pending=tuple([call_key(call, branch_view) for call in pending]),
             text=text,
             stepping=self.stepping,
             stops=tuple(sorted(desk.breakpoints)),

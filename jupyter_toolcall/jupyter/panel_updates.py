@@ -79,7 +79,7 @@ class PanelUpdates:
         """Return all rows as a notebook keeps them, without sending them."""
         view = ViewRows()
         rows = view.whole(session.cursor, self.status, self.extensions)
-        return with_comparison(rows, view.seen, self.comparisons.known)
+        return with_comparison(rows, view.branch_views, self.comparisons.known)
 
     def stream(self, session: Session, text: str) -> None:
         """Send what the model has written of its reply since the last time."""
@@ -106,7 +106,10 @@ class PanelUpdates:
             case ShowRequest(turn):
                 self.send(Shown(turn, request_json(session.cursor, turn)))
             case ShowObject(key):
-                pictures = (full_preview(seen, key) for seen in self.view.seen.values())
+                pictures = (
+                    full_preview(branch_view, key)
+                    for branch_view in self.view.branch_views.values()
+                )
                 picture = next((each for each in pictures if each is not None), None)
                 if picture is None:
                     raise UsageError(
@@ -140,17 +143,17 @@ class PanelUpdates:
         if not self.comparisons.any_shown:
             return rows
         cursor = session.cursor
-        seen = {**self.view.seen, "": BranchView(cursor, cursor.state)}
-        news = self.comparisons.news(seen, compared_with(self.view.branches), goes_on)
+        branch_views = {**self.view.branch_views, "": BranchView(cursor, cursor.state)}
+        news = self.comparisons.news(branch_views, compared_with(self.view.branches), goes_on)
         return replace(rows, comparisons=news.comparisons, differences=news.differences)
 
     def _compare(self, session: Session, sides: Sides) -> None:
         """Send how two branches differ; `publish` sends it again as they grow."""
         heads = {side for side in sides if side not in ("", CURRENT)}
-        if not heads <= self.view.seen.keys():
+        if not heads <= self.view.branch_views.keys():
             self.view.wanted |= heads
             self.send_whole(session, self.view.layout)
-        if not heads <= self.view.seen.keys():
+        if not heads <= self.view.branch_views.keys():
             raise UsageError("that branch can't be compared: it is out of view, or lies ahead")
         if sides == UNASKED and compared_with(self.view.branches) is None:
             raise UsageError("there is no other branch in view to compare with")

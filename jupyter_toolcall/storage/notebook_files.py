@@ -312,9 +312,6 @@ def execute(
     (`network_off.unavailable`) from all processes that it starts. Raises NotExecuted, which
     names the cell that failed and its error, where it `halts` at such a cell.
     """
-    from jupyter_client.kernelspec import NoSuchKernel
-    from nbclient import NotebookClient
-    from nbclient.exceptions import CellControlSignal, DeadKernelError
     from nbformat.v4 import new_code_cell
 
     notebook = read(path)
@@ -322,37 +319,50 @@ def execute(
         notebook.cells[number:number] = [new_code_cell(each) for each in added[number]]
     hidden = [new_code_cell(SOCKETS_OFF)] if offline else []
     notebook.cells[:0] = hidden
-    where = {"metadata": {"path": str(path.parent)}}
-    # Where a kernel cuts what is printed is chance, and would be a difference in the file.
+    _run_cells(path, notebook, environment, halts=halts, offline=offline)
+    del notebook.cells[: len(hidden)]
+    return Executed(notebook, tuple(_sessions(notebook.cells)))
+
+
+def _run_cells(
+    path: Path, notebook: Any, environment: Mapping[str, str], *, halts: bool, offline: bool
+) -> None:
+    """Run the cells of a notebook in place. Raises NotExecuted, as `execute` does."""
+    from jupyter_client.kernelspec import NoSuchKernel
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellControlSignal, DeadKernelError
+
+    resources = {"metadata": {"path": str(path.parent)}}
+    # The kernel splits printed text at random points; joined, two runs give the same file.
     client = NotebookClient(
         notebook,
         timeout=600,
-        resources=where,
+        resources=resources,
         coalesce_streams=True,
         allow_errors=not halts,
     )
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    shown_so_far = bar(len(code), path.name, "cell")
-    client.on_cell_executed = lambda **_: shown_so_far.update()
-    # What a kernel says of its own ports and ends is no word of the notebook.
+    progress = bar(len(code), path.name, "cell")
+    client.on_cell_executed = lambda **_: progress.update()
+    # What the kernel process prints to stderr is not an output of the notebook.
     with ExitStack() as stack:
         stack.enter_context(_own_data(environment))
-        stack.enter_context(shown_so_far)
-        aside = stack.enter_context(tempfile.TemporaryFile("w+"))
+        stack.enter_context(progress)
+        kernel_stderr = stack.enter_context(tempfile.TemporaryFile("w+"))
         if offline and not network_off.unavailable():
             client.kernel_manager_class = _managed_offline(stack.enter_context(_short_folder()))
         stack.enter_context(_signal_handlers_kept())
         try:
-            client.execute(stderr=aside)
+            client.execute(stderr=kernel_stderr)
         except NoSuchKernel as error:
             raise NotExecuted(path, f"this computer has no kernel {error.name!r:.80}") from None
         except CellControlSignal as error:
             raise NotExecuted(path, _reason(error)) from None
         except DeadKernelError:
-            aside.seek(0)
-            raise NotExecuted(path, f"its kernel died; {_last_line(aside.read())}") from None
-    del notebook.cells[: len(hidden)]
-    return Executed(notebook, tuple(_sessions(notebook.cells)))
+            kernel_stderr.seek(0)
+            raise NotExecuted(
+                path, f"its kernel died; {_last_line(kernel_stderr.read())}"
+            ) from None
 
 
 def _managed_offline(folder: str) -> Any:

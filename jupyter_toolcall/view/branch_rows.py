@@ -27,7 +27,7 @@ class SideBranch:
     """A branch that is drawn pale: its entries that no branch before it has told."""
 
     branch: Branch
-    seen: BranchView
+    branch_view: BranchView
     entries: tuple[Entry, ...]
     shares: str = ""
     """The branch that tells what comes before them; "" for the one that is shown."""
@@ -37,7 +37,7 @@ class SideBranch:
     @property
     def from_step(self) -> int:
         """The first step that is told here."""
-        state = self.seen.state
+        state = self.branch_view.state
         steps = (state.calls[call_id].step for call_id in self.touched)
         return min(steps, default=len(state.order) + 1)
 
@@ -69,11 +69,11 @@ def _pale(
     touched = touched_by(state, entries)
     replied = {entry.id for entry in entries if isinstance(entry.event, Replied)}
     own = (each for each in touched if state.calls[each].asked_call.entry not in replied)
-    inherited = before.seen.forked if before else {}
+    inherited = before.branch_view.forked if before else {}
     forked = {each: row for each, row in inherited.items() if each in state.calls}
     forked |= dict.fromkeys(own, branch.head[:12])
-    seen = BranchView(Cursor(cursor.context, branch.head), state, branch.head, forked)
-    return SideBranch(branch, seen, entries, shares, tuple(touched))
+    branch_view = BranchView(Cursor(cursor.context, branch.head), state, branch.head, forked)
+    return SideBranch(branch, branch_view, entries, shares, tuple(touched))
 
 
 def touched_by(state: State, entries: Iterable[Entry], most: int | None = None) -> list[str]:

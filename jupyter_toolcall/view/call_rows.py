@@ -31,30 +31,30 @@ LONG = 2_000
 WHOLE = 20_000
 
 
-def uses_of(uses: Uses, seen: BranchView, receiver: str, layout: Layout) -> tuple[Use, ...]:
+def uses_of(uses: Uses, branch_view: BranchView, receiver: str, layout: Layout) -> tuple[Use, ...]:
     """Return the edges that lead to a call, the one of the main line marked."""
     found = [
-        (argument, object_key(producer, seen), producer.input != "")
+        (argument, object_key(producer, branch_view), producer.input != "")
         for argument, producer in uses.items()
-        if producer in seen.state.by_producer
+        if producer in branch_view.state.by_producer
     ]
     main = main_use([(key, name == receiver, given) for name, key, given in found], layout)
     return tuple(Use(name, key, key == main, given) for name, key, given in found)
 
 
-def uses_in(seen: BranchView, call: CallRecord, state: State) -> Uses:
+def uses_in(branch_view: BranchView, call: CallRecord, state: State) -> Uses:
     """Return the objects that a call named when it ran, or names as it stands in a state."""
     if call.started is not None:
         return call.uses
-    waits = call.outcome is None and not seen.branch
-    ready = ready_call(seen, call) if waits else None
-    return ready.uses if ready is not None else _named(seen.cursor, call, state)
+    waits = call.outcome is None and not branch_view.branch
+    ready = ready_call(branch_view, call) if waits else None
+    return ready.uses if ready is not None else _named(branch_view.cursor, call, state)
 
 
-def _absent(seen: BranchView, call: CallRecord) -> str:
+def _absent(branch_view: BranchView, call: CallRecord) -> str:
     """Return why an open call can't run in this kernel, "" where it is not for its values."""
     try:
-        seen.cursor.prepared(call, seen.state)
+        branch_view.cursor.prepared(call, branch_view.state)
     except Absent as error:
         return str(error)
     except CallError:
@@ -62,49 +62,53 @@ def _absent(seen: BranchView, call: CallRecord) -> str:
     return ""
 
 
-def call_row(seen: BranchView, call: CallRecord, layout: Layout, end: CallEnd | None) -> CallRow:
+def call_row(
+    branch_view: BranchView, call: CallRecord, layout: Layout, end: CallEnd | None
+) -> CallRow:
     """Return the row of a call, as it stands at the end of its branch."""
-    tool = seen.cursor.tool_named(call.tool)
-    waits = call.outcome is None and not seen.branch
-    ready = ready_call(seen, call) if waits else None
+    tool = branch_view.cursor.tool_named(call.tool)
+    waits = call.outcome is None and not branch_view.branch
+    ready = ready_call(branch_view, call) if waits else None
     arguments = ready.arguments if ready else call.arguments
     if call.started is not None:
         uses = call.uses
     elif ready is not None:
         uses = ready.uses
     else:
-        uses = _named(seen.cursor, call, end.state if end else seen.state)
+        uses = _named(branch_view.cursor, call, end.state if end else branch_view.state)
     receiver = tool.receiver if tool else ""
-    saves = call.tool == SAVE and bool(seen.state.opened.outputs)
+    saves = call.tool == SAVE and bool(branch_view.state.opened.outputs)
     row = CallRow(
-        id=call_key(call, seen),
+        id=call_key(call, branch_view),
         call=call.id,
         tool=call.tool,
         step=call.step,
         turn=call.turn,
-        status="running" if call.id == seen.cursor.running else call.status,
-        branch=seen.branch,
+        status="running" if call.id == branch_view.cursor.running else call.status,
+        branch=branch_view.branch,
         memory=end is not None and end.cached,
         edited=call.edited,
         stale=call.asked_call.stale,
-        outdated=seen.outdated.calls.get(call.id, ""),
+        outdated=branch_view.outdated.calls.get(call.id, ""),
         notes=end.notes if end else (),
         arguments=dict(arguments),
         asked=_asked(call, arguments),
         filled=tuple(key for key in arguments if key not in call.asked),
-        uses=uses_of(uses, seen, receiver, layout),
-        object=_object_key(call, ready, seen),
+        uses=uses_of(uses, branch_view, receiver, layout),
+        object=_object_key(call, ready, branch_view),
         saves=saves,
         what=saved_line(arguments)
         if saves
-        else arguments_line(call, arguments, receiver, seen.cursor.context.toolbox),
-        why=_absent(seen, call) if waits and ready is None else "",
+        else arguments_line(call, arguments, receiver, branch_view.cursor.context.toolbox),
+        why=_absent(branch_view, call) if waits and ready is None else "",
         bound=ready.approval_digest if ready else "" if waits else call.approval_digest,
         reason=call.reason,
         ms=end.ms if end else 0,
         prints=end.prints if end else "",
     )
-    return _with_outcome(row, call) if ready is None else _with_question(row, seen, call, ready)
+    return (
+        _with_outcome(row, call) if ready is None else _with_question(row, branch_view, call, ready)
+    )
 
 
 def _named(cursor: Cursor, call: CallRecord, state: State) -> Uses:
@@ -127,10 +131,10 @@ def _asked(call: CallRecord, arguments: Mapping[str, Any]) -> dict[str, Any] | N
     return asked if call.edited or not kept else None
 
 
-def _object_key(call: CallRecord, ready: PreparedCall | None, seen: BranchView) -> str:
+def _object_key(call: CallRecord, ready: PreparedCall | None, branch_view: BranchView) -> str:
     if made := objects_of(call.outcome):
-        return object_key(made[0].producer, seen)
-    return call_key(call, seen) if ready is not None and ready.tool.returns else ""
+        return object_key(made[0].producer, branch_view)
+    return call_key(call, branch_view) if ready is not None and ready.tool.returns else ""
 
 
 def _with_outcome(row: CallRow, call: CallRecord) -> CallRow:
@@ -145,19 +149,19 @@ def _with_outcome(row: CallRow, call: CallRecord) -> CallRow:
 
 
 def _with_question(
-    row: CallRow, seen: BranchView, call: CallRecord, ready: PreparedCall
+    row: CallRow, branch_view: BranchView, call: CallRecord, ready: PreparedCall
 ) -> CallRow:
     if row.status == "running":
         return row
-    verdict, why = seen.cursor.policy_answer(call, ready)
+    verdict, why = branch_view.cursor.policy_answer(call, ready)
     if ready.tool.for_person and verdict != "reject":
         verdict, why = "ask", FOR_PERSON
     if call.status == "unknown":
         why = "It had started, and nothing says how it ended: the kernel stopped while it ran."
     if verdict != "ask" and call.status != "unknown":
         return row
-    cursor = seen.cursor
-    row = replace(row, downstream=_downstream(ready, seen.state))
+    cursor = branch_view.cursor
+    row = replace(row, downstream=_downstream(ready, branch_view.state))
     if call.status == "unknown":
         return replace(row, why=why)
     if cursor.may_have_run(call, ready):

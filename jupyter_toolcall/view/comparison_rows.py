@@ -58,12 +58,14 @@ UNASKED: Sides = ("", "")
 NOT_COMPARED = Unknown("they differ, and how was not looked at")
 
 
-def with_comparison(rows: Rows, seen: Mapping[str, BranchView], known: Known) -> Rows:
+def with_comparison(rows: Rows, branch_views: Mapping[str, BranchView], known: Known) -> Rows:
     """Return rows with how the shown branch differs from the one that it is compared with."""
     other = compared_with(rows.branches)
-    if other is None or other not in seen:
+    if other is None or other not in branch_views:
         return rows
-    found = comparison_rows(seen[other], seen[""], seen[""], known, unasked=True)
+    found = comparison_rows(
+        branch_views[other], branch_views[""], branch_views[""], known, unasked=True
+    )
     return replace(rows, comparisons=found.comparisons, differences=found.differences)
 
 
@@ -148,8 +150,8 @@ def _pair_row(pair: CallPair, left: BranchView, right: BranchView) -> PairRow:
     return replace(row, objects=objects)
 
 
-def _object_id(name: str, seen: BranchView) -> str:
-    return object_key(seen.state.objects[name].producer, seen) if name else ""
+def _object_id(name: str, branch_view: BranchView) -> str:
+    return object_key(branch_view.state.objects[name].producer, branch_view) if name else ""
 
 
 def _change_row(change: Change, pair: CallPair) -> ChangeRow:
@@ -295,20 +297,20 @@ class ComparisonUpdates:
         self._at = ("", 0)
 
     def news(
-        self, seen: Mapping[str, BranchView], unasked: str | None, goes_on: bool = False
+        self, branch_views: Mapping[str, BranchView], unasked: str | None, goes_on: bool = False
     ) -> Rows:
         """Return what is new of them. While the session goes on that is nothing most of the time.
 
-        `seen` are the branches that were told, by their heads, with "" for the shown one;
+        `branch_views` are the branches that were told, by their heads, with "" for the shown one;
         `unasked` is the one that this is compared with where nobody has chosen any.
         """
-        cursor = seen[""].cursor
+        cursor = branch_views[""].cursor
         at = cursor.head, len(cursor.context.journal)
         begin = self.clock()
         if not self._looked_at or at == self._at or (goes_on and begin < self._next):
             return Rows()
         self._at = at
-        found = [*self._compared(seen, unasked)]
+        found = [*self._compared(branch_views, unasked)]
         now = self.clock()
         self._next = now + max(REST, SHARE * (now - begin))
         return Rows(
@@ -316,14 +318,18 @@ class ComparisonUpdates:
             differences=tuple(row for rows in found for row in rows.differences if self._new(row)),
         )
 
-    def _compared(self, seen: Mapping[str, BranchView], unasked: str | None) -> Iterator[Rows]:
+    def _compared(
+        self, branch_views: Mapping[str, BranchView], unasked: str | None
+    ) -> Iterator[Rows]:
         for sides in self._looked_at:
             heads = (unasked, "") if sides == UNASKED else sides
-            left, right = (seen.get("" if head == CURRENT else head or "") for head in heads)
+            left, right = (
+                branch_views.get("" if head == CURRENT else head or "") for head in heads
+            )
             if left is None or right is None or heads[0] is None:
                 continue
             is_unasked = (left.branch, right.branch) == (unasked, "")
-            rows = comparison_rows(left, right, seen[""], self.known, is_unasked)
+            rows = comparison_rows(left, right, branch_views[""], self.known, is_unasked)
             self._looked_at[sides] = rows.comparisons[0].id
             yield rows
 

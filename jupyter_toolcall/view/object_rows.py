@@ -37,24 +37,24 @@ class BranchView:
     """Why calls and objects would come out otherwise today."""
 
 
-def call_key(call: CallRecord, seen: BranchView) -> str:
+def call_key(call: CallRecord, branch_view: BranchView) -> str:
     """Return the id of a call's row."""
-    told = seen.forked.get(call.id)
+    told = branch_view.forked.get(call.id)
     return call.key if told is None else f"{call.key}~{told}"
 
 
-def object_key(producer: Producer, seen: BranchView) -> str:
+def object_key(producer: Producer, branch_view: BranchView) -> str:
     """Return the id of the row of an object, by what produced it."""
     if producer.input:
         return f"input:{producer.version}:{producer.input}"
-    key = call_key(seen.state.calls[producer.call], seen)
+    key = call_key(branch_view.state.calls[producer.call], branch_view)
     return f"{key}.{producer.index}" if producer.index else key
 
 
-def ready_call(seen: BranchView, call: CallRecord) -> PreparedCall | None:
+def ready_call(branch_view: BranchView, call: CallRecord) -> PreparedCall | None:
     """Return an open call as it would run; None where it can't yet, or can't here."""
     try:
-        return seen.cursor.prepared(call, seen.state)[0]
+        return branch_view.cursor.prepared(call, branch_view.state)[0]
     except (CallError, Absent):
         return None
 
@@ -64,10 +64,10 @@ def next_name(kind: str, state: State) -> str:
     return f"{kind}#{(state.counts.get(kind) or 0) + 1}"
 
 
-def object_row(seen: BranchView, name: str, layout: Layout) -> ObjectRow:
+def object_row(branch_view: BranchView, name: str, layout: Layout) -> ObjectRow:
     """Return the row of an object that there is."""
-    made, state = seen.state.objects[name], seen.state
-    key = object_key(made.producer, seen)
+    made, state = branch_view.state.objects[name], branch_view.state
+    key = object_key(made.producer, branch_view)
     column, lane = layout.places.get(key) or (0.0, 0.0)
     call = state.calls.get(made.producer.call)
     # The oldest object with the same content.
@@ -78,25 +78,29 @@ def object_row(seen: BranchView, name: str, layout: Layout) -> ObjectRow:
         kind=made.kind,
         role="made" if call else "input",
         step=call.step if call else 0,
-        call=call_key(call, seen) if call else "",
+        call=call_key(call, branch_view) if call else "",
         column=column,
         lane=lane,
-        branch=seen.branch,
+        branch=branch_view.branch,
         used=key in layout.places,
         saved=next((output for output, saved in state.outputs.items() if saved == name), ""),
         equals=same if same is not None and same != name else "",
         content=made.content[:12],
         description=made.description[:200],
-        note=seen.cursor.context.values.note(made),
-        outdated=seen.outdated.objects.get(made.producer, ""),
-        preview=_preview(seen, made),
+        note=branch_view.cursor.context.values.note(made),
+        outdated=branch_view.outdated.objects.get(made.producer, ""),
+        preview=_preview(branch_view, made),
     )
 
 
-def full_preview(seen: BranchView, key: str) -> Preview | None:
+def full_preview(branch_view: BranchView, key: str) -> Preview | None:
     """Return an object as large as may be, by the id of its row; None where it is not here."""
-    desk = seen.cursor.context
-    found = (made for made in seen.state.objects.values() if object_key(made.producer, seen) == key)
+    desk = branch_view.cursor.context
+    found = (
+        made
+        for made in branch_view.state.objects.values()
+        if object_key(made.producer, branch_view) == key
+    )
     made = next(found, None)
     if made is None or not desk.values.has_value(made.digest, made.content):
         return None
@@ -107,8 +111,8 @@ def _hidden(drawn: Preview, hide: Hide) -> Preview:
     return Preview(*(hide(getattr(drawn, part.name)) for part in fields(Preview)))
 
 
-def _preview(seen: BranchView, made: Made) -> Preview:
-    desk, memory = seen.cursor.context, seen.cursor.context.values
+def _preview(branch_view: BranchView, made: Made) -> Preview:
+    desk, memory = branch_view.cursor.context, branch_view.cursor.context.values
     if not memory.has_value(made.digest, made.content):
         return Preview(text="its value is not in this kernel")
     known: Preview | None = memory.previews.get(made.digest)
@@ -119,13 +123,13 @@ def _preview(seen: BranchView, made: Made) -> Preview:
 
 
 def pending_row(
-    seen: BranchView, call: CallRecord, ready: PreparedCall, layout: Layout
+    branch_view: BranchView, call: CallRecord, ready: PreparedCall, layout: Layout
 ) -> ObjectRow:
     """Return the row of an object that a waiting call will make."""
     column, lane = layout.places.get(call.key) or (0.0, 0.0)
     return ObjectRow(
         id=call.key,
-        name=next_name(ready.tool.returns, seen.state),
+        name=next_name(ready.tool.returns, branch_view.state),
         kind=ready.tool.returns,
         role="pending",
         step=call.step,

@@ -51,7 +51,7 @@ class ViewRows:
     """The entry at which rows were computed last."""
     layout: Layout = field(default_factory=Layout)
     """Where each row stands in the graph."""
-    seen: dict[str, BranchView] = field(default_factory=dict)
+    branch_views: dict[str, BranchView] = field(default_factory=dict)
     """The branches that have rows, by their heads; "" is the one that is shown."""
     wanted: frozenset[str] = frozenset()
     """Branches that have rows though others are newer."""
@@ -94,25 +94,28 @@ class ViewRows:
         self._pending, self._outputs, self._took = set(), (), BranchTotals()
         journal, state = cursor.context.journal, cursor.state
         path = journal.path(cursor.head)
-        seen = BranchView(cursor, state, outdated=outdated_reasons(cursor.context, state))
-        rows = self._rows_of(seen, path, shared_with_older(journal, cursor.head))
+        branch_view = BranchView(cursor, state, outdated=outdated_reasons(cursor.context, state))
+        rows = self._rows_of(branch_view, path, shared_with_older(journal, cursor.head))
         known, alone = branches(journal, cursor.head), _hides_branches(cursor)
         known = tuple(each for each in known if each.current or not alone)
         beside = side_branches(cursor, shown_side_branches(cursor, known, self.wanted), path)
         # An object's row has its place once all calls, of all branches, have theirs.
         side_rows = [self._side_rows(each) for each in beside]
-        objects = [object_row(seen, name, self.layout) for name in state.names]
+        objects = [object_row(branch_view, name, self.layout) for name in state.names]
         rows = replace(
             rows,
             calls=(*rows.calls, *(row for each in side_rows for row in each.calls)),
             objects=(*objects, *rows.objects, *(row for each in side_rows for row in each.objects)),
         )
-        self.seen = {"": seen, **{each.branch.head: each.seen for each in beside}}
+        self.branch_views = {
+            "": branch_view,
+            **{each.branch.head: each.branch_view for each in beside},
+        }
         # What the entries took was counted with their rows.
         assert self._counting is not None
         self.branches = branch_rows(cursor, known, beside, self._counting, self._took)
         rows = replace(rows, branches=self.branches)
-        return self._finished(seen, rows, session, extensions, alone)
+        return self._finished(branch_view, rows, session, extensions, alone)
 
     def changes(
         self, cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionRow, ...] = ()
@@ -121,21 +124,24 @@ class ViewRows:
         path = self._entries_since(cursor)
         if path is None:
             return None
-        state, before = cursor.state, self.seen[""].outdated if "" in self.seen else None
+        state, before = (
+            cursor.state,
+            self.branch_views[""].outdated if "" in self.branch_views else None,
+        )
         touched = [state.calls[call_id] for call_id in touched_by(state, path, 1)]
         known = outdated_reasons(
             cursor.context, state, touched if before is not None else None, before
         )
-        self.seen[""] = seen = BranchView(cursor, state, outdated=known)
+        self.branch_views[""] = branch_view = BranchView(cursor, state, outdated=known)
         goes_on_at_once = session.phase in ("thinking", "running")
         # What the calls of a long reply would do is computed at a pause, not before each of them.
-        rows = self._rows_of(seen, path, frozenset(), 1 if goes_on_at_once else None)
-        names = self._changed_objects(seen, rows.calls)
-        objects = [object_row(seen, name, self.layout) for name in names]
+        rows = self._rows_of(branch_view, path, frozenset(), 1 if goes_on_at_once else None)
+        names = self._changed_objects(branch_view, rows.calls)
+        objects = [object_row(branch_view, name, self.layout) for name in names]
         rows = replace(rows, objects=(*objects, *rows.objects))
         if not goes_on_at_once:
-            rows = self._with_shown_branch(rows, seen)
-        return self._finished(seen, rows, session, extensions, self._alone)
+            rows = self._with_shown_branch(rows, branch_view)
+        return self._finished(branch_view, rows, session, extensions, self._alone)
 
     def labels_changed(self, cursor: Cursor) -> bool:
         """Return whether a branch was named or hidden since rows were computed last."""
@@ -143,14 +149,14 @@ class ViewRows:
 
     def _finished(
         self,
-        seen: BranchView,
+        branch_view: BranchView,
         rows: Rows,
         session: SessionRow,
         extensions: tuple[ExtensionRow, ...],
         alone: bool,
     ) -> Rows:
         """Return rows with those of the session itself; from here on changes are counted."""
-        cursor, state, took = seen.cursor, seen.state, self._took
+        cursor, state, took = branch_view.cursor, branch_view.state, self._took
         journal = cursor.context.journal
         self.head, self._entries = cursor.head, len(journal)
         self._ahead = bool(journal.children(cursor.head))
@@ -186,10 +192,12 @@ class ViewRows:
         at_end = not self._ahead or bool(journal.children(cursor.head)) or not path
         return path if at_end and can_continue(journal, self.head, path, heads) else None
 
-    def _with_shown_branch(self, rows: Rows, seen: BranchView) -> Rows:
+    def _with_shown_branch(self, rows: Rows, branch_view: BranchView) -> Rows:
         """Add the row of the shown branch where it changed: its id is the head, which moves."""
         before = next(row for row in self.branches if row.current)
-        now = with_totals(replace(before, id=seen.cursor.head), seen.state, self._took)
+        now = with_totals(
+            replace(before, id=branch_view.cursor.head), branch_view.state, self._took
+        )
         if now == before:
             return rows
         self.branches = tuple(now if row is before else row for row in self.branches)
@@ -200,7 +208,7 @@ class ViewRows:
 
     def _rows_of(
         self,
-        seen: BranchView,
+        branch_view: BranchView,
         path: Iterable[Entry],
         shared: frozenset[str],
         most: int | None = None,
@@ -209,11 +217,11 @@ class ViewRows:
 
         Of the other open calls only the first `most` have rows; None for all.
         """
-        entries, state = list(path), seen.state
-        ends = self._ends_of(seen, entries, shared)
+        entries, state = list(path), branch_view.state
+        ends = self._ends_of(branch_view, entries, shared)
         calls = [state.calls[call_id] for call_id in touched_by(state, entries, most)]
-        rows = tuple([self._call_row(seen, call, ends.get(call.id)) for call in calls])
-        pending, outputs = self._pending_rows(seen, rows), output_rows(state)
+        rows = tuple([self._call_row(branch_view, call, ends.get(call.id)) for call in calls])
+        pending, outputs = self._pending_rows(branch_view, rows), output_rows(state)
         drop = self._dropped(pending, outputs, rows)
         self._outputs = tuple([row.id for row in outputs])
         new = dict.fromkeys(call.tool for call in calls if call.tool not in self._tools)
@@ -221,38 +229,38 @@ class ViewRows:
         messages: list[MessageRow] = []
         turns: list[TurnRow] = []
         for entry in entries:
-            messages += entry_messages(seen.cursor, entry)
+            messages += entry_messages(branch_view.cursor, entry)
             if isinstance(entry.event, Replied):
-                turns.append(turn_row(seen.cursor, entry, entry.event))
+                turns.append(turn_row(branch_view.cursor, entry, entry.event))
         return Rows(
             calls=rows,
             objects=(*pending, *outputs),
-            tools=tuple(filter(None, [tool_row(seen.cursor, name) for name in new])),
+            tools=tuple(filter(None, [tool_row(branch_view.cursor, name) for name in new])),
             messages=tuple(messages),
             turns=tuple(turns),
             drop=drop,
         )
 
-    def _side_rows(self, pale: SideBranch) -> Rows:
+    def _side_rows(self, side_branch: SideBranch) -> Rows:
         """Return the rows of a side branch's own calls and objects."""
-        seen = pale.seen
-        ends = self._ends_of(seen, [*pale.entries], frozenset())
-        calls = [seen.state.calls[call_id] for call_id in pale.touched]
-        rows = tuple([self._call_row(seen, call, ends.get(call.id)) for call in calls])
-        names = [seen.state.name_of(made) for call in calls for made in call.produced]
-        objects = tuple([object_row(seen, name, self.layout) for name in names])
+        branch_view = side_branch.branch_view
+        ends = self._ends_of(branch_view, [*side_branch.entries], frozenset())
+        calls = [branch_view.state.calls[call_id] for call_id in side_branch.touched]
+        rows = tuple([self._call_row(branch_view, call, ends.get(call.id)) for call in calls])
+        names = [branch_view.state.name_of(made) for call in calls for made in call.produced]
+        objects = tuple([object_row(branch_view, name, self.layout) for name in names])
         return Rows(calls=rows, objects=objects)
 
-    def _call_row(self, seen: BranchView, call: CallRecord, end: CallEnd | None) -> CallRow:
+    def _call_row(self, branch_view: BranchView, call: CallRecord, end: CallEnd | None) -> CallRow:
         """Return the row of a call, with a place in the graph for what it made, or makes."""
-        row = call_row(seen, call, self.layout, end)
+        row = call_row(branch_view, call, self.layout, end)
         main = next((use.object for use in row.uses if use.receiver), "")
         uses = [use.object for use in row.uses]
         inputs = {use.object for use in row.uses if use.input}
         if row.status in WITHOUT_RESULT and not row.object:
             self.layout = place_failed_call(self.layout, f"call:{row.id}", uses, main, inputs)
         else:
-            made = [object_key(made.producer, seen) for made in call.produced]
+            made = [object_key(made.producer, branch_view) for made in call.produced]
             pending = [row.object] if row.object and call.outcome is None else []
             for key in made or pending:
                 if key not in uses:
@@ -260,23 +268,27 @@ class ViewRows:
         spot = self.layout.places.get(f"call:{row.id}")
         return row if spot is None else replace(row, column=spot[0], lane=spot[1])
 
-    def _changed_objects(self, seen: BranchView, rows: tuple[CallRow, ...]) -> tuple[str, ...]:
+    def _changed_objects(
+        self, branch_view: BranchView, rows: tuple[CallRow, ...]
+    ) -> tuple[str, ...]:
         """Return the objects that calls made, or used for the first time, or that were saved."""
-        state = seen.state
+        state = branch_view.state
         calls = [state.calls[row.call] for row in rows]
         made = [state.name_of(made) for call in calls for made in call.produced]
-        uses = [uses_in(seen, call, state) for call in calls]
+        uses = [uses_in(branch_view, call, state) for call in calls]
         used = [state.by_producer.get(p) for each in uses for p in each.values() if p.input]
         before, now = self._saved, saved_names(state)
         saved = (*before, *now) if set(before) != set(now) else ()
         return tuple(dict.fromkeys(name for name in (*made, *used, *saved) if name is not None))
 
-    def _pending_rows(self, seen: BranchView, rows: tuple[CallRow, ...]) -> tuple[ObjectRow, ...]:
+    def _pending_rows(
+        self, branch_view: BranchView, rows: tuple[CallRow, ...]
+    ) -> tuple[ObjectRow, ...]:
         """Return the rows of the objects that open calls will make."""
-        made = [seen.state.calls[row.call] for row in rows if row.object == row.id]
-        calls = [(call, ready_call(seen, call)) for call in made if call.outcome is None]
+        made = [branch_view.state.calls[row.call] for row in rows if row.object == row.id]
+        calls = [(call, ready_call(branch_view, call)) for call in made if call.outcome is None]
         return tuple(
-            [pending_row(seen, call, ready, self.layout) for call, ready in calls if ready]
+            [pending_row(branch_view, call, ready, self.layout) for call, ready in calls if ready]
         )
 
     def _dropped(
@@ -309,14 +321,14 @@ class ViewRows:
     # -- what it took ---------------------------------------------------------------------------
 
     def _ends_of(
-        self, seen: BranchView, entries: list[Entry], shared: frozenset[str]
+        self, branch_view: BranchView, entries: list[Entry], shared: frozenset[str]
     ) -> dict[str, CallEnd]:
         """Return how the calls of entries ended, by id; what they took is added up."""
         counts = self._counting
-        if counts is None or counts.ends.journal is not seen.cursor.context.journal:
-            counts = self._counting = BranchCounts.of(seen.cursor)
+        if counts is None or counts.ends.journal is not branch_view.cursor.context.journal:
+            counts = self._counting = BranchCounts.of(branch_view.cursor)
         ends = counts.ends.of(entries, shared)
-        if not seen.branch:
+        if not branch_view.branch:
             self._took += counts.replies.totals(entries, ends, shared)
         return ends
 
@@ -328,7 +340,7 @@ def all_rows(cursor: Cursor, name: str) -> Rows:
     row = SessionRow(name=name, phase=phase, says=says, text=cursor.state.said, yours=yours)
     extensions = filter(None, (hook.view_row(cursor) for hook in cursor.context.hooks))
     view = ViewRows()
-    return with_comparison(view.whole(cursor, row, tuple(extensions)), view.seen, {})
+    return with_comparison(view.whole(cursor, row, tuple(extensions)), view.branch_views, {})
 
 
 def saved_names(state: State) -> tuple[str, ...]:
