@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
-from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cell_setup import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.models.scripted import Item
 from jupyter_toolcall.storage.journal_file import journal_file
 from jupyter_toolcall.tools.tool import Changed
-from jupyter_toolcall.view.saved_output import mime_bundle as bundle
-from jupyter_toolcall.view.view_rows import all_rows as standing
+from jupyter_toolcall.view.saved_output import mime_bundle
+from jupyter_toolcall.view.view_rows import all_rows
 
 KEY = b"the key of the older sessions ok"
 """What their lines are sealed with."""
@@ -143,11 +143,11 @@ class Kernel:
     def cell(self, prompt: str, grams: int = 10, more: str = "") -> Session:
         """Run a cell; `grams` is what is in the jar that the notebook has."""
         line = f"-n {self.name} -m model -t box -i jar -i shelf --scheme flat"
-        chosen = options(f"{line} --approve {self.approve} {more}")
+        chosen = parse_options(f"{line} --approve {self.approve} {more}")
         variables = {"box": box(), "model": Scripted(self.script), "jar": Jar(grams)}
         session = self.cells.session(chosen, {**variables, "shelf": Shelf(0)})
         since = session.head
-        session = self.cells.keep(say(session, prompt, chosen.fresh).run())
+        session = self.cells.keep(add_prompt(session, prompt, chosen.fresh).run())
         source = f"%%toolchat {line}\n{prompt}"
         self.shown.append((source, (session, since)))
         return session
@@ -156,7 +156,7 @@ class Kernel:
         """Save the notebook with what its cells show."""
         cells: list[dict[str, Any]] = []
         for source, (session, since) in self.shown:
-            data = bundle(session.cursor, standing(session.cursor, self.name), since)
+            data = mime_bundle(session.cursor, all_rows(session.cursor, self.name), since)
             output = {"output_type": "display_data", "data": data, "metadata": {}}
             held = {"cell_type": "code", "source": source, "outputs": [output], "metadata": {}}
             cells.append({**held, "execution_count": None, "id": f"cell{len(cells)}"})
@@ -256,7 +256,7 @@ def load(path: Path, name: str, **more: Any) -> Session:
 
 def shown(session: Session) -> Any:
     """Return what a session shows: messages, objects, steps, graph, as JSON."""
-    rows = standing(session.cursor, session.name)
+    rows = all_rows(session.cursor, session.name)
     names = {row.id: row.name for row in rows.objects}
     steps = [(c.id, c.tool, dict(c.arguments), c.status, c.result, c.error) for c in session.calls]
     of_branches = sorted((row.name, row.calls, row.hidden) for row in rows.branches)

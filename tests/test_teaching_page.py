@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Session, Toolbox, tool
-from jupyter_toolcall.jupyter.cell_setup import filled_prompt as filled
+from jupyter_toolcall.jupyter.cell_setup import filled_prompt
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
 from jupyter_toolcall.teaching.exercise_checks import CheckContext, CheckedSession, check_exercise
@@ -64,8 +64,10 @@ class Teacher:
         }
 
     def run(self, cell: tuple[str, str]) -> Session:
-        session = self.cells.session(options(cell[0].replace("--predict ", "")), self.variables)
-        return self.cells.keep(session.ask(filled(cell[1], session, self.variables)).run())
+        session = self.cells.session(
+            parse_options(cell[0].replace("--predict ", "")), self.variables
+        )
+        return self.cells.keep(session.ask(filled_prompt(cell[1], session, self.variables)).run())
 
     def check(self, name: str) -> str:
         return str(carry_out(["check", name], self.cells, {}, self.variables))

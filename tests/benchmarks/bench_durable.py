@@ -22,8 +22,8 @@ from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.storage.file_system import File, LocalFiles
 from jupyter_toolcall.storage.journal_file import open_journal
 from jupyter_toolcall.storage.notebook_files import MIME
-from jupyter_toolcall.storage.signatures import signer as sealing
-from jupyter_toolcall.storage.value_store import ValueFolder as Store
+from jupyter_toolcall.storage.signatures import signer
+from jupyter_toolcall.storage.value_store import ValueFolder
 
 CALLS = 1_000
 DEPENDENT = 10
@@ -114,7 +114,7 @@ def least(times: int, one: Callable[[], Spent]) -> Spent:
 def written(folder: Path, files: LocalFiles) -> Iterator[tuple[Journal, Path]]:
     """Open a new journal on disk."""
     path = Path(tempfile.mkdtemp(dir=folder)) / "journal.jsonl"
-    kept = open_journal(path, sealing(folder), files)
+    kept = open_journal(path, signer(folder), files)
     yield kept.journal, path
     kept.close()
 
@@ -204,7 +204,7 @@ def loading(folder: Path, count: int = 10_000) -> None:
     script = [("step", {"x": n}) for n in range(count)]
     model = Scripted([*script, "done"])
     session = Session(Toolbox(step), model, scheme="flat", approve="all").tell("go")
-    seal = sealing(folder)
+    seal = signer(folder)
     text = session.journal.dumps(seal)
     floor = least(TIMES, lambda: spent(lambda: [json.loads(line) for line in text.splitlines()]))
     ours = least(TIMES, lambda: spent(lambda: Journal.loads(text, seal)))
@@ -226,14 +226,14 @@ def graph_of(count: int) -> Any:
 
 
 def values(folder: Path) -> None:
-    seal = sealing(folder)
+    seal = signer(folder)
     assert seal is not None
-    store = Store(folder / "values", seal, 1 << 30)
+    store = ValueFolder(folder / "values", seal, 1 << 30)
     value_of("1 kB", 1_000, store, folder / "value")
     value_of("10 MB", 10_000_000, store, folder / "value")
 
 
-def value_of(title: str, size: int, store: Store, path: Path) -> None:
+def value_of(title: str, size: int, store: ValueFolder, path: Path) -> None:
     value, name = os.urandom(size), f"{size:032x}"
 
     def floor() -> None:

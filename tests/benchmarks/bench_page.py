@@ -17,10 +17,10 @@ from playwright.sync_api import CDPSession, Page, Route, sync_playwright
 
 import jupyter_toolcall
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.core.json_data import sendable_data as packed
+from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.storage.notebook_files import MIME
-from jupyter_toolcall.view.saved_output import mime_bundle as bundle
+from jupyter_toolcall.view.saved_output import mime_bundle
 
 BUILT = Path(jupyter_toolcall.__file__).parent / "static"
 SITE = "http://page.test/"
@@ -123,8 +123,8 @@ def mime(session: Session) -> str:
     """Return the MIME data of a session as it stands in a notebook."""
     root = session.journal.path(session.head)[0].id
     rows = PanelController(session, lambda notice: None).whole()
-    made: dict[str, Any] = bundle(session.cursor, rows, root)
-    return json.dumps(packed(made[MIME]))
+    made: dict[str, Any] = mime_bundle(session.cursor, rows, root)
+    return json.dumps(sendable_data(made[MIME]))
 
 
 def serve(route: Route) -> None:

@@ -14,11 +14,11 @@ import time
 from dataclasses import dataclass
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.core.json_data import sendable_data as packed
+from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.view.contract import Notice
-from jupyter_toolcall.view.saved_output import mime_bundle as bundle
+from jupyter_toolcall.view.saved_output import mime_bundle
 
 CALLS = 8_000
 PATIENCE = 30.0
@@ -51,7 +51,7 @@ def appended(count: int) -> tuple[float, float]:
     sizes: list[int] = []
 
     def tell(notice: Notice) -> None:
-        sizes.append(len(json.dumps(packed(notice))))
+        sizes.append(len(json.dumps(sendable_data(notice))))
 
     drive = PanelController(string(count), tell)
     drive.greet()
@@ -67,7 +67,7 @@ def saved(count: int) -> tuple[float, float, float]:
     session = string(count).run()
     root = session.journal.path(session.head)[0].id
     began = time.process_time()
-    made = bundle(session.cursor, PanelController(session, lambda notice: None).whole(), root)
+    made = mime_bundle(session.cursor, PanelController(session, lambda notice: None).whole(), root)
     spent = time.process_time() - began
     return len(json.dumps(made[MIME])) / count, len(made["image/svg+xml"]), spent
 

@@ -22,9 +22,9 @@ from traitlets.config import Config
 
 from jupyter_toolcall import Scripted, Session
 from jupyter_toolcall.jupyter import notebook
-from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cell_setup import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.storage.file_system import File, LocalFiles
 from jupyter_toolcall.storage.journal_file import journal_file
 
@@ -89,8 +89,8 @@ def kernel(path: Path) -> Iterator[Cells]:
 
 def run_cell(cells: Cells, count: int) -> Session:
     """Run the notebook's cell, without a panel."""
-    session = cells.session(options(first_line(count)), variables(count))
-    return cells.keep(say(session, PROMPT, fresh=False).run())
+    session = cells.session(parse_options(first_line(count)), variables(count))
+    return cells.keep(add_prompt(session, PROMPT, fresh=False).run())
 
 
 def walks(folder: Path) -> None:

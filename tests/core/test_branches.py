@@ -18,9 +18,9 @@ from jupyter_toolcall.core.entries import Label
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.state_fold import state_at
-from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cell_setup import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommand_words import split
 from jupyter_toolcall.jupyter.subcommands import carry_out
@@ -190,8 +190,10 @@ class Kernel:
     )
 
     def cell(self, line: str, text: str) -> Session:
-        chosen = options(line)
-        return self.cells.keep(say(self.cells.session(chosen, self.variables), text, False).run())
+        chosen = parse_options(line)
+        return self.cells.keep(
+            add_prompt(self.cells.session(chosen, self.variables), text, False).run()
+        )
 
     def line(self, text: str) -> Any:
         made: Any = carry_out(split(text), self.cells, {}, self.variables)

@@ -22,9 +22,9 @@ from jupyter_toolcall.schemes.messages import Reply, Request, Results
 from jupyter_toolcall.tools.tool import Changed
 from jupyter_toolcall.view.contract import Notice
 from jupyter_toolcall.view.contract_rows import SessionRow
-from jupyter_toolcall.view.saved_output import mime_bundle as bundle
+from jupyter_toolcall.view.saved_output import mime_bundle
 from jupyter_toolcall.view.view_rows import ViewRows
-from jupyter_toolcall.view.wire import UpdateEncoder as Wire
+from jupyter_toolcall.view.wire import UpdateEncoder
 from tests.environments import ENVIRONMENTS
 
 CANARY = "sk-canary-0123456789abcdef"
@@ -88,7 +88,7 @@ def bundled(session: Session) -> str:
     """Return what a cell leaves in its notebook."""
     root = session.journal.path(session.head)[0].id
     rows = ViewRows().whole(session.cursor, SessionRow())
-    return json.dumps(bundle(session.cursor, rows, root))
+    return json.dumps(mime_bundle(session.cursor, rows, root))
 
 
 def kept(session: Session, tmp_path: Path) -> Iterator[tuple[str, str]]:
@@ -281,7 +281,7 @@ def test_a_secret_in_all_that_is_said_and_done_is_in_nothing_that_is_kept_or_sho
 
 
 def test_a_secret_never_crosses_the_wire_to_a_panel(canary: str) -> None:
-    post, wire, sent = Post([]), Wire(), list[Any]()
+    post, wire, sent = Post([]), UpdateEncoder(), list[Any]()
     turns = [[f"I use {canary}.", ("post", {"text": canary})], f"Done with {canary}"]
     session = Session(post.toolbox, Scripted(turns), scheme="flat")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jupyter_toolcall.core.json_data import sendable_data as packed
+from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.engine.person_model import Phase
 from jupyter_toolcall.view.contract import Rows, Saved, Whole
 from jupyter_toolcall.view.contract_rows import (
@@ -47,7 +47,7 @@ def session(made: str = "Potato#2", tool: str = "Potato_peel") -> dict[str, Any]
         calls=(call,),
         objects=(potato, peeled),
     )
-    return bundle(packed(Saved(rows, journal={"events": []})))
+    return bundle(sendable_data(Saved(rows, journal={"events": []})))
 
 
 def bundle(data: object) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def told(says: str, waits: bool) -> dict[str, Any]:
     call = CallRow("c1", "call_1", "Potato_peel", step=1, turn=1, status=status, bound="b")
     phase: Phase = "waiting" if waits else "finished"
     row = SessionRow(phase=phase, says=says, pending=("c1",) if waits else ())
-    found: dict[str, Any] = packed(Whole(Rows(session=(row,), calls=(call,))))
+    found: dict[str, Any] = sendable_data(Whole(Rows(session=(row,), calls=(call,))))
     return found
 
 

@@ -17,7 +17,7 @@ import nbformat
 from nbconvert import HTMLExporter
 from playwright.sync_api import Dialog, Page, Request, expect
 
-from jupyter_toolcall.core.json_data import sendable_data as packed
+from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.teaching.panel_rows import TeachingRow
 from jupyter_toolcall.view import contract as rows
 from jupyter_toolcall.view.contract import Rows, Saved, Whole
@@ -33,7 +33,7 @@ from jupyter_toolcall.view.contract_rows import (
     Use,
 )
 from jupyter_toolcall.view.svg import svg
-from jupyter_toolcall.view.text_summary import session_text as text
+from jupyter_toolcall.view.text_summary import session_text
 from tests.e2e.corpus import CORPUS, HOST
 from tests.e2e.kitchen import open_tab, panel
 from tests.e2e.rig import (
@@ -127,8 +127,8 @@ def hostile_rows(live: bool) -> Rows:
 def saved() -> dict[str, Any]:
     """The bundle of the hostile session, as a cell would leave it."""
     made = hostile_rows(live=False)
-    data = packed(Saved(made, {"head": CORPUS[1], "events": [CORPUS[2]]}))
-    return {SESSION: data, "image/svg+xml": svg(made), "text/plain": text(made)}
+    data = sendable_data(Saved(made, {"head": CORPUS[1], "events": [CORPUS[2]]}))
+    return {SESSION: data, "image/svg+xml": svg(made), "text/plain": session_text(made)}
 
 
 def asked(page: Page) -> list[str]:
@@ -206,7 +206,7 @@ def test_a_live_session_acts_nowhere_and_neither_does_what_tells_of_it(
     page: Page, lab: Place
 ) -> None:
     seen = asked(page)
-    whole = packed(Whole(hostile_rows(live=True)))
+    whole = sendable_data(Whole(hostile_rows(live=True)))
     panel_of = "from jupyter_toolcall.jupyter.panel import Panel\nfake = Panel()\n"
     show = "from IPython.display import display\ndisplay(fake.bundle(), raw=True)\n"
     source = f"{wait_for_file('go')}\n{panel_of}{show}fake.send({whole!r})"

@@ -8,7 +8,7 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.engine.approval_policy import approval_policy as policy
+from jupyter_toolcall.engine.approval_policy import approval_policy
 
 
 @tool(read_only=True)
@@ -40,13 +40,13 @@ BOX = Toolbox(look, write)
     ],
 )
 def test_the_first_rule_that_answers_wins(approve: Any, looks: str, writes: str) -> None:
-    rules = policy(approve)
+    rules = approval_policy(approve)
     assert rules(BOX["look"], {"at": "home"})[0] == looks
     assert rules(BOX["write"], {"to": "home"})[0] == writes
 
 
 def test_a_break_asks_whatever_the_policy_says() -> None:
-    rules = policy("all", ("write*",))
+    rules = approval_policy("all", ("write*",))
     assert rules(BOX["write"], {"to": "x"}) == ("ask", "The rule 'write*' says ask.")
     assert rules(BOX["look"], {"at": "x"})[0] == "approve"
 
@@ -57,7 +57,7 @@ def test_a_break_asks_whatever_the_policy_says() -> None:
 )
 def test_what_is_no_policy_is_told(approve: Any, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        policy(approve)
+        approval_policy(approve)
 
 
 def test_a_model_is_told_why_its_call_was_refused() -> None:

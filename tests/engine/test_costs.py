@@ -13,7 +13,7 @@ from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.storage.file_system import File, LocalFiles
 from jupyter_toolcall.storage.journal_file import open_journal
 from jupyter_toolcall.storage.notebook_files import MIME
-from jupyter_toolcall.storage.signatures import signer as sealing
+from jupyter_toolcall.storage.signatures import signer
 
 RAN: list[str] = []
 
@@ -70,7 +70,7 @@ def files() -> Counting:
 
 @pytest.fixture
 def journal(tmp_path: Path, files: Counting) -> Journal:
-    return open_journal(tmp_path / "journal.jsonl", sealing(tmp_path), files).journal
+    return open_journal(tmp_path / "journal.jsonl", signer(tmp_path), files).journal
 
 
 def graph(count: int, mine: range, journal: Journal | None = None) -> Session:

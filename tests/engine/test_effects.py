@@ -11,14 +11,13 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import NotYourTurn
 from jupyter_toolcall.core.events import Replied
-from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cell_setup import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.headless import ask_by_input
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.storage import signatures as seal
-from jupyter_toolcall.storage.journal_file import journal_file
-from jupyter_toolcall.storage.journal_file import journals_folder as home
+from jupyter_toolcall.storage.journal_file import journal_file, journals_folder
 from tests.storage.test_copied_notebooks import saved
 
 SENT: list[str] = []
@@ -83,9 +82,9 @@ def kernel(notebook: Path) -> Cells:
 
 def cell(cells: Cells, approve: str = "all", script: Any = (TWO, "Done.")) -> Session:
     """Run the notebook's cell."""
-    chosen = options(f"-n post -m m -t send build --scheme flat --approve {approve}")
+    chosen = parse_options(f"-n post -m m -t send build --scheme flat --approve {approve}")
     variables = {"send": send, "build": build, "m": Scripted([*script])}
-    return cells.keep(say(cells.session(chosen, variables), "Go.", chosen.fresh).run())
+    return cells.keep(add_prompt(cells.session(chosen, variables), "Go.", chosen.fresh).run())
 
 
 def path_of(notebook: Path) -> Path:
@@ -194,7 +193,7 @@ def test_a_call_that_ran_in_a_copy_is_asked_about_in_its_notebook(tmp_path: Path
 def test_an_effect_that_another_key_recorded_is_not_repeated_once_the_first_is_back(
     tmp_path: Path,
 ) -> None:
-    notebook, key = tmp_path / "a.ipynb", home() / "key"
+    notebook, key = tmp_path / "a.ipynb", journals_folder() / "key"
     cell(kernel(notebook), "ask")
     OPENED[-1].close()
     first = key.read_bytes()
@@ -214,7 +213,7 @@ def test_a_decision_on_one_call_runs_no_other_one_that_another_key_approved(tmp_
     for call in session.pending:
         session.decide(call, "approve")
     session.run().save(path)
-    (home() / "key").write_bytes(b"k" * 32)
+    (journals_folder() / "key").write_bytes(b"k" * 32)
     seal._key.cache_clear()
     loaded = Session.load(path, box, Scripted([TWO, "Done."]))
     loaded.decide_anew("call_1_2", "approve").run()
@@ -230,7 +229,7 @@ def unverified(notebook: Path) -> Session:
     cell(cells)
     cells.close()
     cut_behind(notebook, "finished", "call_1_1")
-    (home() / "key").unlink()
+    (journals_folder() / "key").unlink()
     return cell(kernel(notebook))
 
 

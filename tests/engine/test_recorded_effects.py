@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import NotYourTurn, Unfinished, UnreadableJournal, UsageError
 from jupyter_toolcall.engine.approval_policy import Answer, Verdict
-from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cell_setup import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.headless import needs_nobody
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_commands import apply_command, parse_command
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
@@ -27,13 +27,11 @@ from jupyter_toolcall.storage.file_system import DISK, LocalFiles
 from jupyter_toolcall.storage.journal_file import (
     journal_file,
     journal_names,
-)
-from jupyter_toolcall.storage.journal_file import (
-    journals_folder as home,
+    journals_folder,
 )
 from jupyter_toolcall.tools.tool import Tool
-from jupyter_toolcall.view.saved_output import mime_bundle as bundle
-from jupyter_toolcall.view.view_rows import all_rows as standing
+from jupyter_toolcall.view.saved_output import mime_bundle
+from jupyter_toolcall.view.view_rows import all_rows
 from tests.storage.test_copied_notebooks import saved
 
 SENT: list[str] = []
@@ -197,9 +195,11 @@ def run(
     name: str = "post",
     script: Sequence[Any] = (*SCRIPT, *SCRIPT),
 ) -> Session:
-    chosen = options(f"-n {name} -m m -t send --scheme flat --approve {approve} {' '.join(words)}")
+    chosen = parse_options(
+        f"-n {name} -m m -t send --scheme flat --approve {approve} {' '.join(words)}"
+    )
     session = cells.session(chosen, {"send": send, "m": Scripted([*script])})
-    return cells.keep(say(session, "Send it.", chosen.fresh).run())
+    return cells.keep(add_prompt(session, "Send it.", chosen.fresh).run())
 
 
 def recorded(notebook: Path) -> None:
@@ -211,15 +211,15 @@ def recorded(notebook: Path) -> None:
 
 
 def delete_key() -> None:
-    (home() / "key").unlink()
+    (journals_folder() / "key").unlink()
 
 
 def replace_key() -> None:
-    (home() / "key").write_bytes(b"k" * 32)
+    (journals_folder() / "key").write_bytes(b"k" * 32)
 
 
 def empty_key() -> None:
-    (home() / "key").write_bytes(b"")
+    (journals_folder() / "key").write_bytes(b"")
 
 
 LOST = {"deleted": delete_key, "replaced": replace_key, "empty": empty_key}
@@ -364,7 +364,7 @@ TWO = [("send", {"to": "Ann"}), ("send", {"to": "Ben"})]
 
 
 def test_an_approval_that_is_verified_again_lets_nothing_run_again(tmp_path: Path) -> None:
-    notebook, key = tmp_path / "a.ipynb", home() / "key"
+    notebook, key = tmp_path / "a.ipynb", journals_folder() / "key"
     script = [TWO, ("send", {"to": "Cid"}), "Done."]
     cells = cells_of(notebook)
     run(cells, script=script)
@@ -386,7 +386,7 @@ def test_an_approval_that_is_verified_again_lets_nothing_run_again(tmp_path: Pat
 def test_a_replay_runs_no_call_of_an_unverified_branch_that_ran_on_another_one(
     tmp_path: Path,
 ) -> None:
-    notebook, key, script = tmp_path / "a.ipynb", home() / "key", [TWO, "Done."]
+    notebook, key, script = tmp_path / "a.ipynb", journals_folder() / "key", [TWO, "Done."]
     key.parent.mkdir(parents=True)
     empty_key()
     cells = cells_of(notebook)
@@ -480,5 +480,5 @@ def test_a_session_named_cells_is_not_the_unnamed_one(tmp_path: Path) -> None:
 def test_a_saved_view_of_a_call_that_may_have_run_says_so(tmp_path: Path) -> None:
     recorded(tmp_path / "a.ipynb")
     session = run(out_of_reach(tmp_path / "a.ipynb", "deleted"))
-    data: Any = bundle(session.cursor, standing(session.cursor, session.name), None)
+    data: Any = mime_bundle(session.cursor, all_rows(session.cursor, session.name), None)
     assert "send" in data["text/plain"]

@@ -25,9 +25,9 @@ from jupyter_toolcall.core.state_fold import state_at
 from jupyter_toolcall.engine.replay import advance
 from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.schemes.messages import Assistant, Results
-from jupyter_toolcall.storage.journal_file import journals_folder as home
-from jupyter_toolcall.storage.signatures import signer as sealing
-from jupyter_toolcall.storage.value_store import ValueFolder as Store
+from jupyter_toolcall.storage.journal_file import journals_folder
+from jupyter_toolcall.storage.signatures import signer
+from jupyter_toolcall.storage.value_store import ValueFolder
 from jupyter_toolcall.tools.tool import Changed
 
 
@@ -241,7 +241,7 @@ def without_gifts(plan: Plan) -> Plan:
 
 
 def opened(
-    plan: Plan, journal: Journal | None = None, approve: str = "", shelf: Store | None = None
+    plan: Plan, journal: Journal | None = None, approve: str = "", shelf: ValueFolder | None = None
 ) -> Session:
     script = list(plan.script)
     if "select" in plan.scheme:
@@ -290,7 +290,7 @@ def decide(session: Session, waiting: CallRecord, choice: tuple[str, int, int]) 
         session.decide(waiting, "reject", reason="it does not fit")
 
 
-def play(plan: Plan, shelf: Store | None = None) -> Session:
+def play(plan: Plan, shelf: ValueFolder | None = None) -> Session:
     """Play a plan from its first prompt to a pause in which nothing waits, or no choice is left."""
     session, drawn = opened(plan, shelf=shelf), list(plan.choices)
     for number in range(plan.prompts):
@@ -333,7 +333,7 @@ def test_an_unchanged_replay_adds_no_entry_and_runs_nothing_from_any_place(plan:
 @many
 def test_a_journal_that_was_saved_and_loaded_is_the_same_session(plan: Plan) -> None:
     session = play(without_gifts(plan))
-    seal = sealing(home())
+    seal = signer(journals_folder())
     text = session.journal.dumps(seal)
     loaded = Journal.loads(text, seal=seal)
     assert loaded.dumps(seal) == text
@@ -474,9 +474,9 @@ def run_recorded(session: Session) -> Session:
 # -- another kernel, another machine, everything anew ---------------------------------------
 
 
-def elsewhere(plan: Plan, session: Session, shelf: Store | None, own: bool = True) -> Session:
+def elsewhere(plan: Plan, session: Session, shelf: ValueFolder | None, own: bool = True) -> Session:
     """Return a session as another kernel has it, on this machine or on another."""
-    seal = sealing(home())
+    seal = signer(journals_folder())
     loaded = Journal.loads(session.journal.dumps(seal if own else None), seal=seal)
     again = opened(plan, loaded, shelf=shelf)
     return again.checkout(session.head)
@@ -490,16 +490,16 @@ def starts(session: Session, since: int) -> list[Started]:
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    seal = sealing(home())
+def store(tmp_path_factory: pytest.TempPathFactory) -> ValueFolder:
+    seal = signer(journals_folder())
     assert seal is not None
-    return Store(tmp_path_factory.mktemp("values"), seal, 1 << 30)
+    return ValueFolder(tmp_path_factory.mktemp("values"), seal, 1 << 30)
 
 
 @given(plan=plans)
 @many
 def test_in_another_kernel_with_its_values_a_replay_adds_nothing_and_runs_nothing(
-    plan: Plan, store: Store
+    plan: Plan, store: ValueFolder
 ) -> None:
     session = play(plan, store)
     again = elsewhere(plan, session, store)
@@ -528,7 +528,7 @@ def test_in_another_kernel_without_values_nothing_runs_twice_on_one_word(plan: P
 @given(plan=plans.map(without_gifts))
 @many
 def test_the_record_of_another_machine_allows_nothing_and_finds_no_value(
-    plan: Plan, store: Store
+    plan: Plan, store: ValueFolder
 ) -> None:
     session = play(plan, store)
     theirs = elsewhere(plan, session, store, own=False)

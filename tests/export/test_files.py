@@ -13,7 +13,7 @@ from jupyter_toolcall import Session, cli
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.export import FORMATS, export
 from jupyter_toolcall.export.session_files import Held, chosen, sessions
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.storage.notebook_files import MIME, execute
 from tests.export.worlds import plain, run
@@ -24,7 +24,7 @@ NO_PYTHON = ("06_definitions", "08_graphql")
 
 
 def tool_names(line: str) -> tuple[str, ...]:
-    return options(line).tools
+    return parse_options(line).tools
 
 
 def sessions_in(path: Path) -> tuple[Held, ...]:

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.storage.journal_file import (
     journal_file,
+    journals_folder,
     open_journal,
 )
-from jupyter_toolcall.storage.journal_file import (
-    journals_folder as home,
-)
-from jupyter_toolcall.storage.signatures import signer as sealing
+from jupyter_toolcall.storage.signatures import signer
 from tests.faults.laws import Broken
 from tests.faults.lives import Life, Setting
 from tests.faults.places import data_directory
@@ -42,7 +40,7 @@ class Whole:
 
 def whole(setting: Setting, story: Story) -> Whole:
     """Return the journal of a story."""
-    disk, path = empty(home()), journal_file(NOTEBOOK, "")
+    disk, path = empty(journals_folder()), journal_file(NOTEBOOK, "")
     setting.outside.proof = lambda: b""
     Life(story, setting, NOTEBOOK, disk).live()[1].close()
     data, at, ends = disk.now[path], 0, []
@@ -71,11 +69,11 @@ def damaged(whole: Whole, step: int) -> Iterator[tuple[str, bytes]]:
 
 def check(whole: Whole, data: bytes) -> Iterator[Broken]:
     """Yield what does not hold once a damaged file was opened, and opened again."""
-    disk, path = empty(home()), journal_file("/x.ipynb", "")
+    disk, path = empty(journals_folder()), journal_file("/x.ipynb", "")
     disk.folders |= {path.parent, *path.parents}
     disk.now[path] = disk.safe[path] = data
     size, entries = whole.left(data)
-    seal = sealing(home())
+    seal = signer(journals_folder())
     kept = open_journal(path, seal, disk)
     kept.close()
     aside, rest = disk.certain(path.with_suffix(".torn")), data[size:]

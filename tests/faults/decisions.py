@@ -26,13 +26,12 @@ from hypothesis.stateful import (
 
 from jupyter_toolcall.core.errors import ToolcallError
 from jupyter_toolcall.core.events import Call
-from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cell_setup import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.schemes.messages import Reply, Request
-from jupyter_toolcall.storage.journal_file import journal_file
-from jupyter_toolcall.storage.journal_file import journals_folder as home
+from jupyter_toolcall.storage.journal_file import journal_file, journals_folder
 from jupyter_toolcall.view.contract import Notice, Refused
 from tests.faults import laws
 from tests.faults.lives import Setting
@@ -68,7 +67,7 @@ class Decisions(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.disk = empty(home())
+        self.disk = empty(journals_folder())
         self.prompts: list[str] = []
         self.sent: list[Mapping[str, Any]] = []
         self.allowed: Counter[int] = Counter()
@@ -87,7 +86,7 @@ class Decisions(RuleBasedStateMachine):
         """Open the notebook in a new kernel, and run its cells again."""
         self.cells = Cells(NOTEBOOK, files=self.disk)
         variables = {"box": SETTING.box, "model": Model()}
-        self.session = self.cells.session(options(LINE), variables)
+        self.session = self.cells.session(parse_options(LINE), variables)
         self.told: list[Notice] = []
         self.drive = PanelController(self.session, self.told.append)
         for prompt in self.prompts:
@@ -95,7 +94,7 @@ class Decisions(RuleBasedStateMachine):
                 break
 
     def said(self, prompt: str, fresh: bool) -> bool:
-        self.drive.session = say(self.drive.session, prompt, fresh)
+        self.drive.session = add_prompt(self.drive.session, prompt, fresh)
         self.go()
         return not self.drive.session.state.open
 

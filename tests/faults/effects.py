@@ -30,8 +30,8 @@ from jupyter_toolcall import Session
 from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import ToolcallError
 from jupyter_toolcall.storage import signatures as seal
-from jupyter_toolcall.storage.journal_file import journals_folder as home
-from jupyter_toolcall.storage.value_store import value_store as shelf
+from jupyter_toolcall.storage.journal_file import journals_folder
+from jupyter_toolcall.storage.value_store import value_store
 from jupyter_toolcall.view.contract_rows import CallRow
 from tests.faults.decisions import _steps, _where
 from tests.faults.kernels import BOX, EDITED, OBJECTS, OUTSIDE, Disk, Kernel, Model, Notebook, View
@@ -68,7 +68,7 @@ class Effects(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        for path in [*home().rglob("*"), *Path.cwd().glob("*")]:
+        for path in [*journals_folder().rglob("*"), *Path.cwd().glob("*")]:
             if path.is_file():
                 path.unlink()
         self.write_key(KEY)
@@ -573,7 +573,7 @@ class Effects(RuleBasedStateMachine):
         self.values_epoch += 1
 
     def write_key(self, key: bytes | None) -> None:
-        path = home() / "key"
+        path = journals_folder() / "key"
         path.unlink(missing_ok=True)
         if key is not None:
             path.write_bytes(key)
@@ -582,7 +582,7 @@ class Effects(RuleBasedStateMachine):
 
     @rule()
     def forget_values(self) -> None:
-        store = shelf()
+        store = value_store()
         if store is not None:
             store.clear()
             self.values_epoch += 1

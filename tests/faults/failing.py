@@ -12,8 +12,7 @@ from typing import Any
 from jupyter_toolcall import Session
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.storage.journal_file import journal_file
-from jupyter_toolcall.storage.journal_file import journals_folder as home
+from jupyter_toolcall.storage.journal_file import journal_file, journals_folder
 from tests.faults import laws
 from tests.faults.disks import Watched
 from tests.faults.laws import Broken
@@ -145,7 +144,7 @@ def _each(tally: Tally, setting: Setting, story: Story, number: int, lasting: bo
     name = errno.errorcode.get(number, "a short write")
     for at in range(1, 400):
         for life in (Case.live, Case.die) if lasting else (Case.live,):
-            case = Case(setting, story, Fault(number, at, lasting), empty(home()), [])
+            case = Case(setting, story, Fault(number, at, lasting), empty(journals_folder()), [])
             broken = _held(life, case)
             if not case.fault.struck:
                 return

@@ -22,7 +22,7 @@ from statistics import median
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.models.scripted import Item
 from jupyter_toolcall.storage.journal_file import open_journal
-from jupyter_toolcall.storage.signatures import signer as sealing
+from jupyter_toolcall.storage.signatures import signer
 from tests.faults import laws
 from tests.faults.laws import Broken
 from tests.faults.places import data_directory
@@ -50,7 +50,7 @@ class World:
     def session(self, box: Toolbox, script: Sequence[Item]) -> Session:
         """Return a session with a journal of its own on disk."""
         path = self.folder / f"{self.number}-{len(self.sessions)}.jsonl"
-        kept = open_journal(path, sealing(self.folder))
+        kept = open_journal(path, signer(self.folder))
         self.closes.append(kept.close)
         model = Scripted(script)
         session = Session(box, model, scheme="flat", approve="all", journal=kept.journal)

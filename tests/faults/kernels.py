@@ -21,19 +21,18 @@ from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import ToolcallError
 from jupyter_toolcall.core.events import Call, Replied
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cell_setup import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.schemes.messages import Reply, Request
-from jupyter_toolcall.storage.journal_file import journal_file
-from jupyter_toolcall.storage.journal_file import journals_folder as home
-from jupyter_toolcall.storage.signatures import signer as sealing
+from jupyter_toolcall.storage.journal_file import journal_file, journals_folder
+from jupyter_toolcall.storage.signatures import signer
 from jupyter_toolcall.view.contract import Notice, Refused
 from jupyter_toolcall.view.contract_rows import CallRow
-from jupyter_toolcall.view.saved_output import mime_bundle as bundle
-from jupyter_toolcall.view.view_rows import all_rows as standing
+from jupyter_toolcall.view.saved_output import mime_bundle
+from jupyter_toolcall.view.view_rows import all_rows
 from tests.faults.permissions import Effect, Ledger
 from tests.faults.world import Jar
 
@@ -304,7 +303,7 @@ class Kernel:
         line = f"{LINE} {self.policy}{' --fresh' if fresh else ''}"
         self.fresh = False
         try:
-            session = self.cells.session(options(line), self.variables)
+            session = self.cells.session(parse_options(line), self.variables)
         except ToolcallError:
             self.drive = None
             return False
@@ -328,7 +327,7 @@ class Kernel:
         self.fresh = False
         self.cells.regain()
         try:
-            self.keep(say(self.session, prompt, fresh))
+            self.keep(add_prompt(self.session, prompt, fresh))
         except ToolcallError:
             return False
         self.go()
@@ -418,7 +417,7 @@ class Kernel:
             journal = self.session.journal
         else:
             text = self.notebook.journal.read_text()
-            journal = Journal.salvage(text, sealing(home()))[0]
+            journal = Journal.salvage(text, signer(journals_folder()))[0]
         own = [
             entry.verified
             for entry in journal
@@ -472,7 +471,7 @@ class Kernel:
         """Save the notebook with what its first cell shows."""
         session = self.session
         root = session.journal.path(session.head)[0].id
-        data: Any = bundle(session.cursor, standing(session.cursor, session.name), root)
+        data: Any = mime_bundle(session.cursor, all_rows(session.cursor, session.name), root)
         output = {"output_type": "display_data", "data": data, "metadata": {}}
         cell = {"cell_type": "code", "source": "%%toolchat", "outputs": [output]}
         text = json.dumps({"cells": [cell], "nbformat": 4, "nbformat_minor": 5})

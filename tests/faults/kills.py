@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_toolcall.storage.file_system import DISK
-from jupyter_toolcall.storage.journal_file import journal_file
-from jupyter_toolcall.storage.journal_file import journals_folder as home
+from jupyter_toolcall.storage.journal_file import journal_file, journals_folder
 from tests.faults import laws
 from tests.faults.disks import Watched
 from tests.faults.laws import Broken
@@ -76,7 +75,7 @@ class Case:
 
     @property
     def said(self) -> Path:
-        return home() / f"{self.number}.notes"
+        return journals_folder() / f"{self.number}.notes"
 
     def text(self) -> str:
         return self.path.read_text() if self.path.exists() else ""

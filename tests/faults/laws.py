@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from jupyter_toolcall.core.events import Replied
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.state_fold import state_at
-from jupyter_toolcall.storage.journal_file import journals_folder as home
-from jupyter_toolcall.storage.signatures import signer as sealing
+from jupyter_toolcall.storage.journal_file import journals_folder
+from jupyter_toolcall.storage.signatures import signer
 from tests.faults.world import Story
 
 
@@ -24,7 +24,7 @@ class Broken:
 
 def kept(text: str) -> Journal:
     """Return the journal that a file holds, all of it. Raises BrokenJournal."""
-    return Journal.loads(text, sealing(home()))
+    return Journal.loads(text, signer(journals_folder()))
 
 
 def outside(story: Story, notes: Sequence[str]) -> Iterator[Broken]:

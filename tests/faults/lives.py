@@ -10,9 +10,9 @@ from typing import TypeVar
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import NotKept, UnreadableJournal
-from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cell_setup import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.storage.file_system import Files
 from tests.faults.world import Model, Outside, Story, nothing, toolbox
 
@@ -51,7 +51,9 @@ class Life:
         model = Model(Scripted(self.story.script), self.setting.outside.note)
         variables = {"box": self.setting.box, "model": model}
         chosen = _chosen(self.story.line)
-        session = self._insist(lambda: say(cells.session(chosen, variables), "Go.", fresh=False))
+        session = self._insist(
+            lambda: add_prompt(cells.session(chosen, variables), "Go.", fresh=False)
+        )
         self._insist(session.run)
         while session.pending:
             self._insist(functools.partial(self._decide, session, session.pending[0]))
@@ -79,4 +81,4 @@ class Life:
         raise StillBroken
 
 
-_chosen = functools.cache(options)
+_chosen = functools.cache(parse_options)

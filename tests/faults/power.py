@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jupyter_toolcall.storage.journal_file import journal_file
-from jupyter_toolcall.storage.journal_file import journals_folder as home
+from jupyter_toolcall.storage.journal_file import journal_file, journals_folder
 from tests.faults import laws
 from tests.faults.disks import Watched
 from tests.faults.laws import Broken
@@ -79,7 +78,7 @@ def run(cases: int, seed: int) -> Tally:
     chance = random.Random(seed)
     with data_directory():
         for story in STORIES:
-            tally.add(story.name, _ended(Machine(setting, story, empty(home()), [])))
+            tally.add(story.name, _ended(Machine(setting, story, empty(journals_folder()), [])))
         found = list(_single(setting))
         chance.shuffle(found)
         for number in range(cases):
@@ -95,7 +94,7 @@ def run(cases: int, seed: int) -> Tally:
 def _single(setting: Setting) -> Iterator[tuple[str, Machine]]:
     for story in STORIES:
         for at in range(1, 400):
-            left = list(Machine(setting, story, empty(home()), []).left(at))
+            left = list(Machine(setting, story, empty(journals_folder()), []).left(at))
             if not left:
                 break
             for number, machine in enumerate(left):

@@ -13,16 +13,12 @@ from jupyter_toolcall.core.errors import ToolcallError
 from jupyter_toolcall.core.events import Asked, Opened
 from jupyter_toolcall.storage.file_system import DISK
 from jupyter_toolcall.storage.journal_file import (
-    JournalHandle as Kept,
-)
-from jupyter_toolcall.storage.journal_file import (
+    JournalHandle,
     journal_file,
+    journals_folder,
     open_journal,
 )
-from jupyter_toolcall.storage.journal_file import (
-    journals_folder as home,
-)
-from jupyter_toolcall.storage.signatures import signer as sealing
+from jupyter_toolcall.storage.signatures import signer
 from tests.faults import laws
 from tests.faults.kills import warm
 from tests.faults.laws import Broken
@@ -90,7 +86,7 @@ def _child(kernel: int, work: Callable[[int], object], reads: int, writes: int) 
 
 def _wrote(path: Path, kernel: int) -> None:
     """Write a branch of a kernel's own; in between try to become the writer, at last do."""
-    kept = open_journal(path, sealing(home()))
+    kept = open_journal(path, signer(journals_folder()))
     head = kept.journal.append(None, Opened(system=str(kernel))).id
     for number in range(EACH):
         kept = kept if kept.again is None else kept.again()
@@ -98,7 +94,7 @@ def _wrote(path: Path, kernel: int) -> None:
     _alone(_turn_of(kept), path)
 
 
-def _turn_of(kept: Kept) -> Kept:
+def _turn_of(kept: JournalHandle) -> JournalHandle:
     """Return the journal once this kernel writes it."""
     until = time.monotonic() + PATIENCE
     while kept.again is not None:
@@ -108,7 +104,7 @@ def _turn_of(kept: Kept) -> Kept:
     return kept
 
 
-def _alone(kept: Kept, path: Path) -> None:
+def _alone(kept: JournalHandle, path: Path) -> None:
     """Close what this kernel writes; no other one does, in the meantime."""
     mark = path.with_suffix(".writer")
     mark.touch(exist_ok=False)
@@ -132,7 +128,7 @@ def _writers(setting: Setting, number: int, kernels: int) -> list[Broken]:
 def _sessions(setting: Setting, number: int, kernels: int) -> list[Broken]:
     """Each kernel runs the cell of one session, and each has a person who approves."""
     story, notebook = STORIES[0], f"/{number}.ipynb"
-    notes, path = home() / f"{number}.notes", journal_file(notebook, "")
+    notes, path = journals_folder() / f"{number}.notes", journal_file(notebook, "")
     file = os.open(notes, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     setting.outside.note = lambda line: _write(file, line)
     setting.outside.proof = lambda: b""

@@ -16,10 +16,9 @@ import pytest
 from jupyter_toolcall import Scripted, Session
 from jupyter_toolcall.core.errors import NotKept, UsageError
 from jupyter_toolcall.core.events import Asked
-from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
-from jupyter_toolcall.jupyter.cell_setup import filled_prompt as filled
+from jupyter_toolcall.jupyter.cell_setup import add_prompt, filled_prompt
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommand_words import split
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Potato, Sink
@@ -34,9 +33,9 @@ class Kernel:
     variables: dict[str, Any]
 
     def run(self, line: str, text: str = "Go.") -> Session:
-        chosen = options(line)
+        chosen = parse_options(line)
         session = self.cells.session(chosen, self.variables)
-        said = say(session, filled(text, session, self.variables), chosen.fresh)
+        said = add_prompt(session, filled_prompt(text, session, self.variables), chosen.fresh)
         return self.cells.keep(said.run())
 
     def line(self, text: str) -> Session | None:
@@ -98,14 +97,14 @@ def test_an_input_that_is_named_again_is_the_same_object(kernel: Kernel) -> None
     later = kernel.run("-n a -i potato", "Again.")
     assert [name for name, _ in later.state.opened.inputs] == ["potato", "sink"]
     assert later.objects.count("Potato#1") == 1
-    assert filled("{potato}", later, kernel.variables) == "Potato#1"
+    assert filled_prompt("{potato}", later, kernel.variables) == "Potato#1"
 
 
 def test_an_input_that_holds_something_else_since_is_another_object(kernel: Kernel) -> None:
     kernel.run(f"{OPEN} --approve all")
     kernel.variables["potato"] = Potato(rinsed=True, cut="STICKS")
     later = kernel.run("-n a -i potato", "Look at {potato}.")
-    assert later[filled("{potato}", later, kernel.variables)].cut == "STICKS"
+    assert later[filled_prompt("{potato}", later, kernel.variables)].cut == "STICKS"
     assert later["Potato#1"] == Potato()
 
 
@@ -319,7 +318,9 @@ def test_a_torn_recording_is_said_to_be_torn_once(shelf: Kernel, tmp_path: Path)
     shelf.run(f"{ALL} --record one.jsonl")
     tape = tmp_path / "work" / "one.jsonl"
     tape.write_bytes(tape.read_bytes()[:-9])
-    shelf.cells.session(options(f"{ALL} --replay one.jsonl".replace("-m m ", "")), shelf.variables)
+    shelf.cells.session(
+        parse_options(f"{ALL} --replay one.jsonl".replace("-m m ", "")), shelf.variables
+    )
     assert shelf.cells.notes() == [
         "the last line of one.jsonl is torn and is left out; 1 turn before it is whole"
     ]

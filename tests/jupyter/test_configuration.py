@@ -8,24 +8,24 @@ import pytest
 
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.jupyter.configuration import ToolChat, project, take
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import parse_options
 
 
 def test_a_setting_is_what_an_option_is_where_the_line_does_not_say() -> None:
     settings = ToolChat(approve="all", scheme="flat", model="scripted:kitchen", max_turns=3)
-    left_out = options("-t Potato", settings.settings())
+    left_out = parse_options("-t Potato", settings.settings())
     assert (left_out.approve, left_out.scheme, left_out.max_turns) == ("all", "flat", 3)
     assert (left_out.model, left_out.default_model) == ("", "scripted:kitchen")
-    assert options("--approve none", settings.settings()).approve == "none"
+    assert parse_options("--approve none", settings.settings()).approve == "none"
 
 
 def test_a_default_model_alone_does_not_open_a_session() -> None:
-    assert not options("", ToolChat(model="scripted:kitchen").settings()).opens
+    assert not parse_options("", ToolChat(model="scripted:kitchen").settings()).opens
 
 
 def test_a_setting_that_is_none_of_the_choices_is_refused_where_it_is_used() -> None:
     with pytest.raises(UsageError, match=r"'al' is not one of ask, read-only, all, none"):
-        options("", ToolChat(approve="al").settings())
+        parse_options("", ToolChat(approve="al").settings())
 
 
 def test_a_project_sets_what_its_pyproject_says(tmp_path: Path) -> None:

@@ -24,14 +24,13 @@ from jupyter_toolcall.jupyter.extensions import (
     Registration,
     register,
 )
-from jupyter_toolcall.jupyter.options import help_text
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import help_text, parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out, subcommands, subcommands_help
 from jupyter_toolcall.schemes.messages import Model
 from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
-from jupyter_toolcall.view.saved_output import mime_bundle as bundle
+from jupyter_toolcall.view.saved_output import mime_bundle
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +135,7 @@ def test_a_panel_carries_out_the_commands_of_its_extensions_and_sends_their_rows
     assert controller.session.text == "Done."
     rows = [each.rows for each in sent if isinstance(each, (Whole, Delta))]
     assert [row.opened for row in gate_rows(rows)][-1] == 2
-    saved = bundle(controller.session.cursor, controller.whole(), None)[MIME]
+    saved = mime_bundle(controller.session.cursor, controller.whole(), None)[MIME]
     assert saved["rows"]["extensions"] == [{"id": "gate"}], "the row says what of it is saved"
 
 
@@ -194,12 +193,12 @@ def test_the_magics_have_the_options_and_subcommands_of_an_extension() -> None:
     told = " ".join(help_text().split())
     assert "--no-count do not count it" in told
     assert "what a tally (.tally) replays" in told
-    assert [options(line).extra["count"] for line in ("", "--count", "--no-count")] == [
+    assert [parse_options(line).extra["count"] for line in ("", "--count", "--no-count")] == [
         False,
         True,
         False,
     ]
-    assert options("", {"count": True}).extra["count"], "its setting"
+    assert parse_options("", {"count": True}).extra["count"], "its setting"
     cells = Cells()
     assert carry_out(["tally", "so far"], cells, {}) == "0 so far"
     assert "tally" in subcommands()

@@ -13,10 +13,9 @@ from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import Absent
 from jupyter_toolcall.core.events import Replied
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
-from jupyter_toolcall.jupyter.cell_setup import filled_prompt as filled
+from jupyter_toolcall.jupyter.cell_setup import add_prompt, filled_prompt
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommand_words import split
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.storage.notebook_files import MIME
@@ -90,9 +89,11 @@ class Kernel:
 
     def cell(self, line: str, text: str = "Go.", *decisions: Any) -> Session:
         """Run a cell, in which a person decides so on the calls that wait."""
-        chosen = options(line)
+        chosen = parse_options(line)
         session = self.cells.session(chosen, self.variables)
-        session = say(session, filled(text, session, self.variables), chosen.fresh).run()
+        session = add_prompt(
+            session, filled_prompt(text, session, self.variables), chosen.fresh
+        ).run()
         for decision in decisions:
             session.decide(session.pending[0], **decision).run()
         return self.cells.keep(session)

@@ -10,15 +10,13 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.jupyter.cell_setup import model_for_cell as speaker
+from jupyter_toolcall.jupyter.cell_setup import model_for_cell
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import (
     carry_out,
     subcommands,
-)
-from jupyter_toolcall.jupyter.subcommands import (
-    subcommands_help as help_text,
+    subcommands_help,
 )
 from jupyter_toolcall.models import Recording
 from jupyter_toolcall.models.named import MIDDLE, PROVIDERS, completions, default, models, table
@@ -79,7 +77,7 @@ def test_the_subcommand_prints_a_line_for_each_and_marks_the_one_that_answers(
         assert [line.split()[1] for line in lines if line.startswith("*")] == [marked]
         assert KEY not in printed
     assert "models" in subcommands()
-    assert "\n  models " in help_text()
+    assert "\n  models " in subcommands_help()
 
 
 def test_listing_imports_nothing_heavy(tmp_path: Path) -> None:
@@ -119,7 +117,7 @@ def test_a_cell_says_first_then_a_setting_then_the_key(
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     monkeypatch.delenv("JUPYTER_TOOLCALL_MODEL", raising=False)
     mine = Scripted([], name="mine")
-    found = speaker(options(line, {"model": setting}), {"mine": mine}, tmp_path)
+    found = model_for_cell(parse_options(line, {"model": setting}), {"mine": mine}, tmp_path)
     assert name.rpartition(":")[2] in str(getattr(found, "name", "")) + repr(found)
 
 
@@ -128,7 +126,7 @@ def test_a_cell_says_first_then_a_setting_then_the_key(
 
 def test_a_model_and_a_replay_are_two_who_answer() -> None:
     with pytest.raises(UsageError, match="--replay is the model that answers: leave out -m"):
-        options("-m scripted:kitchen --replay tape.jsonl")
+        parse_options("-m scripted:kitchen --replay tape.jsonl")
 
 
 def test_models_and_recordings_are_completed(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from jupyter_toolcall.models.retrying import Patience
 from jupyter_toolcall.schemes.messages import Reply, Request, User
 from jupyter_toolcall.tools.tool import Tool
 from jupyter_toolcall.view.contract_rows import SessionRow
-from jupyter_toolcall.view.saved_output import mime_bundle as bundle
+from jupyter_toolcall.view.saved_output import mime_bundle
 from jupyter_toolcall.view.view_rows import ViewRows
 from tests.standin.openai_api import KEY, MODEL, StandIn, a_model, a_near_model
 from tests.standin.openai_turns import Turn, Use, chunk, encode, says
@@ -440,7 +440,7 @@ def test_a_key_is_in_no_artefact_whatever_the_server_says(
     assert session["Potato#2"] == Potato(peeled=True)
     assert all(error.__context__ is None and error.__cause__ is None for error in problems)
     root = session.journal.path(session.head)[0].id
-    saved = bundle(session.cursor, ViewRows().whole(session.cursor, SessionRow()), root)
+    saved = mime_bundle(session.cursor, ViewRows().whole(session.cursor, SessionRow()), root)
     everything = [
         session.journal.dumps(),
         (tmp_path / "session.jsonl").read_text(),

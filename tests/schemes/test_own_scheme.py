@@ -14,8 +14,8 @@ from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.state import State
 from jupyter_toolcall.evaluation import compare
 from jupyter_toolcall.evaluation.tasks import Task
-from jupyter_toolcall.jupyter.cell_setup import context_for_cell as desk_for
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.cell_setup import context_for_cell
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.schemes import SCHEMES, Flat, Native, Offer, Scheme, scheme_named
 
@@ -125,7 +125,7 @@ def test_what_is_no_scheme_is_told_what_one_is() -> None:
 
 def scheme_of(line: str, **variables: Any) -> Scheme:
     known = {"m": Scripted([]), **variables}
-    return desk_for(options(f"-m m {line}"), known, Journal(), Path())[0].scheme
+    return context_for_cell(parse_options(f"-m m {line}"), known, Journal(), Path())[0].scheme
 
 
 def test_a_cell_takes_a_variable_that_holds_a_scheme() -> None:

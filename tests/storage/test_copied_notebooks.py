@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session
-from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cell_setup import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.options import parse_options as options
-from jupyter_toolcall.storage.journal_file import journals_folder as home
-from jupyter_toolcall.view.saved_output import mime_bundle as bundle
-from jupyter_toolcall.view.view_rows import all_rows as standing
+from jupyter_toolcall.jupyter.options import parse_options
+from jupyter_toolcall.storage.journal_file import journals_folder
+from jupyter_toolcall.view.saved_output import mime_bundle
+from jupyter_toolcall.view.view_rows import all_rows
 
 RAN: list[str] = []
 GOES_ON = (
@@ -38,15 +38,15 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def cell(cells: Cells, name: str = "post", approve: str = "all") -> Session:
     """Run a cell of a notebook, as its kernel would."""
     model = Scripted([("send", {"to": "Ann"}), "Done.", ("send", {"to": "Ben"}), "Done."])
-    chosen = options(f"-n {name} -m m -t send --scheme flat --approve {approve}")
+    chosen = parse_options(f"-n {name} -m m -t send --scheme flat --approve {approve}")
     session = cells.session(chosen, {"send": send, "m": model})
-    return cells.keep(say(session, "Send it.", chosen.fresh).run())
+    return cells.keep(add_prompt(session, "Send it.", chosen.fresh).run())
 
 
 def saved(path: Path, session: Session) -> None:
     """Save the notebook that the cell stands in, with what it shows."""
     root = session.journal.path(session.head)[0].id
-    data: Any = bundle(session.cursor, standing(session.cursor, session.name), root)
+    data: Any = mime_bundle(session.cursor, all_rows(session.cursor, session.name), root)
     output = {"output_type": "display_data", "data": data, "metadata": {}}
     held = {"cell_type": "code", "source": "%%toolchat -n post\nSend it.", "outputs": [output]}
     path.write_text(json.dumps({"cells": [held], "nbformat": 4, "nbformat_minor": 5}))
@@ -74,7 +74,7 @@ def test_a_copy_and_its_notebook_go_on_apart(tmp_path: Path) -> None:
     kept(tmp_path / "a.ipynb")
     (tmp_path / "b.ipynb").write_bytes((tmp_path / "a.ipynb").read_bytes())
     copy, first = Cells(str(tmp_path / "b.ipynb")), Cells(str(tmp_path / "a.ipynb"))
-    later = say(cell(copy), "And Ben.", False).run()
+    later = add_prompt(cell(copy), "And Ben.", False).run()
     here = cell(first)
     assert RAN == ["Ann", "Ben"]
     assert [len(later.calls), len(here.calls)] == [2, 1]
@@ -86,7 +86,7 @@ def test_a_copy_is_where_its_outputs_are_and_not_where_the_other_went_since(tmp_
     kept(tmp_path / "a.ipynb")
     (tmp_path / "b.ipynb").write_bytes((tmp_path / "a.ipynb").read_bytes())
     cells = Cells(str(tmp_path / "a.ipynb"))
-    say(cell(cells), "And Ben.", False).run()
+    add_prompt(cell(cells), "And Ben.", False).run()
     cells.close()
     copy = cell(Cells(str(tmp_path / "b.ipynb")))
     assert (len(copy.calls), len(copy.journal.leaves())) == (1, 1)
@@ -127,7 +127,7 @@ def test_a_notebook_that_cannot_be_read_begins_anew(tmp_path: Path, held: str) -
 
 def test_what_the_notebook_says_is_not_believed(tmp_path: Path) -> None:
     before = kept(tmp_path / "a.ipynb")
-    for path in (home() / "sessions").glob("*/post.jsonl"):
+    for path in (journals_folder() / "sessions").glob("*/post.jsonl"):
         path.unlink()
     (tmp_path / "a.ipynb").rename(tmp_path / "b.ipynb")
     after = cell(Cells(str(tmp_path / "b.ipynb")), approve="ask")

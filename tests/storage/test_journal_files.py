@@ -20,9 +20,8 @@ from jupyter_toolcall.core.errors import NotKept, UnreadableJournal
 from jupyter_toolcall.core.events import Asked, Data, Decided, Finished, Opened, Replied, Started
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.storage.file_system import DISK, File, Files, LocalFiles, replace_file
-from jupyter_toolcall.storage.journal_file import JournalHandle as Kept
-from jupyter_toolcall.storage.journal_file import journal_file, open_journal
-from jupyter_toolcall.storage.signatures import signer as sealing
+from jupyter_toolcall.storage.journal_file import JournalHandle, journal_file, open_journal
+from jupyter_toolcall.storage.signatures import signer
 
 NO_LOCKS = [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP]
 
@@ -32,11 +31,11 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "a.jsonl"
 
 
-def opened(path: Path, files: Files = DISK) -> Kept:
-    return open_journal(path, sealing(path.parent), files)
+def opened(path: Path, files: Files = DISK) -> JournalHandle:
+    return open_journal(path, signer(path.parent), files)
 
 
-def closed(kept: Kept) -> Journal:
+def closed(kept: JournalHandle) -> Journal:
     kept.close()
     return kept.journal
 
@@ -135,7 +134,7 @@ def test_a_journal_that_cannot_be_read_begins_no_session_unless_that_is_asked_fo
     disk.raises(errno.EACCES, "read")
     with pytest.raises(UnreadableJournal, match="may not be read"):
         opened(path, disk)
-    kept = open_journal(path, sealing(path.parent), disk, fresh=True)
+    kept = open_journal(path, signer(path.parent), disk, fresh=True)
     assert (len(kept.journal), kept.note[:32]) == (0, "This session is not kept on disk")
 
 
@@ -340,7 +339,7 @@ def disk() -> Faulty:
 
 
 @pytest.fixture
-def kept(path: Path, disk: Faulty) -> Iterator[Kept]:
+def kept(path: Path, disk: Faulty) -> Iterator[JournalHandle]:
     kept = opened(path, disk)
     head = kept.journal.append(None, Opened()).id
     head = kept.journal.append(head, Asked("go")).id
@@ -349,7 +348,7 @@ def kept(path: Path, disk: Faulty) -> Iterator[Kept]:
     kept.close()
 
 
-def head(kept: Kept) -> str:
+def head(kept: JournalHandle) -> str:
     return kept.journal.leaves()[-1]
 
 
@@ -362,7 +361,7 @@ def on_disk(path: Path) -> list[str]:
 @pytest.mark.parametrize("act", ["append", "sync"])
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
 def test_before_a_tool_what_cannot_be_written_refuses_the_call(
-    path: Path, kept: Kept, disk: Faulty, act: str, number: int
+    path: Path, kept: JournalHandle, disk: Faulty, act: str, number: int
 ) -> None:
     disk.raises(number, act)
     before = on_disk(path)
@@ -379,7 +378,7 @@ def test_before_a_tool_what_cannot_be_written_refuses_the_call(
 
 @pytest.mark.parametrize("act", ["append", "sync"])
 def test_after_a_tool_its_result_stays_and_is_written_when_that_works_again(
-    path: Path, kept: Kept, disk: Faulty, act: str
+    path: Path, kept: JournalHandle, disk: Faulty, act: str
 ) -> None:
     kept.journal.append(head(kept), Decided("c"))
     kept.journal.append(head(kept), Started("c"))
@@ -399,7 +398,7 @@ def test_after_a_tool_its_result_stays_and_is_written_when_that_works_again(
 
 
 def test_to_ask_what_is_not_on_disk_writes_it_where_that_works_again(
-    path: Path, kept: Kept, disk: Faulty
+    path: Path, kept: JournalHandle, disk: Faulty
 ) -> None:
     disk.raises(errno.EIO, "append")
     kept.journal.append(head(kept), Replied("more"))
@@ -411,18 +410,18 @@ def test_to_ask_what_is_not_on_disk_writes_it_where_that_works_again(
 
 @pytest.mark.parametrize("room", range(0, 400, 13))
 def test_a_line_that_went_in_half_is_cut_before_the_next_one(
-    path: Path, kept: Kept, disk: Faulty, room: int
+    path: Path, kept: JournalHandle, disk: Faulty, room: int
 ) -> None:
     disk.room = room
     for number in range(4):
         kept.journal.append(head(kept), Asked(f"{number}"))
     disk.room = 1 << 20
     kept.journal.append(head(kept), Asked("last"))
-    assert closed(kept).dumps(sealing(path.parent)) == path.read_text()
+    assert closed(kept).dumps(signer(path.parent)) == path.read_text()
 
 
 def test_a_sync_that_failed_is_no_sync_though_the_next_one_succeeds(
-    path: Path, kept: Kept, disk: Faulty
+    path: Path, kept: JournalHandle, disk: Faulty
 ) -> None:
     """What a sync failed on may be gone from the cache: it is written anew."""
     size = path.stat().st_size
@@ -586,7 +585,7 @@ def test_a_journal_and_its_folders_are_for_their_user_alone(
     before = os.umask(0)
     try:
         path = journal_file("a.ipynb", "")
-        open_journal(path, sealing(tmp_path / "data")).close()
+        open_journal(path, signer(tmp_path / "data")).close()
     finally:
         os.umask(before)
     assert path.stat().st_mode & 0o777 == 0o600
@@ -600,11 +599,11 @@ def test_a_journal_that_others_could_read_is_taken_from_them_when_it_is_opened(
 ) -> None:
     monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path))
     path = journal_file("a.ipynb", "")
-    open_journal(path, sealing(tmp_path)).close()
+    open_journal(path, signer(tmp_path)).close()
     path.chmod(0o644)
     path.parent.chmod(0o755)
     path.parent.parent.chmod(0o755)
-    open_journal(path, sealing(tmp_path)).close()
+    open_journal(path, signer(tmp_path)).close()
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == path.parent.parent.stat().st_mode & 0o777 == 0o700
 

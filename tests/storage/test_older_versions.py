@@ -36,25 +36,23 @@ from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.older_versions import Upgrade, upgraded_event
 from jupyter_toolcall.engine.approval_policy import Approve
 from jupyter_toolcall.export.session_files import sessions
-from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cell_setup import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.storage import signatures as seal
 from jupyter_toolcall.storage.file_system import DISK, LocalFiles
-from jupyter_toolcall.storage.journal_file import JournalHandle as Kept
 from jupyter_toolcall.storage.journal_file import (
+    JournalHandle,
     journal_file,
     journal_names,
+    journals_folder,
     open_journal,
 )
-from jupyter_toolcall.storage.journal_file import (
-    journals_folder as home,
-)
 from jupyter_toolcall.storage.notebook_files import MIME, recorded
-from jupyter_toolcall.storage.signatures import signer as sealing
-from jupyter_toolcall.view.saved_output import mime_bundle as bundle
-from jupyter_toolcall.view.view_rows import all_rows as standing
+from jupyter_toolcall.storage.signatures import signer
+from jupyter_toolcall.view.saved_output import mime_bundle
+from jupyter_toolcall.view.view_rows import all_rows
 from tests.faults.disks import Watched
 from tests.faults.keepsakes import apart_from_policy
 from tests.faults.platter import empty
@@ -89,8 +87,8 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     """Give the user of the test the key that sealed the older journals."""
     monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "data"))
     (tmp_path / "data").mkdir()
-    (home() / "key").write_bytes(KEY)
-    (home() / "key").chmod(0o600)
+    (journals_folder() / "key").write_bytes(KEY)
+    (journals_folder() / "key").chmod(0o600)
     seal._key.cache_clear()
     RAN.clear()
     yield
@@ -106,7 +104,7 @@ def test_a_journal_of_version_1_shows_the_same_messages_objects_and_steps_as_whe
     name: str, key: str, tmp_path: Path
 ) -> None:
     if key == "another key":
-        (home() / "key").write_bytes(b"k" * 32)
+        (journals_folder() / "key").write_bytes(b"k" * 32)
     session = load(older(name), name)
     assert now_shown(session) == as_written(name)
     session.save(tmp_path / "saved.jsonl")
@@ -121,10 +119,10 @@ def test_an_older_journal_keeps_its_entries_and_none_of_them_is_this_machines_ow
     text = older(name).read_text()
     written = [json.loads(line) for line in text.splitlines()]
     events = {each["id"]: each for each in written if "id" in each}
-    journal = Journal.loads(text, sealing(home()))
+    journal = Journal.loads(text, signer(journals_folder()))
     assert len(journal) == len(events)
     assert not any(entry.verified or entry.is_effective for entry in journal)
-    again = Journal.loads(journal.dumps(sealing(home())), sealing(home()))
+    again = Journal.loads(journal.dumps(signer(journals_folder())), signer(journals_folder()))
     assert [*again] == [*journal]
     assert not any(entry.verified for entry in again)
     kinds = [each["event"]["type"] for each in events.values()]
@@ -279,8 +277,8 @@ def run_cell(cells: Cells, name: str, approve: str = "all", prompt: str = "Go.")
     variables = {"box": box(), "model": Scripted(STORIES[name].script)}
     grams = 10 if prompt == "Go." else 50
     given = {**variables, "jar": Jar(grams), "shelf": Shelf(0)}
-    session = cells.session(options(line), given)
-    return cells.keep(say(session, prompt, False).run())
+    session = cells.session(parse_options(line), given)
+    return cells.keep(add_prompt(session, prompt, False).run())
 
 
 def on_disk(notebook: Path, name: str) -> Path:
@@ -370,7 +368,7 @@ def test_sealed_lines_of_version_1_below_todays_first_line_allow_nothing(tmp_pat
     assert first != HEADER
     path = tmp_path / "forged.jsonl"
     path.write_text("".join(f"{line}\n" for line in (HEADER, *lines)))
-    journal, _ = Journal.salvage(path.read_text(), sealing(home()))
+    journal, _ = Journal.salvage(path.read_text(), signer(journals_folder()))
     assert not any(entry.verified for entry in journal)
 
 
@@ -388,8 +386,8 @@ def test_in_a_renamed_notebook_a_session_of_version_1_goes_on_and_asks(tmp_path:
 # -- on disk ------------------------------------------------------------------------------------
 
 
-def opened(path: Path, files: Any = DISK) -> Kept:
-    return open_journal(path, sealing(home()), files)
+def opened(path: Path, files: Any = DISK) -> JournalHandle:
+    return open_journal(path, signer(journals_folder()), files)
 
 
 @every_session
@@ -483,7 +481,7 @@ def test_what_happened_while_the_disk_was_full_is_in_the_new_file_too(tmp_path: 
     again = kept.again()
     assert again.again is None
     again.close()
-    found = Journal.loads(path.read_text(), sealing(home()))
+    found = Journal.loads(path.read_text(), signer(journals_folder()))
     assert (len(found), len(found.labels)) == (before, 1)
     assert path.with_suffix(".v1.jsonl").read_bytes() == older("waiting").read_bytes()
 
@@ -611,7 +609,7 @@ def test_a_version_that_is_no_number_is_damage(version: Any, tmp_path: Path) -> 
 
 def test_what_is_written_today_says_its_version() -> None:
     session = load(older("inputs"), "inputs")
-    data: Any = bundle(session.cursor, standing(session.cursor, ""), None)
+    data: Any = mime_bundle(session.cursor, all_rows(session.cursor, ""), None)
     assert data[MIME]["journal"]["version"] == VERSION
     assert json.loads(session.journal.dumps().splitlines()[0])["journal"] == VERSION
 
@@ -716,7 +714,7 @@ def older_journals(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 def older_line(entry: Mapping[str, Any]) -> str:
     """Return an entry as version 1 wrote it: sealed by its own rule."""
-    written = sealing(home())
+    written = signer(journals_folder())
     assert written is not None
     text = json.dumps(entry, separators=(",", ":"))
     return line({**entry, "seal": written(text)})
@@ -727,11 +725,11 @@ def test_an_older_journal_is_read_the_same_however_often_it_is_written(
     entries: list[dict[str, Any]],
 ) -> None:
     text = "".join(f"{each}\n" for each in (line({"journal": 1}), *map(older_line, entries)))
-    journal = Journal.loads(text, sealing(home()))
-    again = Journal.loads(journal.dumps(sealing(home())), sealing(home()))
+    journal = Journal.loads(text, signer(journals_folder()))
+    again = Journal.loads(journal.dumps(signer(journals_folder())), signer(journals_folder()))
     assert [*again] == [*journal]
     assert [entry.id for entry in journal] == [entry.id for entry in Journal.loads(text)]
-    assert again.dumps(sealing(home())) == journal.dumps()
+    assert again.dumps(signer(journals_folder())) == journal.dumps()
     assert not any(entry.verified for entry in journal)
     # Two events that mean the same may have been written in two ways.
     assert len(journal) <= len(entries)

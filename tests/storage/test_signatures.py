@@ -18,13 +18,10 @@ from jupyter_toolcall.core.events import Asked, Opened, Replied
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.storage.journal_file import (
     journal_file,
+    journals_folder,
     open_journal,
 )
-from jupyter_toolcall.storage.journal_file import (
-    journals_folder as home,
-)
-from jupyter_toolcall.storage.signatures import key_refusal
-from jupyter_toolcall.storage.signatures import signer as sealing
+from jupyter_toolcall.storage.signatures import key_refusal, signer
 
 
 @dataclass(frozen=True)
@@ -157,7 +154,7 @@ def test_an_approval_is_good_for_one_effect(tmp_path: Path) -> None:
 
 
 def test_the_seal_of_a_folder_is_one_and_its_key_is_the_users_alone(tmp_path: Path) -> None:
-    one, two, other = sealing(tmp_path), sealing(tmp_path), sealing(tmp_path / "other")
+    one, two, other = signer(tmp_path), signer(tmp_path), signer(tmp_path / "other")
     assert one
     assert two
     assert other
@@ -175,12 +172,12 @@ def test_a_key_that_others_can_read_or_change_is_refused_with_the_command_that_m
     key = tmp_path / "key"
     key.write_bytes(bytes(32))
     key.chmod(mode)
-    assert sealing(tmp_path) is None
+    assert signer(tmp_path) is None
     assert f"chmod 600 {key}" in key_refusal(tmp_path)
     assert "\n" not in key_refusal(tmp_path)
     assert os.listdir(tmp_path) == ["key"]
     key.chmod(0o600)
-    assert sealing(tmp_path)
+    assert signer(tmp_path)
     assert key_refusal(tmp_path) == ""
 
 
@@ -191,7 +188,7 @@ def test_a_session_with_a_refused_key_says_how_to_mend_it(
     monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path))
     (tmp_path / "key").write_bytes(bytes(32))
     (tmp_path / "key").chmod(0o666)
-    kept = open_journal(journal_file("a.ipynb", ""), sealing(tmp_path))
+    kept = open_journal(journal_file("a.ipynb", ""), signer(tmp_path))
     kept.close()
     assert f"chmod 600 {tmp_path / 'key'}" in kept.note
 
@@ -202,7 +199,7 @@ def test_a_file_system_without_modes_has_a_key_too(
     """Every file looks open to others there, so it says nothing of the key."""
     made = os.open
     monkeypatch.setattr(os, "open", lambda *given: _widened(made(*given)))
-    assert sealing(tmp_path)
+    assert signer(tmp_path)
 
 
 def _widened(descriptor: int) -> int:
@@ -218,7 +215,7 @@ def test_a_file_system_without_links_has_a_key_too(
         raise PermissionError(1, "no links here")
 
     monkeypatch.setattr(os, "link", link)
-    one = sealing(tmp_path)
+    one = signer(tmp_path)
     assert one
     monkeypatch.undo()
     assert os.listdir(tmp_path) == ["key"]
@@ -229,7 +226,7 @@ def test_a_file_system_without_links_has_a_key_too(
 
 def test_without_a_place_for_a_key_nothing_is_sealed_and_all_still_works(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert sealing(tmp_path / "file") is None
+    assert signer(tmp_path / "file") is None
     session = Post().session()
     assert '"seal"' not in session.journal.dumps(None)
 
@@ -241,7 +238,7 @@ def test_a_journal_that_is_read_without_a_key_is_nobodys_own() -> None:
 
 
 def test_a_line_without_a_parent_follows_the_line_above_and_fits_behind_no_other() -> None:
-    key, journal = sealing(home()), Journal()
+    key, journal = signer(journals_folder()), Journal()
     first = journal.append(None, Opened())
     asked = journal.append(first.id, Asked("one"))
     journal.append(asked.id, Replied("two"))

@@ -18,20 +18,14 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall.core.digests import digest
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.storage.signatures import signer as sealing
+from jupyter_toolcall.storage.signatures import signer
 from jupyter_toolcall.storage.value_store import (
     MEGABYTE,
     MISSING,
     SETTING,
-)
-from jupyter_toolcall.storage.value_store import (
-    StoreSize as Held,
-)
-from jupyter_toolcall.storage.value_store import (
-    ValueFolder as Store,
-)
-from jupyter_toolcall.storage.value_store import (
-    value_store as shelf,
+    StoreSize,
+    ValueFolder,
+    value_store,
 )
 
 ROOM = 64 * 4096
@@ -53,14 +47,14 @@ class Sour:
         return int, ("sour",)
 
 
-def opened(folder: Path, room: int = ROOM) -> Store:
-    seal = sealing(folder)
+def opened(folder: Path, room: int = ROOM) -> ValueFolder:
+    seal = signer(folder)
     assert seal is not None
-    return Store(folder / "values", seal, room)
+    return ValueFolder(folder / "values", seal, room)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path: Path) -> ValueFolder:
     return opened(tmp_path)
 
 
@@ -68,11 +62,11 @@ def name(n: int) -> str:
     return digest("name", n)
 
 
-def files(store: Store, kind: str) -> list[Path]:
+def files(store: ValueFolder, kind: str) -> list[Path]:
     return sorted((store.folder / kind).iterdir())
 
 
-def taken(store: Store) -> int:
+def taken(store: ValueFolder) -> int:
     """Return how many bytes of the disk a store takes."""
     sizes = [p.stat().st_size for kind in ("names", "contents") for p in files(store, kind)]
     return sum(-(-size // 4096) * 4096 for size in sizes)
@@ -94,16 +88,16 @@ def test_what_was_put_last_under_a_name_is_found_there(
         assert {n: value for n, value in found.items() if value is not MISSING} == last
 
 
-def test_equal_bytes_are_there_once(store: Store) -> None:
+def test_equal_bytes_are_there_once(store: ValueFolder) -> None:
     for number in range(5):
         store.put(name(number), bytes(10_000))
     assert len(files(store, "contents")) == 1
-    assert store.held() == Held(5, files(store, "contents")[0].stat().st_size)
+    assert store.held() == StoreSize(5, files(store, "contents")[0].stat().st_size)
 
 
 @pytest.mark.parametrize("kind", ["names", "contents"])
 @pytest.mark.parametrize("at", [0, 40, -1])
-def test_a_byte_that_was_changed_is_not_found(store: Store, kind: str, at: int) -> None:
+def test_a_byte_that_was_changed_is_not_found(store: ValueFolder, kind: str, at: int) -> None:
     store.put(name(1), b"value" * 50)
     path = files(store, kind)[0]
     data = bytearray(path.read_bytes())
@@ -115,7 +109,9 @@ def test_a_byte_that_was_changed_is_not_found(store: Store, kind: str, at: int) 
     assert store.find(name(1)) == b"value" * 50
 
 
-def test_a_pickle_that_somebody_else_put_there_is_never_read(store: Store, tmp_path: Path) -> None:
+def test_a_pickle_that_somebody_else_put_there_is_never_read(
+    store: ValueFolder, tmp_path: Path
+) -> None:
     store.put(name(1), "ours")
     trap = pickle.dumps(Trap())
     theirs = opened(tmp_path / "theirs")
@@ -131,12 +127,12 @@ def test_a_pickle_that_somebody_else_put_there_is_never_read(store: Store, tmp_p
 
 
 @pytest.mark.parametrize("wrong", ["../key", "", "a" * 65, name(1).upper(), "/etc/passwd"])
-def test_what_is_no_name_is_nowhere(store: Store, wrong: str) -> None:
+def test_what_is_no_name_is_nowhere(store: ValueFolder, wrong: str) -> None:
     assert store.put(wrong, 1) != ""
     assert store.find(wrong) is MISSING
 
 
-def test_what_cannot_be_written_or_read_is_not_there_and_says_why(store: Store) -> None:
+def test_what_cannot_be_written_or_read_is_not_there_and_says_why(store: ValueFolder) -> None:
     assert store.put(name(1), lambda: 1) == "it can't be pickled"
     assert "more than there is room for" in store.put(name(2), bytes(ROOM))
     assert store.put(name(3), Sour()) == ""
@@ -144,13 +140,13 @@ def test_what_cannot_be_written_or_read_is_not_there_and_says_why(store: Store) 
 
 
 def test_a_place_that_takes_nothing_is_no_error(tmp_path: Path) -> None:
-    seal = sealing(tmp_path)
+    seal = signer(tmp_path)
     assert seal is not None
     (tmp_path / "file").write_text("")
-    store = Store(tmp_path / "file" / "values", seal, ROOM)
+    store = ValueFolder(tmp_path / "file" / "values", seal, ROOM)
     assert "can't be written (Not a directory)" in store.put(name(1), 1)
     assert store.find(name(1)) is MISSING
-    assert (store.held(), store.clear()) == (Held(0, 0), Held(0, 0))
+    assert (store.held(), store.clear()) == (StoreSize(0, 0), StoreSize(0, 0))
 
 
 def fill(folder: str, said: Any) -> None:
@@ -177,7 +173,9 @@ def test_a_value_that_fits_no_more_is_not_kept_and_leaves_nothing(tmp_path: Path
     assert len(files(store, "contents")) == 1
 
 
-def test_there_is_never_more_than_there_is_room_for_and_the_latest_stays(store: Store) -> None:
+def test_there_is_never_more_than_there_is_room_for_and_the_latest_stays(
+    store: ValueFolder,
+) -> None:
     for number in range(200):
         store.put(name(number), os.urandom(3_000 + 37 * number))
         assert taken(store) <= ROOM
@@ -187,7 +185,7 @@ def test_there_is_never_more_than_there_is_room_for_and_the_latest_stays(store: 
     assert len(files(store, "names")) == len(files(store, "contents"))
 
 
-def test_what_is_used_stays_and_what_is_not_goes(store: Store) -> None:
+def test_what_is_used_stays_and_what_is_not_goes(store: ValueFolder) -> None:
     for number in range(8):
         store.put(name(number), os.urandom(20_000))
         past = time.time() - 1000 + number
@@ -201,7 +199,7 @@ def test_what_is_used_stays_and_what_is_not_goes(store: Store) -> None:
     assert store.find(name(1)) is MISSING
 
 
-def test_what_a_kernel_left_half_done_goes_first(store: Store) -> None:
+def test_what_a_kernel_left_half_done_goes_first(store: ValueFolder) -> None:
     store.put(name(0), os.urandom(20_000))
     for path in files(store, "contents"):
         os.utime(path, (time.time() - 9_000,) * 2)
@@ -243,11 +241,11 @@ def test_several_kernels_put_and_find_at_once(tmp_path: Path) -> None:
     assert any(store.find(name(n)) is not MISSING for n in range(20))
 
 
-def test_to_forget_leaves_nothing(store: Store) -> None:
+def test_to_forget_leaves_nothing(store: ValueFolder) -> None:
     store.put(name(1), [1])
     store.put(name(2), [2])
     assert store.clear().values == 2
-    assert (store.held(), store.find(name(1))) == (Held(0, 0), MISSING)
+    assert (store.held(), store.find(name(1))) == (StoreSize(0, 0), MISSING)
     assert store.put(name(1), [1]) == ""
     assert store.find(name(1)) == [1]
 
@@ -259,7 +257,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_store_of_a_user_is_in_the_data_directory_and_theirs_alone(home: Path) -> None:
-    store = shelf({})
+    store = value_store({})
     assert store is not None
     assert store.room == 1024 * MEGABYTE
     store.put(name(1), 1)
@@ -267,9 +265,9 @@ def test_the_store_of_a_user_is_in_the_data_directory_and_theirs_alone(home: Pat
 
 
 def test_the_room_is_a_setting_and_none_keeps_nothing(home: Path) -> None:
-    small = shelf({SETTING: "3"})
+    small = value_store({SETTING: "3"})
     assert small is not None
     assert small.room == 3 * MEGABYTE
-    assert shelf({SETTING: "0"}) is None
+    assert value_store({SETTING: "0"}) is None
     with pytest.raises(UsageError, match="JUPYTER_TOOLCALL_VALUES is 'much'; it takes a number"):
-        shelf({SETTING: "much"})
+        value_store({SETTING: "much"})

@@ -12,10 +12,10 @@ from jupyter_client.manager import start_new_kernel
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import ModelError, UsageError
-from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cell_setup import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.extensions import CellRun
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
 from jupyter_toolcall.models.recorded import Recording
@@ -476,7 +476,7 @@ class Kernel:
         return found
 
     def run(self, line: str, text: str = "Fries, please.") -> Session:
-        session = self.cells.session(options(line), self.variables).ask(text)
+        session = self.cells.session(parse_options(line), self.variables).ask(text)
         return self.cells.keep(session.run())
 
     def page(self, *words: str) -> Page:
@@ -590,7 +590,7 @@ def exercise_of(kernel: Kernel, cell: str, line: str = "") -> str:
     """Return the exercise that a cell's panel would show; each cell is known by an id."""
     kernel.variables["m"] = Scripted(SCRIPT)
     session = kernel.run(line if "-m" in line or "--replay" in line else f"-m m {OPEN} {line}")
-    replayed = options(line).replay
+    replayed = parse_options(line).replay
     return kernel.teaching.exercise_of(replayed, session, cell)
 
 
@@ -644,7 +644,7 @@ def test_what_is_checked_says_whether_a_session_is_meant(
 def test_the_panel_shows_an_exercise_and_a_click_on_check_shows_how_it_stands(
     kernel: Kernel,
 ) -> None:
-    chosen = options(f"--replay exercises/spot.md {OPEN}")
+    chosen = parse_options(f"--replay exercises/spot.md {OPEN}")
     session = kernel.run(f"--replay exercises/spot.md {OPEN}")
     panel = kernel.teaching.attach(session, CellRun(chosen, "one", kernel.variables, panel=True))
     assert panel is not None
@@ -709,9 +709,9 @@ def test_another_call_can_be_seeded_and_a_replay_says_it_again(kernel: Kernel) -
 
 def test_an_exercise_that_replays_can_be_begun_anew(kernel: Kernel) -> None:
     for name, fresh in (("", ""), ("-n mine ", ""), ("", " --fresh"), ("-n mine ", " --fresh")):
-        chosen = options(f"{name}--replay exercises/spot.md {OPEN}{fresh}")
+        chosen = parse_options(f"{name}--replay exercises/spot.md {OPEN}{fresh}")
         opened = kernel.cells.session(chosen, kernel.variables)
-        begun = kernel.cells.keep(say(opened, "Fries, please.", chosen.fresh).run())
+        begun = kernel.cells.keep(add_prompt(opened, "Fries, please.", chosen.fresh).run())
         assert begun.outputs["fries"].food == "fries: slices"
         assert len(begun.calls) == 6
 
@@ -751,7 +751,7 @@ def test_a_guessed_score_is_what_is_checked(tmp_path: Path) -> None:
     text = "# It\n## Checks\n- Guess: `score.right >= 2`"
     kernel = Kernel(tmp_path, it=text)
     kernel.variables["m"] = Scripted([("Potato_peel", {}), "done"])
-    session = kernel.cells.session(options(f"-m m {OPEN}"), kernel.variables).ask("Peel.")
+    session = kernel.cells.session(parse_options(f"-m m {OPEN}"), kernel.variables).ask("Peel.")
     kernel.teaching.guesses[""] = guesses.begin(session)
     kernel.cells.keep(session.run())
     assert "Not done yet" in kernel.said("check", "it")

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.engine.person_model import Written, YourTurn
-from jupyter_toolcall.jupyter.cell_setup import add_prompt as say
+from jupyter_toolcall.jupyter.cell_setup import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.options import parse_options as options
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Potato, Sink
@@ -31,8 +31,8 @@ from jupyter_toolcall.teaching.panel_rows import GuessRow, TeachingRow
 from jupyter_toolcall.teaching.registration import register_teaching
 from jupyter_toolcall.teaching.teaching_panel import TeachingPanel
 from jupyter_toolcall.view.contract import Notice, Refused, Rows, Whole
-from jupyter_toolcall.view.saved_output import mime_bundle as bundle
-from jupyter_toolcall.view.wire import UpdateEncoder as Wire
+from jupyter_toolcall.view.saved_output import mime_bundle
+from jupyter_toolcall.view.wire import UpdateEncoder
 
 BOX = Toolbox(Potato)
 SCRIPT = Scripted(
@@ -189,9 +189,9 @@ def _as_it_comes(session: Session, how: str) -> Session:
     again = session.fork(start)
     match how:
         case "walked":
-            return say(again, "Go.", fresh=False)
+            return add_prompt(again, "Go.", fresh=False)
         case "fresh":
-            return say(again, "Go.", fresh=True)
+            return add_prompt(again, "Go.", fresh=True)
         case "beside":
             session.edit(session.calls[0], words="something else").run()
     return session.fork(session.journal.children(start)[0])
@@ -200,7 +200,7 @@ def _as_it_comes(session: Session, how: str) -> Session:
 def test_what_is_said_again_is_guessed_as_if_it_were_new_and_adds_nothing() -> None:
     session = asked().run()
     entries, start = len(session.journal), session.journal.path(session.head)[0].id
-    seat = seated(say(session.fork(start), "Sticks, please.", fresh=False))
+    seat = seated(add_prompt(session.fork(start), "Sticks, please.", fresh=False))
     seat.send(RINSE).send(SLICE).send(ANSWER)
     assert len(seat.drive.session.journal) == entries
     assert seat.drive.session.head == session.head
@@ -242,7 +242,7 @@ def test_a_skipped_reply_counts_for_nothing_and_the_rest_can_be_skipped_too() ->
 
 def test_panels_are_told_of_each_guess_once_and_in_the_end_of_all() -> None:
     seat = seated().send(RINSE).send(SLICE)
-    wire = Wire()
+    wire = UpdateEncoder()
     sent = [wire.packed(each).get("rows", {}).get("extensions", ()) for each in seat.heard]
     told = [row["guesses"] for rows in sent for row in rows if "guesses" in row]
     assert [[guess["turn"] for guess in made] for made in told] == [[1], [1, 2]]
@@ -348,7 +348,7 @@ def kernel() -> Cells:
     register_teaching()
     cells = Cells()
     line = "-m m -t Potato -i potato sink --scheme flat --approve all --predict"
-    session = cells.session(options(line), variables)
+    session = cells.session(parse_options(line), variables)
     teaching_of(cells).guesses[""] = guesses.begin(session.ask("Sticks."))
     cells.keep(session.run())
     return cells
@@ -443,6 +443,6 @@ def test_a_cell_that_does_not_wait_leaves_the_guesses_to_lines(tmp_path: Path) -
 
 def test_a_saved_notebook_has_the_score_in_one_line_and_no_guess() -> None:
     seat = seated().send(RINSE).send(SLICE).send(ANSWER)
-    kept = json.dumps(bundle(seat.drive.session.cursor, seat.drive.whole(), None)[MIME])
+    kept = json.dumps(mime_bundle(seat.drive.session.cursor, seat.drive.whole(), None)[MIME])
     assert kept.count("5 of 6 points") + kept.count("6 of 7 points") == 1
     assert '"guess' not in kept

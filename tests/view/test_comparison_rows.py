@@ -20,7 +20,7 @@ from jupyter_toolcall.compare.branch_calls import CallPair
 from jupyter_toolcall.compare.differences import Same
 from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import CallError
-from jupyter_toolcall.core.json_data import sendable_data as packed
+from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models import Reply, Request
 from jupyter_toolcall.view.comparison_rows import MOST, REST, ComparisonUpdates
@@ -269,7 +269,8 @@ def long_session(calls: int, shape: str = "a") -> tuple[Session, list[str]]:
 
 def sizes(rows: Rows) -> Mapping[str, int]:
     return {
-        table: len(str(packed(getattr(rows, table)))) for table in ("comparisons", "differences")
+        table: len(str(sendable_data(getattr(rows, table))))
+        for table in ("comparisons", "differences")
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.core.digests import readable_json as literal
+from jupyter_toolcall.core.digests import readable_json
 from jupyter_toolcall.core.events import Call, Usage
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.models import Reply, Request
@@ -95,7 +95,7 @@ def test_what_is_cut_and_what_is_only_named_says_how_large_it_is_in_the_request(
     session = Session(Toolbox(add), Scripted(["Done."]), scheme="flat").tell("x" * 9_000)
     rows = {row.role: row for row in ViewRows().whole(session.cursor, SessionRow()).messages}
     (request,) = session.requests
-    (told,) = (literal(tool.definition()) for tool in request.request.tools)
+    (told,) = (readable_json(tool.definition()) for tool in request.request.tools)
     assert (rows["user"].size, rows["tools"].size) == (9_000, len(told))
     assert rows["assistant"].size == 0
     assert rows["tools"].text == "1 tool: add"

@@ -10,18 +10,10 @@ from hypothesis import strategies as st
 from jupyter_toolcall.view.graph_layout import (
     NEAR,
     Layout,
-)
-from jupyter_toolcall.view.graph_layout import (
-    layout_at as standing,
-)
-from jupyter_toolcall.view.graph_layout import (
-    place_failed_call as beside,
-)
-from jupyter_toolcall.view.graph_layout import (
-    place_object as place,
-)
-from jupyter_toolcall.view.graph_layout import (
-    without_object as without,
+    layout_at,
+    place_failed_call,
+    place_object,
+    without_object,
 )
 from tests.engine.test_linear_cost import work
 
@@ -43,10 +35,10 @@ def apart(layout: Layout, keys: set[str]) -> bool:
 def test_what_is_added_to_a_tidied_graph_stands_on_nothing(
     tidied: list[tuple[float, float]], mains: list[int]
 ) -> None:
-    layout = standing({f"k{n}": spot for n, spot in enumerate(tidied)}, 1)
+    layout = layout_at({f"k{n}": spot for n, spot in enumerate(tidied)}, 1)
     for number, main in enumerate(mains):
         key = f"k{main % len(tidied)}"
-        layout = place(layout, f"new{number}", [key], key)
+        layout = place_object(layout, f"new{number}", [key], key)
     assert apart(layout, {f"new{number}" for number in range(len(mains))})
     assert {key: layout.places[key] for key in (f"k{n}" for n in range(len(tidied)))} == {
         f"k{n}": spot for n, spot in enumerate(tidied)
@@ -54,39 +46,39 @@ def test_what_is_added_to_a_tidied_graph_stands_on_nothing(
 
 
 def test_a_branch_goes_to_a_lane_of_its_own_beside_what_is_a_hair_away() -> None:
-    layout = standing({"a": (12.97, 0.0), "b": (13.96, 0.0)}, 1)
-    assert place(layout, "c", ["a"], "a").places["c"] == (13.97, 1.0)
+    layout = layout_at({"a": (12.97, 0.0), "b": (13.96, 0.0)}, 1)
+    assert place_object(layout, "c", ["a"], "a").places["c"] == (13.97, 1.0)
 
 
 def test_a_call_that_came_to_nothing_leaves_the_first_line_to_what_goes_on() -> None:
-    begun = place(place(Layout(), "a", [], ""), "b", ["a", "oven"], "a", ["oven"])
-    failed = beside(begun, "call:c", ["oven"], "oven", ["oven"])
+    begun = place_object(place_object(Layout(), "a", [], ""), "b", ["a", "oven"], "a", ["oven"])
+    failed = place_failed_call(begun, "call:c", ["oven"], "oven", ["oven"])
     assert failed.places["oven"] == (1, -1)
     assert failed.places["call:c"] == (2, 1)
-    assert place(failed, "d", ["b"], "b").places["d"] == (2, 0)
+    assert place_object(failed, "d", ["b"], "b").places["d"] == (2, 0)
 
 
 def test_a_place_that_was_given_up_is_free_again() -> None:
-    begun = place(Layout(), "a", [], "")
-    layout = place(begun, "b", ["a"], "a")
-    again = place(without(layout, "b"), "c", ["a"], "a")
+    begun = place_object(Layout(), "a", [], "")
+    layout = place_object(begun, "b", ["a"], "a")
+    again = place_object(without_object(layout, "b"), "c", ["a"], "a")
     assert again.places["c"] == layout.places["b"]
-    assert without(again, "nothing") is again
+    assert without_object(again, "nothing") is again
 
 
 def test_places_that_were_given_up_together_are_free_again_from_the_first() -> None:
-    layout = place(Layout(), "a", [], "")
-    one = place(layout, "b", ["a"], "a")
-    two = place(one, "c", ["a"], "a")
-    again = place(without(without(two, "b"), "c"), "d", ["a"], "a")
+    layout = place_object(Layout(), "a", [], "")
+    one = place_object(layout, "b", ["a"], "a")
+    two = place_object(one, "c", ["a"], "a")
+    again = place_object(without_object(without_object(two, "b"), "c"), "d", ["a"], "a")
     assert again.places["d"] == one.places["b"]
 
 
 def test_a_thousand_objects_of_one_call_cost_each_what_one_costs() -> None:
     def siblings(count: int) -> Layout:
-        layout = place(Layout(), "a", [], "")
+        layout = place_object(Layout(), "a", [], "")
         for number in range(count):
-            layout = place(layout, f"n{number}", ["a"], "a")
+            layout = place_object(layout, f"n{number}", ["a"], "a")
         return layout
 
     assert work(lambda: siblings(1_000)) < 4.4 * work(lambda: siblings(250)) + 1_000

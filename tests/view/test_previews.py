@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.core.json_data import sendable_data as packed
+from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.tools.value_reprs import speaking
 from jupyter_toolcall.view.contract import Displayed, Notice, Refused
@@ -40,7 +40,7 @@ def picture(side: int) -> Image.Image:
 
 
 def size(value: Any) -> int:
-    return len(json.dumps(packed(preview(value))))
+    return len(json.dumps(sendable_data(preview(value))))
 
 
 @settings(deadline=None, max_examples=60)

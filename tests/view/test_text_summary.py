@@ -11,7 +11,7 @@ from jupyter_toolcall.models import Scripted
 from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.teaching import guesses
 from jupyter_toolcall.teaching.teaching_panel import TeachingPanel
-from jupyter_toolcall.view.saved_output import mime_bundle as bundle
+from jupyter_toolcall.view.saved_output import mime_bundle
 
 
 def test_the_line_below_the_picture_says_which_value_took_which_ones_place() -> None:
@@ -113,13 +113,13 @@ def test_a_picture_of_nothing_yet_says_what_running_the_cell_is_good_for() -> No
     asked = Session(Toolbox(write), "person", scheme="flat").ask("Write.")
     drive = PanelController(asked, lambda notice: None)
     drive.run_to_pause()
-    played = bundle(drive.session.cursor, drive.whole(), None)["image/svg+xml"]
+    played = mime_bundle(drive.session.cursor, drive.whole(), None)["image/svg+xml"]
     assert "Run the cell: you are the model" in played
     guessed = Session(Toolbox(write), Scripted(["Done."]), scheme="flat").ask("Write.")
     extensions = (TeachingPanel(guesses.begin(guessed)),)
     drive = PanelController(guessed, lambda notice: None, extensions=extensions)
     drive.run_to_pause()
-    held = bundle(drive.session.cursor, drive.whole(), None)["image/svg+xml"]
+    held = mime_bundle(drive.session.cursor, drive.whole(), None)["image/svg+xml"]
     assert "guess each call before it is made" in held
     guesses.end(guessed)
     assert "Run the cell" not in guessed.run()._repr_mimebundle_()["image/svg+xml"]

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import Unfinished
-from jupyter_toolcall.core.json_data import sendable_data as packed
+from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.view.contract import Delta, Notice, Rows, Whole
 from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow, SessionRow
 from jupyter_toolcall.view.view_rows import ViewRows
-from jupyter_toolcall.view.wire import UpdateEncoder as Wire
+from jupyter_toolcall.view.wire import UpdateEncoder
 
 TABLES = ("session", "calls", "objects", "tools", "messages", "branches")
 GROWING: dict[str, type] = {"session": SessionRow, "calls": CallRow, "objects": ObjectRow}
@@ -63,7 +63,7 @@ class Panel:
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
     wholes: int = 0
     deltas: int = 0
-    wire: Wire = field(default_factory=Wire)
+    wire: UpdateEncoder = field(default_factory=UpdateEncoder)
     heard: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The rows of the tables that grow, as they come over the wire."""
     sizes: list[int] = field(default_factory=list)
@@ -105,7 +105,7 @@ def standard(cls: Any) -> dict[str, Any]:
     """Return what the fields of a row are that is left out of a whole."""
     made = {f.name: f.default_factory() for f in fields(cls) if f.default_factory is not MISSING}
     given = {f.name: f.default for f in fields(cls) if f.default is not MISSING}
-    return {name: packed(value) for name, value in {**made, **given}.items()}
+    return {name: sendable_data(value) for name, value in {**made, **given}.items()}
 
 
 names = st.sampled_from([1, 1, 2, 2, 3, 4]).map(lambda n: f"Bead#{n}")

@@ -7,7 +7,7 @@ from typing import Any
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.storage.journal_file import open_journal
-from jupyter_toolcall.storage.signatures import signer as sealing
+from jupyter_toolcall.storage.signatures import signer
 from tests.benchmarks.peers.work import Do, Job, main, ran
 
 
@@ -48,7 +48,7 @@ def loop(job: Job) -> Do:
 
 
 def on_disk(job: Job) -> Session:
-    journal = open_journal(job.folder / "journal.jsonl", sealing(job.folder)).journal
+    journal = open_journal(job.folder / "journal.jsonl", signer(job.folder)).journal
     return session_of(job, journal)
 
 
