@@ -354,7 +354,7 @@ export interface YourTurn {
   calls?: Written[];
 }
 /**
- * What the model is told since its last reply: the result of a call, or other words.
+ * Something new in the request: the result of a call, or other text.
  */
 export interface Told {
   text: string;
