@@ -1,21 +1,24 @@
 """Execution of one call: its arguments are prepared, its tool runs, its result is read and stored.
 
-The digests of the tool's code are noted beside the start of a call. They are not part of the
-approval digest; they only explain later what has changed.
+A tool gets private copies, so a named object never changes. If a tool changes its copy, the copy
+becomes a new object where the tool returns it, or returns nothing; otherwise the change is
+dropped. The person is informed.
 """
 
 from __future__ import annotations
 
 import io
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from ..core.call_record import CallRecord
+from ..core.call_record import CallRecord, objects_of
 from ..core.digests import digest, encode
 from ..core.errors import Absent, CallError
 from ..core.events import (
+    UNSAID,
     Data,
     Decided,
     Failed,
@@ -27,7 +30,6 @@ from ..core.events import (
     Producer,
 )
 from ..core.interrupts import attempt, class_name, interruptible
-from ..core.journal import Journal
 from ..core.recorded_calls import recorded_call
 from ..core.secrets import MissingSecret
 from ..core.state import State
@@ -37,9 +39,8 @@ from ..tools.object_references import walk
 from ..tools.object_types import kind_name, kind_of
 from ..tools.tool import Changed, Tool
 from ..tools.toolbox import Toolbox
-from ..tools.value_copies import LONGEST, describe, plain_data, private, well_formed
+from ..tools.value_copies import LONGEST, describe, is_frozen, plain_data, private, well_formed
 from ..tools.value_digests import SCALARS, content_digest
-from .argument_copies import ArgumentCopies, ArgumentCopy
 from .session_values import (
     PreparedCall,
     SessionValues,
@@ -47,51 +48,6 @@ from .session_values import (
     instance_version,
     result_digests,
 )
-
-PYTHON = ".".join(map(str, sys.version_info[:2]))
-"""Compiled code, and so the version of a tool, is another one in each of these."""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCode:
-    """A version of a tool, and the digests of its parts; "" is the tool's own function."""
-
-    version: str
-    python: str = ""
-    parts: Mapping[str, str] = field(default_factory=dict)
-
-
-def tool_code_note(tool: Tool, state: State, journal: Journal) -> dict[str, Any]:
-    """Return what is noted beside a start: the tool's code, where it is not what it was last."""
-    version = tool.version()
-    last = journal.texts.get(state.code.get(tool.name) or "")
-    if not version or (last is not None and last["version"] == version):
-        return {}
-    text = {"version": version, "python": PYTHON, "parts": dict(tool.parts())}
-    return {"code": journal.remember(text)}
-
-
-def recorded_tool_code(call: CallRecord, journal: Journal) -> ToolCode | None:
-    """Return what the tool of a call was made of when it ran; None where nobody has noted it."""
-    match journal.texts.get(call.code):
-        case {"version": str(version), "python": str(python), "parts": Mapping() as parts}:
-            return ToolCode(version, python, parts)
-    return None
-
-
-def changed_tool_parts(tool: Tool, code: ToolCode) -> str:
-    """Say what of a tool is another than it was; "" where nothing is."""
-    if tool.version() == code.version:
-        return ""
-    if code.python != PYTHON:
-        return f"{tool.name} was compiled by Python {code.python}, and this is {PYTHON}"
-    now = tool.parts()
-    names = sorted(name for name in {*now, *code.parts} if now.get(name) != code.parts.get(name))
-    if "" in names or not names:
-        return f"{tool.name} was changed"
-    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
-    return f"{tool.name} uses what was changed: {', '.join(names[:4])}{more}"
-
 
 PRINTS = 4_000
 """Characters of a tool's prints that are kept."""
@@ -440,3 +396,90 @@ def store_results(values: SessionValues, toolbox: Toolbox) -> None:
 def milliseconds(began: float, ended: float) -> float:
     """Return how long something took between two times of a clock."""
     return round((ended - began) * 1000, 1)
+
+
+@dataclass
+class ArgumentCopy:
+    """An object by name, its value, and what a tool got of it: a copy, where there can be one."""
+
+    name: str
+    made: Made
+    value: Any
+    copy: Any
+
+    @property
+    def copied(self) -> bool:
+        """Whether the tool had a copy of its own."""
+        return self.copy is not self.value
+
+    @cached_property
+    def changed(self) -> bool | None:
+        """Whether the tool changed it in place; None where nobody can tell."""
+        if is_frozen(self.copy):
+            return False
+        before, now = self.made.content, content_digest(self.copy)
+        if not before or before == now:
+            return None if not before else False
+        # A copy may differ by itself, where its class makes it so.
+        return not self.copied or content_digest(private(self.value)[0]) != now
+
+
+@dataclass
+class ArgumentCopies:
+    """The loans of one run, each object lent once."""
+
+    state: State
+    values: SessionValues
+
+    def __post_init__(self) -> None:
+        self._copies: dict[int, ArgumentCopy] = {}
+
+    def __len__(self) -> int:
+        return len(self._copies)
+
+    def __iter__(self) -> Iterator[ArgumentCopy]:
+        return iter(self._copies.values())
+
+    def copy_of(self, name: str, types: tuple[type, ...]) -> Any:
+        """Return what a tool gets of an object. Raises CallError and Absent."""
+        made = self.state.resolve(name)
+        value = self.values.value(made)
+        if id(value) not in self._copies:
+            self._copies[id(value)] = ArgumentCopy(name, made, value, private(value)[0])
+        return self._copies[id(value)].copy
+
+    def of_producer(self, producer: Producer | None) -> ArgumentCopy | None:
+        """Return the loan of the object of a producer, else the first there is."""
+        copies = (copied for copied in self if copied.made.producer == producer)
+        return next(copies, None) or next(iter(self), None)
+
+    def notes(self, result: Any, outcome: Outcome | None = None) -> tuple[str, ...]:
+        """Say what the tool changed in place, and what became of that."""
+        items = result if isinstance(result, (list, tuple)) else [result]
+        new = [*_named(objects_of(outcome), self.state)]
+        return tuple(_said(copied, items, new) for copied in self if copied.changed)
+
+
+def _said(copied: ArgumentCopy, items: Iterable[Any], new_names: list[str]) -> str:
+    name = copied.name
+    if not copied.copied:
+        return (
+            f"changed {name} in place, which can't be copied: it is no longer what it was, and "
+            "neither is what was made from it"
+        )
+    names = [made for item, made in zip(items, new_names, strict=False) if item is copied.copy]
+    if not names and len(new_names) == 1 and [*items] == [None]:
+        names = new_names
+    became = f"kept as {names[0]}" if names else f"dropped, so {name} stays as it was"
+    return f"changed {name} in place: {became}"
+
+
+def _named(objects: Iterable[Made], state: State) -> Iterator[str]:
+    """Yield the names that a call's objects will bear."""
+    counts: dict[str, int] = {}
+    for made in objects:
+        if made.producer != UNSAID:
+            yield state.by_producer.get(made.producer) or made.kind
+        else:
+            counts[made.kind] = counts.get(made.kind, state.counts.get(made.kind) or 0) + 1
+            yield f"{made.kind}#{counts[made.kind]}"

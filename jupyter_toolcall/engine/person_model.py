@@ -15,7 +15,7 @@ from ..schemes.messages import Assistant, Message, Reply, Results, User, call_id
 from ..tools.argument_schema import readable
 from ..tools.value_copies import cut, well_formed
 from .cursor import Cursor
-from .forks import waiting_calls
+from .decisions import waiting_calls
 from .turn import record_reply
 
 

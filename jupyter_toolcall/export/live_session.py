@@ -15,7 +15,7 @@ from ..core.errors import Absent, CallError
 from ..core.events import Made
 from ..core.secrets import Keys, MissingSecret
 from ..engine.cursor import Cursor
-from ..engine.execution import changed_tool_parts, recorded_tool_code
+from ..engine.outdated import changed_tool_parts, recorded_tool_code
 from ..tools.object_references import references
 from ..tools.tool import Tool
 from ..tools.value_copies import is_frozen

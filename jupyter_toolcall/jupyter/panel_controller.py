@@ -21,8 +21,8 @@ from ..core.errors import ModelError, NotKept, Stopped, ToolcallError, Unfinishe
 from ..core.events import Outcome, Replied
 from ..core.secrets import MissingSecret
 from ..core.state import AskModel, AskPerson, RunCall
-from ..engine import forks as places
 from ..engine import person_model as replying
+from ..engine.decisions import waiting_calls
 from ..engine.hooks import SessionHooks
 from ..engine.person_model import Phase, Written
 from ..engine.replay import advance
@@ -235,7 +235,7 @@ class PanelController:
         Raises Unfinished where it needs nobody, and still can't take a step.
         """
         cursor = self.session.cursor
-        if places.waiting_calls(cursor):
+        if waiting_calls(cursor):
             return "decision"
         if isinstance(cursor.next_step, AskPerson) and cursor.replay_queue.next() is None:
             return "done"
@@ -449,7 +449,7 @@ class PanelController:
         """Return the row of the session itself."""
         session, cursor = self.session, self.session.cursor
         state, desk = cursor.state, cursor.context
-        pending = () if phase in ("thinking", "running") else places.waiting_calls(cursor)
+        pending = () if phase in ("thinking", "running") else waiting_calls(cursor)
         branch_view = BranchView(cursor, state)
         reply = state.last if phase != "thinking" else None
         text = ""
