@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from ..core import entries
 from .digests import digest
-from .entries import BROKEN, HEADER, VERSION, Entry, Label, Seal, When, name, name_by_json
+from .entries import BROKEN, HEADER, VERSION, Entry, Label, Seal, When, name_by_json
 from .errors import BrokenJournal, NewerJournal, UnknownEntry
 from .events import Asked, Decided, Event, Finished, Replied, Started, to_json
 from .interrupts import Hold
@@ -140,9 +140,6 @@ class Trail(Sequence[T]):
 
     def __repr__(self) -> str:
         return f"Trail({list(self)!r})"
-
-
-__all__ = ["Entry", "Journal", "Label", "Seal", "When", "Write", "name"]
 
 
 Write = Callable[[str, When], None]
