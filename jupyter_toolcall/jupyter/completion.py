@@ -11,7 +11,6 @@ from typing import Any
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
 from ..core.text import LINES, printable
-from ..tools.value_copies import describe
 
 _FRAGMENT = re.compile(r"[^\s{}\"']*$")
 
@@ -208,6 +207,7 @@ def _named(word: str) -> str:
 
 def _value(session: Any, name: str) -> str:
     from ..core.errors import Absent
+    from ..tools.value_copies import describe
 
     try:
         return describe(session[name], MOST)

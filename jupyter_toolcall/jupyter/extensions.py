@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..engine.hooks import ExtensionRow
-from ..engine.person_model import Phase
-from ..session.session import Session
-
 if TYPE_CHECKING:
+    from ..engine.hooks import ExtensionRow
+    from ..engine.person_model import Phase
     from ..schemes.messages import Model
+    from ..session.session import Session
     from .cells import Cells
     from .options import Options
 
