@@ -37,7 +37,8 @@ from .events import (
     Started,
     Usage,
 )
-from .journal import Journal, Trail
+from .folds import Trail
+from .journal import Journal
 from .older_versions import OLDER
 from .state import START, State
 

@@ -53,7 +53,7 @@ class SessionContext:
     consumed_approvals: ConsumedApprovals = field(init=False)
 
     def __post_init__(self) -> None:
-        self.consumed_approvals = ConsumedApprovals(self.journal)
+        self.consumed_approvals = self.journal.index(ConsumedApprovals)
         self.fold_conversation = conversation_fold(self.journal, self.scheme, self.toolbox)
 
     @property

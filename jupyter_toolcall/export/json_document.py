@@ -167,7 +167,7 @@ def document(cursor: Cursor, name: str) -> Document:
     """Return one branch of a session."""
     journal, state = cursor.context.journal, cursor.state
     path = journal.path(cursor.head)
-    ends = CallEnds(journal).of(path, frozenset())
+    ends = journal.index(CallEnds).of(path, frozenset())
     by = {getattr(e.event, "call_id", ""): e.meta.get("by", "") for e in path if "by" in e.meta}
     graph = lineage(state)
     return Document(

@@ -12,7 +12,8 @@ from rpds import HashTrieMap, HashTrieSet
 from ..core.call_record import CALL_ID
 from ..core.entries import Entry
 from ..core.events import Asked, Call, Decided, Finished, Replied
-from ..core.journal import Journal, Trail
+from ..core.folds import Trail
+from ..core.journal import Journal
 from ..core.secrets import Hide, Secrets
 from ..core.state import State
 from ..core.state_fold import state_at
