@@ -1,13 +1,19 @@
-"""The example in the documentation of `Session`."""
+"""The examples in the documentation of the public classes and functions."""
 
 from __future__ import annotations
 
 import doctest
+from types import ModuleType
+
+import pytest
 
 from jupyter_toolcall.session import session
+from jupyter_toolcall.sources import definition_tools
+from jupyter_toolcall.tools import tool, toolbox
 
 
-def test_the_example_of_the_class_runs_as_it_is_written() -> None:
-    result = doctest.testmod(session)
+@pytest.mark.parametrize("module", [session, tool, toolbox, definition_tools])
+def test_the_examples_run_as_they_are_written(module: ModuleType) -> None:
+    result = doctest.testmod(module)
     assert result.attempted
     assert not result.failed

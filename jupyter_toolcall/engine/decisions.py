@@ -31,7 +31,7 @@ from ..core.state import State
 from ..core.state_fold import decided_on, state_at
 from ..core.text import nearest
 from ..engine import recovery
-from ..tools.argument_schema import readable
+from ..tools.arguments import plain_arguments
 from ..tools.object_types import kind_of
 from ..tools.value_copies import plain_data
 from ..tools.value_digests import content_digest
@@ -132,7 +132,7 @@ def edit_event(
     An argument that is missing, and was left as it was shown, still is. Raises CallError for
     arguments that are not JSON.
     """
-    marked, keys = _marked(cursor, call, readable(arguments))
+    marked, keys = _marked(cursor, call, plain_arguments(arguments))
     same = [
         missing_object
         for missing_object in call.missing

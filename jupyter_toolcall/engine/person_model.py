@@ -12,7 +12,7 @@ from ..core.events import Call
 from ..core.state import AskModel
 from ..models.person import Person
 from ..schemes.messages import Assistant, Message, Reply, Results, User, call_id
-from ..tools.argument_schema import readable
+from ..tools.arguments import plain_arguments
 from ..tools.value_copies import cut, well_formed
 from .cursor import Cursor
 from .decisions import waiting_calls
@@ -126,7 +126,7 @@ def _calls(turn: int, calls: list[Pair]) -> Iterator[Call]:
     for index, call in enumerate(calls):
         match call:
             case (str() as tool, Mapping() as arguments):
-                yield Call(call_id(turn, index, len(calls)), tool, readable(arguments))
+                yield Call(call_id(turn, index, len(calls)), tool, plain_arguments(arguments))
             case _:
                 raise UsageError(f"{call!r:.60} is no call; give a (tool, arguments) pair")
 
@@ -134,7 +134,7 @@ def _calls(turn: int, calls: list[Pair]) -> Iterator[Call]:
 def check_person_call(cursor: Cursor, tool: str, arguments: Mapping[str, Any]) -> None:
     """Raise CallError where a call of this turn could not run; nothing is recorded."""
     state = cursor.state
-    call = Call("written", tool, readable(arguments))
+    call = Call("written", tool, plain_arguments(arguments))
     cursor.prepared(state.next_call(call), state)
 
 

@@ -13,7 +13,7 @@ from ..core.call_record import CallRecord
 from ..core.errors import CallError
 from ..core.events import Call
 from ..core.state import State
-from ..tools.argument_schema import sound
+from ..tools.arguments import writable_call
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from .messages import Assistant, Message, Reply, Result, Results, User, call_id
@@ -90,7 +90,7 @@ def _called(state: State, toolbox: Toolbox) -> bool:
 
 def _written(reply: Reply, tools: Mapping[str, Tool]) -> Reply:
     """Return a reply with its calls in its text too. What was sent was another text."""
-    made = tuple(map(sound, reply.calls))
+    made = tuple(map(writable_call, reply.calls))
     parts = (reply.text, calls(made, tools.get))
     text = "\n\n".join(part for part in parts if part)
     return replace(reply, text=text, calls=made, said=reply.text, raw=None)

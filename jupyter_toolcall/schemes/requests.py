@@ -17,7 +17,7 @@ from ..core.journal import Journal
 from ..core.secrets import Hide, Secrets
 from ..core.state import State
 from ..core.state_fold import state_at
-from ..tools.argument_schema import sound
+from ..tools.arguments import writable_call
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import well_formed
@@ -36,7 +36,7 @@ def recorded_reply(
 
     An id is a name that later entries use, so a secret in it is hidden before it is one.
     """
-    made = tuple(_hidden_id(sound(call), hide) for call in reply.calls)
+    made = tuple(_hidden_id(writable_call(call), hide) for call in reply.calls)
     calls = _unique(made, state) if reply.stop in RUNS else ()
     raw = reply.raw if calls == tuple(reply.calls) else None
     return Replied(

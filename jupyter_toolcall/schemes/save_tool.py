@@ -10,8 +10,9 @@ from ..core.errors import CallError
 from ..core.events import Output
 from ..core.object_names import NAME, kind_in
 from ..core.state import State
+from ..tools.arguments import name_in_line
 from ..tools.object_references import pattern
-from ..tools.tool import Resolve, Tool, in_a_line
+from ..tools.tool import Resolve, Tool
 
 SCALARS: Mapping[str, str] = {
     "str": "string",
@@ -81,7 +82,7 @@ def _check(
         if said:
             wrong[name] = said
     if wrong:
-        lines = "; ".join(f"{in_a_line(name)}: {said}" for name, said in wrong.items())
+        lines = "; ".join(f"{name_in_line(name)}: {said}" for name, said in wrong.items())
         raise CallError(f"Nothing was saved. {lines}", wrong)
     return dict(arguments)
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from ..core.errors import CallError
 from ..core.text import nearest
-from ..tools.strict_json import arguments
+from ..tools.arguments import parse_arguments
 from ..tools.tool import Tool
 
 Kind = Literal["calls", "call", "parameter", "cdata"]
@@ -330,7 +330,7 @@ def _between(call: Spoken, text: str, here: Tag | None) -> Spoken:
 def _json(call: Spoken, said: str, end: int) -> Spoken:
     """Some models put JSON there: the arguments, or the name and the arguments."""
     try:
-        data = arguments(said)
+        data = parse_arguments(said)
     except ValueError as error:
         return _bad(call, str(error), end)
     call, key = replace(call, json=(call.end, end), end=end), nested(data)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ..tools.strict_json import read
+from ..tools.arguments import parse_json
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _NAMES: Mapping[type, str] = {
@@ -61,7 +61,7 @@ def value(text: str, taken: frozenset[str]) -> Any:
         if "null" in taken and word in ("", "null", "none"):
             return None
     try:
-        data = read(text)
+        data = parse_json(text)
     except ValueError as error:
         if taken & {"string", "number", "boolean"}:
             return text

@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 from xml.sax.saxutils import escape
 
 from ..core.events import Call
+from ..tools.arguments import parse_arguments
 from ..tools.object_references import kinds_of
-from ..tools.strict_json import arguments
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from .messages import Result
@@ -274,6 +274,6 @@ def _in_place(new: str, before: str) -> str:
 
 
 def _as_json(text: str, call: Call) -> str:
-    data = arguments(text)
+    data = parse_arguments(text)
     key = nested(data)
     return written({**data, key: dict(call.arguments)} if key else dict(call.arguments))

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from ..core.errors import CallError, DefinitionError
 from ..core.secrets import hiding
 from ..core.text import nearest
-from ..tools.argument_schema import DEEPEST
+from ..tools.arguments import MAX_DEPTH
 from .definition_defaults import Action, Condition, Default
 from .definition_endpoint import SLOT, Endpoint
 from .definition_schema import ArgumentChecker, is_open, property_names, read_schema
@@ -144,7 +144,7 @@ def _loaded(source: Any) -> Any:
 def check_depth(data: Any, where: str) -> Any:
     """Return JSON data. Raises DefinitionError where it is nested too deep."""
     level: list[Any] = [[data]]
-    for _ in range(DEEPEST + 1):
+    for _ in range(MAX_DEPTH + 1):
         inner = (each.values() if isinstance(each, dict) else each for each in level)
         level = [x for each in inner for x in each if isinstance(x, (dict, list))]
         if not level:
@@ -153,7 +153,7 @@ def check_depth(data: Any, where: str) -> Any:
 
 
 def _too_deep(where: str) -> str:
-    return f"{where}: is nested deeper than {DEEPEST} levels"
+    return f"{where}: is nested deeper than {MAX_DEPTH} levels"
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

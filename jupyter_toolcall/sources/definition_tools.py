@@ -17,7 +17,7 @@ from ..core.digests import digest, encode
 from ..core.errors import DefinitionError
 from ..core.secrets import hiding
 from ..core.text import print_text
-from ..tools.argument_schema import readable
+from ..tools.arguments import plain_arguments
 from ..tools.tool import Changed, Check, Origin, Resolve, Tool
 from ..tools.tool_version import Version, version_of
 from ..tools.toolbox import Toolbox
@@ -175,7 +175,7 @@ class _Filling:
         checked = self.checker()({k: v for k, v in arguments.items() if k not in empty})
         params = {key: empty[key] if key in empty else checked[key] for key in arguments}
         scope: Scope = {"params": {**params, **self.definition.fixed}, "vars": variables}
-        return readable(apply_defaults(defaults, scope))
+        return plain_arguments(apply_defaults(defaults, scope))
 
 
 def _filling(definition: Definition) -> _Filling:

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from ..core.digests import digest_text
 from ..core.errors import CallError, DefinitionError
 from ..core.text import nearest
-from ..tools.tool import Resolve, Tool, misfits
+from ..tools.arguments import wrong_arguments
+from ..tools.tool import Resolve, Tool
 from ..tools.toolbox import Toolbox
 from .graphql_arguments import ArgumentReader, LazyMapping, offered, parameters
 from .graphql_client import Server, graphql_endpoint, send_nowhere
@@ -227,7 +228,7 @@ class Function(NamedTuple):
         reader = ArgumentReader(self.api.schema, named)
         pairs = reader.pairs(offered(self.field.arguments), given)
         if reader.errors:
-            raise misfits(self.name, reader.errors)
+            raise wrong_arguments(self.name, reader.errors)
         return {"of": receiver, "given": pairs}
 
     def call(self, of: ObjectPath | None, given: Pairs) -> Any:

@@ -20,9 +20,8 @@ from ..engine.hooks import SessionHooks
 from ..engine.person_model import Written, YourTurn
 from ..models.person import Person
 from ..session.session import Session
-from ..tools.argument_schema import readable
+from ..tools.arguments import plain_arguments, wrong_arguments
 from ..tools.object_references import references
-from ..tools.tool import misfits
 from .guess_scores import NO_POINTS, Points, score_guess
 from .panel_rows import Guess, GuessRow, TeachingRow
 
@@ -176,9 +175,9 @@ def _possible(cursor: Cursor, guess: Guess) -> Guess:
             f"{guess.tool!r:.60} is none of the tools of this turn: {', '.join(offered)}."
             f"{nearest(guess.tool, offered)}"
         )
-    arguments = readable(guess.arguments)
+    arguments = plain_arguments(guess.arguments)
     if problems := _problems(cursor, guess.tool, arguments):
-        raise misfits(guess.tool, problems)
+        raise wrong_arguments(guess.tool, problems)
     return Guess(guess.tool, arguments)
 
 

@@ -14,8 +14,7 @@ from typing import Any
 from ...core.errors import ModelError
 from ...core.events import Call, Usage
 from ...schemes.messages import Reply
-from ...tools.argument_schema import LONGEST
-from ...tools.strict_json import arguments
+from ...tools.arguments import MAX_LENGTH, parse_arguments
 from ...tools.value_copies import well_formed
 from ..provider_client import AGAIN, garbled, one_line
 from ..retrying import Passing
@@ -171,7 +170,7 @@ class _Draft:
         if not isinstance(piece, str):
             raise garbled("a part that does not fit its block")
         # Of arguments that are too long, a piece too much is enough to know.
-        if place != "partial_json" or self.length <= LONGEST:
+        if place != "partial_json" or self.length <= MAX_LENGTH:
             self.pieces.setdefault(place, []).append(piece)
             self.length += len(piece)
         if place == "text" and piece:
@@ -190,8 +189,8 @@ class _Draft:
     def _arguments(self, block: Json) -> Json:
         try:
             if "partial_json" in self.pieces:
-                return arguments("".join(self.pieces["partial_json"]))
-            return arguments(json.dumps(block.get("input") or {}))
+                return parse_arguments("".join(self.pieces["partial_json"]))
+            return parse_arguments(json.dumps(block.get("input") or {}))
         except ValueError as error:
             self.broken[block["id"]] = str(error)
             return {}

@@ -15,7 +15,7 @@ from typing import Any
 from ...core.errors import ModelError
 from ...core.events import Call, Usage
 from ...schemes.messages import Assistant, Message, Reply, Request, Results, User, call_id
-from ...tools import strict_json as strict
+from ...tools.arguments import parse_json
 from ...tools.tool import Tool
 from ...tools.value_copies import well_formed
 from .grammar import turn_grammar
@@ -195,7 +195,7 @@ def _finished(whole: str, end: End, turn: int, calls: bool) -> Reply:
 def _call(line: str, name: str) -> Call:
     """Return the call that a line holds. What cannot be read is told to the model, not run."""
     try:
-        found = strict.read(line)
+        found = parse_json(line)
     except ValueError as error:
         return Call(name, UNREADABLE, {}, str(error))
     match found:

@@ -14,8 +14,7 @@ from typing import Any
 from ...core.errors import ModelError
 from ...core.events import Call, Usage
 from ...schemes.messages import Reply
-from ...tools.argument_schema import LONGEST
-from ...tools.strict_json import arguments
+from ...tools.arguments import MAX_LENGTH, parse_arguments
 from ...tools.value_copies import well_formed
 from ..provider_client import AGAIN, garbled, json_object
 from ..retrying import Passing
@@ -128,14 +127,14 @@ class _Begun:
         if name != self.name:
             self.name += name
         # Of arguments that are too long, a piece too much is enough to know.
-        if self.length <= LONGEST:
+        if self.length <= MAX_LENGTH:
             self.pieces.append(given)
             self.length += len(given)
 
     def read(self) -> Call:
         name, call_id = well_formed(self.name), well_formed(self.id)
         try:
-            return Call(call_id, name, arguments("".join(self.pieces)))
+            return Call(call_id, name, parse_arguments("".join(self.pieces)))
         except ValueError as error:
             return Call(call_id, name, {}, str(error))
 

@@ -19,7 +19,7 @@ from ...core.events import Call, Usage
 from ...core.json_data import json_data
 from ...core.secrets import HIDDEN, LEAST, Hide, hiding
 from ...schemes.messages import Assistant, Message, Reply, Request, Result, Results, User
-from ...tools.argument_schema import sound
+from ...tools.arguments import writable_call
 from ...tools.tool import Tool
 
 Json = dict[str, Any]
@@ -111,7 +111,7 @@ def line(course: Course, request: Request, reply: Reply, model: str, at: str) ->
         else message_json(message)
         for place, message in enumerate(messages)
     ]
-    kept = json_data(replace(reply, calls=tuple(map(sound, reply.calls))))
+    kept = json_data(replace(reply, calls=tuple(map(writable_call, reply.calls))))
     # A call that cannot be written down is recorded as the broken one that it will be.
     return {**found, "reply": {name: kept[name] for name in _REPLY if name in kept}}
 
