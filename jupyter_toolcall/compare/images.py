@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from ..core.interrupts import attempt
-from ..tools.image_data import image_address
+from ..tools.value_display import image_address
 from .differences import Difference, Images, Picture, Same
 
 KINDS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}

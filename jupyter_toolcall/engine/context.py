@@ -17,7 +17,7 @@ from ..schemes.messages import Model
 from ..schemes.requests import SentConversation, conversation_fold
 from ..schemes.scheme import Scheme
 from ..tools.toolbox import Toolbox
-from ..tools.value_reprs import Shows, reprs
+from ..tools.value_display import Shows, reprs
 from .approval_policy import Answer, Policy
 from .hooks import SessionHooks
 from .session_values import PreparedCall, SessionValues

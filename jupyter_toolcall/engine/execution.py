@@ -35,7 +35,7 @@ from ..core.secrets import MissingSecret
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..tools.invoke import invoke
-from ..tools.object_references import walk
+from ..tools.object_references import Path, replace_names
 from ..tools.object_types import kind_name, kind_of
 from ..tools.tool import Changed, Tool
 from ..tools.toolbox import Toolbox
@@ -71,9 +71,9 @@ def prepare_call(
     """
     uses: dict[str, Producer] = {}
 
-    def note(argument: str, name: str) -> str:
+    def note(path: Path, name: str) -> str:
         made = state.resolve(name)
-        uses[argument] = made.producer
+        uses[".".join(path)] = made.producer
         return made.digest
 
     try:
@@ -84,7 +84,7 @@ def prepare_call(
         if missing is not None:
             raise missing from None
         raise
-    named = walk(tool.parameters, arguments, note)
+    named = replace_names(tool.parameters, arguments, note)
     before, previous = "", ""
     if tool.instance:
         previous = state.instances.get(tool.instance) or ""

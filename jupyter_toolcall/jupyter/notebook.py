@@ -24,7 +24,7 @@ from ..core.text import print_text
 from ..engine import person_model as replying
 from ..session.session import Session
 from ..storage.notebook_files import MIME
-from ..tools.value_reprs import speaking
+from ..tools.value_display import reprs_with_printers
 from ..view.contract import Notice
 from ..view.saved_output import mime_bundle
 from .cell_setup import add_prompt, filled_prompt, model_name
@@ -125,7 +125,7 @@ class Notebook:
         controller.recorded = frozenset(entry.id for entry in session.cursor.replay_queue.entries)
         controller.unsaved = functools.partial(self.cells.late, session.name)
         controller.before_commands = self.cells.regain
-        desk.value_reprs = speaking(self.shell.display_formatter.formatters)
+        desk.value_reprs = reprs_with_printers(self.shell.display_formatter.formatters)
         listeners = {"on_text": controller.stream, "on_wait": controller.wait_for_model}
         for event, listener in listeners.items():
             if hasattr(model, event):

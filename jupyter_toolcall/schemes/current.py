@@ -19,7 +19,13 @@ from ..core.errors import CallError
 from ..core.events import Data, Made
 from ..core.object_names import NAME
 from ..core.state import State
-from ..tools.object_references import own_name_fits, pattern, takes_own_names, walk
+from ..tools.object_references import (
+    Path,
+    own_name_fits,
+    pattern,
+    replace_names,
+    takes_own_names,
+)
 from ..tools.tool import Resolve, Tool
 from ..tools.toolbox import Toolbox
 from .messages import Result
@@ -271,14 +277,14 @@ def _kind(name: str, state: State) -> str:
 def _spelled_out(call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
     """Return a call's arguments with objects in place of the names that the model gave."""
 
-    def meant(place: str, name: str) -> str:
+    def meant(path: Path, name: str) -> str:
         names = saved(state, call)
         if name not in names:
             known = ", ".join(f"{key} is {of}" for key, of in names.items()) or "no names yet"
-            raise CallError(f"{place}: nothing is named {name}; there are: {known}")
+            raise CallError(f"{'.'.join(path)}: nothing is named {name}; there are: {known}")
         return names[name]
 
-    given: dict[str, Any] = walk(tool.parameters, dict(call.asked), meant, own_name_fits)
+    given: dict[str, Any] = replace_names(tool.parameters, dict(call.asked), meant, own_name_fits)
     return given
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from jupyter_toolcall import Toolbox, tool
 from jupyter_toolcall.core.errors import CallError, DefinitionError, UsageError
-from jupyter_toolcall.tools.object_references import references, rename
+from jupyter_toolcall.tools.object_references import references, replace_names
 from jupyter_toolcall.tools.tool_version import fingerprint
 
 
@@ -166,7 +166,7 @@ def test_objects_are_taken_by_name_at_any_depth(
     schema = Toolbox(Potato, Sweet, use)["use"].parameters
     assert dict(references(schema, {"x": given})) == places
     # Each name is renamed once, whatever unions it stands in.
-    again = rename(schema, {"x": given}, lambda name: f"{name}0")
+    again = replace_names(schema, {"x": given}, lambda _, name: f"{name}0")
     assert dict(references(schema, again)) == {place: f"{name}0" for place, name in places.items()}
 
 
