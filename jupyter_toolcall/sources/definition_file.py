@@ -15,10 +15,17 @@ from ..core.errors import CallError, DefinitionError
 from ..core.secrets import hiding
 from ..core.text import nearest
 from ..tools.arguments import MAX_DEPTH
-from .definition_defaults import Action, Condition, Default
+from .definition_defaults import (
+    Action,
+    Condition,
+    Default,
+    Reference,
+    Template,
+    parse_format,
+    parse_text,
+)
 from .definition_endpoint import SLOT, Endpoint
 from .definition_schema import ArgumentChecker, is_open, property_names, read_schema
-from .definition_templates import Reference, Template, parse_format, parse_text
 
 Kind = Literal["action", "endpoint", "context"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -17,8 +17,8 @@ from ..core.errors import CallError
 from ..core.object_names import NAME, kind_in
 from ..core.text import nearest
 from ..tools.object_references import pattern
-from .graphql_introspection import read_literal
-from .graphql_objects import EnumValue, InputFields, Pairs, Value, json_value
+from .graphql_queries import EnumValue, InputFields, Pairs, Value, json_value
+from .graphql_readers import read_literal
 from .graphql_schema import BUILT_IN, Argument, Ref, Schema
 
 Resolve = Callable[[str, tuple[str, ...]], Value]
