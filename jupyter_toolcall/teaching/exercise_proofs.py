@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ..core.errors import ToolcallError
 from ..storage.notebook_files import Executed, execute, sources
+from .exercise_checks import MIME
 from .exercise_file import Exercise, exercise_named
-from .exercise_pages import MIME
 
 _LINE = re.compile(r"^%toolchat (check|exercise)(?: +([\w-]+))?[ \t]*$", re.MULTILINE)
 

@@ -488,7 +488,7 @@ export interface TeachingRow {
   task?: Task | null;
 }
 /**
- * A guess of what the model does next, beside what it did. In a saved notebook is none.
+ * A guess of what the model does next, beside what it did. Notebooks do not save it.
  */
 export interface GuessRow {
   id: string;
