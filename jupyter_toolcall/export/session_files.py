@@ -14,7 +14,14 @@ from ..core.errors import BrokenJournal, ToolcallError, UsageError
 from ..core.journal import Journal
 from ..core.progress import bar
 from ..engine.cursor import Cursor
-from ..storage.notebook_files import Recorded, damage_refused, gathered, labels, recorded, sources
+from ..storage.notebook_files import (
+    NotebookSession,
+    cell_sources,
+    damage_refused,
+    join_sessions,
+    saved_sessions,
+    session_labels,
+)
 from ..view.contract import Rows
 from ..view.message_rows import LIMIT
 from ..view.view_rows import all_rows
@@ -125,11 +132,11 @@ def _cursor(journal: Journal, head: str, path: Path, words: Mapping[str, str]) -
 
 
 def _notebook(path: Path, tool_names: ToolNames) -> Iterator[Held]:
-    saved = recorded(path)
-    held = gathered(saved, str(path), "")
+    saved = saved_sessions(path)
+    held = join_sessions(saved, str(path), "")
     heads = [held.names.get(each.data["journal"]["head"], "") for each in saved]
     ways = {head: {e.id for e in held.journal.path(head)} for head in heads if head}
-    code = [source or "" for source in sources(path)]
+    code = [source or "" for source in cell_sources(path)]
     tools = [_tools_of(source, tool_names) for source in code]
     for each, head in zip(saved, heads, strict=True):
         # What another one goes on from is a part of that.
@@ -140,7 +147,7 @@ def _notebook(path: Path, tool_names: ToolNames) -> Iterator[Held]:
 
 
 def _held(
-    saved: Recorded,
+    saved: NotebookSession,
     journal: Journal,
     head: str,
     path: Path,
@@ -151,7 +158,7 @@ def _held(
     cursor = _cursor(journal, head, path, _words(rows))
     notes = {row.name: row.note for row in rows.objects if not row.branch}
     world = OnPaper(cursor, code, tools, notes)
-    names = labels(saved)
+    names = session_labels(saved)
     return Held(names[0], names, Take(cursor, world, rows, exact=False), saved.where)
 
 

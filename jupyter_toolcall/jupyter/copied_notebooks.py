@@ -17,7 +17,7 @@ from ..core.journal import Journal
 from ..core.recorded_calls import started_calls
 from ..storage.file_system import replace_file
 from ..storage.journal_file import journal_file, journals_folder, read_journal
-from ..storage.notebook_files import recorded
+from ..storage.notebook_files import saved_sessions
 from ..storage.signatures import signer
 
 LINKS = ".copies"
@@ -89,7 +89,7 @@ def _linked(path: Path) -> set[Path]:
 
 def _heads(notebook: Path, name: str) -> Iterator[str]:
     """Yield where a notebook's outputs say that a session stood."""
-    for saved in recorded(notebook):
+    for saved in saved_sessions(notebook):
         rows = saved.data.get("rows", {}).get("session", ())
         if name in [str(row.get("name", "")) for row in rows]:
             yield str(saved.data["journal"]["head"])

@@ -24,7 +24,7 @@ from ..schemes.native import Native
 from ..schemes.registry import scheme_recorded
 from ..schemes.requests import assistant_message
 from ..schemes.scheme import Scheme, told
-from ..storage.notebook_files import Gathered, gathered, recorded
+from ..storage.notebook_files import JoinedSessions, join_sessions, saved_sessions
 from ..tools.toolbox import Toolbox
 
 LONGEST = 10_000
@@ -40,9 +40,9 @@ def courses(path: Path, shown: str, part: str = "") -> tuple[Course, ...]:
     """
     try:
         if path.suffix == ".ipynb":
-            held = gathered(recorded(path), shown, part)
+            held = join_sessions(saved_sessions(path), shown, part)
         else:
-            held = Gathered(Journal.loads(path.read_text(encoding="utf-8")))
+            held = JoinedSessions(Journal.loads(path.read_text(encoding="utf-8")))
         found = tuple(filter(lambda course: course.turns, _courses(held)))
     except BrokenJournal as error:
         raise UsageError(f"{shown}: {error}") from None
@@ -53,7 +53,7 @@ def courses(path: Path, shown: str, part: str = "") -> tuple[Course, ...]:
     return found
 
 
-def _courses(gathered: Gathered) -> Iterator[Course]:
+def _courses(gathered: JoinedSessions) -> Iterator[Course]:
     """Yield the course of each branch that is asked for."""
     for leaf in gathered.journal.leaves():
         path = gathered.journal.path(leaf)

@@ -17,7 +17,7 @@ from ..engine import person_model as replying
 from ..engine.decisions import decision_event
 from ..engine.replay_queue import call_id_of
 from ..models.named import IN_PLACE
-from ..storage.notebook_files import recorded
+from ..storage.notebook_files import saved_sessions
 from .session import Session
 
 Saved = tuple[str, Event, Mapping[str, Any]]
@@ -132,7 +132,7 @@ def notebook_decisions() -> NotebookDecisions:
 
 def decisions_in(path: Path, allowed: str) -> NotebookDecisions:
     """Return the decisions of a notebook that are allowed."""
-    parts = [each.data["journal"] for each in recorded(path)]
+    parts = [each.data["journal"] for each in saved_sessions(path)]
     return NotebookDecisions([cell for part in parts for cell in _cell(part, allowed)])
 
 
@@ -159,7 +159,7 @@ def verified_decisions(path: Path, verified: frozenset[str]) -> tuple[str, int]:
     """Return the ids of a notebook's verified decisions, and how many are not verified."""
     everything = [
         entry_id
-        for each in recorded(path)
+        for each in saved_sessions(path)
         for entry_id, event, meta in entries_of(each.data["journal"])
         if meta.get("by") == "person" and isinstance(event, (Decided, Replied))
     ]
