@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ..core.digests import digest_text
 from ..core.errors import CallError, DefinitionError
 from ..core.text import nearest
-from ..tools.arguments import wrong_arguments
+from ..tools.arguments import resolve_receiver, wrong_arguments
 from ..tools.tool import Resolve, Tool
 from ..tools.toolbox import Toolbox
 from .graphql_arguments import ArgumentReader, LazyMapping, offered, parameters
@@ -207,13 +207,7 @@ class Function(NamedTuple):
         given, receiver, classes = dict(arguments), None, self.api.classes
         if self.kind:
             name = given.pop(self.receiver, None)
-            if name is None:
-                raise CallError(f"{self.kind}: there is no {self.kind} yet; make one first")
-            if not isinstance(name, str):
-                raise CallError(
-                    f"{self.kind}: must be the name of an object, such as {self.kind}#1"
-                )
-            receiver = resolve(name, (classes[self.kind],))
+            receiver = resolve_receiver(self.kind, name, (classes[self.kind],), resolve)
 
         def named(name: str, kinds: tuple[str, ...]) -> Value:
             return resolve(name, tuple(classes[kind] for kind in kinds if kind in classes))

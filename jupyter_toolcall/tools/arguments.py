@@ -244,16 +244,27 @@ def _problems(error: ValidationError, names: Collection[str]) -> dict[str, str]:
         path = ".".join(str(part) for part in detail["loc"]) or "arguments"
         problem = detail["msg"].removeprefix("Value error, ")
         if detail["type"] == "extra_forbidden":
-            problem = "there is no such argument"
-            if len(detail["loc"]) == 1:
-                problem += f"; there {'is' if len(names) == 1 else 'are'} "
-                problem += ", ".join(names) or "none"
-                guess = nearest(path, names)
-                problem += f".{guess}" if guess else ""
+            is_inside = len(detail["loc"]) > 1
+            problem = "there is no such argument" if is_inside else unknown_argument(path, names)
         # A message that begins with an object's name keeps its capital letter.
         is_name = NAME.match(problem)
         problems.setdefault(path, problem if is_name else problem[:1].lower() + problem[1:])
     return problems
+
+
+def unknown_argument(name: str, names: Collection[str]) -> str:
+    """Return what is wrong with an argument that does not exist, and those that do."""
+    known = f"there {'is' if len(names) == 1 else 'are'} {', '.join(names) or 'none'}"
+    return f"there is no such argument; {known}.{nearest(name, names)}".rstrip(".")
+
+
+def resolve_receiver(kind: str, name: Any, types: tuple[type, ...], resolve: Resolve) -> Any:
+    """Return the object that a method works on. Raises CallError."""
+    if name is None:
+        raise CallError(f"{kind}: there is no {kind} yet; make one first")
+    if not isinstance(name, str):
+        raise CallError(f"{kind}: must be the name of an object, such as {kind}#1")
+    return resolve(name, types)
 
 
 def wrong_arguments(title: str, problems: Mapping[str, str]) -> CallError:

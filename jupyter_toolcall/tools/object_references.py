@@ -35,6 +35,12 @@ def pattern(kinds: tuple[str, ...]) -> str:
     return f"^{head}#[1-9][0-9]*$"
 
 
+def receiver_schema(kind: str, kinds: tuple[str, ...]) -> dict[str, Any]:
+    """Return the schema of the argument that names the object to work on, of one of these types."""
+    description = f"The {kind} to work on. If left out: the newest {kind}."
+    return {"type": "string", "pattern": pattern(kinds), "description": description}
+
+
 def kinds_of(schema: Schema) -> tuple[str, ...]:
     """Return the types whose objects a string schema takes; () if it takes none."""
     return _kinds(str(schema["pattern"])) if "pattern" in schema else ()

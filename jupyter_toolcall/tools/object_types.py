@@ -10,6 +10,7 @@ import enum
 import functools
 import inspect
 import numbers
+import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import (
@@ -132,7 +133,7 @@ def classes_in(annotation: Any) -> Iterator[Any]:
 
 def kind_name(cls: type) -> str:
     """Return the name of the type of a class's objects: `Potato` in `Potato#3`."""
-    return "".join(c if c.isalnum() or c == "_" else "_" for c in cls.__name__)
+    return re.sub(r"\W", "_", cls.__name__)
 
 
 def kind_of(value: object, kinds: Kinds) -> str | None:

@@ -20,10 +20,10 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from ..core.digests import encode
-from ..core.errors import CallError, DefinitionError
+from ..core.errors import DefinitionError
 from ..core.interrupts import attempt
-from .arguments import argument_check, arguments_adapter
-from .object_references import pattern
+from .arguments import argument_check, arguments_adapter, resolve_receiver
+from .object_references import receiver_schema
 from .object_types import (
     Kinds,
     annotation_types,
@@ -312,24 +312,16 @@ def _with_receiver(tool: Tool, cls: type, kinds: Kinds) -> Tool:
         )
     fitting = receiver_types(cls, kinds)
     names = dict.fromkeys(name for known, name in kinds.items() if known in fitting)
-    receiver = {
-        "type": "string",
-        "pattern": pattern(tuple(names)),
-        "description": f"The {kind} to work on. If left out: the newest {kind}.",
-    }
 
     def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
-        name = arguments.get(kind)
-        if name is None:
-            raise CallError(f"{kind}: there is no {kind} yet; make one first")
-        if not isinstance(name, str):
-            raise CallError(f"{kind}: must be the name of an object, such as {kind}#1")
+        receiver = resolve_receiver(kind, arguments.get(kind), fitting, resolve)
         others = {key: value for key, value in arguments.items() if key != kind}
-        return {kind: resolve(name, fitting), **check_rest(others, resolve)}
+        return {kind: receiver, **check_rest(others, resolve)}
 
+    properties = {kind: receiver_schema(kind, tuple(names)), **properties}
     return replace(
         tool,
-        parameters={**tool.parameters, "properties": {kind: receiver, **properties}},
+        parameters={**tool.parameters, "properties": properties},
         kind=kind,
         receiver=kind,
         check=check,
