@@ -71,6 +71,14 @@ class Definition:
         written = (d.key.partition(".")[0] for d in self.defaults if d.action != "remove")
         return tuple(dict.fromkeys((*property_names(self.parameters), *self.fixed, *written)))
 
+    @property
+    def references(self) -> Iterator[tuple[str, Reference]]:
+        """All references, each with the place of its text."""
+        for default in self.defaults:
+            yield from ((f"defaults.{default.key}", each) for each in default.references)
+        for template in templates_in(self.result):
+            yield from (("result", each) for each in template.references)
+
 
 def read_definition(source: Any) -> Definition:
     """Return the definition in a dict, a JSON text, or a .json file.
@@ -394,12 +402,8 @@ def _check_names(definition: Definition) -> None:
     """Raise DefinitionError for names that the parts of a definition do not share."""
     for default in definition.defaults:
         _check_default(default, definition)
-    for default in definition.defaults:
-        for reference in default.references:
-            _check_reference(reference, definition, f"defaults.{default.key}")
-    for template in templates_in(definition.result):
-        for reference in template.references:
-            _check_reference(reference, definition, "result")
+    for where, reference in definition.references:
+        _check_reference(reference, definition, where)
     names = definition.argument_names
     for slot in SLOT.findall(definition.endpoint.url) if definition.endpoint else ():
         if slot not in names:
@@ -447,9 +451,8 @@ def _has_no_parts(parameters: Mapping[str, Any], name: str) -> bool:
 
 def _check_context(definition: Definition) -> None:
     """Raise DefinitionError for an argument of a context tool that nothing uses."""
-    read = [r for default in definition.defaults for r in default.references]
-    read += [r for template in templates_in(definition.result) for r in template.references]
-    used = {r.name.partition(".")[0] for r in read if r.space == "params"}
+    references = [each for _, each in definition.references if each.space == "params"]
+    used = {each.name.partition(".")[0] for each in references}
     used |= {default.key for default in definition.defaults if default.action == "remove"}
     for name in definition.argument_names:
         if name not in VARIABLE_OF and name not in used:

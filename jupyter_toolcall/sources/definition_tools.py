@@ -36,7 +36,7 @@ from .definition_defaults import (
     unset_messages,
 )
 from .definition_endpoint import Endpoint, call_endpoint
-from .definition_file import VARIABLE_OF, Definition, check_depth, read_definition, templates_in
+from .definition_file import VARIABLE_OF, Definition, check_depth, read_definition
 from .definition_schema import ArgumentChecker, Ignored, is_open, property_names
 from .http_client import RequestLimits
 
@@ -256,10 +256,8 @@ def _variables_read(definition: Definition) -> tuple[str, ...]:
 
     A name with dots may be a name, or lead into a variable: both are read.
     """
-    references = [r for default in definition.defaults for r in default.references]
-    references += [r for each in templates_in(definition.result) for r in each.references]
     names: dict[str, None] = {}
-    for reference in references:
+    for _, reference in definition.references:
         if reference.space == "vars":
             steps = reference.name.split(".")
             names |= dict.fromkeys(".".join(steps[: n + 1]) for n in range(len(steps)))
