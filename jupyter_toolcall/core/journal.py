@@ -237,11 +237,11 @@ class Journal:
 
     def path(self, head: str | None, after: str | None = None) -> tuple[Entry, ...]:
         """Return the entries up to `head`, from the first (or from behind `after`)."""
-        found = []
+        entries = []
         while head is not None and head != after:
-            found.append(self[head])
-            head = found[-1].parent
-        return tuple(reversed(found))
+            entries.append(self[head])
+            head = entries[-1].parent
+        return tuple(reversed(entries))
 
     def fold(
         self,

@@ -43,14 +43,14 @@ def courses(path: Path, shown: str, part: str = "") -> tuple[Course, ...]:
             held = gathered(recorded(path), shown, part)
         else:
             held = Gathered(Journal.loads(path.read_text(encoding="utf-8")))
-        found = tuple(filter(lambda course: course.turns, _courses(held)))
+        result = tuple(filter(lambda course: course.turns, _courses(held)))
     except BrokenJournal as error:
         raise UsageError(f"{shown}: {error}") from None
     except ToolcallError as error:
         raise UsageError(f"{shown} holds no session that can be said again: {error}") from None
-    if not found:
+    if not result:
         raise UsageError(f"{shown} holds no session with a reply in it")
-    return found
+    return result
 
 
 def _courses(gathered: Gathered) -> Iterator[Course]:
@@ -108,20 +108,22 @@ def _turn(journal: Journal, state: State, before: State, reply: Replied) -> Turn
 
 def _outcomes(state: State, scheme: Scheme, inferred: bool) -> Outcomes:
     own = {tool.name for tool in scheme.offer(state, _NO_TOOLS).own}
-    spoken = isinstance(scheme, Native)
+    is_xml = isinstance(scheme, Native)
     calls = (state.calls[call_id] for call_id in state.latest)
     return Outcomes(
         tuple(
-            Came(call.id, None) if inferred or call.tool in own else _came(call, state, spoken)
+            Came(call.id, None)
+            if inferred or call.tool in own
+            else _call_result(call, state, is_xml)
             for call in calls
         )
     )
 
 
-def _came(call: CallRecord, state: State, spoken: bool) -> Came:
+def _call_result(call: CallRecord, state: State, is_xml: bool) -> Came:
     """Return what a call came to, as far as it stands so in what a model is told."""
-    said, error = told(call, state)
-    said.pop("note", None)
-    values = (json.dumps(value, ensure_ascii=False) for value in said.values())
-    parts = call.objects if spoken else tuple(values)
+    parts_told, error = told(call, state)
+    parts_told.pop("note", None)
+    values = (json.dumps(value, ensure_ascii=False) for value in parts_told.values())
+    parts = call.objects if is_xml else tuple(values)
     return Came(call.id, error, tuple(part for part in parts if len(part) < LONGEST))
