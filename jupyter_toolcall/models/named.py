@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..core.errors import UsageError
 from ..core.text import nearest
-from ..schemes.messages import Model
+from ..schemes.messages import Model, Reply, Request
 
 IN_PLACE = "JUPYTER_TOOLCALL_RECORDED"
 """The variable of the environment that names the notebook whose sessions stand in."""
@@ -141,6 +141,18 @@ def default(environment: Mapping[str, str]) -> str:
     return LAST if LAST in PROVIDERS else ""
 
 
+class Person:
+    """You play the model: it returns no reply, and the session waits until you write one."""
+
+    name = identity = "person"
+
+    def __call__(self, request: Request) -> Reply | None:
+        return None
+
+    def __repr__(self) -> str:
+        return "<person: you play the model>"
+
+
 def _scripted(name: str) -> Model:
     scripts = _scripts()
     if name not in scripts:
@@ -190,7 +202,9 @@ PROVIDERS: Mapping[str, Provider] = {
     "scripted": Provider(
         _scripted, "a script: offline, the same each time", lambda: tuple(_scripts())
     ),
-    LAST: Provider("person.Person", "you play the model: each turn waits for your reply", place=""),
+    LAST: Provider(
+        lambda name: Person(), "you play the model: each turn waits for your reply", place=""
+    ),
 }
 
 

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...core.errors import ModelError
-from ...core.events import Call, Usage
-from ...schemes.messages import Assistant, Message, Reply, Request, Results, User, call_id
-from ...tools import strict_json as strict
-from ...tools.tool import Tool
-from ...tools.value_copies import well_formed
-from .grammar import turn_grammar
+from ..core.errors import ModelError
+from ..core.events import Call, Usage
+from ..schemes.messages import Assistant, Message, Reply, Request, Results, User, call_id
+from ..tools import strict_json as strict
+from ..tools.tool import Tool
+from ..tools.value_copies import well_formed
+from .local_grammar import turn_grammar
 
 Json = dict[str, Any]
 

@@ -18,12 +18,12 @@ from pathlib import Path
 from threading import Lock
 from typing import IO, Any
 
-from ...core.errors import ModelError
-from ...core.events import Usage
-from .wire import End, Piece
+from ..core.errors import ModelError
+from ..core.events import Usage
+from .local_wire import End, Piece
 
 Json = dict[str, Any]
-_PROGRAM = Path(__file__).with_name("runtime.py")
+_PROGRAM = Path(__file__).with_name("local_runtime.py")
 _TURN = Lock()
 _now: list[Process] = []
 
