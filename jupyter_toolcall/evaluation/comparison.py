@@ -23,8 +23,8 @@ from ..core.progress import bar
 from ..core.state import AskModel
 from ..models import anthropic_requests
 from ..models.named import model_named
+from ..schemes import scheme_named
 from ..schemes.messages import Model, Reply, Request
-from ..schemes.registry import scheme_named
 from ..schemes.scheme import Scheme
 from ..session.session import Session
 from .ideal_model import Ideal

@@ -17,9 +17,19 @@ from ..core.state import State
 from ..tools.tool import Resolve, Tool
 from ..tools.toolbox import Toolbox
 from .messages import Result
-from .object_lines import SHOWN, first_of, functions_of, introduced, line, no_tool
 from .save_tool import reminder, save_tools
-from .scheme import Offer, Scheme, as_text, told, with_receiver
+from .scheme import (
+    SHOWN,
+    Offer,
+    Scheme,
+    functions_of,
+    new_kinds,
+    no_tool,
+    object_line,
+    result_data,
+    result_text,
+    with_receiver,
+)
 
 SELECT = "selectTools"
 SYSTEM = """\
@@ -52,10 +62,15 @@ class Select(Scheme):
     def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
         if call.tool == SELECT and call.status == "succeeded":
             return _answer(call, state, toolbox)
-        said, error = told(call, state)
-        new = _new(call, state, toolbox)
-        hint = {"hint": f"New tools to select: {', '.join(new)}"} if new else {}
-        return Result(call.id, as_text({**said, **hint}), error)
+        data, error = result_data(call)
+        # The first object of a type makes its tools available: the model is told once.
+        tools = (
+            tool.name for kind in new_kinds(call, state) for tool in functions_of(kind, toolbox)
+        )
+        new = [name for name in dict.fromkeys(tools) if not _is_selected(name, state)]
+        if new:
+            data["hint"] = f"New tools to select: {', '.join(new)}"
+        return Result(call.id, result_text(data), error)
 
 
 def selected(state: State, toolbox: Toolbox) -> dict[str, None]:
@@ -94,13 +109,6 @@ def _answer(call: CallRecord, state: State, toolbox: Toolbox) -> Result:
     return Result(call.id, text, not known, known)
 
 
-def _new(call: CallRecord, state: State, toolbox: Toolbox) -> list[str]:
-    """The first object of a type brings its tools into reach: the model is told once."""
-    firsts = dict.fromkeys(made.kind for made in introduced(call, state))
-    names = (tool.name for kind in firsts for tool in functions_of(kind, toolbox))
-    return [name for name in dict.fromkeys(names) if not _is_selected(name, state)]
-
-
 def _select_tools(objects: Iterable[str], tools: Iterable[str]) -> Tool:
     """Return `selectTools`, which lists objects and tools, a line each."""
     lines = [*objects]
@@ -122,7 +130,7 @@ def _tools(state: State, toolbox: Toolbox) -> dict[str, str | None]:
     None for a plain tool, which no object brought.
     """
     kinds = ((name, toolbox[name].kind) for name in available(state, toolbox))
-    return {f"- {name}": first_of(kind) if kind else None for name, kind in kinds}
+    return {f"- {name}": f"{kind}#1" if kind else None for name, kind in kinds}
 
 
 def available(state: State, toolbox: Toolbox) -> list[str]:
@@ -136,7 +144,7 @@ def _objects(state: State, toolbox: Toolbox) -> dict[str, str]:
     each with the object's name."""
     made = list(islice(_made(state), SHOWN + 1))
     names = (*state.inputs.values(), *reversed(made[:SHOWN]))
-    lines = {line(name, state, toolbox): name for name in names}
+    lines = {object_line(name, state, toolbox): name for name in names}
     return {**lines, "- and older ones": ""} if len(made) > SHOWN else lines
 
 

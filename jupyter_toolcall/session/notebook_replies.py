@@ -19,11 +19,11 @@ from ..core.journal import Journal
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..models.recording_file import CallOutcome, Course, KeptMessage, Outcomes, Turn, without_raw
+from ..schemes import scheme_recorded
 from ..schemes.messages import Reply, User
 from ..schemes.native import Native
-from ..schemes.registry import scheme_recorded
 from ..schemes.requests import assistant_message
-from ..schemes.scheme import Scheme, told
+from ..schemes.scheme import Scheme, result_data
 from ..storage.notebook_files import Gathered, gathered, recorded
 from ..tools.toolbox import Toolbox
 
@@ -122,8 +122,8 @@ def _outcomes(state: State, scheme: Scheme, inferred: bool) -> Outcomes:
 
 def _came(call: CallRecord, state: State, spoken: bool) -> CallOutcome:
     """Return what a call came to, as far as it stands so in what a model is told."""
-    said, error = told(call, state)
-    said.pop("note", None)
-    values = (json.dumps(value, ensure_ascii=False) for value in said.values())
+    data, error = result_data(call)
+    data.pop("note", None)
+    values = (json.dumps(value, ensure_ascii=False) for value in data.values())
     parts = call.objects if spoken else tuple(values)
     return CallOutcome(call.id, error, tuple(part for part in parts if len(part) < LONGEST))
