@@ -164,20 +164,19 @@ def weights(path: Path) -> Weights:
 
 
 def _value(file: BinaryIO, kind: int | None = None) -> Any:
-    """Return a value, whose type comes before it if it is not given."""
+    """Return a value, whose type comes before it if it is not known; None for a list."""
     if kind is None:
         (kind,) = _unpacked(file, "<I")
     if kind == _TEXT:
         return _text(file)
     if kind == _LIST:
-        return _list(file)
+        return _skip_list(file)
     if kind not in _FIXED:
         raise ValueError(f"a value of a type that is not known: {kind}")
     return _unpacked(file, f"<{_FIXED[kind]}")[0]
 
 
-def _list(file: BinaryIO) -> None:
-    """Pass over a list: none of them is asked for."""
+def _skip_list(file: BinaryIO) -> None:
     kind, count = _unpacked(file, "<IQ")
     if count > MOST:
         raise ValueError("a list that is too long")
@@ -192,15 +191,10 @@ def _text(file: BinaryIO) -> str:
     (length,) = _unpacked(file, "<Q")
     if length > LONGEST:
         raise ValueError("a text that is too long")
-    return _exactly(file, length).decode(errors="replace")
+    text: bytes = _unpacked(file, f"<{length}s")[0]
+    return text.decode(errors="replace")
 
 
 def _unpacked(file: BinaryIO, form: str) -> tuple[Any, ...]:
-    return struct.unpack(form, _exactly(file, struct.calcsize(form)))
-
-
-def _exactly(file: BinaryIO, size: int) -> bytes:
-    found = file.read(size)
-    if len(found) < size:
-        raise ValueError("the file ends too soon")
-    return found
+    """Return values. Raises struct.error if the file ends too soon."""
+    return struct.unpack(form, file.read(struct.calcsize(form)))

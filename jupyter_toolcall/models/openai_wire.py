@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,9 +49,12 @@ def body(request: Request, model: str, *, usage: bool, options: Mapping[str, Any
     `usage` asks for the count of tokens, `options` are fields of the API beside ours.
     """
     tools = _declared(request)
+    # What is too long for a tool's description stands in the system message.
+    long = (f"The tool {tool.name}: {tool.description.strip()}" for tool in tools if _is_long(tool))
+    system = _message("system", "\n\n".join(filter(str.strip, (request.system, *long))))
     parts: Json = {
         "model": model,
-        "messages": _turns(_told_first(request.system, tools), request.messages),
+        "messages": in_turns([*system, *(part for m in request.messages for part in _messages(m))]),
         "tools": [_declaration(tool) for tool in tools],
         "stream": True,
         "stream_options": {"include_usage": True} if usage else {},
@@ -64,9 +67,9 @@ def body(request: Request, model: str, *, usage: bool, options: Mapping[str, Any
 
 
 def _declared(request: Request) -> list[Sent]:
-    """Return the tools of a request, each in the place and the words that it first had.
+    """Return the tools of a request, each at the position and in the words that it first had.
 
-    What a server has read before, its cache knows; a tool that is new stands behind.
+    A server's cache has what it read before; a new tool comes last.
     """
     now = {
         tool.name: Sent(request.turn, tool.name, tool.description, tool.parameters)
@@ -95,12 +98,6 @@ def _declaration(tool: Sent) -> Json:
     return {"type": "function", "function": {"name": tool.name, **described, "parameters": schema}}
 
 
-def _told_first(system: str, tools: Sequence[Sent]) -> str:
-    """Return the system's text, and behind it what is too long for a tool's description."""
-    long = (f"The tool {tool.name}: {tool.description.strip()}" for tool in tools if _is_long(tool))
-    return "\n\n".join(part for part in (system, *long) if part.strip())
-
-
 def _is_long(tool: Sent) -> bool:
     return len(tool.description.strip()) > LONGEST_DESCRIPTION
 
@@ -108,18 +105,18 @@ def _is_long(tool: Sent) -> bool:
 # -- messages -------------------------------------------------------------------------------
 
 
-def _turns(system: str, messages: Sequence[Message]) -> list[Json]:
-    """Return the messages: the system's first, then in turns, never the model's last."""
-    turns = _message("system", system)
-    for turn in (turn for message in messages for turn in _messages(message)):
+def in_turns(messages: Iterable[Json]) -> list[Json]:
+    """Return messages in turns: the person's joined, never two of the model's, nor one at the end."""
+    turns: list[Json] = []
+    for message in messages:
         last = turns[-1] if turns else {}
-        match last.get("role"), turn["role"]:
+        match last.get("role"), message["role"]:
             case "user", "user":
-                turns[-1] = {**last, "content": f"{last['content']}\n\n{turn['content']}"}
+                turns[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
                 continue
             case "assistant", "assistant":
                 turns += _message("user", GO_ON)
-        turns.append(turn)
+        turns.append(message)
     if turns and turns[-1]["role"] == "assistant":
         turns += _message("user", GO_ON)
     return turns
