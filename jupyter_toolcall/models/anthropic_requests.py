@@ -56,36 +56,14 @@ class Abilities:
 
 
 _NEWEST = Abilities(inline=True, bound=True)
-_INLINE = Abilities(inline=True)
-_ADAPTIVE = Abilities()
-_PLAIN = Abilities(adaptive=False)
-_OLD = Abilities(adaptive=False, references=False)
-
-MODELS = {
-    "claude-fable-5-2": _NEWEST,
-    "claude-mythos-5-2": _NEWEST,
-    "claude-haiku-5-5": _NEWEST,
-    "claude-sonnet-5-5": _NEWEST,
-    "claude-fable-5-1": _NEWEST,
-    "claude-opus-5-5": _NEWEST,
-    "claude-mythos-5-1": _INLINE,
-    "claude-fable-5": _INLINE,
-    "claude-mythos-5": _INLINE,
-    "claude-opus-5": _INLINE,
-    "claude-opus-4-8": _INLINE,
-    "claude-sonnet-5": _ADAPTIVE,
-    "claude-mythos-preview": _ADAPTIVE,
-    "claude-opus-4-7": _ADAPTIVE,
-    "claude-opus-4-6": _ADAPTIVE,
-    "claude-sonnet-4-6": _ADAPTIVE,
-    "claude-haiku-4-5": _PLAIN,
-    "claude-opus-4-5": _PLAIN,
-    "claude-sonnet-4-5": _PLAIN,
-    "claude-opus-4": _OLD,
-    "claude-sonnet-4": _OLD,
-    "claude-3": _OLD,
-    "claude-2": _OLD,
+_GROUPS = {
+    _NEWEST: "fable-5-2 mythos-5-2 haiku-5-5 sonnet-5-5 fable-5-1 opus-5-5",
+    Abilities(inline=True): "mythos-5-1 fable-5 mythos-5 opus-5 opus-4-8",
+    Abilities(): "sonnet-5 mythos-preview opus-4-7 opus-4-6 sonnet-4-6",
+    Abilities(adaptive=False): "haiku-4-5 opus-4-5 sonnet-4-5",
+    Abilities(adaptive=False, references=False): "opus-4 sonnet-4 3 2",
 }
+MODELS = {f"claude-{name}": group for group, names in _GROUPS.items() for name in names.split()}
 """By the beginning of the model's name: a dated name counts as the name without it."""
 
 

@@ -106,7 +106,7 @@ def _is_long(tool: Sent) -> bool:
 
 
 def in_turns(messages: Iterable[Json]) -> list[Json]:
-    """Return messages in turns: the person's joined, never two of the model's, nor one at the end."""
+    """Return messages in turns: the person's joined, never two of the model's, none at the end."""
     turns: list[Json] = []
     for message in messages:
         last = turns[-1] if turns else {}

@@ -15,20 +15,10 @@ from ..core.state import State
 from ..tools.argument_schema import sound
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
+from . import xml_writer
 from .messages import Assistant, Message, Reply, Result, Results, User, call_id
 from .scheme import Offer, Scheme
 from .xml_parser import WrittenCall, named_tool, pair, prose, written_calls
-from .xml_writer import (
-    FORCE,
-    WRITE_SO,
-    calls_block,
-    instructions,
-    result_element,
-    results_block,
-    types,
-    value,
-    with_arguments,
-)
 
 UNREADABLE = "unreadable"
 """The name of a call that does not say which tool it is for."""
@@ -47,8 +37,8 @@ class Native:
 
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
         inner = self.scheme.offer(state, toolbox)
-        tools = instructions(inner.own, inner.tools, toolbox)
-        force = FORCE if self.force and not _has_called(state, toolbox) else ""
+        tools = xml_writer.instructions(inner.own, inner.tools, toolbox)
+        force = xml_writer.FORCE if self.force and not _has_called(state, toolbox) else ""
         return replace(
             inner,
             system="\n\n".join(filter(None, (inner.system, tools))),
@@ -62,7 +52,7 @@ class Native:
         tools = {tool.name: tool for tool in (*toolbox, *inner.tools, *inner.own)}
         if reply.calls:
             calls = tuple(map(sound, reply.calls))
-            text = "\n\n".join(filter(None, (reply.text, calls_block(calls, tools.get))))
+            text = "\n\n".join(filter(None, (reply.text, xml_writer.calls_block(calls, tools.get))))
             # The provider's own content was another text.
             reply = replace(reply, text=text, calls=calls, said=reply.text, raw=None)
         elif written := written_calls(reply.text):
@@ -81,14 +71,16 @@ class Native:
         result = self.scheme.render(call, state, toolbox)
         tool, name = toolbox.get(call.tool), call.tool.removeprefix(UNREADABLE)
         names = pair(tool) if tool else (name, "" if call.call.broken else name)
-        return replace(result, content=result_element(*names, result))
+        return replace(result, content=xml_writer.result_element(*names, result))
 
     def speak(self, message: Message) -> Message:
         match self.scheme.speak(message):
             case Assistant(text, calls, raw) if calls:
-                return Assistant(text if raw is not None else with_arguments(text, calls), (), raw)
+                return Assistant(
+                    text if raw is not None else xml_writer.with_arguments(text, calls), (), raw
+                )
             case Results(results, news):
-                return User(results_block(results, news))
+                return User(xml_writer.results_block(results, news))
             case other:
                 return other
 
@@ -111,9 +103,11 @@ def _call(call_id: str, call: WrittenCall, tools: dict[str, Tool]) -> Call:
         tool = named_tool(call.tool, call.function, tools.values())
     except CallError as error:
         problem = broken or (str(error) if name == UNREADABLE else "")
-        return Call(call_id, name, texts, f"{problem}. {WRITE_SO}" if problem else str(error))
+        return Call(
+            call_id, name, texts, f"{problem}. {xml_writer.WRITE_SO}" if problem else str(error)
+        )
     if broken:
-        return Call(call_id, tool.name, texts, f"{broken}. {WRITE_SO}")
+        return Call(call_id, tool.name, texts, f"{broken}. {xml_writer.WRITE_SO}")
     try:
         return Call(call_id, tool.name, texts if whole is not None else _values(call, tool))
     except ValueError as error:
@@ -127,7 +121,9 @@ def _values(call: WrittenCall, tool: Tool) -> dict[str, Any]:
         name, more = parameter.name, schema.get("additionalProperties")
         part = schema.get("properties", {}).get(name, more)
         try:
-            values[name] = value(parameter.text, types(part, schema.get("$defs", {})))
+            values[name] = xml_writer.value(
+                parameter.text, xml_writer.types(part, schema.get("$defs", {}))
+            )
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
     return values
