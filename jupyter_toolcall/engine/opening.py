@@ -13,9 +13,9 @@ from ..core.secrets import Secrets, hide_event_secrets
 from ..core.state_fold import opened_as, state_at
 from ..core.text import nearest
 from ..models.named import model_named
+from ..schemes import is_known, scheme_named
 from ..schemes.messages import Model
 from ..schemes.native import Native
-from ..schemes.registry import is_known, scheme_named
 from ..schemes.save_tool import SCALARS
 from ..schemes.scheme import Scheme
 from ..storage.file_system import replace_file

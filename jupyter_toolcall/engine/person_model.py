@@ -10,7 +10,7 @@ from ..core.entries import Entry
 from ..core.errors import NotYourTurn, UsageError
 from ..core.events import Call
 from ..core.state import AskModel
-from ..models.person import Person
+from ..models.named import Person
 from ..schemes.messages import Assistant, Message, Reply, Results, User, call_id
 from ..tools.argument_schema import readable
 from ..tools.value_copies import cut, well_formed

@@ -20,9 +20,9 @@ from ..engine.approval_policy import approval_policy
 from ..engine.context import SessionContext
 from ..engine.cursor import Cursor
 from ..engine.session_values import SessionValues
+from ..schemes import scheme_recorded
 from ..schemes.current import SAVE_AS, USE
 from ..schemes.messages import Message, Reply, Result
-from ..schemes.registry import scheme_recorded
 from ..schemes.scheme import Offer, Scheme
 from ..schemes.select import SELECT
 from ..tools.object_references import kinds_of, pattern

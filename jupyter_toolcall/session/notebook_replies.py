@@ -18,12 +18,12 @@ from ..core.events import Asked, Decided, Finished, Replied
 from ..core.journal import Journal
 from ..core.state import State
 from ..core.state_fold import state_at
-from ..models.recorded.tape import Came, Course, Outcomes, Told, Turn, plain
+from ..models.recording_file import CallOutcome, Course, KeptMessage, Outcomes, Turn, without_raw
+from ..schemes import scheme_recorded
 from ..schemes.messages import Reply, User
 from ..schemes.native import Native
-from ..schemes.registry import scheme_recorded
 from ..schemes.requests import assistant_message
-from ..schemes.scheme import Scheme, told
+from ..schemes.scheme import Scheme, result_data
 from ..storage.notebook_files import Gathered, gathered, recorded
 from ..tools.toolbox import Toolbox
 
@@ -63,7 +63,7 @@ def _courses(gathered: Gathered) -> Iterator[Course]:
 
 def _course(journal: Journal, path: Sequence[Entry], inferred: bool) -> Course:
     """Return the course of a branch."""
-    course, new = Course(), list[Told]()
+    course, new = Course(), list[KeptMessage]()
     for entry in path:
         state, before = state_at(journal, entry.id), state_at(journal, entry.parent)
         scheme = scheme_recorded(state.opened.scheme)
@@ -77,7 +77,7 @@ def _course(journal: Journal, path: Sequence[Entry], inferred: bool) -> Course:
                     # Its calls stand in its text, and are read from there again.
                     turn = replace(turn, reply=replace(turn.reply, calls=(), said=None))
                 course = course.then(turn, new)
-                new = [plain(scheme.speak(shown))]
+                new = [without_raw(scheme.speak(shown))]
             case Decided() | Finished() if before.open and not state.open:
                 new.append(_outcomes(state, scheme, inferred))
     return course
@@ -98,7 +98,7 @@ def _turn(journal: Journal, state: State, before: State, reply: Replied) -> Turn
             reply.said,
             ending=reply.ending,
         ),
-        heard=0,
+        message_count=0,
         system=journal.texts.get(state.sent.get("") or ""),
         tools={**dict.fromkeys(before.sent), **new},
         offered=None,
@@ -112,7 +112,7 @@ def _outcomes(state: State, scheme: Scheme, inferred: bool) -> Outcomes:
     calls = (state.calls[call_id] for call_id in state.latest)
     return Outcomes(
         tuple(
-            Came(call.id, None)
+            CallOutcome(call.id, None)
             if inferred or call.tool in own
             else _call_result(call, state, is_xml)
             for call in calls
@@ -120,10 +120,10 @@ def _outcomes(state: State, scheme: Scheme, inferred: bool) -> Outcomes:
     )
 
 
-def _call_result(call: CallRecord, state: State, is_xml: bool) -> Came:
+def _call_result(call: CallRecord, state: State, is_xml: bool) -> CallOutcome:
     """Return what a call came to, as far as it stands so in what a model is told."""
-    parts_told, error = told(call, state)
-    parts_told.pop("note", None)
-    values = (json.dumps(value, ensure_ascii=False) for value in parts_told.values())
+    data, error = result_data(call)
+    data.pop("note", None)
+    values = (json.dumps(value, ensure_ascii=False) for value in data.values())
     parts = call.objects if is_xml else tuple(values)
-    return Came(call.id, error, tuple(part for part in parts if len(part) < LONGEST))
+    return CallOutcome(call.id, error, tuple(part for part in parts if len(part) < LONGEST))

@@ -18,7 +18,7 @@ from ..engine import person_model as replying
 from ..engine.cursor import Cursor
 from ..engine.hooks import SessionHooks
 from ..engine.person_model import Written, YourTurn
-from ..models.person import Person
+from ..models.named import Person
 from ..session.session import Session
 from ..tools.argument_schema import readable
 from ..tools.object_references import references

@@ -9,8 +9,8 @@ from pathlib import Path
 from ..core.digests import digest
 from ..core.errors import UsageError
 from ..core.text import nearest
-from ..models.recorded.recorded_model import Recorded, speak
-from ..models.recorded.tape import Course
+from ..models.recorded import Recorded, speak
+from ..models.recording_file import Course
 from ..schemes.messages import Model, Reply, Request
 from .exercise_file import SeededError, load_exercise
 
