@@ -237,11 +237,15 @@ class Journal:
 
     def path(self, head: str | None, after: str | None = None) -> tuple[Entry, ...]:
         """Return the entries up to `head`, from the first (or from behind `after`)."""
-        found = []
+        path: list[Entry] = []
         while head is not None and head != after:
-            found.append(self[head])
-            head = found[-1].parent
-        return tuple(reversed(found))
+            entry = self._entries.get(head)
+            if entry is None:
+                raise UnknownEntry(f"this journal has no entry {head!r}")
+            path.append(entry)
+            head = entry.parent
+        path.reverse()
+        return tuple(path)
 
     def fold(
         self,

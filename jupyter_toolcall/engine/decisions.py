@@ -241,8 +241,8 @@ def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, follo
     entries = cursor.replay_queue.entries[cursor.replay_queue.position :]
     kept = [entry for entry in entries if following or call_id_of(entry.event) == call_id]
     if any(_has_foreign_secrets(entry) for entry in kept):
-        whose = "an older version" if call.history == "older" else "another computer"
-        raise NotYourTurn(f"call {call_id} holds secrets of {whose}: edit it or reject it")
+        origin = "an older version" if call.history == "older" else "another computer"
+        raise NotYourTurn(f"call {call_id} holds secrets of {origin}: edit it or reject it")
     if following and entries[0].parent == cursor.head:
         ended = {call_id_of(entry.event) for entry in entries if _ends(entry)}
         # What has no result is not kept: that would let a policy, or an approval, run it.

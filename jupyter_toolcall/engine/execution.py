@@ -101,11 +101,11 @@ def prepare_call(
 def _fitting(state: State, values: SessionValues, name: str, types: tuple[type, ...]) -> Any:
     """Return the value of an object by name, if it is of a type that fits."""
     made = state.resolve(name)
-    wanted = {values.kinds.get(cls) or kind_name(cls) for cls in types}
-    if types and made.kind not in wanted:
-        have = [state.newest[kind] for kind in sorted(wanted) if kind in state.newest]
+    kinds = {values.kinds.get(cls) or kind_name(cls) for cls in types}
+    if types and made.kind not in kinds:
+        have = [state.newest[kind] for kind in sorted(kinds) if kind in state.newest]
         raise CallError(
-            f"{name} is a {made.kind}, not a {' or '.join(sorted(wanted))}"
+            f"{name} is a {made.kind}, not a {' or '.join(sorted(kinds))}"
             + (f"; the newest: {', '.join(have)}" if have else "; there is none yet")
         )
     return values.value(made)
@@ -228,13 +228,13 @@ def _read(
     ran, and a model would have it run again."""
     if type(result) in SCALARS:
         return _outcome(result, ready, copies, values)
-    outcome, _ = attempt(_tried, result, ready, copies, values)
+    outcome, _ = attempt(_outcome_or_error, result, ready, copies, values)
     if isinstance(outcome, CallError):
         raise outcome
     return Data(describe(result, 2000)) if outcome is None else outcome
 
 
-def _tried(
+def _outcome_or_error(
     result: Any, ready: PreparedCall, copies: ArgumentCopies, values: SessionValues
 ) -> Outcome | CallError:
     try:
@@ -252,7 +252,7 @@ def _outcome(
     if result is None and ready.tool.receiver:
         receiver = copies.of_producer(ready.uses.get(ready.tool.receiver))
         if receiver is not None and _is_another(receiver):
-            return _made(receiver.copy, receiver.made.kind, ready, values, 0)
+            return _new_object(receiver.copy, receiver.made.kind, ready, values, 0)
     if isinstance(result, Changed):
         return variables_as_data(result)
     if isinstance(result, (Iterator, AsyncIterator)) and type(result) not in values.kinds:
@@ -264,7 +264,7 @@ def _outcome(
     if many is not None:
         return many
     kind = kind_of(result, values.kinds)
-    return Data(plain_data(result)) if kind is None else _made(result, kind, ready, values, 0)
+    return Data(plain_data(result)) if kind is None else _new_object(result, kind, ready, values, 0)
 
 
 def variables_as_data(changed: Changed) -> Data:
@@ -287,7 +287,7 @@ def _many(result: Any, ready: PreparedCall, values: SessionValues) -> Many | Non
     if not all(kinds):
         return None
     pairs = enumerate(zip(result, kinds, strict=True))
-    return Many(tuple(_made(item, str(kind), ready, values, i) for i, (item, kind) in pairs))
+    return Many(tuple(_new_object(item, str(kind), ready, values, i) for i, (item, kind) in pairs))
 
 
 def _is_another(copied: ArgumentCopy) -> bool:
@@ -295,13 +295,15 @@ def _is_another(copied: ArgumentCopy) -> bool:
     return copied.copied and copied.changed is not False
 
 
-def _made(value: Any, kind: str, ready: PreparedCall, values: SessionValues, index: int) -> Made:
+def _new_object(
+    value: Any, kind: str, ready: PreparedCall, values: SessionValues, index: int
+) -> Made:
     """Return a new object; only equal values share a digest."""
-    content, again = content_digest(value), 1
+    content, attempt_number = content_digest(value), 1
     name = digest("made", ready.approval_digest, ready.call_id, index, content)
     while not content and name in values.by_digest:
-        again += 1
-        name = digest("made", ready.approval_digest, ready.call_id, index, again)
+        attempt_number += 1
+        name = digest("made", ready.approval_digest, ready.call_id, index, attempt_number)
     made = Made(kind, name, content)
     values.store(made, value)
     return made
@@ -352,13 +354,13 @@ def execute_call(
     """Run a call, store its results, and return its execution. Raises what `run_tool` raises."""
     began = clock()
     ran = run_tool(ready, state, values, invoke)
-    took = milliseconds(began, clock())
+    duration = milliseconds(began, clock())
     # Before it is written down that there is a result, the result is kept.
-    kept, interrupted = _kept(ready, ran.outcome, values, took), ran.interrupted
+    kept, interrupted = _store_results(ready, ran.outcome, values, duration), ran.interrupted
     if kept is None:
         kept, interrupted = (UNKEPT,), True
     notes = [*ran.notes, *kept]
-    meta: dict[str, Any] = {"ms": took}
+    meta: dict[str, Any] = {"ms": duration}
     if ran.prints:
         meta["prints"] = ran.prints
     if notes:
@@ -366,12 +368,12 @@ def execute_call(
     return Execution(ran.outcome, meta, interrupted)
 
 
-def _kept(
-    ready: PreparedCall, outcome: Outcome, values: SessionValues, took: float
+def _store_results(
+    ready: PreparedCall, outcome: Outcome, values: SessionValues, duration: float
 ) -> tuple[str, ...] | None:
     """Store the results; return why some are not stored, None after an interrupt."""
     try:
-        return values.save_results(ready, outcome) if is_worth_storing(ready.tool, took) else ()
+        return values.save_results(ready, outcome) if is_worth_storing(ready.tool, duration) else ()
     except KeyboardInterrupt:
         return None
 
@@ -457,10 +459,10 @@ class ArgumentCopies:
         """Say what the tool changed in place, and what became of that."""
         items = result if isinstance(result, (list, tuple)) else [result]
         new = [*_named(objects_of(outcome), self.state)]
-        return tuple(_said(copied, items, new) for copied in self if copied.changed)
+        return tuple(_change_note(copied, items, new) for copied in self if copied.changed)
 
 
-def _said(copied: ArgumentCopy, items: Iterable[Any], new_names: list[str]) -> str:
+def _change_note(copied: ArgumentCopy, items: Iterable[Any], new_names: list[str]) -> str:
     name = copied.name
     if not copied.copied:
         return (

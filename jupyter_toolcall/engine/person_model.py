@@ -10,7 +10,7 @@ from ..core.entries import Entry
 from ..core.errors import NotYourTurn, UsageError
 from ..core.events import Call
 from ..core.state import AskModel
-from ..models.person import Person
+from ..models.named import Person
 from ..schemes.messages import Assistant, Message, Reply, Results, User, call_id
 from ..tools.arguments import plain_arguments
 from ..tools.value_copies import cut, well_formed
@@ -155,7 +155,7 @@ def next_turn(cursor: Cursor, calls: tuple[Written, ...] = ()) -> YourTurn:
     return YourTurn(
         turn=request.turn + 1,
         prompt=cut(prompt, LONG),
-        told=tuple(_told(cursor, _new(request.messages), prompt)),
+        told=tuple(_new_parts(cursor, _new(request.messages), prompt)),
         system=cut(request.system, LONG),
         tools=tuple(tool.name for tool in (*offer.own, *offer.tools)),
         calls=calls,
@@ -172,7 +172,7 @@ def _new(messages: Sequence[Message]) -> list[Message]:
     return new
 
 
-def _told(cursor: Cursor, messages: Iterable[Message], prompt: str) -> Iterator[Told]:
+def _new_parts(cursor: Cursor, messages: Iterable[Message], prompt: str) -> Iterator[Told]:
     for message in messages:
         match message:
             case User(text) if text != prompt:

@@ -160,7 +160,7 @@ class _Question:
 
     words: str
     about: str
-    given: Any
+    value: Any
     made: _Named | None
     hand: str
     output: Output
@@ -175,8 +175,8 @@ def _answered(cursor: Cursor, asked: _Question) -> Any:
             f"a tool of yours is named {SAVE!r}, by which the result is handed over; "
             "rename it with @tool(name=...)"
         )
-    _step_aside(cursor, asked)
-    text = f"{asked.words}\n\n{asked.about} {_shown(cursor, asked)}. {asked.hand}"
+    _open_question(cursor, asked)
+    text = f"{asked.words}\n\n{asked.about} {_object_text(cursor, asked)}. {asked.hand}"
     cursor.write(Asked(well_formed(text)), at=cursor.context.clock())
     cursor.replay_queue = ReplayQueue()
     while advance(cursor) is not None:
@@ -190,19 +190,19 @@ def _own(state: State) -> Opened:
     return replace(opened, inputs=state.opened.inputs)
 
 
-def _step_aside(cursor: Cursor, asked: _Question) -> None:
+def _open_question(cursor: Cursor, asked: _Question) -> None:
     opened = _own(cursor.state)
     new = (asked.made,) if asked.made and asked.made[0] else ()
-    inputs, wanted = (*opened.inputs, *new), {RESULT: asked.output}
-    cursor.write(replace(opened, inputs=inputs, outputs=wanted, aside=True))
+    inputs, outputs = (*opened.inputs, *new), {RESULT: asked.output}
+    cursor.write(replace(opened, inputs=inputs, outputs=outputs, aside=True))
 
 
-def _shown(cursor: Cursor, asked: _Question) -> str:
+def _object_text(cursor: Cursor, asked: _Question) -> str:
     """The model knows an object by its name and its tools; plain data has neither."""
     if asked.made:
         return cursor.state.name_of(asked.made[1])
-    data = cursor.context.hide(plain_data(asked.given))
-    return f"this {type(asked.given).__name__}: {readable_json(data)}"
+    data = cursor.context.hide(plain_data(asked.value))
+    return f"this {type(asked.value).__name__}: {readable_json(data)}"
 
 
 def _result(cursor: Cursor) -> Any:
@@ -245,10 +245,10 @@ def _object(cursor: Cursor, obj: Any) -> _Named | None:
     return name, cursor.context.values.add_input(name, obj)
 
 
-def _unused(cursor: Cursor, word: str, content: str) -> str:
+def _unused(cursor: Cursor, variable: str, content: str) -> str:
     """Return a name for an input; what no content tells apart is new on all branches."""
     events = (entry.event for entry in cursor.context.journal) if not content else ()
     taken = {name for e in events if isinstance(e, Opened) for name, _ in e.inputs}
-    names = (word if number == 1 else f"{word}_{number}" for number in count(1))
+    names = (variable if number == 1 else f"{variable}_{number}" for number in count(1))
     existing = cursor.state.by_producer
     return next(n for n in names if Producer(input=n) not in existing and n not in taken)

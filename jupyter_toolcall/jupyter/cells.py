@@ -28,6 +28,7 @@ from ..storage.journal_file import (
     journal_file,
     journal_names,
     journals_folder,
+    key_problem,
     open_journal,
     read_journal,
 )
@@ -114,9 +115,17 @@ class Cells:
             if kept.again is not None:
                 self.kept[name] = kept.again()
                 if name in self.sessions:
-                    self.sessions[name].cursor.context.unreliable_reason = self.kept[name].doubt
+                    self.sessions[name].cursor.context.unreliable_reason = self._doubt(name)
             if self.notebook:
                 mark_runs_elsewhere(journal_file(self.notebook, name), kept.journal)
+
+    def _doubt(self, name: str) -> str:
+        """Return why the recorded calls of a session cannot be relied on, "" where they can.
+
+        Without the key no stored value can be verified, so a call whose value is not in this
+        kernel is not run again by a policy.
+        """
+        return self.kept[name].doubt or (key_problem() if self.notebook else "")
 
     def late(self, name: str) -> str:
         """Return one line for as long as something of a session is not on disk."""
@@ -250,7 +259,7 @@ class Cells:
     ) -> tuple[SessionContext, Opened]:
         journal = self.journal(name, chosen.fresh)
         desk, opened = context_for_cell(chosen, variables, journal, self.folder, model)
-        desk.unreliable_reason = self.kept[name].doubt
+        desk.unreliable_reason = self._doubt(name)
         self.tools[name] = {tool: variables[tool] for tool in chosen.tools}
         desk.values.share_with(self.memories.setdefault(name, desk.values))
         desk.values.value_store = value_store() if self.notebook else None

@@ -84,7 +84,7 @@ def _schemes() -> list[str]:
     """The schemes of ours, and the variables that hold another one."""
     from IPython import get_ipython
 
-    from ..schemes.registry import SCHEMES, is_scheme
+    from ..schemes import SCHEMES, is_scheme
 
     held: dict[str, Any] = get_ipython().user_ns
     return [*SCHEMES, *(name for name, value in held.items() if is_scheme(value))]

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from ..core.errors import UsageError
 from ..core.text import nearest
 from ..engine.approval_policy import PRESETS
-from ..schemes.registry import SCHEMES
+from ..schemes import SCHEMES
 from .configuration import FLAGS, REPLAY_SOURCES
 
 

@@ -27,7 +27,7 @@ from ..engine.hooks import SessionHooks
 from ..engine.person_model import Phase, Written
 from ..engine.replay import advance
 from ..engine.session_values import PreparedCall
-from ..models.person import Person
+from ..models.named import Person
 from ..session.session import Session
 from ..view.contract import Notice, Rows
 from ..view.contract_commands import (

@@ -119,7 +119,7 @@ class PanelUpdates:
             case Export(to):
                 # What exports is imported when it is used first.
                 export = import_module("..export", __package__)
-                text = export.text(export.take(session.cursor, session.name), to)
+                text = export.text(export.exported_session(session.cursor, session.name), to)
                 self.send(Exported(to, text))
 
     @property

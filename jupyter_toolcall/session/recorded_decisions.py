@@ -69,9 +69,9 @@ def without_cut_off(part: Mapping[str, Any]) -> list[Any]:
         if call_id_of(entries[at][1]) == call_id
     }
     kept = [number for number in range(len(rows)) if number not in dropped]
-    places = {number: place for place, number in enumerate(kept)} | {-1: -1}
-    held = (next(each for each in (*_up(rows, rows[n][0]), -1) if each in places) for n in kept)
-    return [[places[above], *rows[n][1:]] for n, above in zip(kept, held, strict=True)]
+    positions = {number: position for position, number in enumerate(kept)} | {-1: -1}
+    held = (next(each for each in (*_up(rows, rows[n][0]), -1) if each in positions) for n in kept)
+    return [[positions[above], *rows[n][1:]] for n, above in zip(kept, held, strict=True)]
 
 
 def _turn(entries: Sequence[Saved], rows: Sequence[Any], number: int) -> Iterator[int]:
@@ -209,8 +209,8 @@ def _decide(session: Session, event: Decided, decision: RecordedDecision) -> Ses
     if event.decision == "answer":
         options["result"] = _answer(event, session)
     if event.call_id not in session.state.open:
-        again = session.decide_anew(event.call_id, event.decision, **options)
-        return again if _is_same(again.journal[again.head].event, decision) else None
+        forked = session.decide_anew(event.call_id, event.decision, **options)
+        return forked if _is_same(forked.journal[forked.head].event, decision) else None
     now = decision_event(session.cursor, event.call_id, event.decision, **options)
     if not _is_same(now, decision):
         return None

@@ -403,7 +403,9 @@ class Session:
         Raises UsageError, which names the nearest, for a name that there is not.
         """
         home = import_module("..export", __package__)
-        explanation: Explanation = home.explain(home.take(self.cursor, self.name), id_of(name))
+        explanation: Explanation = home.explain(
+            home.exported_session(self.cursor, self.name), id_of(name)
+        )
         return explanation
 
     @property
@@ -475,7 +477,7 @@ class Session:
         it since, or with `force`. Raises UsageError.
         """
         home = import_module("..export", __package__)
-        written: Path = home.export(home.take(self.cursor, self.name), path, to, force)
+        written: Path = home.export(home.exported_session(self.cursor, self.name), path, to, force)
         return written
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:

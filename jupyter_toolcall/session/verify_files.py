@@ -89,9 +89,9 @@ def _journal(path: Path) -> Verified:
     if not states:
         return Verified("it holds no session")
     calls = len({call for state in states for call in state.order})
-    what = f"{_many(len(journal), 'entry', 'entries')}, {_many(calls, 'call', 'calls')}"
+    content = f"{_many(len(journal), 'entry', 'entries')}, {_many(calls, 'call', 'calls')}"
     older = f" (of format {journal.version})" if journal.version < VERSION else ""
-    return Verified(f"{what} follow one another{older}; a journal holds no tools, so none ran")
+    return Verified(f"{content} follow one another{older}; a journal holds no tools, so none ran")
 
 
 # -- notebooks ------------------------------------------------------------------------------

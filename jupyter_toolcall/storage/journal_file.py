@@ -25,7 +25,7 @@ from ..core.events import Replied
 from ..core.journal import Journal
 from ..core.older_versions import OLDER
 from .file_system import DISK, File, Files, Writer, append, write_error_texts
-from .signatures import key_refusal
+from .signatures import key_refusal, signer
 
 NAME = "jupyter-toolcall"
 UNNAMED = "cells"
@@ -46,6 +46,7 @@ UNSEALED = (
     "The key that tells this machine's journals can't be read or made, so what happens here "
     "will be history later: shown, and asked about again."
 )
+CANNOT_VERIFY = "the recorded calls of this session cannot be verified"
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,15 +287,22 @@ def _asks_unverified(entry: Entry) -> bool:
 
 def _unverified(seal: Seal | None) -> str:
     """Return why entries of a journal are not verified, and what to do about it."""
-    cannot = "the recorded calls of this session cannot be verified"
     if seal is None:
-        refusal = key_refusal(journals_folder()).rstrip(".")
-        why = refusal or "the key of this computer cannot be read"
-        return f"{cannot}: {why}. Mend that and restart the kernel"
+        return _without_key()
     return (
-        f"{cannot}: they were written with another key than this computer's. Put the old key back "
-        f"({journals_folder() / 'key'}) and restart the kernel"
+        f"{CANNOT_VERIFY}: they were written with another key than this computer's. Put the old "
+        f"key back ({journals_folder() / 'key'}) and restart the kernel"
     )
+
+
+def key_problem() -> str:
+    """Return why nothing can be verified now, and what to do about it; "" where all can."""
+    return "" if signer(journals_folder()) is not None else _without_key()
+
+
+def _without_key() -> str:
+    why = key_refusal(journals_folder()).rstrip(".") or "the key of this computer cannot be read"
+    return f"{CANNOT_VERIFY}: {why}. Mend that and restart the kernel"
 
 
 def _mended(location: JournalLocation, data: bytes, valid: int, aside: Path) -> File:

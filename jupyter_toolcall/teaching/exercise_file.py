@@ -36,8 +36,8 @@ from typing import Any
 from ..core.digests import digest
 from ..core.errors import UsageError
 from ..core.text import nearest
-from ..models.recorded.recorded_model import Recorded, speak
-from ..models.recorded.tape import Course
+from ..models.recorded import Recorded, speak
+from ..models.recording_file import Course
 from ..schemes.messages import Model, Reply, Request
 
 FOLDER = "exercises"

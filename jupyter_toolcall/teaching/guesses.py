@@ -24,7 +24,7 @@ from ..engine import person_model as replying
 from ..engine.cursor import Cursor
 from ..engine.hooks import SessionHooks
 from ..engine.person_model import Written, YourTurn
-from ..models.person import Person
+from ..models.named import Person
 from ..schemes.select import SELECT
 from ..session.session import Session
 from ..tools.arguments import plain_arguments, wrong_arguments

@@ -20,8 +20,8 @@ from jupyter_toolcall import Toolbox
 from jupyter_toolcall.core.errors import CallError
 from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
-from jupyter_toolcall.models.local.grammar import LINE, LINES, turn_grammar
-from jupyter_toolcall.models.local.wire import End, reply
+from jupyter_toolcall.models.local_grammar import LINE, LINES, turn_grammar
+from jupyter_toolcall.models.local_wire import End, reply
 from jupyter_toolcall.schemes.messages import Request
 from jupyter_toolcall.tools.arguments import parse_json
 from jupyter_toolcall.tools.tool import Tool

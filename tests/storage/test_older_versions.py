@@ -203,7 +203,7 @@ def test_a_notebook_that_version_1_saved_is_shown_and_exported(
         part = saved.data["journal"]
         assert (part["version"], part["head"] in journal) == (VERSION, True)
     held = sessions(path, lambda line: ())[-1]
-    assert [*held.take.cursor.state.names] == as_written(name)["objects"]
+    assert [*held.session.cursor.state.names] == as_written(name)["objects"]
     assert cli.main(["show", str(path), str(older(name))]) == 0
     assert "of format 1" in capsys.readouterr().out
     for form in ("json", "html", "py", "messages"):

@@ -9,19 +9,19 @@ from ..core.text import visible_text
 from ..engine.cursor import Cursor
 from ..view.contract import Rows
 from ..view.view_rows import all_rows
-from .live_session import Here
-from .script import Script, Selection, World
-from .script_writer import Writer
+from .live_session import LiveSession
+from .script import Script, Selection, SessionSource
+from .statements import Writer
 
 NOWHERE = "A tool-calling session"
 
 
 @dataclass(frozen=True)
-class Take:
+class ExportedSession:
     """One branch of a session, up to a place."""
 
     cursor: Cursor
-    world: World
+    source: SessionSource
     rows: Rows
     exact: bool = True
     """Requests are what the model got; else they are what a file still knows of them."""
@@ -30,8 +30,8 @@ class Take:
     def title(self) -> str:
         """The first line that a person said."""
         path = self.cursor.context.journal.path(self.cursor.head)
-        said = (e.event.text for e in path if isinstance(e.event, Asked))
-        lines = next(said, "").strip().splitlines()
+        prompts = (e.event.text for e in path if isinstance(e.event, Asked))
+        lines = next(prompts, "").strip().splitlines()
         return visible_text(lines[0], 80) if lines else self.name or NOWHERE
 
     @property
@@ -41,10 +41,10 @@ class Take:
     def script(self, awaits: bool = False, only: Selection | None = None) -> Script:
         """Return the session as code; with `only`, this alone."""
         cursor = self.cursor
-        writer = Writer(cursor.context.journal, cursor.head, self.world, only, awaits)
+        writer = Writer(cursor.context.journal, cursor.head, self.source, only, awaits)
         return writer.script(self.title)
 
 
-def take(cursor: Cursor, name: str) -> Take:
+def exported_session(cursor: Cursor, name: str) -> ExportedSession:
     """Return a session of this process."""
-    return Take(cursor, Here(cursor), all_rows(cursor, name))
+    return ExportedSession(cursor, LiveSession(cursor), all_rows(cursor, name))

@@ -13,17 +13,17 @@ import tempfile
 import weakref
 from collections.abc import Generator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any
 
-from ...core.errors import ModelError
-from ...core.events import Usage
-from .wire import End, Piece
+from ..core.errors import ModelError
+from ..core.events import Usage
+from .local_wire import End, Piece
 
 Json = dict[str, Any]
-_PROGRAM = Path(__file__).with_name("runtime.py")
+_PROGRAM = Path(__file__).with_name("local_runtime.py")
 _TURN = Lock()
 _now: list[Process] = []
 
@@ -58,10 +58,9 @@ class Process:
     def __init__(self, held: Held) -> None:
         self.held = held
         self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
-        settings = {"path": held.path, "context": held.context, "threads": held.threads}
         # A session of its own: an interrupt of the kernel's group is not for it.
         self.process = subprocess.Popen(
-            [sys.executable, "-P", str(_PROGRAM), json.dumps(settings)],
+            [sys.executable, "-P", str(_PROGRAM), json.dumps(asdict(held))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
@@ -84,7 +83,8 @@ class Process:
         try:
             for message in self._messages(number):
                 over, last = "over" in message, last | _known(message)
-                yield from _text(message)
+                if text := _text(message):
+                    yield text
         finally:
             if not over and self.end.alive:
                 # Where it is gone meanwhile, that is not what went wrong here.
@@ -139,12 +139,11 @@ class Process:
         return (told or lines or [""])[-1].rpartition("error loading model: ")[2][:300]
 
 
-def _text(message: Json) -> Generator[str, None, None]:
+def _text(message: Json) -> str:
     match message:
-        case {"choices": [{"delta": {"content": str(text)}}, *_]} if text:
-            yield text
-        case {"choices": [{"text": str(text)}, *_]} if text:
-            yield text
+        case {"choices": [{"delta": {"content": str(text)}} | {"text": str(text)}, *_]}:
+            return text
+    return ""
 
 
 def _known(message: Json) -> Json:

@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...schemes.messages import Request
-from ...tools.object_references import kinds_of
-from ...tools.tool import Tool
+from ..schemes.messages import Request
+from ..tools.object_references import kinds_of
+from ..tools.tool import Tool
 
 LINE = 300
 """Most characters in a line of text."""

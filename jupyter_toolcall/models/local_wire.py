@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...core.errors import ModelError
-from ...core.events import Call, Usage
-from ...schemes.messages import Assistant, Message, Reply, Request, Results, User, call_id
-from ...tools.arguments import parse_json
-from ...tools.tool import Tool
-from ...tools.value_copies import well_formed
-from .grammar import turn_grammar
+from ..core.errors import ModelError
+from ..core.events import Call, Usage
+from ..schemes.messages import Assistant, Reply, Request, Results, User, call_id
+from ..tools.arguments import parse_json
+from ..tools.tool import Tool
+from ..tools.value_copies import well_formed
+from .local_grammar import turn_grammar
+from .openai_wire import in_turns
 
 Json = dict[str, Any]
 
@@ -29,9 +30,6 @@ You may write one short line of text before it. The result is in the next messag
 done, answer in plain words instead.
 
 Tools:"""
-GO_ON = "Go on."
-"""Said for the person where the model has to speak twice."""
-
 _ALOUD: Json = {"reasoning_format": "none", "chat_template_kwargs": {"enable_thinking": False}}
 """What is written is all there is: thinking would stand outside of the grammar."""
 
@@ -65,16 +63,16 @@ def turn_body(request: Request, settings: Settings) -> Json:
 
 
 def _chat(request: Request) -> Json:
-    told = [{"role": "system", "content": system}] if (system := _system(request)) else []
-    turns = [{"role": role, "content": text} for role, text in _turns(request)]
-    return {"messages": [*told, *turns], **_ALOUD}
+    system = _system(request)
+    first = [{"role": "system", "content": system}] if system else []
+    return {"messages": [*first, *in_turns(_messages(request))], **_ALOUD}
 
 
 def _plain(request: Request) -> Json:
     heads = {"user": "### User", "assistant": "### Assistant"}
-    turns = (f"{heads[role]}\n{text}" for role, text in _turns(request))
-    told = [part for part in (_system(request), *turns) if part]
-    return {"prompt": "\n\n".join([*told, f"{heads['assistant']}\n"]), "stop": ["\n###"]}
+    turns = (f"{heads[turn['role']]}\n{turn['content']}" for turn in in_turns(_messages(request)))
+    parts = filter(None, (_system(request), *turns, f"{heads['assistant']}\n"))
+    return {"prompt": "\n\n".join(parts), "stop": ["\n###"]}
 
 
 def _system(request: Request) -> str:
@@ -102,37 +100,22 @@ def _without_titles(schema: Any) -> Any:
     return schema
 
 
-def _turns(request: Request) -> list[tuple[str, str]]:
-    """Return who said what, in turns: never one of them twice, the model never last."""
-    turns: list[tuple[str, str]] = []
-    for role, text in _said(request):
-        if turns and turns[-1][0] == role == "user":
-            turns[-1] = role, f"{turns[-1][1]}\n\n{text}"
-            continue
-        if turns and turns[-1][0] == role:
-            turns.append(("user", GO_ON))
-        turns.append((role, text))
-    return [*turns, *([("user", GO_ON)] if turns and turns[-1][0] == "assistant" else [])]
-
-
-def _said(request: Request) -> Iterator[tuple[str, str]]:
+def _messages(request: Request) -> Iterator[Json]:
     names: dict[str, str] = {}
     for message in request.messages:
-        if isinstance(message, Assistant):
-            names.update({call.id: call.tool for call in message.calls})
-        if text := _text(message, names):
-            yield ("assistant" if isinstance(message, Assistant) else "user"), text
-
-
-def _text(message: Message, names: dict[str, str]) -> str:
-    match message:
-        case User(text):
-            return text.strip()
-        case Assistant(text, calls):
-            return "\n".join(part for part in (text.strip(), *map(written, calls)) if part)
-        case Results(results, news):
-            told = [f"{names.get(each.call_id, 'result')}: {each.content}" for each in results]
-            return "\n".join([*told, *([news] if news else [])])
+        role, text = "user", ""
+        match message:
+            case User(text):
+                text = text.strip()
+            case Assistant(text, calls):
+                role = "assistant"
+                names.update({call.id: call.tool for call in calls})
+                text = "\n".join(filter(None, (text.strip(), *map(written, calls))))
+            case Results(results, news):
+                lines = [f"{names.get(r.call_id, 'result')}: {r.content}" for r in results]
+                text = "\n".join([*lines, *([news] if news else [])])
+        if text:
+            yield {"role": role, "content": text}
 
 
 def written(call: Call) -> str:
@@ -149,7 +132,7 @@ UNREADABLE = "unreadable"
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a turn came to its end: "stop", "length" or "context"; and what it took."""
+    """How a turn came to its end: "stop", "length" or "context"; and its tokens."""
 
     reason: str
     usage: Usage | None = None
@@ -163,42 +146,43 @@ def reply(
 ) -> Reply:
     """Return the reply that the pieces make; `calls` says whether lines may be calls.
 
-    Raises ModelError where the end is missing.
+    Raises ModelError if the end is missing.
     """
     whole, shown = "", 0
     for piece in pieces:
         if isinstance(piece, End):
             return _finished(whole, piece, turn, calls)
         whole += well_formed(piece)
-        text = said(whole, calls)
+        text = _text_before_calls(whole, calls)
         if len(text) > shown:
             on_text(text[shown:])
             shown = len(text)
     raise ModelError("the model's reply was cut off before its end; running again asks anew")
 
 
-def said(whole: str, calls: bool) -> str:
+def _text_before_calls(whole: str, calls: bool) -> str:
     """Return the text before the calls, without what may still be the line's end."""
-    found = _CALLS.search(whole) if calls else None
-    return whole[: found.start()] if found else whole.rstrip("\n")
+    match = _CALLS.search(whole) if calls else None
+    return whole[: match.start()] if match else whole.rstrip("\n")
 
 
 def _finished(whole: str, end: End, turn: int, calls: bool) -> Reply:
-    text = said(whole, calls)
+    text = _text_before_calls(whole, calls)
     if end.reason != "stop":
         return Reply(text, stop=end.reason, usage=end.usage)
     lines = [line for line in whole[len(text) :].split("\n") if line] if calls else []
-    made = tuple(_call(line, call_id(turn, place, len(lines))) for place, line in enumerate(lines))
+    made = tuple(_call(line, call_id(turn, index, len(lines))) for index, line in enumerate(lines))
     return Reply(text.strip(), made, "tools" if made else "end", end.usage)
 
 
-def _call(line: str, name: str) -> Call:
+def _call(line: str, call_id: str) -> Call:
     """Return the call that a line holds. What cannot be read is told to the model, not run."""
+    problem = 'a call is {"tool":"NAME","arguments":{...}}'
     try:
-        found = parse_json(line)
+        data = parse_json(line)
+        match data:
+            case {"tool": str(tool), "arguments": dict(arguments)} if len(data) == 2:
+                return Call(call_id, tool, arguments)
     except ValueError as error:
-        return Call(name, UNREADABLE, {}, str(error))
-    match found:
-        case {"tool": str(tool), "arguments": dict(arguments)} if len(found) == 2:
-            return Call(name, tool, arguments)
-    return Call(name, UNREADABLE, {}, 'a call is {"tool":"NAME","arguments":{...}}')
+        problem = str(error)
+    return Call(call_id, UNREADABLE, {}, problem)

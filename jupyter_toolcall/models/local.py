@@ -1,22 +1,20 @@
-"""A model in a file: from the path that a person gives to the reply of one turn.
-
-What is missing is said here; the grammar, the body and the process are in the files beside.
-"""
+"""A model in a GGUF file, run on this machine: `Local`, and what the head of the file says."""
 
 from __future__ import annotations
 
 import os
+import struct
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from ...core.errors import ModelError
-from ...schemes.messages import Reply, Request
-from .gguf import Weights, weights
-from .process import Held, generate
-from .wire import Piece, Settings, reply, turn_body
+from ..core.errors import ModelError
+from ..schemes.messages import Reply, Request
+from .local_process import Held, generate
+from .local_wire import Piece, Settings, reply, turn_body
 
 GGUF = "JUPYTER_TOOLCALL_GGUF"
 """The variable of the environment that names the file."""
@@ -121,3 +119,82 @@ def _memory() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
         return 0
+
+
+# -- the head of a GGUF file: its context, and whether it has a chat template ---------------------
+# Nothing in it is taken on trust.
+
+_FIXED = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+"""The number of a type of value, and how it is packed."""
+_TEXT, _LIST = 8, 9
+LONGEST = 10_000_000
+"""Bytes of one text."""
+MOST = 50_000_000
+"""Entries, or values in a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What is known of a model before it is loaded."""
+
+    context: int = 0
+    """Tokens that the model was made for; 0 where the file does not say."""
+    template: bool = False
+
+
+def weights(path: Path) -> Weights:
+    """Return what a file says. Raises ModelError for what is no GGUF file, or cut short."""
+    try:
+        with path.open("rb") as file:
+            if file.read(4) != b"GGUF":
+                raise ModelError(f"{path.name} is no GGUF file; give the path of one")
+            version, _, entries = _unpacked(file, "<IQQ")
+            if version not in (2, 3) or entries > MOST:
+                raise ValueError("no head that is known")
+            head = {_text(file): _value(file) for _ in range(entries)}
+    except OSError as error:
+        raise ModelError(f"{path.name} cannot be read: {error.strerror or error}") from None
+    except (struct.error, ValueError, UnicodeDecodeError):
+        raise ModelError(
+            f"{path.name} is broken, or was not downloaded to its end; get it again"
+        ) from None
+    context = head.get(f"{head.get('general.architecture')}.context_length")
+    template = head.get("tokenizer.chat_template")
+    return Weights(context if isinstance(context, int) else 0, bool(template))
+
+
+def _value(file: BinaryIO, kind: int | None = None) -> Any:
+    """Return a value, whose type comes before it if it is not known; None for a list."""
+    if kind is None:
+        (kind,) = _unpacked(file, "<I")
+    if kind == _TEXT:
+        return _text(file)
+    if kind == _LIST:
+        return _skip_list(file)
+    if kind not in _FIXED:
+        raise ValueError(f"a value of a type that is not known: {kind}")
+    return _unpacked(file, f"<{_FIXED[kind]}")[0]
+
+
+def _skip_list(file: BinaryIO) -> None:
+    kind, count = _unpacked(file, "<IQ")
+    if count > MOST:
+        raise ValueError("a list that is too long")
+    if kind in _FIXED:
+        file.seek(struct.calcsize(f"<{_FIXED[kind]}") * count, 1)
+        return
+    for _ in range(count):
+        _value(file, kind)
+
+
+def _text(file: BinaryIO) -> str:
+    (length,) = _unpacked(file, "<Q")
+    if length > LONGEST:
+        raise ValueError("a text that is too long")
+    text: bytes = _unpacked(file, f"<{length}s")[0]
+    return text.decode(errors="replace")
+
+
+def _unpacked(file: BinaryIO, form: str) -> tuple[Any, ...]:
+    """Return values. Raises struct.error if the file ends too soon."""
+    return struct.unpack(form, file.read(struct.calcsize(form)))

@@ -1,6 +1,6 @@
 """What a recording is: one line of JSON a turn, with what was new to the model and its reply.
 
-From a request and a reply to a line, from lines to the course that they tell; and the file.
+From a request and a reply to a line, from lines to the course that they hold; and the file.
 """
 
 from __future__ import annotations
@@ -8,30 +8,30 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ...core.digests import encode
-from ...core.errors import ModelError, UsageError
-from ...core.events import Call, Usage
-from ...core.json_data import json_data
-from ...core.secrets import HIDDEN, LEAST, Hide, hiding
-from ...schemes.messages import Assistant, Message, Reply, Request, Result, Results, User
-from ...tools.arguments import writable_call
-from ...tools.tool import Tool
+from ..core.digests import encode
+from ..core.errors import ModelError, UsageError
+from ..core.events import Call, Usage
+from ..core.json_data import json_data
+from ..core.secrets import HIDDEN, LEAST, Hide, hiding
+from ..schemes.messages import Assistant, Message, Reply, Request, Result, Results, User
+from ..tools.arguments import writable_call
 
 Json = dict[str, Any]
+NOTEBOOK = ".ipynb"
 _BEGINS = b'{"turn": '
 _REPLY = ("text", "calls", "stop", "usage", "raw", "thought", "said", "ending")
 
 
 @dataclass(frozen=True, slots=True)
-class Came:
-    """What a call came to, as far as a journal keeps it: `parts` stand in what was told.
+class CallOutcome:
+    """The outcome of a call, as far as a journal keeps it: `parts` stand in the result's text.
 
-    `error` is None where a journal does not say it.
+    `error` is None if a journal does not say it.
     """
 
     call_id: str
@@ -41,26 +41,26 @@ class Came:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """Results of which a journal keeps the outcomes, and not the words."""
+    """Results of which a journal keeps the outcomes, and not the text."""
 
-    results: tuple[Came, ...] = ()
+    results: tuple[CallOutcome, ...] = ()
 
 
-Told = Message | Outcomes
+KeptMessage = Message | Outcomes
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A turn of a course: what the model was told by then, and what it replied.
+    """A turn of a course: the request, as far as it is known, and the reply.
 
-    `heard` counts the messages of the course that its request had. `system` and `offered`
-    (the names of the tools) are None where that is not known; `tools` are all definitions
-    so far, by name, None for one that is not known.
+    `message_count` is how many messages of the course the request had. `system` and `offered`
+    (the names of the tools) are None if they are not known; `tools` are all definitions so far,
+    by name, None for one that is not known.
     """
 
     number: int
     reply: Reply
-    heard: int
+    message_count: int
     system: str | None = ""
     tools: Mapping[str, Json | None] = field(default_factory=dict)
     offered: tuple[str, ...] | None = ()
@@ -69,10 +69,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """A recording from its first turn to its last; `told` is all that the last one heard."""
+    """A recording from its first turn to its last; `messages` are those of the last request."""
 
     turns: tuple[Turn, ...] = ()
-    told: tuple[Told, ...] = ()
+    messages: tuple[KeptMessage, ...] = ()
 
     def turn(self, number: int) -> Turn | None:
         """Return a turn by its number: 1 is a session's first."""
@@ -81,10 +81,10 @@ class Course:
             return self.turns[at]
         return next((turn for turn in self.turns if turn.number == number), None)
 
-    def then(self, turn: Turn, new: Sequence[Told]) -> Course:
-        """Return the course with one more turn, before which this was told."""
-        told = (*self.told, *new)
-        return Course((*self.turns, replace(turn, heard=len(told))), told)
+    def then(self, turn: Turn, new: Sequence[KeptMessage]) -> Course:
+        """Return the course with one more turn, and the messages that were new in its request."""
+        messages = (*self.messages, *new)
+        return Course((*self.turns, replace(turn, message_count=len(messages))), messages)
 
 
 # -- a turn as a line ---------------------------------------------------------------------
@@ -93,35 +93,27 @@ class Course:
 def line(course: Course, request: Request, reply: Reply, model: str, at: str) -> Json:
     """Return a turn as the line that follows a course: what is new in it, and the reply."""
     before = course.turns[-1] if course.turns else None
-    found: Json = {"turn": request.turn + 1, "model": model, "at": at}
+    data: Json = {"turn": request.turn + 1, "model": model, "at": at}
     if before is None or request.system != before.system:
-        found["system"] = request.system
+        data["system"] = request.system
     known = before.tools if before else {}
-    new = [tool for tool in definitions(request.tools) if not same(known.get(tool["name"]), tool)]
+    definitions = [tool.definition() for tool in request.tools]
+    new = [tool for tool in definitions if not same_definition(known.get(tool["name"]), tool)]
     if new:
-        found["tools"] = new
+        data["tools"] = new
     offered = [tool.name for tool in request.tools]
     if offered != [*((before.offered if before else None) or ())]:
-        found["offered"] = offered
-    own = said(before.reply) if before else None
-    messages = [plain(message) for message in request.messages[len(course.told) :]]
-    found["told"] = [
-        {"reply": before.number}
-        if before and message == own and place == 0
-        else message_json(message)
-        for place, message in enumerate(messages)
-    ]
+        data["offered"] = offered
+    messages = [without_raw(message) for message in request.messages[len(course.messages) :]]
+    told = list(map(message_json, messages))
+    if before and messages[:1] == [reply_message(before.reply)]:
+        told[0] = {"reply": before.number}
     kept = json_data(replace(reply, calls=tuple(map(writable_call, reply.calls))))
     # A call that cannot be written down is recorded as the broken one that it will be.
-    return {**found, "reply": {name: kept[name] for name in _REPLY if name in kept}}
+    return {**data, "told": told, "reply": {key: kept[key] for key in _REPLY if key in kept}}
 
 
-def definitions(tools: Sequence[Tool]) -> Iterator[Json]:
-    """Yield what a model is told of tools."""
-    return (tool.definition() for tool in tools)
-
-
-def same(was: Json | None, now: Json) -> bool:
+def same_definition(was: Json | None, now: Json) -> bool:
     """Return whether two definitions are one, whatever the order of their keys."""
     return was == now or (was is not None and encode(_sorted(was)) == encode(_sorted(now)))
 
@@ -135,13 +127,13 @@ def _sorted(data: Any) -> Any:
     return data
 
 
-def plain(message: Message) -> Message:
+def without_raw(message: Message) -> Message:
     """Return a message without what only its provider can read."""
     return replace(message, raw=None) if isinstance(message, Assistant) else message
 
 
-def said(reply: Reply) -> Assistant:
-    """Return a reply as the message that it goes on as."""
+def reply_message(reply: Reply) -> Assistant:
+    """Return a reply as a message of the next request."""
     return Assistant(reply.text, reply.calls)
 
 
@@ -156,7 +148,7 @@ def message_json(message: Message) -> Json:
             return {"results": json_data(results)} | ({"news": news} if news else {})
 
 
-def written(data: Json) -> bytes:
+def line_bytes(data: Json) -> bytes:
     """Return a line as bytes. Raises ValueError and TypeError for what is no JSON."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False)
     try:
@@ -169,10 +161,9 @@ def written(data: Json) -> bytes:
 
 
 def read_course(data: bytes, where: str) -> tuple[Course, int]:
-    """Return the course that the whole lines tell, and how many bytes they are.
+    """Return the course that the whole lines hold, and how many bytes they are.
 
-    What is torn can only be the end. Raises UsageError, which names the line, where
-    another one is no turn.
+    Only the end can be torn. Raises UsageError, which names the line, if another line is no turn.
     """
     course, whole = Course(), 0
     # Only this ends a line: JSON may hold other ends as they are.
@@ -181,35 +172,30 @@ def read_course(data: bytes, where: str) -> tuple[Course, int]:
         last = number == len(lines)
         if text.strip():
             try:
-                course = grown(course, json.loads(text.decode()))
+                course = with_line(course, json.loads(text.decode()))
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 if last and (course.turns or _BEGINS.startswith(text[: len(_BEGINS)])):
                     break
+                why = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"[:80]
                 raise UsageError(
-                    f"{where} is no recording: line {number} is no turn ({_short(error)})"
+                    f"{where} is no recording: line {number} is no turn ({why})"
                 ) from None
         whole += len(text) + (not last)
     return course, whole
 
 
-def _short(error: Exception) -> str:
-    said = str(error).splitlines()[0] if str(error) else ""
-    return f"{type(error).__name__}: {said}"[:80]
-
-
-def grown(course: Course, data: Json) -> Course:
+def with_line(course: Course, data: Json) -> Course:
     """Return a course with the turn of a line. Raises what reading wrong data raises."""
     before = course.turns[-1] if course.turns else None
-    tools = {each["name"]: each for each in data.get("tools", ())}
+    tools = {tool["name"]: tool for tool in data.get("tools", ())}
     offered = data.get("offered")
     turn = Turn(
         number=int(data["turn"]),
         reply=reply_of(data["reply"]),
-        heard=0,
+        message_count=0,
         system=str(data.get("system", before.system if before else "")),
-        tools={**(before.tools if before else {}), **tools}
-        if tools or not before
-        else before.tools,
+        # Shared with the turn before, if there is none new: a course may have thousands of turns.
+        tools={**before.tools, **tools} if before and tools else before.tools if before else tools,
         offered=tuple(offered) if offered is not None else (before.offered if before else ()),
         model=str(data.get("model", "")),
     )
@@ -222,37 +208,34 @@ def message_of(data: Json, before: Turn | None = None) -> Message:
     """Return the message of a line, behind this turn. Raises ValueError for what is none."""
     match data:
         case {"reply": _} if before:
-            return said(before.reply)
+            return reply_message(before.reply)
         case {"user": str(text)}:
             return User(text)
         case {"assistant": str(text)}:
-            return Assistant(text, _calls(data.get("calls", ())))
+            return Assistant(text, _calls(data))
         case {"results": list(results)}:
             read = (Result(**{**r, "selected": tuple(r.get("selected", ()))}) for r in results)
             return Results(tuple(read), data.get("news", ""))
     raise ValueError(f"{str(data)[:40]} is no message")
 
 
-def _calls(data: Sequence[Json]) -> tuple[Call, ...]:
-    return tuple(Call(**each) for each in data)
-
-
 def reply_of(data: Json) -> Reply:
     """Return the reply that a line holds. Raises what reading wrong data raises."""
     known = {name: data[name] for name in _REPLY if name in data}
-    made = {"calls": _calls(data.get("calls", ()))}
     usage = {"usage": Usage(**data["usage"])} if data.get("usage") else {}
-    return Reply(**{**known, **made, **usage})
+    return Reply(**{**known, "calls": _calls(data), **usage})
+
+
+def _calls(data: Json) -> tuple[Call, ...]:
+    return tuple(Call(**call) for call in data.get("calls", ()))
 
 
 # -- the file --------------------------------------------------------------------------------
 
-NOTEBOOK = ".ipynb"
-
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What a file holds: its course, how many bytes tell it, and how many there are."""
+class Tape:
+    """What a file holds: its course, the bytes of its whole lines, and all its bytes."""
 
     course: Course
     whole: int = 0
@@ -274,40 +257,40 @@ def new_tape(folder: Path, name: str) -> Path:
     return path
 
 
-def open_tape(path: Path, name: str) -> tuple[Kept, str]:
-    """Return what a file to be written holds, and what is to be said of it; it is there now.
+def open_tape(path: Path, name: str) -> tuple[Tape, str]:
+    """Return what a file holds, and a note about it; the file is made if there is none.
 
     A torn last line is cut. Raises UsageError for a file that is no recording, or that
     cannot be written.
     """
     try:
         with path.open("ab"):
-            kept = read_tape(path, name)
-            if kept.whole < kept.size:
-                os.truncate(path, kept.whole)
-                return Kept(kept.course, kept.whole, kept.whole), torn_line(kept, name)
+            tape = read_tape(path, name)
+            if tape.whole < tape.size:
+                os.truncate(path, tape.whole)
+                return Tape(tape.course, tape.whole, tape.whole), torn_line(tape, name)
     except OSError as error:
         raise UsageError(f"{name} cannot be written ({error.strerror})") from None
-    return kept, ""
+    return tape, ""
 
 
-def read_tape(path: Path, name: str) -> Kept:
+def read_tape(path: Path, name: str) -> Tape:
     """Return what a file holds. Raises UsageError for what is no recording, and OSError."""
     data = path.read_bytes()
     course, whole = read_course(data, name)
-    return Kept(course, whole, len(data))
+    return Tape(course, whole, len(data))
 
 
-def torn_line(kept: Kept, name: str) -> str:
-    """Return what is to be said of a recording whose last line is torn, "" for a whole one."""
-    if kept.whole == kept.size:
+def torn_line(tape: Tape, name: str) -> str:
+    """Return a note about a recording whose last line is torn, "" for a whole one."""
+    if tape.whole == tape.size:
         return ""
-    count = len(kept.course.turns)
+    count = len(tape.course.turns)
     turns = f"{count} turn before it is" if count == 1 else f"{count} turns before it are"
     return f"the last line of {name} is torn and is left out; {turns} whole"
 
 
-def append_line(path: Path, kept: Kept, line: bytes) -> int:
+def append_line(path: Path, tape: Tape, line: bytes) -> int:
     """Put a line at the end of a file and on the disk; return how many bytes there are now.
 
     Raises OSError, and then nothing of the line is there; ModelError where another
@@ -315,13 +298,13 @@ def append_line(path: Path, kept: Kept, line: bytes) -> int:
     """
     with path.open("ab", buffering=0) as file:
         before = os.fstat(file.fileno()).st_size
-        if before != kept.size:
+        if before != tape.size:
             raise ModelError(f"{path.name} was changed by another program while the model answered")
         whole = line if _ended(path, before) else b"\n" + line
         try:
-            rest = memoryview(whole)
-            while rest:
-                rest = rest[file.write(rest) :]
+            unwritten = memoryview(whole)
+            while unwritten:
+                unwritten = unwritten[file.write(unwritten) :]
             os.fsync(file.fileno())
         except OSError:
             os.ftruncate(file.fileno(), before)
@@ -352,15 +335,14 @@ def redacting(environment: Mapping[str, str]) -> Hide:
     """Return what takes secrets, and what looks like a key, out of JSON-ready data."""
     secrets = hiding(environment)
 
-    def text(said: str) -> str:
-        return _SPELLED.sub(_hidden, str(secrets(said)))
-
     def hide(data: Any) -> Any:
         match data:
             case str():
-                return text(data)
+                return _SPELLED.sub(
+                    lambda match: f"{match[1] or match[2] or ''}{HIDDEN}", str(secrets(data))
+                )
             case Mapping():
-                return {text(str(key)): hide_value(str(key), item) for key, item in data.items()}
+                return {hide(str(key)): hide_value(str(key), item) for key, item in data.items()}
             case list() | tuple():
                 return [hide(item) for item in data]
         return data
@@ -370,7 +352,3 @@ def redacting(environment: Mapping[str, str]) -> Hide:
         return HIDDEN if secret else hide(item)
 
     return hide
-
-
-def _hidden(found: re.Match[str]) -> str:
-    return f"{found[1] or found[2] or ''}{HIDDEN}"
