@@ -14,8 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from ..core.errors import NotYourTurn, UsageError
 from ..engine import forks as places
 from ..session.session import Session
-from ..view.contract import Refused
-from ..view.contract_commands import (
+from ..view.contract import (
     Anew,
     Answer,
     Approve,
@@ -28,6 +27,7 @@ from ..view.contract_commands import (
     HideBranch,
     KeepResult,
     NameBranch,
+    Refused,
     Reject,
     Replay,
     Say,

@@ -29,8 +29,7 @@ from ..engine.replay import advance
 from ..engine.session_values import PreparedCall
 from ..models.person import Person
 from ..session.session import Session
-from ..view.contract import Notice, Rows
-from ..view.contract_commands import (
+from ..view.contract import (
     Break,
     Checkout,
     Compare,
@@ -40,7 +39,9 @@ from ..view.contract_commands import (
     Hello,
     HideBranch,
     NameBranch,
+    Notice,
     Replay,
+    Rows,
     Run,
     Say,
     ShowObject,

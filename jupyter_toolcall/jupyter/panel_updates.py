@@ -11,8 +11,20 @@ from ..engine.hooks import ExtensionRow
 from ..session.session import Session
 from ..view.branch_rows import CURRENT
 from ..view.comparison_rows import UNASKED, ComparisonUpdates, Sides, compared_with, with_comparison
-from ..view.contract import Delta, Displayed, Exported, Notice, Rows, Shown, Whole
-from ..view.contract_commands import Compare, Export, ShowObject, ShowRequest, Tidy
+from ..view.contract import (
+    Compare,
+    Delta,
+    Displayed,
+    Export,
+    Exported,
+    Notice,
+    Rows,
+    Shown,
+    ShowObject,
+    ShowRequest,
+    Tidy,
+    Whole,
+)
 from ..view.contract_rows import SessionRow
 from ..view.graph_layout import Layout, tidied
 from ..view.message_rows import request_json
