@@ -140,28 +140,6 @@ class Unknown:
 Difference = Same | Numbers | Texts | Tables | Images | Fields | Others | Unknown
 
 
-def mirrored(difference: Difference) -> Difference:
-    """Return a difference as it is seen from the other side."""
-    match difference:
-        case Numbers(left, right):
-            return Numbers(right, left)
-        case Texts(lines, changed):
-            return Texts(tuple(Line(e.right, e.left, e.at[::-1]) for e in lines), changed)
-        case Tables(left, right, cells, changed, columns, rows, alone):
-            places = tuple(Cell(e.rows[::-1], e.column, e.right, e.left, e.at[::-1]) for e in cells)
-            return Tables(
-                right, left, places, changed, columns[::-1], rows[::-1], (alone[1], alone[0])
-            )
-        case Images(left, right, share):
-            return Images(right, left, share)
-        case Fields(fields, more, same):
-            parts = tuple(Field(e.name, mirrored(e.difference)) for e in fields)
-            return Fields(parts, more, same)
-        case Others(left, right):
-            return Others(right, left)
-    return difference
-
-
 ARROW = "→"
 NONE = "nothing"
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ..compare.branch_totals import BranchTotals, FirstReplies
+from ..compare.branch_totals import BranchReader, BranchTotals
 from ..core.branches import SHOWN, Branch, parent_branch, shared_with_older
 from ..core.entries import Entry
 from ..core.events import Decided, Finished, Replied, Started
-from ..core.recorded_calls import CallEnds
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor
@@ -114,33 +113,11 @@ def _goes_another_way(cursor: Cursor, branch: Branch) -> bool:
     return all(entry.id != cursor.head for entry in path)
 
 
-@dataclass
-class BranchCounts:
-    """What branches of a journal took, read as it grows."""
-
-    ends: CallEnds
-    replies: FirstReplies
-
-    @classmethod
-    def of(cls, cursor: Cursor) -> BranchCounts:
-        """Return what counts in the journal of a cursor."""
-        journal = cursor.context.journal
-        return cls(
-            CallEnds(journal), FirstReplies(journal, str(getattr(cursor.context.model, "name", "")))
-        )
-
-    def branch(self, cursor: Cursor, branch: Branch) -> BranchTotals:
-        """Return what a branch took; the entries of an older one were paid for there."""
-        journal = cursor.context.journal
-        path, shared = journal.path(branch.head), shared_with_older(journal, branch.head)
-        return self.replies.totals(path, self.ends.of(path, shared), shared)
-
-
 def branch_rows(
     cursor: Cursor,
     known: Sequence[Branch],
     beside: Sequence[SideBranch],
-    counting: BranchCounts,
+    reader: BranchReader,
     took: BranchTotals,
 ) -> tuple[BranchRow, ...]:
     """Return the rows of branches; those that are drawn pale say what they share.
@@ -148,10 +125,10 @@ def branch_rows(
     `took` is what the one that is shown took.
     """
     drawn_beside = {each.branch.head: each for each in beside}
-    rows = []
+    rows, journal = [], cursor.context.journal
     for branch in known:
-        state = state_at(cursor.context.journal, branch.head)
-        left = parent_branch(cursor.context.journal, branch, known)
+        state = state_at(journal, branch.head)
+        left = parent_branch(journal, branch, known)
         row = BranchRow(
             branch.head,
             branch.name,
@@ -160,7 +137,11 @@ def branch_rows(
             left="" if left is None else CURRENT if left.current else left.head,
             text="" if branch.current else cut(state.said, SAID),
         )
-        row = with_totals(row, state, took if branch.current else counting.branch(cursor, branch))
+        totals = took
+        if not branch.current:
+            shared = shared_with_older(journal, branch.head)
+            totals = reader.read(journal.path(branch.head), shared)[1]
+        row = with_totals(row, state, totals)
         if pale := drawn_beside.get(branch.head):
             row = replace(row, shares=pale.shares or CURRENT, from_step=pale.from_step)
         rows.append(row)

@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..compare.branch_calls import INTERRUPTED
+from ..compare.alignment import INTERRUPTED
 from ..core.call_record import SAVE, CallRecord, objects_of
 from ..core.digests import readable_json
 from ..core.errors import Absent, CallError

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from time import monotonic
 
-from ..compare.alignment import alike, compare, values
-from ..compare.branch_calls import CallPair, Change, Compared, ObjectPair, aspect
+from ..compare.alignment import CallPair, Change, Comparison, ObjectPair, alike, compare, values
 from ..compare.differences import (
     Difference,
     Images,
@@ -155,12 +154,13 @@ def _object_id(name: str, branch_view: BranchView) -> str:
 
 
 def _change_row(change: Change, pair: CallPair) -> ChangeRow:
-    sides = zip((pair.left, pair.right), pair.ends, strict=True)
-    both = [aspect(change.what, call, end) for call, end in sides if call is not None]
+    results = [call.data for call in (pair.left, pair.right) if call is not None]
     # Only the lines of texts are shown as they are numbered.
-    if all(isinstance(each, str) for each in both):
-        return _lines(change.what, change.difference)
-    return ChangeRow(change.what, change.name)
+    if change.what == "argument" or (
+        change.what == "result" and not all(isinstance(each, str) for each in results)
+    ):
+        return ChangeRow(change.what, change.name)
+    return _lines(change.what, change.difference)
 
 
 def _lines(what: Aspect, difference: Difference) -> ChangeRow:
@@ -182,7 +182,7 @@ def _shared(pairs: Sequence[PairRow], shown: BranchView) -> int:
 
 
 def _difference_rows(
-    compared: Compared, left: BranchView, right: BranchView
+    compared: Comparison, left: BranchView, right: BranchView
 ) -> Iterator[DifferenceRow]:
     """Yield how the values differ that stand beside each other, as far as there is room."""
     room = ROOM

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from ..compare.branch_totals import BranchTotals
+from ..compare.branch_totals import BranchReader, BranchTotals
 from ..core.branches import branches, can_continue, shared_with_older
 from ..core.call_record import CallRecord
 from ..core.entries import Entry, Label
@@ -21,7 +21,6 @@ from ..engine.cursor import Cursor
 from ..engine.hooks import ExtensionRow
 from ..engine.outdated import outdated_reasons
 from .branch_rows import (
-    BranchCounts,
     SideBranch,
     branch_rows,
     shown_side_branches,
@@ -65,7 +64,7 @@ class ViewRows:
     """The ids of the rows of objects that calls which wait will make."""
     _saved: tuple[str, ...] = ()
     """The names of the objects that are saved as outputs."""
-    _counting: BranchCounts | None = None
+    _counting: BranchReader | None = None
     _took: BranchTotals = field(default_factory=BranchTotals)
     """What the shown branch took in tokens, time and money."""
     _entries: int = 0
@@ -324,12 +323,12 @@ class ViewRows:
         self, branch_view: BranchView, entries: list[Entry], shared: frozenset[str]
     ) -> dict[str, CallEnd]:
         """Return how the calls of entries ended, by id; what they took is added up."""
-        counts = self._counting
-        if counts is None or counts.ends.journal is not branch_view.cursor.context.journal:
-            counts = self._counting = BranchCounts.of(branch_view.cursor)
-        ends = counts.ends.of(entries, shared)
+        reader = self._counting
+        if reader is None or reader.journal is not branch_view.cursor.context.journal:
+            reader = self._counting = BranchReader(branch_view.cursor.context)
+        ends, totals = reader.read(entries, shared)
         if not branch_view.branch:
-            self._took += counts.replies.totals(entries, ends, shared)
+            self._took += totals
         return ends
 
 

@@ -15,8 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session
-from jupyter_toolcall.compare.alignment import Comparison
-from jupyter_toolcall.compare.branch_calls import CallPair
+from jupyter_toolcall.compare.alignment import CallPair, Comparison
 from jupyter_toolcall.compare.differences import Same
 from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import CallError
