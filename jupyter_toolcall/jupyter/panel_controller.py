@@ -51,7 +51,7 @@ from ..view.contract import (
     Tidy,
 )
 from ..view.contract_rows import SessionRow
-from ..view.object_rows import BranchView, call_key
+from ..view.graph_rows import BranchView, call_key
 from .extensions import PanelExtension
 from .panel_commands import apply_command, parse_command, refusal
 from .panel_updates import PanelUpdates

@@ -27,8 +27,8 @@ from ..view.contract import (
 )
 from ..view.contract_rows import SessionRow
 from ..view.graph_layout import Layout, tidied
+from ..view.graph_rows import BranchView, full_preview
 from ..view.message_rows import request_json
-from ..view.object_rows import BranchView, full_preview
 from ..view.view_rows import ViewRows
 
 Look = Tidy | Compare | ShowRequest | ShowObject | Export

@@ -39,7 +39,7 @@ from .contract_rows import (
     PairRow,
     PartRow,
 )
-from .object_rows import BranchView, call_key, object_key
+from .graph_rows import BranchView, call_key, object_key
 
 MOST, ROOM = 24, 24_000
 """So many pairs of objects are told value by value, and so many bytes their rows have."""

@@ -32,7 +32,7 @@ from jupyter_toolcall.teaching.registration import register_teaching
 from jupyter_toolcall.teaching.teaching_panel import TeachingPanel
 from jupyter_toolcall.view.contract import Notice, Refused, Rows, Whole
 from jupyter_toolcall.view.saved_output import mime_bundle
-from jupyter_toolcall.view.wire import UpdateEncoder
+from jupyter_toolcall.view.view_rows import UpdateEncoder
 
 BOX = Toolbox(Potato)
 SCRIPT = Scripted(
@@ -243,7 +243,7 @@ def test_a_skipped_reply_counts_for_nothing_and_the_rest_can_be_skipped_too() ->
 def test_panels_are_told_of_each_guess_once_and_in_the_end_of_all() -> None:
     seat = seated().send(RINSE).send(SLICE)
     wire = UpdateEncoder()
-    sent = [wire.packed(each).get("rows", {}).get("extensions", ()) for each in seat.heard]
+    sent = [wire.encode(each).get("rows", {}).get("extensions", ()) for each in seat.heard]
     told = [row["guesses"] for rows in sent for row in rows if "guesses" in row]
     assert [[guess["turn"] for guess in made] for made in told] == [[1], [1, 2]]
     last = seat.send(ANSWER).heard[-1]
