@@ -7,7 +7,10 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 
 from ..core.errors import UsageError
+from ..core.events import Replied
+from ..engine.forks import waiting_calls
 from ..engine.hooks import ExtensionRow
+from ..engine.person_model import Phase, Written, person_turn
 from ..session.session import Session
 from ..view.branch_rows import CURRENT
 from ..view.comparison_rows import UNASKED, ComparisonUpdates, Sides, compared_with, with_comparison
@@ -27,10 +30,19 @@ from ..view.contract import (
 )
 from ..view.contract_rows import SessionRow
 from ..view.graph_layout import Layout, tidied
-from ..view.graph_rows import BranchView, full_preview
+from ..view.graph_rows import BranchView, call_key, full_preview
 from ..view.message_rows import request_json
 from ..view.view_rows import ViewRows
 
+STATUS: dict[Phase, str] = {
+    "ready": "Ready",
+    "thinking": "The model is thinking",
+    "waiting": "Waiting for you",
+    "running": "Running",
+    "finished": "Finished",
+    "stopped": "Stopped",
+    "failed": "Failed",
+}
 Look = Tidy | Compare | ShowRequest | ShowObject | Export
 """The commands that ask to see something, and change nothing."""
 
@@ -47,7 +59,7 @@ class PanelUpdates:
     """The row of the session itself, as last sent."""
     extensions: tuple[ExtensionRow, ...] = ()
     """The rows of extensions, as last sent."""
-    _passing: str = ""
+    _transient: str = ""
     """What the panels show beside the status, and a notebook does not keep."""
     _number: int = 0
     """How many updates were sent since all rows were."""
@@ -59,13 +71,13 @@ class PanelUpdates:
         session: Session,
         status: SessionRow,
         extensions: tuple[ExtensionRow, ...],
-        passing: str,
+        transient: str,
     ) -> None:
         """Send the status, and what changed since the last time.
 
-        `passing` is shown beside the status, and not kept in the notebook.
+        `transient` is shown beside the status, and not kept in the notebook.
         """
-        self.status, self.extensions, self._passing = status, extensions, passing
+        self.status, self.extensions, self._transient = status, extensions, transient
         self._streamed = ""
         rows = self.view.changes(session.cursor, self._status_shown, extensions)
         if rows is None:
@@ -137,9 +149,11 @@ class PanelUpdates:
     @property
     def _status_shown(self) -> SessionRow:
         """The status with what is said beside it."""
-        if not self._passing:
+        if not self._transient:
             return self.status
-        detail = f"{self.status.detail}\n{self._passing}" if self.status.detail else self._passing
+        detail = (
+            f"{self.status.detail}\n{self._transient}" if self.status.detail else self._transient
+        )
         return replace(self.status, detail=detail)
 
     def _send_status(self, status: SessionRow) -> None:
@@ -189,3 +203,29 @@ def _sides(session: Session, compare: Compare) -> Sides:
         CURRENT if not head or head in path else head for head in (compare.left, compare.right)
     )
     return left, right
+
+
+def session_row(
+    session: Session, phase: Phase, status: str, detail: str, draft: tuple[Written, ...]
+) -> SessionRow:
+    """Return the row of the session itself; `draft` are calls written in the model's place."""
+    cursor = session.cursor
+    state, context = cursor.state, cursor.context
+    pending = () if phase in ("thinking", "running") else waiting_calls(cursor)
+    branch_view = BranchView(cursor, state)
+    reply = state.last if phase != "thinking" else None
+    text = ""
+    if isinstance(reply, Replied):
+        # Where the model said nothing, what it thought aloud is shown.
+        text = (reply.text if reply.said is None else reply.said) or reply.thought
+    return SessionRow(
+        name=session.name,
+        phase=phase,
+        says=status or STATUS[phase],
+        detail=context.hide(detail),
+        scheme=state.opened.scheme,
+        pending=tuple([call_key(call, branch_view) for call in pending]),
+        text=text,
+        stops=tuple(sorted(context.breakpoints)),
+        yours=person_turn(cursor, draft) if phase == "waiting" else None,
+    )

@@ -10,8 +10,7 @@ from ..core.errors import ToolcallError
 from ..core.text import print_text
 from ..engine.person_model import Phase
 from ..jupyter.extensions import PanelExtension
-from ..jupyter.headless import turn_as_text
-from ..jupyter.subcommand_words import arguments, split
+from ..jupyter.input_line import arguments, split, turn_as_text
 from ..session.session import Session
 from ..teaching import guesses
 from .guesses import Guesses, turn_to_guess
