@@ -58,18 +58,21 @@ class BranchReader:
         self._replies_read = 0
 
     def read(
-        self, entries: Sequence[Entry], shared: frozenset[str] = frozenset()
+        self,
+        entries: Sequence[Entry],
+        shared: frozenset[str] = frozenset(),
+        total: BranchTotals = BranchTotals(),
     ) -> tuple[dict[str, CallEnd], BranchTotals]:
         """Return how the calls of entries ended, by id, and what the entries used.
 
-        The `shared` entries are those of an older branch too, where they were paid for.
+        What they used is added to `total`. The `shared` entries are those of an older branch too,
+        where they were paid for.
         """
         for reply in self.journal.since(self._replies_read):
             self._replies_read += 1
             if isinstance(reply.event, Replied):
                 self._first_replies.setdefault(_reply_key(reply, reply.event), reply.id)
         ends = self._ends.of(entries, shared)
-        total = BranchTotals()
         for entry in entries:
             match entry.event:
                 case Finished(call_id) if call_id in ends:

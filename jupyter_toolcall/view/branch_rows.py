@@ -45,10 +45,13 @@ def side_branches(
     ones. `path` are the entries of the shown branch.
     """
     journal = cursor.context.journal
-    paths = {each.head: journal.path(each.head) for each in known if not each.hidden}
-    # What a record has ahead of the shown branch is not drawn.
-    ahead = {head for head, own in paths.items() if any(entry.id == cursor.head for entry in own)}
-    others = [each for each in known if each.head in paths and each.head not in ahead]
+    others, paths = list[Branch](), dict[str, Sequence[Entry]]()
+    for branch in known:
+        if not (branch.hidden or branch.current):
+            paths[branch.head] = own = journal.path(branch.head)
+            # What a record has ahead of the shown branch is not drawn.
+            if all(entry.id != cursor.head for entry in own):
+                others.append(branch)
     mine = next((each for each in known if each.current), None)
     left = parent_branch(journal, mine, known) if mine is not None and others else None
     drawn = {each.head for each in others[-SHOWN:]} | ({left.head} if left else set()) | wanted

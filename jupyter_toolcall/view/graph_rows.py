@@ -53,7 +53,7 @@ class BranchView:
 
 def call_key(call: CallRecord, branch_view: BranchView) -> str:
     """Return the id of a call's row."""
-    fork = branch_view.forked.get(call.id)
+    fork = branch_view.forked.get(call.id) if branch_view.forked else None
     return call.key if fork is None else f"{call.key}~{fork}"
 
 
@@ -122,21 +122,23 @@ def full_preview(branch_view: BranchView, key: str) -> Preview | None:
 
 
 def _without_secrets(drawn: Preview, hide: Hide) -> Preview:
-    return Preview(*(hide(getattr(drawn, part.name)) for part in fields(Preview)))
+    parts = (getattr(drawn, part.name) for part in fields(Preview))
+    return Preview(*(hide(part) if part else part for part in parts))
 
 
 def pending_row(
     branch_view: BranchView, call: CallRecord, ready: PreparedCall, layout: Layout
 ) -> ObjectRow:
     """Return the row of an object that a waiting call will make."""
-    column, lane = layout.places.get(call.key, (0.0, 0.0))
+    key, kind = call.key, ready.tool.returns
+    column, lane = layout.places.get(key, (0.0, 0.0))
     return ObjectRow(
-        id=call.key,
-        name=_next_name(ready.tool.returns, branch_view.state),
-        kind=ready.tool.returns,
+        id=key,
+        name=_next_name(kind, branch_view.state),
+        kind=kind,
         role="pending",
         step=call.step,
-        call=call.key,
+        call=key,
         column=column,
         lane=lane,
         used=True,
@@ -203,23 +205,23 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
     tool = cursor.tool_named(call.tool)
     receiver = tool.receiver if tool else ""
     arguments, asked = ready.arguments if ready else call.arguments, call.asked
-    key, made = call_key(call, branch_view), objects_of(call.outcome)
+    key, call_id, made = call_key(call, branch_view), call.id, objects_of(call.outcome)
     returned = object_key(made[0].producer, branch_view) if made else ""
     saves = call.tool == SAVE and bool(branch_view.state.opened.outputs)
     # What waits and can't run has nothing that a decision could name.
     bound = "" if call.outcome is None and not branch_view.branch else call.approval_digest
     row = CallRow(
         id=key,
-        call=call.id,
+        call=call_id,
         tool=call.tool,
         step=call.step,
         turn=call.turn,
-        status="running" if call.id == cursor.running else call.status,
+        status="running" if call_id == cursor.running else call.status,
         branch=branch_view.branch,
         memory=end is not None and end.cached,
         edited=call.edited,
         stale=call.asked_call.stale,
-        outdated=branch_view.outdated.calls.get(call.id, ""),
+        outdated=branch_view.outdated.calls.get(call_id, ""),
         notes=end.notes if end else (),
         arguments=dict(arguments),
         asked=_asked(call, arguments),

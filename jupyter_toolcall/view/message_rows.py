@@ -7,7 +7,7 @@ branch, also in a session that was loaded.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -15,7 +15,6 @@ from ..core.digests import readable_json
 from ..core.entries import Entry
 from ..core.errors import UsageError
 from ..core.events import Asked, Decided, Finished, Replied, Usage
-from ..core.journal import Journal
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor
@@ -134,9 +133,8 @@ def conversation_rows(
         state = state_at(context.journal, entry.id)
         match event:
             case Replied():
-                rows = [*_offer_rows(context.journal, event, key, state.turns)]
-                rows += _reply_rows(event, key, state)
                 stale = bool(entry.meta.get("stale"))
+                rows = _reply_rows(context.journal.texts, event, key, state)
                 messages += [replace(row, stale=True) for row in rows] if stale else rows
                 turns.append(_turn_row(cursor, entry, event, state))
             case Asked(text, by):
@@ -150,36 +148,32 @@ def conversation_rows(
     return tuple(messages), tuple(turns)
 
 
-def _offer_rows(journal: Journal, reply: Replied, key: str, turn: int) -> Iterator[MessageRow]:
-    """Yield the system prompt and the tools of a request, as far as they are new."""
-    if not reply.offered:
-        return
-    texts, names = journal.texts, [name for name in reply.offered if name]
-    if "" in reply.offered:
-        yield _row(f"{key}.system", turn, "system", str(texts.get(reply.offered[""], "")))
-    if names:
+def _reply_rows(
+    texts: Mapping[str, Any], reply: Replied, key: str, state: State
+) -> list[MessageRow]:
+    """Return what was new in a request beside its messages, and the reply to it."""
+    rows, turn, offered = list[MessageRow](), state.turns, reply.offered
+    if "" in offered:
+        rows.append(_row(f"{key}.system", turn, "system", str(texts.get(offered[""], ""))))
+    if names := [name for name in offered if name]:
         count = f"{len(names)} tool{'' if len(names) == 1 else 's'}"
         row = _row(f"{key}.tools", turn, "tools", f"{count}: {', '.join(names)}")
-        size = sum(len(readable_json(texts.get(reply.offered[name], ""))) for name in names)
-        yield replace(row, size=size)
-
-
-def _reply_rows(reply: Replied, key: str, state: State) -> Iterator[MessageRow]:
-    """Yield what was new in a request beside its messages, and the reply to it."""
-    turn = state.turns
-    if reply.news:
-        yield _row(f"{key}.news", turn, "session", reply.news)
-    if reply.thought:
-        yield _row(f"{key}.thought", turn, "assistant", f"(thinking) {reply.thought}")
-    if reply.text:
-        yield _row(f"{key}.text", turn, "assistant", reply.text)
-    if reply.ending:
-        yield _row(f"{key}.ending", turn, "session", reply.ending)
+        size = sum(len(readable_json(texts.get(offered[name], ""))) for name in names)
+        rows.append(replace(row, size=size))
+    thought = f"(thinking) {reply.thought}" if reply.thought else ""
+    parts: tuple[tuple[str, MessageRole, str], ...] = (
+        ("news", "session", reply.news),
+        ("thought", "assistant", thought),
+        ("text", "assistant", reply.text),
+        ("ending", "session", reply.ending),
+    )
+    rows += [_row(f"{key}.{part}", turn, role, text) for part, role, text in parts if text]
     for call in reply.calls:
         step = state.calls[call.id].step
         arguments = (f"{name}={readable_json(value)}" for name, value in call.arguments.items())
         text = f"{call.tool}({', '.join(arguments)})"
-        yield _row(f"{key}.{step}", turn, "call", text, step, call.tool)
+        rows.append(_row(f"{key}.{step}", turn, "call", text, step, call.tool))
+    return rows
 
 
 def _turn_row(cursor: Cursor, entry: Entry, reply: Replied, state: State) -> TurnRow:

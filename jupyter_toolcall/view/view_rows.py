@@ -94,7 +94,8 @@ class ViewRows:
         """
         journal, state = cursor.context.journal, cursor.state
         self.layout, self._tools, self._offered = layout or Layout(), set(), {}
-        self._pending, self._outputs, self._totals = set(), (), BranchTotals()
+        self._pending, self._outputs, self._saved = set(), (), ()
+        self._totals = BranchTotals()
         self._others_hidden = _hides_branches(cursor)
         shown = BranchView(cursor, state, outdated=outdated_reasons(cursor.context, state))
         path, shared = journal.path(cursor.head), shared_with_older(journal, cursor.head)
@@ -131,8 +132,6 @@ class ViewRows:
         outdated = outdated_reasons(cursor.context, state, calls, before)
         shown = self.branch_views[""] = BranchView(cursor, state, outdated=outdated)
         rows, names = self._entry_rows(shown, path, calls, frozenset())
-        if set(self._saved) != set(saved := saved_names(state)):
-            names |= dict.fromkeys((*self._saved, *saved))
         objects = [object_row(shown, name, self.layout) for name in names]
         rows = replace(rows, objects=(*objects, *rows.objects))
         if not goes_on_at_once:
@@ -175,7 +174,7 @@ class ViewRows:
         """Return rows with those of the session itself; from here on changes are counted."""
         journal, state, totals = cursor.context.journal, cursor.state, self._totals
         self.head, self._entries, self._labels = cursor.head, len(journal), dict(journal.labels)
-        self._has_children, self._saved = bool(journal.children(cursor.head)), saved_names(state)
+        self._has_children = bool(journal.children(cursor.head))
         row = replace(
             session,
             turn=state.turns,
@@ -204,14 +203,17 @@ class ViewRows:
     ) -> tuple[Rows, dict[str, None]]:
         """Return the rows of entries and their calls, without those of finished objects.
 
-        With them come the names of the finished objects that the calls made or used.
+        With them come the names of the finished objects whose rows changed: the calls made or
+        used them, or they are outputs now, or no longer.
         """
         cursor, outputs = branch_view.cursor, output_rows(branch_view.state)
         if self._reader is None or self._reader.journal is not cursor.context.journal:
             self._reader = BranchReader(cursor.context)
-        ends, totals = self._reader.read(entries, shared)
-        self._totals += totals
+        ends, self._totals = self._reader.read(entries, shared, self._totals)
         rows, pending, names = self._call_rows(branch_view, calls, ends)
+        if set(self._saved) != set(saved := saved_names(branch_view.state)):
+            names |= dict.fromkeys((*self._saved, *saved))
+        self._saved = saved
         drop = self._dropped(pending, outputs, rows)
         new = dict.fromkeys(call.tool for call in calls if call.tool not in self._tools)
         self._tools.update(new)
@@ -332,9 +334,9 @@ class UpdateEncoder:
                 for each in rows.drop:
                     self._sent.pop((each.table, each.id), None)
                 tables = changed_fields(rows)
-                for name in CHANGING:
-                    if changes := self._changes(name, tables.pop(name, ())):
-                        tables[name] = changes
+                for name in [name for name in CHANGING if name in tables]:
+                    changes = self._changes(name, tables.pop(name))
+                    tables |= {name: changes} if changes else {}
                 return sendable_data({**changed_fields(notice), "rows": tables})
         return sendable_data(notice)
 
