@@ -108,88 +108,63 @@ def _session_name(name: str) -> str:
     return name
 
 
-_LIST = {"nargs": "+", "action": "extend", "default": []}
-_ON = {"action": "store_true", "default": False}
-_OFF = {"action": "store_false", "default": False}
-_Row = tuple[str, str, dict[str, Any]]
-"""The names of an option, what it does, and how it is parsed; its default is "" if not said."""
-_OPTIONS: tuple[_Row, ...] = (
-    (
-        "-m --model",
-        "who answers: %%toolchat models lists them; or a variable that holds a model",
-        {"metavar": "NAME"},
-    ),
-    (
-        "-t --tools",
-        "variables that hold functions, classes, instances, definitions or toolboxes",
-        {"metavar": "NAME", **_LIST},
-    ),
-    (
-        "-i --input",
-        "variables that become objects",
-        {"metavar": "NAME[:TEXT]", "dest": "inputs", "type": _input, **_LIST},
-    ),
-    (
-        "-o --output",
-        "what is to be made; bound as a variable once it is saved",
-        {"metavar": "NAME:TYPE[:TEXT]", "dest": "outputs", "type": _output, **_LIST},
-    ),
-    (
-        "-n --session",
-        "a session that other cells go on with",
-        {"metavar": "NAME", "type": _session_name},
-    ),
-    ("--fresh", "ask anew, on a new branch, even where an answer is recorded", _ON),
-    (
-        "--scheme",
-        "how tools are shown to the model; or a variable that holds a scheme",
-        {"metavar": "|".join(SCHEMES), "default": "select"},
-    ),
-    ("--native", "tools are spoken of in the text, as XML, and called in it", _ON),
-    (
-        "--system",
-        "what the model is told first, or a variable that holds it",
-        {"metavar": "TEXT"},
-    ),
-    (
-        "--approve",
-        "which calls wait for you; ask: all but read-only ones",
-        {"default": "ask", "choices": list(PRESETS)},
-    ),
-    (
-        "--break",
-        "calls that wait in any case",
-        {"metavar": "GLOB", "dest": "breaks", "action": "append", "default": []},
-    ),
-    ("--step", "wait before every step", _ON),
-    ("--wait", "the cell waits for you (default)", {**_ON, "default": True}),
-    (
-        "--no-wait",
-        "the cell ends at a pause; the panel goes on from there",
-        {**_OFF, "dest": "wait", "default": True},
-    ),
-    (
-        "--max-turns",
-        "stop after so many replies (default 50)",
-        {"metavar": "N", "type": int, "default": 50},
-    ),
-    ("--record", "record what the model is told and says, a line a turn", {"metavar": "FILE"}),
-)
+_LIST: Mapping[str, Any] = {"nargs": "+", "action": "extend", "default": []}
+_ON: Mapping[str, Any] = {"action": "store_true", "default": False}
+_OFF: Mapping[str, Any] = {"action": "store_false", "default": False}
+_OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "-m --model": {"metavar": "NAME"},
+    "-t --tools": {"metavar": "NAME", **_LIST},
+    "-i --input": {"metavar": "NAME[:TEXT]", "dest": "inputs", "type": _input, **_LIST},
+    "-o --output": {"metavar": "NAME:TYPE[:TEXT]", "dest": "outputs", "type": _output, **_LIST},
+    "-n --session": {"metavar": "NAME", "type": _session_name},
+    "--fresh": _ON,
+    "--scheme": {"metavar": "|".join(SCHEMES), "default": "select"},
+    "--native": _ON,
+    "--system": {"metavar": "TEXT"},
+    "--approve": {"default": "ask", "choices": list(PRESETS)},
+    "--break": {"metavar": "GLOB", "dest": "breaks", "action": "append", "default": []},
+    "--step": _ON,
+    "--wait": {**_ON, "default": True},
+    "--no-wait": {**_OFF, "dest": "wait", "default": True},
+    "--max-turns": {"metavar": "N", "type": int, "default": 50},
+    "--record": {"metavar": "FILE"},
+    "--replay": {"metavar": "FILE|NOTEBOOK"},
+}
+"""How each option is parsed; where no default stands, it is ""."""
+_HELP: Mapping[str, str] = {
+    "-m --model": "who answers: %%toolchat models lists them; or a variable that holds a model",
+    "-t --tools": "variables that hold functions, classes, instances, definitions or toolboxes",
+    "-i --input": "variables that become objects",
+    "-o --output": "what is to be made; bound as a variable once it is saved",
+    "-n --session": "a session that other cells go on with",
+    "--fresh": "ask anew, on a new branch, even where an answer is recorded",
+    "--scheme": "how tools are shown to the model; or a variable that holds a scheme",
+    "--native": "tools are spoken of in the text, as XML, and called in it",
+    "--system": "what the model is told first, or a variable that holds it",
+    "--approve": "which calls wait for you; ask: all but read-only ones",
+    "--break": "calls that wait in any case",
+    "--step": "wait before every step",
+    "--wait": "the cell waits for you (default)",
+    "--no-wait": "the cell ends at a pause; the panel goes on from there",
+    "--max-turns": "stop after so many replies (default 50)",
+    "--record": "record what the model is told and says, a line a turn",
+    "--replay": "say again what was recorded there",
+}
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the line behind `%%toolchat`."""
-    others = "".join(f", or {noun} ({end}) replays" for end, noun in REPLAY_SOURCES.items())
-    replay = f"say again what was recorded there{others}"
-    rows = [*_OPTIONS, ("--replay", replay, {"metavar": "FILE|NOTEBOOK"})]
-    for flag in FLAGS.values():
-        rows.append((f"--{flag.name}", flag.help, _ON))
-        rows.append((f"--no-{flag.name}", flag.help_off, {**_OFF, "dest": flag.name}))
-    rows += [("--quiet", "no panel, only the result", _ON), ("--help", "this text", _ON)]
     usage = "%%toolchat [options]"
     built = _Parser(prog="%%toolchat", add_help=False, allow_abbrev=False, usage=usage)
-    for names, text, settings in rows:
+    others = "".join(f", or {noun} ({end}) replays" for end, noun in REPLAY_SOURCES.items())
+    for names, settings in _OPTIONS.items():
+        text = _HELP[names] + (others if names == "--replay" else "")
         built.add_argument(*names.split(), help=text, **{"default": "", **settings})
+    for flag in FLAGS.values():
+        built.add_argument(f"--{flag.name}", help=flag.help, **_ON)
+        built.add_argument(f"--no-{flag.name}", help=flag.help_off, dest=flag.name, **_OFF)
+    built.add_argument("--quiet", help="no panel, only the result", **_ON)
+    built.add_argument("--help", help="this text", **_ON)
     return built
 
 
@@ -210,6 +185,18 @@ def parse_options(line: str, settings: Mapping[str, Any] | None = None) -> Optio
         hint = nearest(unknown[0], [name for a in reader._actions for name in a.option_strings])
         message = f"unrecognized arguments: {' '.join(unknown)}.{hint}"
         raise UsageError(f"{message} %%toolchat --help lists the options")
+    _check(parsed)
+    parsed.tools = dict.fromkeys(parsed.tools)
+    values = {each.name: getattr(parsed, each.name, None) for each in fields(Options)}
+    values = {k: tuple(v) if isinstance(v, (list, dict)) else v for k, v in values.items()}
+    heads = {word.partition("=")[0] for word in words}
+    values["written"] = frozenset(a.dest for a in reader._actions if heads & {*a.option_strings})
+    values["extra"] = {name: getattr(parsed, name) for name in FLAGS}
+    return Options(**{**values, "default_model": default_model})
+
+
+def _check(parsed: argparse.Namespace) -> None:
+    """Raise UsageError where values are wrong, or do not go together."""
     # What a line says was checked when it was parsed; a setting is checked here.
     if parsed.approve not in PRESETS:
         choices = ", ".join(PRESETS)
@@ -224,13 +211,6 @@ def parse_options(line: str, settings: Mapping[str, Any] | None = None) -> Optio
         names = [each[0] for each in named]
         if twice := [name for name in names if names.count(name) > 1]:
             raise UsageError(f"{option} names {twice[0]!r} twice")
-    parsed.tools = dict.fromkeys(parsed.tools)
-    values = {each.name: getattr(parsed, each.name, None) for each in fields(Options)}
-    values = {k: tuple(v) if isinstance(v, (list, dict)) else v for k, v in values.items()}
-    heads = {word.partition("=")[0] for word in words}
-    values["written"] = frozenset(a.dest for a in reader._actions if heads & {*a.option_strings})
-    values["extra"] = {name: getattr(parsed, name) for name in FLAGS}
-    return Options(**{**values, "default_model": default_model})
 
 
 SET_UP = frozenset(

@@ -166,12 +166,12 @@ class PanelUpdates:
 
     def _with_comparisons(self, session: Session, rows: Rows, goes_on: bool = False) -> Rows:
         """Add what is new of the comparisons that a panel shows."""
-        if not self.comparisons.any_shown:
+        if not self.comparisons.shown:
             return rows
         cursor = session.cursor
         branch_views = {**self.view.branch_views, "": BranchView(cursor, cursor.state)}
-        news = self.comparisons.news(branch_views, compared_with(self.view.branches), goes_on)
-        return replace(rows, comparisons=news.comparisons, differences=news.differences)
+        changes = self.comparisons.changes(branch_views, compared_with(self.view.branches), goes_on)
+        return replace(rows, comparisons=changes.comparisons, differences=changes.differences)
 
     def _compare(self, session: Session, sides: Sides) -> None:
         """Send how two branches differ; `publish` sends it again as they grow."""

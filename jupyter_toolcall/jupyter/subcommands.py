@@ -52,6 +52,10 @@ def _call_named(session: Session, word: str) -> str:
     raise UsageError(f"no call {word!r}; there are {', '.join(known) or 'none'}")
 
 
+def _named(session: Session, words: list[str]) -> str | None:
+    return _call_named(session, words[0]) if words else None
+
+
 def _call_and_words(session: Session, words: list[str]) -> tuple[str, list[str]]:
     """Return the call that is meant, and the words after it.
 
@@ -65,6 +69,13 @@ def _call_and_words(session: Session, words: list[str]) -> tuple[str, list[str]]
     if not session.pending:
         raise UsageError("no call waits; name one by its number: %toolchat status lists them")
     return session.pending[0].id, words
+
+
+def _only_call(session: Session, words: list[str], command: str) -> str:
+    call, more = _call_and_words(session, words)
+    if more:
+        raise UsageError(f"{command} takes one call, by its number; not {' '.join(more)!r}")
+    return call
 
 
 # -- what there is, and whether it still holds --------------------------------------------------
@@ -92,11 +103,6 @@ def _objects(session: Session, words: list[str]) -> Result:
     return None
 
 
-def _outdated(session: Session, words: list[str]) -> Result:
-    print_text(session.outdated())
-    return None
-
-
 def _verify(session: Session, words: list[str]) -> Result:
     report = session.verify()
     if not report:
@@ -108,10 +114,6 @@ def _verify(session: Session, words: list[str]) -> Result:
 # -- decisions, and replies in the model's place ------------------------------------------------
 
 
-def _next(session: Session, words: list[str]) -> Result:
-    return session.run()
-
-
 def _decided(session: Session, call: str, decision: Decision, **more: Any) -> Session:
     """A call that has its result is decided on anew: that is a branch of its own."""
     decide = session.decide if call in session.state.open else session.decide_anew
@@ -119,10 +121,7 @@ def _decided(session: Session, call: str, decision: Decision, **more: Any) -> Se
 
 
 def _approve(session: Session, words: list[str]) -> Result:
-    call, more = _call_and_words(session, words)
-    if more:
-        raise UsageError(f"approve takes one call, by its number; not {' '.join(more)!r}")
-    return _decided(session, call, "approve")
+    return _decided(session, _only_call(session, words, "approve"), "approve")
 
 
 def _reject(session: Session, words: list[str]) -> Result:
@@ -147,14 +146,8 @@ def _answer(session: Session, words: list[str]) -> Result:
 
 
 def _keep(session: Session, words: list[str]) -> Result:
-    call, more = _call_and_words(session, [word for word in words if word != "--rest"])
-    if more:
-        raise UsageError(f"keep takes one call, by its number; not {' '.join(more)!r}")
+    call = _only_call(session, [word for word in words if word != "--rest"], "keep")
     return session.keep_result(call, rest="--rest" in words).run()
-
-
-def _say(session: Session, words: list[str]) -> Result:
-    return session.reply(" ".join(words)).run()
 
 
 def _call_tool(session: Session, words: list[str]) -> Result:
@@ -177,16 +170,11 @@ def _break(session: Session, words: list[str]) -> Result:
 
 
 def _replay(session: Session, words: list[str]) -> Result:
-    named, fresh = [word for word in words if word != "--fresh"], "--fresh" in words
-    call = _call_named(session, named[0]) if named else None
+    call, fresh = _named(session, [w for w in words if w != "--fresh"]), "--fresh" in words
     replayed = session.replay(call, fresh=fresh).run()
     if fresh:
         print_text(replayed.came_out())
     return replayed
-
-
-def _fork(session: Session, words: list[str]) -> Result:
-    return session.fork(_call_named(session, words[0]) if words else None)
 
 
 def _checkout(session: Session, words: list[str]) -> Result:
@@ -286,11 +274,12 @@ def _why(session: Session, words: list[str]) -> Result:
 
 _COMMANDS: Mapping[str, Callable[[Session, list[str]], Result]] = {
     **{"status": _status, "tools": _tools, "objects": _objects},
-    **{"outdated": _outdated, "verify": _verify},
-    **{"next": _next, "break": _break, "approve": _approve, "edit": _edit, "reject": _reject},
-    **{"answer": _answer, "keep": _keep, "say": _say, "call": _call_tool},
-    **{"replay": _replay, "fork": _fork, "branch": _branch, "checkout": _checkout, "diff": _diff},
-    **{"why": _why, "export": _export},
+    **{"outdated": lambda session, words: print_text(session.outdated()), "verify": _verify},
+    **{"next": lambda session, words: session.run(), "break": _break},
+    **{"approve": _approve, "edit": _edit, "reject": _reject, "answer": _answer, "keep": _keep},
+    **{"say": lambda session, words: session.reply(" ".join(words)).run(), "call": _call_tool},
+    **{"replay": _replay, "fork": lambda session, words: session.fork(_named(session, words))},
+    **{"branch": _branch, "checkout": _checkout, "diff": _diff, "why": _why, "export": _export},
 }
 _OTHERS = ("sessions", "values", "models", "config", "help")
 """The subcommands that are about no session."""
