@@ -120,7 +120,10 @@ class Notebook:
         controller.unsaved = functools.partial(self.cells.late, session.name)
         controller.before_commands = self.cells.reopen_journals
         context.value_reprs = speaking(self.shell.display_formatter.formatters)
-        listeners = {"on_text": controller.stream, "on_wait": controller.wait_for_model}
+        listeners = {
+            "on_text": controller.updates.stream,
+            "on_wait": controller.updates.wait_for_model,
+        }
         for event, listener in listeners.items():
             if hasattr(model, event):
                 setattr(model, event, listener)

@@ -106,7 +106,7 @@ class PanelController:
     """What was published last."""
 
     def __post_init__(self) -> None:
-        self.updates = PanelUpdates(self.send)
+        self.updates = PanelUpdates(self.send, lambda: self.session)
 
     # -- running ------------------------------------------------------------------------------
 
@@ -121,7 +121,8 @@ class PanelController:
             goes_on = False
             while True:
                 await asyncio.sleep(0)
-                self.apply_commands()
+                if self.inbox:
+                    self.apply_commands()
                 pause = self._pause() if self._paused else self._step(publish=goes_on)
                 goes_on = False
                 if pause == "done":
@@ -258,7 +259,7 @@ class PanelController:
     def greet(self) -> None:
         """Send everything to a panel that connects."""
         self.greeted = True
-        self.updates.greet(self.session)
+        self.updates.greet()
 
     def apply_commands(self) -> bool:
         """Apply the commands in the inbox; return whether the session goes on afterwards.
@@ -293,9 +294,9 @@ class PanelController:
                 self.stepping, self._paused = isinstance(command, contract.Step), False
                 return True
             case contract.Tidy() | contract.Compare() | contract.Export():
-                self.updates.show(self.session, command)
+                self.updates.show(command)
             case contract.ShowRequest() | contract.ShowObject():
-                self.updates.show(self.session, command)
+                self.updates.show(command)
             case contract.Break(tool, on):
                 self.session.cursor.context.set_breakpoint(tool, on)
                 self._publish_again()
@@ -372,10 +373,11 @@ class PanelController:
             extension.before_update(self.session, phase)
             rows.append(extension.row(self.session, phase))
         unsaved = self.unsaved()
-        row = session_row(self.session, phase, status, detail, self.draft)
+        draft = self.draft if phase == "waiting" else ()
+        row = session_row(self.session, phase, status, detail, draft)
         detail = "\n".join(filter(None, [row.detail, unsaved]))
         row = replace(row, detail=detail, model=self.model, stepping=self.stepping)
-        self.updates.publish(self.session, row, tuple(filter(None, rows)), transient)
+        self.updates.publish(row, tuple(filter(None, rows)), transient)
 
     def _publish_again(self) -> None:
         self.publish(*self._published)
@@ -387,17 +389,9 @@ class PanelController:
             self._publish_again()
         return renamed
 
-    def stream(self, text: str) -> None:
-        """Send what the model has written of its reply since the last time."""
-        self.updates.stream(self.session, text)
-
-    def wait_for_model(self, reason: str) -> None:
-        """Send why the model is asked again, and when."""
-        self.updates.wait_for_model(self.session, reason)
-
     def whole(self) -> Rows:
         """Return all rows as a notebook keeps them, without sending them."""
-        return self.updates.whole(self.session)
+        return self.updates.whole()
 
 
 @contextlib.contextmanager

@@ -53,6 +53,8 @@ class PanelUpdates:
 
     send: Callable[[Notice], None]
     """Sends a notice to every panel."""
+    session: Callable[[], Session]
+    """Returns the session as it stands."""
     view: ViewRows = field(default_factory=ViewRows)
     comparisons: ComparisonUpdates = field(default_factory=ComparisonUpdates)
     status: SessionRow = field(default_factory=SessionRow)
@@ -67,11 +69,7 @@ class PanelUpdates:
     """The text of the reply that the model is writing, as far as it came."""
 
     def publish(
-        self,
-        session: Session,
-        status: SessionRow,
-        extensions: tuple[ExtensionRow, ...],
-        transient: str,
+        self, status: SessionRow, extensions: tuple[ExtensionRow, ...], transient: str
     ) -> None:
         """Send the status, and what changed since the last time.
 
@@ -79,61 +77,62 @@ class PanelUpdates:
         """
         self.status, self.extensions, self._transient = status, extensions, transient
         self._streamed = ""
-        rows = self.view.changes(session.cursor, self._status_shown, extensions)
+        rows = self.view.changes(self.session().cursor, self._status_with_transient(), extensions)
         if rows is None:
-            self.send_whole(session)
+            self.send_whole()
         else:
             goes_on = status.phase in ("thinking", "running")
-            self._send_delta(self._with_comparisons(session, rows, goes_on))
+            self._send_delta(self._with_comparisons(rows, goes_on))
 
-    def send_whole(self, session: Session, layout: Layout | None = None) -> None:
+    def send_whole(self, layout: Layout | None = None) -> None:
         """Send all rows; what has a place in `layout` keeps it."""
         self._number = 0
-        rows = self.view.whole(session.cursor, self._status_shown, self.extensions, layout)
+        status = self._status_with_transient()
+        rows = self.view.whole(self.session().cursor, status, self.extensions, layout)
         self.comparisons.start_over()
-        self.send(Whole(self._with_comparisons(session, rows)))
+        self.send(Whole(self._with_comparisons(rows)))
 
-    def greet(self, session: Session) -> None:
+    def greet(self) -> None:
         """Send all rows to a panel that connects."""
         self.comparisons.clear()
-        known = self.view.head == session.head
-        self.send_whole(session, self.view.layout if known else None)
+        self.send_whole(self.view.layout if self.view.head == self.session().head else None)
 
-    def whole(self, session: Session) -> Rows:
+    def whole(self) -> Rows:
         """Return all rows as a notebook keeps them, without sending them."""
         view = ViewRows()
-        rows = view.whole(session.cursor, self.status, self.extensions)
+        rows = view.whole(self.session().cursor, self.status, self.extensions)
         return with_comparison(rows, view.branch_views, self.comparisons.known)
 
-    def stream(self, session: Session, text: str) -> None:
+    def stream(self, text: str) -> None:
         """Send what the model has written of its reply since the last time."""
         self._streamed += text
         # A secret that has come in part is no secret yet, and would be shown.
-        shown = session.cursor.context.secrets.unfinished(self._streamed)
-        self._send_status(replace(self.status, text=shown))
+        text = self.session().cursor.context.secrets.unfinished(self._streamed)
+        self._send_status(replace(self.status, text=text))
 
-    def wait_for_model(self, session: Session, reason: str) -> None:
+    def wait_for_model(self, reason: str) -> None:
         """Send why the model is asked again, and when."""
         self._streamed = ""
-        detail = session.cursor.context.hide(reason)
+        detail = self.session().cursor.context.hide(reason)
         self._send_status(replace(self.status, detail=detail, text=""))
 
-    def show(self, session: Session, look: Look) -> None:
+    def show(self, look: Look) -> None:
         """Send what a person asked to see. Raises UsageError where there is none."""
+        session, view = self.session(), self.view
         match look:
             case Tidy():
-                self._tidy(session)
+                status = self._status_with_transient()
+                rows = view.whole(session.cursor, status, self.extensions, view.layout)
+                edges = [(use.object, call.object) for call in rows.calls for use in call.uses]
+                self.send_whole(tidied(view.layout, edges))
             case Compare(on=True):
-                self._compare(session, _sides(session, look))
+                self._compare(_sides(session, look))
             case Compare():
                 self._send_delta(Rows(drop=self.comparisons.remove(_sides(session, look))))
             case ShowRequest(turn):
                 self.send(Shown(turn, request_json(session.cursor, turn)))
             case ShowObject(key):
-                pictures = (
-                    full_preview(branch_view, key)
-                    for branch_view in self.view.branch_views.values()
-                )
+                pictures = (full_preview(each, key) for each in view.branch_views.values())
                 picture = next((each for each in pictures if each is not None), None)
                 if picture is None:
                     raise UsageError(
@@ -146,15 +145,11 @@ class PanelUpdates:
                 text = export.text(export.take(session.cursor, session.name), to)
                 self.send(Exported(to, text))
 
-    @property
-    def _status_shown(self) -> SessionRow:
-        """The status with what is said beside it."""
+    def _status_with_transient(self) -> SessionRow:
         if not self._transient:
             return self.status
-        detail = (
-            f"{self.status.detail}\n{self._transient}" if self.status.detail else self._transient
-        )
-        return replace(self.status, detail=detail)
+        lines = filter(None, (self.status.detail, self._transient))
+        return replace(self.status, detail="\n".join(lines))
 
     def _send_status(self, status: SessionRow) -> None:
         self.status = status
@@ -164,34 +159,27 @@ class PanelUpdates:
         self._number += 1
         self.send(Delta(rows, self._number))
 
-    def _with_comparisons(self, session: Session, rows: Rows, goes_on: bool = False) -> Rows:
+    def _with_comparisons(self, rows: Rows, goes_on: bool = False) -> Rows:
         """Add what is new of the comparisons that a panel shows."""
         if not self.comparisons.shown:
             return rows
-        cursor = session.cursor
+        cursor = self.session().cursor
         branch_views = {**self.view.branch_views, "": BranchView(cursor, cursor.state)}
-        changes = self.comparisons.changes(branch_views, compared_with(self.view.branches), goes_on)
-        return replace(rows, comparisons=changes.comparisons, differences=changes.differences)
+        new = self.comparisons.changes(branch_views, compared_with(self.view.branches), goes_on)
+        return replace(rows, comparisons=new.comparisons, differences=new.differences)
 
-    def _compare(self, session: Session, sides: Sides) -> None:
+    def _compare(self, sides: Sides) -> None:
         """Send how two branches differ; `publish` sends it again as they grow."""
         heads = {side for side in sides if side not in ("", CURRENT)}
         if not heads <= self.view.branch_views.keys():
             self.view.wanted |= heads
-            self.send_whole(session, self.view.layout)
+            self.send_whole(self.view.layout)
         if not heads <= self.view.branch_views.keys():
             raise UsageError("that branch can't be compared: it is out of view, or lies ahead")
         if sides == UNASKED and compared_with(self.view.branches) is None:
             raise UsageError("there is no other branch in view to compare with")
         self.comparisons.add(sides)
-        self._send_delta(self._with_comparisons(session, Rows()))
-
-    def _tidy(self, session: Session) -> None:
-        """Lay the graph out anew, and send it."""
-        view = self.view
-        rows = view.whole(session.cursor, self._status_shown, self.extensions, view.layout)
-        edges = [(use.object, call.object) for call in rows.calls for use in call.uses]
-        self.send_whole(session, tidied(view.layout, edges))
+        self._send_delta(self._with_comparisons(Rows()))
 
 
 def _sides(session: Session, compare: Compare) -> Sides:

@@ -143,10 +143,11 @@ def branch_rows(
 
 def with_totals(row: BranchRow, state: State, totals: BranchTotals) -> BranchRow:
     """Return the row of a branch with how many calls it has, and what they used."""
+    count = len(state.order)
     return replace(
         row,
-        calls=len(state.order),
-        last=state.calls[state.order[-1]].tool if state.order else "",
+        calls=count,
+        last=state.calls[state.order[-1]].tool if count else "",
         ran=totals.ran,
         remembered=totals.cached,
         ms=totals.ms,

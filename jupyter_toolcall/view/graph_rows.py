@@ -202,18 +202,19 @@ def call_view(branch_view: BranchView, call: CallRecord, end: CallEnd | None) ->
 def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> CallRow:
     """Return the row of a call, as it stands at the end of its branch."""
     cursor, call, ready, end = branch_view.cursor, call_view.call, call_view.ready, call_view.end
-    tool = cursor.tool_named(call.tool)
+    tool_name = call.tool
+    tool = cursor.tool_named(tool_name)
     receiver = tool.receiver if tool else ""
     arguments, asked = ready.arguments if ready else call.arguments, call.asked
     key, call_id, made = call_key(call, branch_view), call.id, objects_of(call.outcome)
     returned = object_key(made[0].producer, branch_view) if made else ""
-    saves = call.tool == SAVE and bool(branch_view.state.opened.outputs)
+    saves = tool_name == SAVE and bool(branch_view.state.opened.outputs)
     # What waits and can't run has nothing that a decision could name.
     bound = "" if call.outcome is None and not branch_view.branch else call.approval_digest
     row = CallRow(
         id=key,
         call=call_id,
-        tool=call.tool,
+        tool=tool_name,
         step=call.step,
         turn=call.turn,
         status="running" if call_id == cursor.running else call.status,

@@ -65,7 +65,7 @@ class ViewRows:
     """The ids of the rows of outputs that are not saved yet."""
     _pending: set[str] = field(default_factory=set)
     """The ids of the rows of objects that calls which wait will make."""
-    _saved: tuple[str, ...] = ()
+    _saved: dict[str, None] = field(default_factory=dict)
     """The names of the objects that are saved as outputs."""
     _reader: BranchReader | None = None
     _totals: BranchTotals = field(default_factory=BranchTotals)
@@ -94,7 +94,7 @@ class ViewRows:
         """
         journal, state = cursor.context.journal, cursor.state
         self.layout, self._tools, self._offered = layout or Layout(), set(), {}
-        self._pending, self._outputs, self._saved = set(), (), ()
+        self._pending, self._outputs, self._saved = set(), (), {}
         self._totals = BranchTotals()
         self._others_hidden = _hides_branches(cursor)
         shown = BranchView(cursor, state, outdated=outdated_reasons(cursor.context, state))
@@ -116,7 +116,7 @@ class ViewRows:
         self.branches = branch_rows(cursor, known, beside, self._reader, self._totals)
         objects += [*rows.objects, *side_objects]
         rows = replace(rows, calls=tuple(calls), objects=tuple(objects), branches=self.branches)
-        return self._with_session(cursor, rows, session, extensions)
+        return self._with_session(cursor, state, rows, session, extensions)
 
     def changes(
         self, cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionRow, ...] = ()
@@ -136,7 +136,7 @@ class ViewRows:
         rows = replace(rows, objects=(*objects, *rows.objects))
         if not goes_on_at_once:
             rows = self._with_shown_branch(rows, cursor.head, state)
-        return self._with_session(cursor, rows, session, extensions)
+        return self._with_session(cursor, state, rows, session, extensions)
 
     def labels_changed(self, cursor: Cursor) -> bool:
         """Return whether a branch was named or hidden since rows were computed last."""
@@ -169,10 +169,15 @@ class ViewRows:
         return replace(rows, branches=(now,), drop=(*rows.drop, *gone))
 
     def _with_session(
-        self, cursor: Cursor, rows: Rows, session: SessionRow, extensions: tuple[ExtensionRow, ...]
+        self,
+        cursor: Cursor,
+        state: State,
+        rows: Rows,
+        session: SessionRow,
+        extensions: tuple[ExtensionRow, ...],
     ) -> Rows:
         """Return rows with those of the session itself; from here on changes are counted."""
-        journal, state, totals = cursor.context.journal, cursor.state, self._totals
+        journal, totals = cursor.context.journal, self._totals
         self.head, self._entries, self._labels = cursor.head, len(journal), dict(journal.labels)
         self._has_children = bool(journal.children(cursor.head))
         row = replace(
@@ -211,8 +216,11 @@ class ViewRows:
             self._reader = BranchReader(cursor.context)
         ends, self._totals = self._reader.read(entries, shared, self._totals)
         rows, pending, names = self._call_rows(branch_view, calls, ends)
-        if set(self._saved) != set(saved := saved_names(branch_view.state)):
-            names |= dict.fromkeys((*self._saved, *saved))
+        # The outputs of a foreign journal may hold anything.
+        state, values = branch_view.state, branch_view.state.outputs.values()
+        saved = dict.fromkeys(n for n in values if isinstance(n, str) and n in state.objects)
+        if self._saved.keys() != saved.keys():
+            names |= self._saved | saved
         self._saved = saved
         drop = self._dropped(pending, outputs, rows)
         new = dict.fromkeys(call.tool for call in calls if call.tool not in self._tools)
@@ -286,12 +294,6 @@ def all_rows(cursor: Cursor, name: str) -> Rows:
     extensions = filter(None, (hook.view_row(cursor) for hook in cursor.context.hooks))
     view = ViewRows()
     return with_comparison(view.whole(cursor, row, tuple(extensions)), view.branch_views, {})
-
-
-def saved_names(state: State) -> tuple[str, ...]:
-    """Return the names of the objects that are outputs; a foreign journal may hold anything."""
-    names = (name for name in state.outputs.values() if isinstance(name, str))
-    return tuple(name for name in names if name in state.objects)
 
 
 def _hides_branches(cursor: Cursor) -> bool:

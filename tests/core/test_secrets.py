@@ -289,9 +289,9 @@ def test_a_secret_never_crosses_the_wire_to_a_panel(canary: str) -> None:
 
     drive = PanelController(session.ask(f"Post {canary}."), tell)
     for letter in f"I use {canary}":
-        drive.stream(letter)
+        drive.updates.stream(letter)
         assert canary[:4] not in repr(sent)
-    drive.wait_for_model(f"busy: {canary}")
+    drive.updates.wait_for_model(f"busy: {canary}")
     drive.run_to_pause()
     drive.receive({"type": "approve", "call": "call_1", "bound": ""})
     drive.session = drive.session.decide("call_1").run()
