@@ -126,8 +126,8 @@ class Comparison:
     @property
     def objects(self) -> Iterator[ObjectPair]:
         """All objects in pairs, oldest first, each once."""
-        found = (*self.inputs, *(made for pair in self.calls for made in pair.objects))
-        yield from {(pair.left, pair.right): pair for pair in found}.values()
+        every_pair = (*self.inputs, *(made for pair in self.calls for made in pair.objects))
+        yield from {(pair.left, pair.right): pair for pair in every_pair}.values()
 
     def __str__(self) -> str:
         return comparison_text(self)
@@ -291,8 +291,8 @@ def _object_pair(left: Made | None, right: Made | None, branches: Branches) -> O
     a, b = branches.left, branches.right
     kind = next((made.kind for made in (right, left) if made), "")
     names = a.state.name_of(left) if left else "", b.state.name_of(right) if right else ""
-    found = branches.values_of(left, right, a.cursor.context, b.cursor.context)
-    return ObjectPair(*names, kind, found)
+    result = branches.values_of(left, right, a.cursor.context, b.cursor.context)
+    return ObjectPair(*names, kind, result)
 
 
 def alike(left: Made, right: Made) -> bool:
@@ -305,21 +305,21 @@ def values(
     left: Made | None, right: Made | None, a: SessionContext, b: SessionContext
 ) -> Difference:
     """Return how the values of two objects differ, without secrets."""
-    found: Difference
+    result: Difference
     try:
         if left is None or right is None:
             texts = (shown(c.values.value(m)) if m else None for m, c in ((left, a), (right, b)))
-            found = Others(*texts)
+            result = Others(*texts)
         elif alike(left, right):
-            found = Same()
+            result = Same()
         else:
-            found = difference(a.values.value(left), b.values.value(right))
+            result = difference(a.values.value(left), b.values.value(right))
             # Their digests differ: what was compared of them is not all.
-            if left.content and right.content and isinstance(found, Same):
-                found = DIFFER_UNSEEN
+            if left.content and right.content and isinstance(result, Same):
+                result = DIFFER_UNSEEN
     except Absent as error:
-        found = Unknown(str(error))
-    without_secrets: Difference = _hidden(_hidden(found, a.hide), b.hide)
+        result = Unknown(str(error))
+    without_secrets: Difference = _hidden(_hidden(result, a.hide), b.hide)
     return without_secrets
 
 
@@ -349,9 +349,9 @@ def _changes(
     names = [*left.arguments, *(name for name in right.arguments if name not in left.arguments)]
     names = names if [*left.arguments] == [*right.arguments] else sorted(names)
     for name in names:
-        found = _argument(name, left.arguments, right.arguments, right_names)
-        if not isinstance(found, Same):
-            yield Change("argument", name, found)
+        result = _argument(name, left.arguments, right.arguments, right_names)
+        if not isinstance(result, Same):
+            yield Change("argument", name, result)
     if not _are_beside(left.objects, right.objects, right_names):
         returned = [", ".join(each.objects) or None for each in (left, right)]
         yield Change("result", "", Others(*returned))
@@ -360,9 +360,9 @@ def _changes(
     if any(end is not None and end.cached for end in ends):
         del a["prints"]
     for what, value in a.items():
-        found = difference(value, b[what])
-        if not isinstance(found, Same):
-            yield Change(what, "", found)
+        result = difference(value, b[what])
+        if not isinstance(result, Same):
+            yield Change(what, "", result)
 
 
 def _aspects(call: CallRecord, end: CallEnd | None) -> dict[Aspect, Any]:

@@ -123,11 +123,11 @@ def comparison_text(comparison: Comparison) -> str:
     lines += ["  began with"] * bool(inputs)
     for pair in inputs:
         lines += _difference_lines(_object_name(pair), pair.difference)
-    for steps, found in _listed(comparison):
-        if isinstance(found, str):
-            lines.append(f"  {steps:<5} {found}" if steps else f"  {found}")
+    for steps, row in _listed(comparison):
+        if isinstance(row, str):
+            lines.append(f"  {steps:<5} {row}" if steps else f"  {row}")
         else:
-            lines += _pair_lines(steps, found, comparison)
+            lines += _pair_lines(steps, row, comparison)
     if not isinstance(comparison.text, Same):
         lines += ["  said last", *_difference_lines("", comparison.text)]
     names = [visible_text(side.name, 60) for side in (comparison.left, comparison.right)]
@@ -219,11 +219,11 @@ def _table_rows(comparison: Comparison) -> Iterator[str]:
         yield _row("–", "began with")
     for pair in inputs:
         yield from _difference_rows(_object_name(pair), pair.difference)
-    for steps, found in _listed(comparison):
-        if isinstance(found, str):
-            yield _row(steps or "…", _quiet(f"= {found}" if steps else found))
+    for steps, row in _listed(comparison):
+        if isinstance(row, str):
+            yield _row(steps or "…", _quiet(f"= {row}" if steps else row))
         else:
-            yield from _pair_rows(steps, found)
+            yield from _pair_rows(steps, row)
     if not isinstance(comparison.text, Same):
         yield _row("–", "said last")
         yield from _difference_rows("", comparison.text)

@@ -30,14 +30,11 @@ def alike(a: Any, b: Any) -> bool:
 def cell(
     rows: tuple[str, str], column: str, left: Any, right: Any, at: tuple[int, int] = (0, 0)
 ) -> Cell:
-    """Return a cell that differs; where both read alike, their types are told too."""
-    said = cell_text(left), cell_text(right)
-    if said[0] == said[1]:
-        said = (
-            f"{said[0]} ({type(left).__name__})",
-            f"{said[1]} ({type(right).__name__})",
-        )
-    return Cell(rows, column, *said, at)
+    """Return a cell that differs; where both read alike, their types are added."""
+    texts = [cell_text(left), cell_text(right)]
+    if texts[0] == texts[1]:
+        texts = [f"{texts[0]} ({type(value).__name__})" for value in (left, right)]
+    return Cell(rows, column, texts[0], texts[1], at)
 
 
 def cell_text(value: Any) -> str:
@@ -267,15 +264,9 @@ def _rows_that_differ(a: Any, b: Any) -> list[int]:
     if "object" not in (str(a.dtype), str(b.dtype)):
         try:
             unlike = (a.array != b.array) & ~(a.isna().to_numpy() & b.isna().to_numpy())
-            found: list[int] = (
-                sys.modules["pandas"]
-                .Series(unlike)
-                .fillna(True)
-                .to_numpy(dtype=bool)
-                .nonzero()[0]
-                .tolist()
-            )
-            return found
+            marks = sys.modules["pandas"].Series(unlike).fillna(True).to_numpy(dtype=bool)
+            rows: list[int] = marks.nonzero()[0].tolist()
+            return rows
         # Columns that can't be compared as a whole, such as times with and without a zone.
         except (TypeError, ValueError):
             pass
@@ -291,8 +282,8 @@ def _cells(
     whole: bool,
 ) -> tuple[Cell, ...]:
     """Return the first cells that differ, from above; `whole`: no row was left out or moved."""
-    found = ((row, number) for number, rows in enumerate(unlike) for row in rows[:CELLS])
-    first = sorted(found)[:CELLS]
+    places_of_cells = ((row, n) for n, rows in enumerate(unlike) for row in rows[:CELLS])
+    first = sorted(places_of_cells)[:CELLS]
     return tuple(
         cell(
             (cell_text(one.index[row]),) * 2,

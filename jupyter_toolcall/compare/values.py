@@ -45,9 +45,9 @@ LONG, LINE = 400, 100
 def difference(left: Any, right: Any, deep: int = 0) -> Difference:
     """Return how two values differ; `deep` counts the values that they are parts of."""
     # A value's own methods, and a library's, may raise anything.
-    found, raised = attempt(_difference, left, right, deep)
-    if found is not None:
-        return found
+    result, raised = attempt(_difference, left, right, deep)
+    if result is not None:
+        return result
     a, b = describe(left, LONG), describe(right, LONG)
     return Others(a, b) if a != b else Unknown(f"comparing them raised {raised}")
 
@@ -106,8 +106,8 @@ def _named(value: Mapping[Any, Any]) -> dict[str, Any]:
 def _attributes(value: Any) -> dict[str, Any]:
     """Return what a plain object holds; what is computed when it is asked for is left alone."""
     if not dataclasses.is_dataclass(value):
-        found = getattr(value, "__dict__", {})
-        return dict(found) if isinstance(found, dict) else {}
+        attributes = getattr(value, "__dict__", {})
+        return dict(attributes) if isinstance(attributes, dict) else {}
     held = {}
     for each in dataclasses.fields(value):
         with contextlib.suppress(AttributeError):
@@ -120,11 +120,12 @@ def _fields(left: Mapping[str, Any], right: Mapping[str, Any], deep: int) -> Dif
     unlike = []
     for name in names:
         if name in left and name in right:
-            found = difference(left[name], right[name], deep)
+            result = difference(left[name], right[name], deep)
         else:
-            found = Others(*(shown(each[name]) if name in each else None for each in (left, right)))
-        if not isinstance(found, Same):
-            unlike.append(Field(name[:80], found))
+            texts = (shown(each[name]) if name in each else None for each in (left, right))
+            result = Others(*texts)
+        if not isinstance(result, Same):
+            unlike.append(Field(name[:80], result))
     if not unlike:
         return Same()
     return Fields(tuple(unlike[:MANY]), max(0, len(unlike) - MANY), len(names) - len(unlike))

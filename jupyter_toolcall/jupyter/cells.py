@@ -128,7 +128,7 @@ class Cells:
     def reopen_journals(self) -> None:
         """Try again to write the journals that this kernel could not write so far.
 
-        What has run in a copy of this notebook since is not run here by a policy.
+        What has run in a copy of this notebook since is not run by a policy.
         """
         for name, kept in self.kept.items():
             if kept.again is not None:
@@ -419,11 +419,11 @@ def _copied_session(notebook: str, name: str) -> str:
         heads = [*_heads(Path(notebook), name)] if others else []
         for other in others if heads else ():
             known = read_journal(other, seal=seal)
-            if found := [head for head in heads if head in known]:
+            if shared := [head for head in heads if head in known]:
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 _link(other, path)
                 _link(path, other)
-                replace_file(path, _led_to(known, found).dumps(seal))
+                replace_file(path, _led_to(known, shared).dumps(seal))
                 return COPIED.format(f" {name!r}" if name else "")
     return ""
 
@@ -438,13 +438,13 @@ def _link(path: Path, other: Path) -> None:
 
 
 def _mark_runs_elsewhere(path: Path, journal: Journal) -> None:
-    """Mark the replies of a journal whose calls have run in a copy of it, and not here."""
+    """Mark the replies of a journal whose calls have run in a copy of it, and not in it."""
     copies = _linked(path)
     if not copies:
         return
-    here = started_calls(journal)
+    started = started_calls(journal)
     for copy in copies:
-        elsewhere = {reply for reply, _ in started_calls(read_journal(copy)) - here}
+        elsewhere = {reply for reply, _ in started_calls(read_journal(copy)) - started}
         replies = (entry for entry in journal if isinstance(entry.event, Replied))
         same = [entry.id for entry in replies if entry.meta.get("of", entry.id) in elsewhere]
         journal.mark_replies(same, "copied")
@@ -452,14 +452,14 @@ def _mark_runs_elsewhere(path: Path, journal: Journal) -> None:
 
 def _linked(path: Path) -> set[Path]:
     """Return the journals that were copied from one, or that it was copied from."""
-    found, ahead = {path}, [path]
-    for each in ahead:
+    linked, unread = {path}, [path]
+    for each in unread:
         with contextlib.suppress(OSError, UnicodeDecodeError):
             names = each.with_suffix(LINKS).read_text(encoding="utf-8").splitlines()
-            new = {path.parents[1] / name for name in names} - found
-            found |= new
-            ahead += new
-    return found - {path}
+            new = {path.parents[1] / name for name in names} - linked
+            linked |= new
+            unread += new
+    return linked - {path}
 
 
 def _heads(notebook: Path, name: str) -> Iterator[str]:

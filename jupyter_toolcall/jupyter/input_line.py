@@ -33,10 +33,10 @@ _JSON = re.compile(r"(?<!\S)(?:[A-Za-z_]\w*=)?(?=[\[{])")
 
 def split(text: str) -> list[str]:
     """Return the words of a line; JSON is one word, and quotes that do not close only marks."""
-    for found in _JSON.finditer(text):
+    for match in _JSON.finditer(text):
         with contextlib.suppress(ValueError):
-            _, end = json.JSONDecoder().raw_decode(text, found.end())
-            return [*_words(text[: found.start()]), text[found.start() : end], *split(text[end:])]
+            _, end = json.JSONDecoder().raw_decode(text, match.end())
+            return [*_words(text[: match.start()]), text[match.start() : end], *split(text[end:])]
     return _words(text)
 
 
@@ -80,7 +80,7 @@ def call_line(call: CallRecord) -> str:
 def ask_by_input(session: Session, call: CallRecord, ask: Callable[[str], str]) -> None:
     """Ask about a call on the cell's own input line, and record the decision.
 
-    An empty line decides nothing, and what is wrong is said. Raises KeyboardInterrupt for stop.
+    An empty line decides nothing, and an error is printed. Raises KeyboardInterrupt for stop.
     """
     rows = all_rows(session.cursor, session.name).calls
     row = next((row for row in rows if row.call == call.id and not row.branch), None)

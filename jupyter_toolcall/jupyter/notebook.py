@@ -120,11 +120,8 @@ class Notebook:
         controller.unsaved = functools.partial(self.cells.late, session.name)
         controller.before_commands = self.cells.reopen_journals
         context.value_reprs = speaking(self.shell.display_formatter.formatters)
-        listeners = {
-            "on_text": controller.updates.stream,
-            "on_wait": controller.updates.wait_for_model,
-        }
-        for event, listener in listeners.items():
+        updates = controller.updates
+        for event, listener in (("on_text", updates.stream), ("on_wait", updates.wait_for_model)):
             if hasattr(model, event):
                 setattr(model, event, listener)
         if panel is not None:

@@ -1,6 +1,6 @@
 """The options of a `%%toolchat` line: parsed, checked, and what they set up.
 
-Every mistake is found here, in one line that names what is allowed.
+Every mistake raises UsageError, in one line that names what is allowed.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def parse_options(line: str, settings: Mapping[str, Any] | None = None) -> Optio
 
 def _check(parsed: argparse.Namespace) -> None:
     """Raise UsageError where values are wrong, or do not go together."""
-    # What a line says was checked when it was parsed; a setting is checked here.
+    # What a line says was checked when it was parsed; a setting was not.
     if parsed.approve not in PRESETS:
         choices = ", ".join(PRESETS)
         raise UsageError(
@@ -227,7 +227,7 @@ def merged_options(before: Options, now: Options) -> Options:
     """
     changes: dict[str, Any] = {name: getattr(now, name) for name in now.written & SET_UP}
     if {"model", "replay"} & now.written:
-        # Who answers is one of the two, and what another one said is not to be recorded.
+        # Who answers is one of the two, and another one's replies are not to be recorded.
         changes |= {"model": now.model, "replay": now.replay, "record": now.record}
     changes["tools"] = tuple(dict.fromkeys((*before.tools, *now.tools)))
     for name in ("inputs", "outputs"):
@@ -323,9 +323,9 @@ def _output_type(name: str, kind: str, variables: Variables, box: Toolbox) -> An
     for attribute in attributes:
         held = getattr(held, attribute, None)
     # A module may be called as the type that it holds: it is none.
-    found = held if isinstance(held, type) else box.type_named(kind)
-    if found is not None:
-        return found
+    output_type = held if isinstance(held, type) else box.type_named(kind)
+    if output_type is not None:
+        return output_type
     if kind in SCALARS:
         return kind
     classes = [n for n, value in variables.items() if isinstance(value, type) and n[:1] != "_"]

@@ -235,7 +235,7 @@ class PanelController:
                 self.publish("ready", "Ready for the next step", transient=transient)
 
     def _repeated(self) -> str:
-        """Return how much is as a cell that runs again had it; nothing is said of it again."""
+        """Return how much is as a cell that runs again had it; only once."""
         cursor = self.session.cursor
         if not self.recorded or cursor.replay_queue.next() is not None:
             return ""
@@ -396,7 +396,7 @@ class PanelController:
 
 @contextlib.contextmanager
 def interrupts() -> Iterator[None]:
-    """Let Ctrl-C reach code that runs here, as it does in an ordinary cell.
+    """Let Ctrl-C reach code that runs inside, as it does in an ordinary cell.
 
     While a cell is awaited the kernel turns the signal into a cancellation, which a tool
     that does not await would never see.
@@ -406,7 +406,7 @@ def interrupts() -> Iterator[None]:
         return
     before = signal.getsignal(signal.SIGINT)
     try:
-        # An interrupt that comes right behind this call is raised here.
+        # An interrupt that comes right after this call is raised at it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         yield
     finally:

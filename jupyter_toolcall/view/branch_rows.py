@@ -52,18 +52,18 @@ def side_branches(
             # What a record has ahead of the shown branch is not drawn.
             if all(entry.id != cursor.head for entry in own):
                 others.append(branch)
-    mine = next((each for each in known if each.current), None)
-    left = parent_branch(journal, mine, known) if mine is not None and others else None
+    shown = next((each for each in known if each.current), None)
+    left = parent_branch(journal, shown, known) if shown is not None and others else None
     drawn = {each.head for each in others[-SHOWN:]} | ({left.head} if left else set()) | wanted
     shown_on = dict.fromkeys((entry.id for entry in path), "")
-    found: dict[str, SideBranch] = {}
+    sides: dict[str, SideBranch] = {}
     for branch in others:
         if branch.head in drawn:
             entries = tuple(entry for entry in paths[branch.head] if entry.id not in shown_on)
             shares = shown_on[(entries[0].parent or "") if entries else branch.head]
-            found[branch.head] = _side_branch(cursor, branch, entries, shares, found.get(shares))
+            sides[branch.head] = _side_branch(cursor, branch, entries, shares, sides.get(shares))
             shown_on.update((entry.id, branch.head) for entry in entries)
-    return tuple(found.values())
+    return tuple(sides.values())
 
 
 def _side_branch(

@@ -42,10 +42,10 @@ from .contract_rows import (
 from .graph_rows import BranchView, call_key, object_key
 
 MOST, ROOM = 24, 24_000
-"""So many pairs of objects are told value by value, and so many bytes their rows have."""
+"""Pairs of objects of which the values are compared, and bytes of their rows, at most."""
 PARTS, LINES, CELLS, LONG, IMAGE = 12, 24, 24, 160, 6_000
 Known = MutableMapping[tuple[str, str], Difference]
-"""What was found before, by the digests of the objects."""
+"""Earlier results, by the digests of the objects."""
 KEPT = 4
 """So many are kept up to date: those that were asked for last."""
 INTERVAL, SHARE = 1.0, 20
@@ -62,20 +62,20 @@ def with_comparison(rows: Rows, branch_views: Mapping[str, BranchView], known: K
     other = compared_with(rows.branches)
     if other is None or other not in branch_views:
         return rows
-    found = comparison_rows(
+    compared = comparison_rows(
         branch_views[other], branch_views[""], branch_views[""], known, unasked=True
     )
-    return replace(rows, comparisons=found.comparisons, differences=found.differences)
+    return replace(rows, comparisons=compared.comparisons, differences=compared.differences)
 
 
 def compared_with(branches: Sequence[BranchRow]) -> str | None:
     """Return the branch that the shown one is compared with unasked: the one that it left.
 
-    The oldest is compared with the newest; None where there is no other one that is told.
+    The oldest is compared with the newest; None where no other one has rows.
     """
-    told = [row.id for row in branches if row.shares]
+    others = [row.id for row in branches if row.shares]
     left = next((row.left for row in branches if row.current), "")
-    return left if left in told else told[-1] if told else None
+    return left if left in others else others[-1] if others else None
 
 
 def comparison_rows(
@@ -103,7 +103,7 @@ def comparison_rows(
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """How values differ: those that are known to differ are looked at as far as they are told."""
+    """How values differ; of those that are known to differ, only so many are compared."""
 
     known: Known
     differing: set[tuple[str, str]] = field(default_factory=set)
@@ -121,13 +121,13 @@ class _Values:
             if len(self.differing) >= MOST:
                 return NOT_COMPARED
             self.differing.add(key)
-        found = self.known.get(key)
-        if found is None:
-            found = values(left, right, a, b)
+        difference = self.known.get(key)
+        if difference is None:
+            difference = values(left, right, a, b)
             # What is not in this kernel may be made again.
-            if not isinstance(found, Unknown):
-                self.known[key] = found
-        return found
+            if not isinstance(difference, Unknown):
+                self.known[key] = difference
+        return difference
 
 
 def _pair_row(pair: CallPair, left: BranchView, right: BranchView) -> PairRow:
@@ -143,7 +143,7 @@ def _pair_row(pair: CallPair, left: BranchView, right: BranchView) -> PairRow:
         for each in pair.objects
     )
     row = PairRow(*ids, "same" if pair.same else "differs", tuple(changes))
-    # What most calls make is told by the id that it has in common with its call.
+    # Most calls make one object, whose row has the id of the call's row.
     if [(each.left, each.right) for each in objects] == [ids]:
         return replace(row, made="same" if objects[0].same else "differ")
     return replace(row, objects=objects)

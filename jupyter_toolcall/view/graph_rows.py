@@ -45,7 +45,7 @@ class BranchView:
     branch: str = ""
     """Its head; empty on the branch that is shown."""
     forked: Mapping[str, str] = field(default_factory=dict)
-    """The calls that the shown branch has too, but that came to something else here: by id,
+    """The calls that the shown branch has too, but with another outcome: by id,
     the branch that has rows of it."""
     outdated: Reasons = field(default_factory=Reasons)
     """Why calls and objects would come out otherwise today."""
@@ -110,7 +110,7 @@ def _preview(branch_view: BranchView, made: Made) -> Preview:
 
 
 def full_preview(branch_view: BranchView, key: str) -> Preview | None:
-    """Return an object as large as may be, by the id of its row; None where it is not here."""
+    """Return an object as large as may be, by the id of its row; None where it has no value."""
     context = branch_view.cursor.context
     for made in branch_view.state.objects.values():
         if object_key(made.producer, branch_view) == key:
@@ -169,7 +169,7 @@ class CallView:
     call: CallRecord
     end: CallEnd | None
     ready: PreparedCall | None
-    """An open call of the shown branch as it would run; None where it can't yet, or can't here."""
+    """An open call of the shown branch as it would run; None where it can't run now."""
     absent: str
     """Which value is not in this kernel, where that is why it can't run."""
     uses: Uses

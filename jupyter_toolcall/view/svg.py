@@ -270,8 +270,8 @@ def _inside(row: ObjectRow, ink: str) -> str:
         (view.fields, _BOX),
         (view.text, _TEXT),
     )
-    found = next((paths for there, paths in kinds if there), _BOX)
-    paths = _NEXT if row.role == "pending" else found
+    paths = next((paths for content, paths in kinds if content), _BOX)
+    paths = _NEXT if row.role == "pending" else paths
     strokes = "".join(f'<path d="{escape(path, quote=True)}"/>' for path in paths)
     return (
         f'<g transform="translate(-17 -17) scale(1.4167)" fill="none" stroke="{ink}" '

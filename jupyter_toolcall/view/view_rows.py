@@ -350,7 +350,7 @@ class UpdateEncoder:
             changed = changed_fields(row) if before is None else {"id": row.id}
             for name, _ in field_defaults(type(row)) if before is not None else ():
                 old, new = getattr(before, name), getattr(row, name)
-                # In JSON, unlike here, 1 is not true; and a call's arguments may hold either.
+                # In JSON, unlike in Python, 1 is not true; and a call's arguments may hold either.
                 if old is not new and (
                     old != new or (isinstance(new, Mapping) and repr(old) != repr(new))
                 ):
