@@ -107,7 +107,7 @@ def touched_calls(
 def branch_rows(
     cursor: Cursor,
     known: Sequence[Branch],
-    beside: Sequence[SideBranch],
+    sides: Sequence[SideBranch],
     reader: BranchReader,
     totals: BranchTotals,
 ) -> tuple[BranchRow, ...]:
@@ -115,7 +115,7 @@ def branch_rows(
 
     `totals` are those of the one that is shown.
     """
-    side_branches = {each.branch.head: each for each in beside}
+    by_head = {each.branch.head: each for each in sides}
     rows, journal = [], cursor.context.journal
     for branch in known:
         state = state_at(journal, branch.head)
@@ -128,7 +128,7 @@ def branch_rows(
             left="" if left is None else CURRENT if left.current else left.head,
             text="" if branch.current else cut(state.said, TEXT),
         )
-        if side := side_branches.get(branch.head):
+        if side := by_head.get(branch.head):
             steps = (call.step for call in side.calls)
             from_step = min(steps, default=len(state.order) + 1)
             row = replace(row, shares=side.shares or CURRENT, from_step=from_step)

@@ -102,10 +102,10 @@ class ViewRows:
         rows, _ = self._entry_rows(shown, path, touched_calls(state, path), shared)
         known = branches(journal, cursor.head)
         known = tuple(each for each in known if each.current or not self._others_hidden)
-        beside = side_branches(cursor, known, self.wanted, path)
+        sides = side_branches(cursor, known, self.wanted, path)
         calls, side_objects, self.branch_views = [*rows.calls], list[ObjectRow](), {"": shown}
         assert self._reader is not None
-        for side in beside:
+        for side in sides:
             view = self.branch_views[side.branch.head] = side.branch_view
             calls += self._call_rows(view, side.calls, self._reader.read(side.entries)[0])[0]
             made = [view.state.name_of(each) for call in side.calls for each in call.produced]
@@ -113,7 +113,7 @@ class ViewRows:
         # An object's row has its place once all calls, of all branches, have theirs.
         objects = [object_row(shown, name, self.layout) for name in state.names]
         # What the entries of the shown branch used was counted with their rows.
-        self.branches = branch_rows(cursor, known, beside, self._reader, self._totals)
+        self.branches = branch_rows(cursor, known, sides, self._reader, self._totals)
         objects += [*rows.objects, *side_objects]
         rows = replace(rows, calls=tuple(calls), objects=tuple(objects), branches=self.branches)
         return self._with_session(cursor, state, rows, session, extensions)
