@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Session, Toolbox, tool
-from jupyter_toolcall.jupyter.cell_setup import filled_prompt
-from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.cells import Cells, filled_prompt
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink

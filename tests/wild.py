@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jupyter_toolcall import Session, Toolbox
-from jupyter_toolcall.compare.alignment import Comparison
-from jupyter_toolcall.compare.as_text import is_object
-from jupyter_toolcall.compare.branch_calls import CallPair
+from jupyter_toolcall.compare.alignment import CallPair, Comparison
+from jupyter_toolcall.compare.rendering import is_object
 from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import CallError
 from jupyter_toolcall.core.events import Call

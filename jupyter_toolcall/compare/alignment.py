@@ -1,82 +1,168 @@
-"""Two branches side by side: facts that show themselves, as a text and as a page."""
+"""Two branches side by side: their calls and objects in pairs, and what differs in each pair."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import takewhile
+from typing import Any, Literal
 
+from ..core.branches import shared_with_older
 from ..core.call_record import SAVE, CallRecord
 from ..core.errors import Absent
-from ..core.events import Made
+from ..core.events import Interrupted, Made, Producer, Uses
 from ..core.recorded_calls import CallEnd
 from ..core.secrets import Hide
 from ..core.state import State
 from ..core.text import LINES, printable
-from .as_html import page
-from .as_text import told
-from .branch_calls import (
-    Branch,
-    CallPair,
-    Change,
-    Compared,
-    ObjectPair,
-    What,
-    aspect,
-    branch,
-    inputs_of,
-    signatures,
-)
-from .differences import Difference, Others, Same, Unknown, mirrored
+from ..engine.context import SessionContext
+from ..engine.cursor import Cursor
+from ..models.prices import Cost
+from .branch_totals import BranchReader, BranchTotals
+from .differences import Difference, Others, Same, Unknown
 from .matching import Pair, pairs
+from .rendering import comparison_html, comparison_text
 from .values import difference, shown
 
-if TYPE_CHECKING:
-    from ..engine.context import SessionContext
-    from ..engine.cursor import Cursor
-    from ..engine.session_values import SessionValues
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison(Compared):
-    """Two branches side by side. Printed it is a text, displayed it is a page without script."""
-
-    @property
-    def mirrored(self) -> Comparison:
-        """The same comparison from the other side."""
-        return Comparison(
-            self.right,
-            self.left,
-            tuple(pair.mirrored for pair in self.calls),
-            tuple(pair.mirrored for pair in self.inputs),
-            mirrored(self.text),
-        )
-
-    def __str__(self) -> str:
-        return told(self)
-
-    def _repr_html_(self) -> str:
-        return page(self)
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/html": page(self), "text/plain": printable(told(self), LINES)}
-
-
-ASPECTS: tuple[What, ...] = ("status", "result", "error", "prints", "reason")
-ValuesOf = Callable[[Made | None, Made | None, "SessionContext", "SessionContext"], Difference]
+INTERRUPTED = "It was interrupted while it ran; what it had done is not known."
+DIFFER_UNSEEN = Unknown("they differ behind what is shown of them")
+Aspect = Literal["tool", "argument", "status", "result", "error", "prints", "reason"]
+ValuesOf = Callable[[Made | None, Made | None, SessionContext, SessionContext], Difference]
 """How the values of two objects differ, each with the session that has it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
-    """The two branches of a comparison, and what is known of both so far."""
+class Side:
+    """A branch, and what it used."""
 
-    a: Branch
-    b: Branch
-    values: ValuesOf
-    beside: dict[str, str] = field(default_factory=dict)
-    """The names of objects on the left, and of those that stand beside them on the right."""
+    name: str
+    head: str
+    calls: int = 0
+    totals: BranchTotals = field(default_factory=BranchTotals)
+
+    @property
+    def cost(self) -> Cost | None:
+        return self.totals.cost
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something in which two calls differ; `name` is the argument's."""
+
+    what: Aspect
+    name: str
+    difference: Difference
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectPair:
+    """An object on either side, "" where there is none, and how their values differ."""
+
+    left: str
+    right: str
+    kind: str
+    difference: Difference
+
+    @property
+    def same(self) -> bool:
+        return isinstance(self.difference, Same)
+
+
+@dataclass(frozen=True, slots=True)
+class CallPair:
+    """A call on either side, None where there is none."""
+
+    left: CallRecord | None
+    right: CallRecord | None
+    shared: bool = False
+    """It is one and the same call of both."""
+    changes: tuple[Change, ...] = ()
+    objects: tuple[ObjectPair, ...] = ()
+    cached: tuple[bool, bool] = (False, False)
+    """Whether the result of each was taken from the cache."""
+
+    @property
+    def same(self) -> bool:
+        """Whether the same was asked for, and came to the same."""
+        both = self.left is not None and self.right is not None
+        return both and not self.changes and all(pair.same for pair in self.objects)
+
+    @property
+    def call(self) -> CallRecord:
+        """The call on the right, else the one on the left."""
+        call = self.right or self.left
+        assert call is not None
+        return call
+
+    @property
+    def tool(self) -> str:
+        return self.call.tool
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two branches side by side. Printed it is a text, displayed it is a page without script."""
+
+    left: Side
+    right: Side
+    calls: tuple[CallPair, ...] = ()
+    inputs: tuple[ObjectPair, ...] = ()
+    """What each began with."""
+    text: Difference = field(default_factory=Same)
+    """How the last replies differ."""
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs: no call, no object, no word."""
+        same = all(pair.same for pair in self.calls) and all(pair.same for pair in self.inputs)
+        return same and isinstance(self.text, Same)
+
+    @property
+    def differing(self) -> tuple[CallPair, ...]:
+        """The calls that differ."""
+        return tuple(pair for pair in self.calls if not pair.same)
+
+    @property
+    def objects(self) -> Iterator[ObjectPair]:
+        """All objects in pairs, oldest first, each once."""
+        every_pair = (*self.inputs, *(made for pair in self.calls for made in pair.objects))
+        yield from {(pair.left, pair.right): pair for pair in every_pair}.values()
+
+    def __str__(self) -> str:
+        return comparison_text(self)
+
+    def _repr_html_(self) -> str:
+        return comparison_html(self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        text = printable(comparison_text(self), LINES)
+        return {"text/html": comparison_html(self), "text/plain": text}
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A branch as it is read for a comparison."""
+
+    cursor: Cursor
+    state: State
+    ends: Mapping[str, CallEnd]
+
+    def inputs(self) -> dict[Producer, Made]:
+        """Return the objects that came from outside, by their producers."""
+        state = self.state
+        return {m.producer: m for m in map(state.resolve, state.names) if m.producer.input}
+
+
+@dataclass(frozen=True, slots=True)
+class Branches:
+    """The two branches of a comparison, and which of their objects belong together."""
+
+    left: Branch
+    right: Branch
+    values_of: ValuesOf
+    right_names: dict[str, str] = field(default_factory=dict)
+    """The names of objects on the left, and of those beside them on the right."""
 
 
 def compare(
@@ -91,37 +177,122 @@ def compare(
     came about alike, else beside one of the same tool, else beside the next one. The values
     of objects are compared by `values_of`, by default by `values`.
     """
-    a, b = branch(left, names[0]), branch(right, names[1])
-    sides = Sides(a, b, values_of or values)
-    both = [producer for producer in inputs_of(a.state) if producer in inputs_of(b.state)]
-    sides.beside.update((a.state.by_producer[p], b.state.by_producer[p]) for p in both)
+    (a, left_side), (b, right_side) = _branch(left, names[0]), _branch(right, names[1])
+    branches = Branches(a, b, values_of or values)
+    ours, theirs = a.inputs(), b.inputs()
+    both = [producer for producer in ours if producer in theirs]
+    branches.right_names.update((a.state.by_producer[p], b.state.by_producer[p]) for p in both)
+    inputs = {**ours, **theirs}
     return Comparison(
-        a.side,
-        b.side,
-        inputs=tuple(_inputs(sides)),
-        calls=tuple(_call_pair(*pair, sides) for pair in aligned(a.state, b.state)),
+        left_side,
+        right_side,
+        inputs=tuple(_object_pair(ours.get(p), theirs.get(p), branches) for p in inputs),
+        calls=tuple(_call_pair(*pair, branches) for pair in _aligned(a.state, b.state)),
         text=difference(a.state.said, b.state.said),
     )
 
 
-def aligned(a: State, b: State) -> Iterator[Pair[CallRecord]]:
+def _branch(cursor: Cursor, name: str) -> tuple[Branch, Side]:
+    journal, state = cursor.context.journal, cursor.state
+    shared = shared_with_older(journal, cursor.head)
+    ends, totals = BranchReader(cursor.context).read(journal.path(cursor.head), shared)
+    return Branch(cursor, state, ends), Side(name, cursor.head, len(state.order), totals)
+
+
+# -- calls beside each other -------------------------------------------------------------------
+
+
+def _aligned(a: State, b: State) -> Iterator[Pair[CallRecord]]:
     """Yield the calls of two branches as they stand beside each other, in order."""
-    known: dict[tuple[Any, ...], int] = {}
-    signed = {**signatures(known, a), **signatures(known, b)}
+    numbers: dict[tuple[Any, ...], int] = {}
+    origins = {**_origins(numbers, a), **_origins(numbers, b)}
     left, right = [*a.all_calls()], [*b.all_calls()]
-    same = 0
-    while same < min(len(left), len(right)) and left[same].same_facts(right[same]):
-        same += 1
-    yield from zip(left[:same], right[:same], strict=True)
-    yield from pairs(
-        left[same:],
-        right[same:],
-        [
-            lambda call: f"{call.id} {call.tool}",
-            lambda call: signed[id(call)],
-            lambda call: call.tool,
-        ],
+    both = zip(left, right, strict=False)
+    shared = [*takewhile(lambda pair: pair[0].same_facts(pair[1]), both)]
+    yield from shared
+    keys: list[Callable[[CallRecord], int | str]] = [
+        lambda call: f"{call.id} {call.tool}",
+        lambda call: origins[id(call)],
+        lambda call: call.tool,
+    ]
+    yield from pairs(left[len(shared) :], right[len(shared) :], keys)
+
+
+def _origins(known: dict[tuple[Any, ...], int], state: State) -> dict[int, int]:
+    """Return for each call (by `id`) a number for its tool and where its objects came from.
+
+    What they are called does not matter. `known` has the numbers that are in use, for both sides.
+    """
+    numbers: dict[str, int] = {}
+
+    def number(*key: Any) -> int:
+        return known.setdefault(key, len(known))
+
+    def of_object(producer: Producer) -> int:
+        call = numbers.get(producer.call)
+        return number(producer) if call is None else number(call, producer.index)
+
+    for call in state.all_calls():
+        used = sorted((name, of_object(each)) for name, each in _used_by(call, state).items())
+        setters = call.started.setters.items() if call.started else ()
+        read = sorted((name, numbers.get(setter)) for name, setter in setters)
+        numbers[call.id] = number(call.tool, *used, "variables", *read)
+    return {id(call): numbers[call.id] for call in state.all_calls()}
+
+
+def _used_by(call: CallRecord, state: State) -> Uses:
+    """Return what produced the objects that a call used or names, by argument."""
+    if call.started is not None:
+        return call.uses
+    named = ((argument, state.objects.get(str(v))) for argument, v in call.arguments.items())
+    return {argument: made.producer for argument, made in named if made is not None}
+
+
+def _call_pair(left: CallRecord | None, right: CallRecord | None, branches: Branches) -> CallPair:
+    objects = tuple(_call_objects(left, right, branches))
+    one = branches.left.ends.get(left.id) if left is not None else None
+    other = branches.right.ends.get(right.id) if right is not None else None
+    cached = one is not None and one.cached, other is not None and other.cached
+    if left is None or right is None:
+        return CallPair(left, right, False, (), objects, cached)
+    if left.same_facts(right):
+        return CallPair(left, right, True, (), objects, cached)
+    changes = tuple(_changes(left, right, (one, other), branches.right_names))
+    return CallPair(left, right, False, changes, objects, cached)
+
+
+# -- objects beside each other -----------------------------------------------------------------
+
+
+def _call_objects(
+    left: CallRecord | None, right: CallRecord | None, branches: Branches
+) -> Iterator[ObjectPair]:
+    """Yield the objects that two calls made, in pairs; of `save` those that it saved."""
+    ours, theirs = (
+        _objects_of(call, branch.state)
+        for call, branch in ((left, branches.left), (right, branches.right))
     )
+    for one, other in pairs(ours, theirs, ()):
+        pair = _object_pair(one, other, branches)
+        if pair.left and pair.right:
+            branches.right_names[pair.left] = pair.right
+        yield pair
+
+
+def _objects_of(call: CallRecord | None, state: State) -> list[Made]:
+    if call is not None and call.tool == SAVE and call.status == "succeeded":
+        named = (state.objects.get(str(value)) for value in call.arguments.values())
+        return [made for made in named if made is not None]
+    return [*call.produced] if call else []
+
+
+def _object_pair(left: Made | None, right: Made | None, branches: Branches) -> ObjectPair:
+    """Return two objects side by side, and how their values differ."""
+    a, b = branches.left, branches.right
+    kind = next((made.kind for made in (right, left) if made), "")
+    names = a.state.name_of(left) if left else "", b.state.name_of(right) if right else ""
+    result = branches.values_of(left, right, a.cursor.context, b.cursor.context)
+    return ObjectPair(*names, kind, result)
 
 
 def alike(left: Made, right: Made) -> bool:
@@ -130,128 +301,104 @@ def alike(left: Made, right: Made) -> bool:
     return left.kind == right.kind and bool(same)
 
 
-def _inputs(sides: Sides) -> Iterator[ObjectPair]:
-    left, right = inputs_of(sides.a.state), inputs_of(sides.b.state)
-    for producer in {**left, **right}:
-        yield _object_pair(left.get(producer), right.get(producer), sides)
-
-
-def _call_pair(left: CallRecord | None, right: CallRecord | None, sides: Sides) -> CallPair:
-    shared = left is not None and right is not None and left.same_facts(right)
-    objects = tuple(_objects(left, right, sides))
-    one = sides.a.ends.get(left.id) if left is not None else None
-    other = sides.b.ends.get(right.id) if right is not None else None
-    ends = one, other
-    if left is None or right is None or shared:
-        return CallPair(left, right, shared, (), objects, ends)
-    changes = tuple(_changes(left, right, ends, sides.beside))
-    return CallPair(left, right, False, changes, objects, ends)
-
-
-def _objects(
-    left: CallRecord | None, right: CallRecord | None, sides: Sides
-) -> Iterator[ObjectPair]:
-    """What a call only returned is told where it was made; what was saved, once more."""
-    mine, theirs = _made(left, sides.a.state), _made(right, sides.b.state)
-    for one, other in pairs(mine, theirs, ()):
-        found = _object_pair(one, other, sides)
-        if found.left and found.right:
-            sides.beside[found.left] = found.right
-        yield found
-
-
-def _made(call: CallRecord | None, of: State) -> list[Made]:
-    if call is not None and call.tool == SAVE and call.status == "succeeded":
-        named = (of.objects.get(str(value)) for value in call.arguments.values())
-        return [made for made in named if made is not None]
-    return [*call.produced] if call else []
-
-
-def _object_pair(left: Made | None, right: Made | None, sides: Sides) -> ObjectPair:
-    """Return two objects side by side, and how their values differ."""
-    a, b = sides.a, sides.b
-    kind = next((made.kind for made in (right, left) if made), "")
-    names = a.state.name_of(left) if left else "", b.state.name_of(right) if right else ""
-    return ObjectPair(*names, kind, sides.values(left, right, a.cursor.context, b.cursor.context))
-
-
 def values(
     left: Made | None, right: Made | None, a: SessionContext, b: SessionContext
 ) -> Difference:
     """Return how the values of two objects differ, without secrets."""
+    result: Difference
     try:
-        found = _values(left, right, a.values, b.values)
+        if left is None or right is None:
+            texts = (shown(c.values.value(m)) if m else None for m, c in ((left, a), (right, b)))
+            result = Others(*texts)
+        elif alike(left, right):
+            result = Same()
+        else:
+            result = difference(a.values.value(left), b.values.value(right))
+            # Their digests differ: what was compared of them is not all.
+            if left.content and right.content and isinstance(result, Same):
+                result = DIFFER_UNSEEN
     except Absent as error:
-        found = Unknown(str(error))
-    hidden: Difference = veiled(veiled(found, a.hide), b.hide)
-    return hidden
+        result = Unknown(str(error))
+    without_secrets: Difference = _hidden(_hidden(result, a.hide), b.hide)
+    return without_secrets
 
 
-def _values(
-    left: Made | None, right: Made | None, a: SessionValues, b: SessionValues
-) -> Difference:
-    if left is None or right is None:
-        one = shown(a.value(left)) if left else None
-        return Others(one, shown(b.value(right)) if right else None)
-    if alike(left, right):
-        return Same()
-    found = difference(a.value(left), b.value(right))
-    known = bool(left.content and right.content)
-    if known and isinstance(found, Same):
-        return Unknown("they differ behind what is shown of them")
-    return found
+def _hidden(fact: Any, hide: Hide) -> Any:
+    """Return a difference, or a part of one, without the secrets in its texts."""
+    if isinstance(fact, str):
+        return hide(fact)
+    if isinstance(fact, tuple):
+        return tuple(_hidden(item, hide) for item in fact)
+    if dataclasses.is_dataclass(fact) and not isinstance(fact, type):
+        parts = {f.name: _hidden(getattr(fact, f.name), hide) for f in dataclasses.fields(fact)}
+        return dataclasses.replace(fact, **parts)
+    return fact
+
+
+# -- what differs in two calls -----------------------------------------------------------------
 
 
 def _changes(
     left: CallRecord,
     right: CallRecord,
     ends: tuple[CallEnd | None, CallEnd | None],
-    beside: Mapping[str, str],
+    right_names: Mapping[str, str],
 ) -> Iterator[Change]:
     if left.tool != right.tool:
         yield Change("tool", "", Others(left.tool, right.tool))
     names = [*left.arguments, *(name for name in right.arguments if name not in left.arguments)]
     names = names if [*left.arguments] == [*right.arguments] else sorted(names)
     for name in names:
-        found = _argument(name, left.arguments, right.arguments, beside)
-        if not isinstance(found, Same):
-            yield Change("argument", name, found)
-    if not _are_beside(left.objects, right.objects, beside):
+        result = _argument(name, left.arguments, right.arguments, right_names)
+        if not isinstance(result, Same):
+            yield Change("argument", name, result)
+    if not _are_beside(left.objects, right.objects, right_names):
         returned = [", ".join(each.objects) or None for each in (left, right)]
         yield Change("result", "", Others(*returned))
-    for what in ASPECTS:
-        # A call whose result came from memory did not run, so it printed nothing.
-        if what == "prints" and any(end is not None and end.cached for end in ends):
-            continue
-        found = difference(aspect(what, left, ends[0]), aspect(what, right, ends[1]))
-        if not isinstance(found, Same):
-            yield Change(what, "", found)
+    a, b = _aspects(left, ends[0]), _aspects(right, ends[1])
+    # A call whose result was cached did not run, so it printed nothing.
+    if any(end is not None and end.cached for end in ends):
+        del a["prints"]
+    for what, value in a.items():
+        result = difference(value, b[what])
+        if not isinstance(result, Same):
+            yield Change(what, "", result)
 
 
-def _are_beside(left: Sequence[str], right: Sequence[str], beside: Mapping[str, str]) -> bool:
+def _aspects(call: CallRecord, end: CallEnd | None) -> dict[Aspect, Any]:
+    """Return what calls are compared by, besides their tools, arguments and objects."""
+    interrupted = isinstance(call.outcome, Interrupted)
+    return {
+        "status": call.status,
+        "result": call.data,
+        "error": INTERRUPTED if interrupted else call.error,
+        "prints": end.prints if end is not None else "",
+        "reason": call.reason,
+    }
+
+
+def _are_beside(left: Sequence[str], right: Sequence[str], right_names: Mapping[str, str]) -> bool:
     """Return whether the objects of two calls stand beside each other.
 
     Two that have the same name by chance do not, where one of them stands beside another one.
     """
 
     def is_beside(one: str, other: str) -> bool:
-        if one in beside:
-            return beside[one] == other
-        return one == other and other not in beside.values()
+        if one in right_names:
+            return right_names[one] == other
+        return one == other and other not in right_names.values()
 
     return len(left) == len(right) and all(map(is_beside, left, right))
 
 
 def _argument(
-    name: str, left: Mapping[str, Any], right: Mapping[str, Any], beside: Mapping[str, str]
+    name: str, left: Mapping[str, Any], right: Mapping[str, Any], right_names: Mapping[str, str]
 ) -> Difference:
     """Objects that stand beside each other are the same argument, whatever they are called."""
     if name not in left or name not in right:
-        given = [shown(each[name]) if name in each else None for each in (left, right)]
-        return Others(*given)
-    if _with_names(left[name], beside) == right[name]:
-        return Same()
-    return difference(left[name], right[name])
+        return Others(*(shown(each[name]) if name in each else None for each in (left, right)))
+    same = _with_names(left[name], right_names) == right[name]
+    return Same() if same else difference(left[name], right[name])
 
 
 def _with_names(value: Any, names: Mapping[str, str]) -> Any:
@@ -263,15 +410,3 @@ def _with_names(value: Any, names: Mapping[str, str]) -> Any:
         case dict():
             return {key: _with_names(item, names) for key, item in value.items()}
     return value
-
-
-def veiled(fact: Any, hide: Hide) -> Any:
-    """Return a difference, or a part of one, without the secrets in its texts."""
-    if isinstance(fact, str):
-        return hide(fact)
-    if isinstance(fact, tuple):
-        return tuple(veiled(item, hide) for item in fact)
-    if dataclasses.is_dataclass(fact) and not isinstance(fact, type):
-        parts = {f.name: veiled(getattr(fact, f.name), hide) for f in dataclasses.fields(fact)}
-        return dataclasses.replace(fact, **parts)
-    return fact

@@ -5,20 +5,20 @@ Replayed entries, and those shared with an older branch, count on the branch tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..core.entries import Entry
-from ..core.events import Finished, Replied
-from ..core.journal import Journal
-from ..core.recorded_calls import CallEnd
+from ..core.events import Finished, Replied, Usage
+from ..core.recorded_calls import CallEnd, CallEnds
 from ..core.state_fold import state_at
+from ..engine.context import SessionContext
 from ..models.prices import Cost, cost
 
 
 @dataclass(frozen=True, slots=True)
 class BranchTotals:
-    """What entries took. `unpriced` counts the requests whose price is not known."""
+    """What entries used. `unpriced` counts the requests whose price is not known."""
 
     ran: int = 0
     cached: int = 0
@@ -46,55 +46,55 @@ class BranchTotals:
         return Cost(self.dollars, self.is_upper_bound) if is_known else None
 
 
-@dataclass
-class FirstReplies:
-    """Where each reply of a journal was said first, read as the journal grows."""
+class BranchReader:
+    """Reads how the calls of branches ended and what they used, as their journal grows."""
 
-    journal: Journal
-    model: str = ""
-    """Who replies where that is not recorded."""
-    _first: dict[tuple[object, ...], str] = field(default_factory=dict)
-    _read: int = 0
+    def __init__(self, context: SessionContext) -> None:
+        self.journal = context.journal
+        # The model that replies where the journal names none.
+        self._model = str(getattr(context.model, "name", ""))
+        self._ends = CallEnds(self.journal)
+        self._first_replies: dict[tuple[object, ...], str] = {}
+        self._replies_read = 0
 
-    def totals(
-        self, entries: Iterable[Entry], ends: Mapping[str, CallEnd], shared: frozenset[str]
-    ) -> BranchTotals:
-        """Return what entries took; `shared` ones were paid for on another branch."""
-        total = BranchTotals()
+    def read(
+        self,
+        entries: Sequence[Entry],
+        shared: frozenset[str] = frozenset(),
+        total: BranchTotals = BranchTotals(),
+    ) -> tuple[dict[str, CallEnd], BranchTotals]:
+        """Return how the calls of entries ended, by id, and what the entries used.
+
+        What they used is added to `total`. The `shared` entries are those of an older branch too,
+        where they were paid for.
+        """
+        for reply in self.journal.since(self._replies_read):
+            self._replies_read += 1
+            if isinstance(reply.event, Replied):
+                self._first_replies.setdefault(_reply_key(reply, reply.event), reply.id)
+        ends = self._ends.of(entries, shared)
         for entry in entries:
             match entry.event:
                 case Finished(call_id) if call_id in ends:
                     cached = ends[call_id].cached
                     ms = 0 if cached else entry.meta.get("ms", 0)
                     total += BranchTotals(ran=not cached, cached=cached, ms=ms)
-                case Replied() if entry.id not in shared and self.is_first(entry):
-                    total += self.request_totals(entry)
-        return total
+                case Replied(usage=Usage() as usage) if entry.id not in shared:
+                    # A replayed reply cost nothing.
+                    first = self._first_replies.get(_reply_key(entry, entry.event), entry.id)
+                    if first == entry.id:
+                        total += self._request_totals(entry, usage)
+        return ends, total
 
-    def is_first(self, entry: Entry) -> bool:
-        """Return whether the model gave a reply here first, so that it is not a replayed one."""
-        for reply in self.journal.since(self._read):
-            self._read += 1
-            if isinstance(reply.event, Replied):
-                self._first.setdefault(_said(reply), reply.id)
-        return self._first.get(_said(entry), entry.id) == entry.id
-
-    def request_totals(self, entry: Entry) -> BranchTotals:
-        """Return what the request took that a reply answers."""
-        assert isinstance(entry.event, Replied)
-        used = entry.event.usage
-        if used is None:
-            return BranchTotals()
-        price = cost(state_at(self.journal, entry.id).opened.model or self.model, used)
-        tokens = used.input + used.output
+    def _request_totals(self, entry: Entry, usage: Usage) -> BranchTotals:
+        price = cost(state_at(self.journal, entry.id).opened.model or self._model, usage)
+        tokens = usage.input + usage.output
         if price is None:
             return BranchTotals(tokens=tokens, unpriced=1)
         return BranchTotals(tokens=tokens, dollars=price.dollars, is_upper_bound=price.most)
 
 
-def _said(entry: Entry) -> tuple[object, ...]:
+def _reply_key(entry: Entry, reply: Replied) -> tuple[object, ...]:
     """Return what identifies a reply: a replayed one keeps its time."""
-    event = entry.event
-    assert isinstance(event, Replied)
-    tools = tuple(call.tool for call in event.calls)
-    return entry.meta.get("at"), entry.meta.get("ms"), event.text, tools, event.usage
+    tools = tuple(call.tool for call in reply.calls)
+    return entry.meta.get("at"), entry.meta.get("ms"), reply.text, tools, reply.usage

@@ -25,8 +25,8 @@ class Numbers:
     @property
     def by(self) -> float | None:
         """How much more the right one is; None where that is no number."""
-        found = self.right - self.left
-        return found if math.isfinite(found) else None
+        more = self.right - self.left
+        return more if math.isfinite(more) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,34 +132,12 @@ class Others:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nobody knows here how they differ, or whether; this is why."""
+    """How they differ, or whether, is not known; `why` says the reason."""
 
     why: str
 
 
 Difference = Same | Numbers | Texts | Tables | Images | Fields | Others | Unknown
-
-
-def mirrored(difference: Difference) -> Difference:
-    """Return a difference as it is seen from the other side."""
-    match difference:
-        case Numbers(left, right):
-            return Numbers(right, left)
-        case Texts(lines, changed):
-            return Texts(tuple(Line(e.right, e.left, e.at[::-1]) for e in lines), changed)
-        case Tables(left, right, cells, changed, columns, rows, alone):
-            places = tuple(Cell(e.rows[::-1], e.column, e.right, e.left, e.at[::-1]) for e in cells)
-            return Tables(
-                right, left, places, changed, columns[::-1], rows[::-1], (alone[1], alone[0])
-            )
-        case Images(left, right, share):
-            return Images(right, left, share)
-        case Fields(fields, more, same):
-            parts = tuple(Field(e.name, mirrored(e.difference)) for e in fields)
-            return Fields(parts, more, same)
-        case Others(left, right):
-            return Others(right, left)
-    return difference
 
 
 ARROW = "→"
@@ -175,8 +153,7 @@ def parts(difference: Difference, name: str = "") -> Iterator[tuple[str, Differe
         inner = field.name if not name or field.name.startswith("[") else f".{field.name}"
         yield from parts(field.difference, f"{name}{inner}")
     if difference.more:
-        said = f"{difference.more:,} more {'differs' if difference.more == 1 else 'differ'}"
-        yield name, Unknown(said)
+        yield name, Unknown(f"{difference.more:,} more {_differ(difference.more)}")
 
 
 def in_a_line(difference: Difference) -> str:
@@ -184,14 +161,14 @@ def in_a_line(difference: Difference) -> str:
     match difference:
         case Same():
             return "the same"
-        case Numbers(left, right):
-            return f"{left} {ARROW} {right}{_by(difference)}"
+        case Numbers(left, right, by=by):
+            return f"{left} {ARROW} {right}" + ("" if by is None else f" ({by:+.6g})")
         case Texts(changed=changed):
-            return f"{many(changed, 'line')} {'differs' if changed == 1 else 'differ'}"
+            return f"{many(changed, 'line')} {_differ(changed)}"
         case Tables():
-            return _table(difference)
-        case Images(left, right, share):
-            return _images(left, right, share)
+            return _table_line(difference)
+        case Images():
+            return _image_line(difference)
         case Fields():
             return "; ".join(f"{name}: {in_a_line(part)}" for name, part in parts(difference))
         case Others(left, right):
@@ -200,35 +177,34 @@ def in_a_line(difference: Difference) -> str:
             return why
 
 
-def _by(numbers: Numbers) -> str:
-    by = numbers.by
-    return "" if by is None else f" ({by:+.6g})"
+def _table_line(tables: Tables) -> str:
+    phrases = []
+    if tables.changed:
+        phrases.append(f"{many(tables.changed, 'cell')} {_differ(tables.changed)}")
+    if tables.left != tables.right:
+        left, right = (f"{rows:,} × {columns:,}" for rows, columns in (tables.left, tables.right))
+        phrases.append(f"{left} {ARROW} {right}")
+    for side, columns, rows in zip(("left", "right"), tables.columns, tables.alone, strict=True):
+        if columns:
+            phrases.append(f"only {side}: {', '.join(columns[:6])}{'…' * (len(columns) > 6)}")
+        if rows:
+            phrases.append(f"{many(rows, 'row')} only {side}")
+    return "; ".join(phrases)
 
 
-def _table(found: Tables) -> str:
-    said = [f"{many(found.changed, 'cell')} {'differs' if found.changed == 1 else 'differ'}"]
-    said = said if found.changed else []
-    if found.left != found.right:
-        said.append(f"{_shape(found.left)} {ARROW} {_shape(found.right)}")
-    sides = zip(("left", "right"), found.columns, found.alone, strict=True)
-    for side, columns, alone in sides:
-        said += [f"only {side}: {', '.join(columns[:6])}{'…' * (len(columns) > 6)}"] * bool(columns)
-        said += [f"{many(alone, 'row')} only {side}"] * bool(alone)
-    return "; ".join(said)
-
-
-def _shape(shape: tuple[int, int]) -> str:
-    return f"{shape[0]:,} × {shape[1]:,}"
-
-
-def _images(left: Picture, right: Picture, share: float | None) -> str:
-    sizes = f"{left.width} × {left.height}", f"{right.width} × {right.height}"
-    if sizes[0] != sizes[1]:
-        return f"{sizes[0]} {ARROW} {sizes[1]} pixels"
+def _image_line(images: Images) -> str:
+    share = images.share
+    left, right = (f"{each.width} × {each.height}" for each in (images.left, images.right))
+    if left != right:
+        return f"{left} {ARROW} {right} pixels"
     if share is None:
-        return f"two images of {sizes[0]} pixels" if left.width else "two images"
-    percent = f"{100 * share:.0f}" if share >= 0.01 else "less than 1" if share else "none"
+        return f"two images of {left} pixels" if images.left.width else "two images"
+    percent = f"{100 * share:.0f}" if share >= 0.01 else "less than 1"
     return f"about {percent} % of the pixels differ" if share else "the same pixels, other bytes"
+
+
+def _differ(count: int) -> str:
+    return "differs" if count == 1 else "differ"
 
 
 def many(count: int, thing: str) -> str:

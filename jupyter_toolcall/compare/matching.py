@@ -1,4 +1,4 @@
-"""Which items of two sequences belong together. Only pure functions on sequences live here."""
+"""Which items of two sequences belong together. It has pure functions on sequences only."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MANY = 400
 def matches(left: Sequence[Key], right: Sequence[Key]) -> list[tuple[int, int, int]]:
     """Return the runs that both have, in order, as (left, right, length)."""
     popular = max(len(left), len(right)) > MANY
-    found = SequenceMatcher(None, left, right, autojunk=popular).get_matching_blocks()
-    return [(a, b, size) for a, b, size in found if size]
+    blocks = SequenceMatcher(None, left, right, autojunk=popular).get_matching_blocks()
+    return [(a, b, size) for a, b, size in blocks if size]
 
 
 def pairs(

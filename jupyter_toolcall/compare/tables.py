@@ -1,10 +1,10 @@
-"""A cell of a table: whether two are alike, and how one is shown."""
+"""How two tables differ, cell by cell: records and columns of plain Python, frames, arrays."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -30,14 +30,11 @@ def alike(a: Any, b: Any) -> bool:
 def cell(
     rows: tuple[str, str], column: str, left: Any, right: Any, at: tuple[int, int] = (0, 0)
 ) -> Cell:
-    """Return a cell that differs; where both read alike, their types are told too."""
-    said = cell_text(left), cell_text(right)
-    if said[0] == said[1]:
-        said = (
-            f"{said[0]} ({type(left).__name__})",
-            f"{said[1]} ({type(right).__name__})",
-        )
-    return Cell(rows, column, *said, at)
+    """Return a cell that differs; where both read alike, their types are added."""
+    texts = [cell_text(left), cell_text(right)]
+    if texts[0] == texts[1]:
+        texts = [f"{texts[0]} ({type(value).__name__})" for value in (left, right)]
+    return Cell(rows, column, texts[0], texts[1], at)
 
 
 def cell_text(value: Any) -> str:
@@ -84,22 +81,28 @@ class Grid:
         return self.height, len(self.columns)
 
 
-def is_table(value: Any) -> bool:
-    """Return whether a value in plain Python is a table."""
-    return _is_records(value) or _is_columns(value)
-
-
-def grid(value: Any) -> Grid:
-    """Return a table in plain Python as a grid."""
-    if isinstance(value, Mapping):
+def grid_of(value: Any) -> Grid | None:
+    """Return a table of plain Python, a frame or an array as a grid; None for other values."""
+    numpy = sys.modules.get("numpy")
+    if _is_columns(value):
         rows = islice(zip(*value.values(), strict=True), ROWS)
-        return numbered([*map(cell_text, value)], rows, len(next(iter(value.values()))))
-    columns = [*dict.fromkeys(key for row in value[:ROWS] for key in row)][:WIDE]
-    cells = ([row.get(column, _NONE) for column in columns] for row in value[:ROWS])
-    return numbered([*map(cell_text, columns)], cells, len(value))
+        return _numbered([*map(cell_text, value)], rows, len(next(iter(value.values()))))
+    if _is_records(value):
+        columns = [*dict.fromkeys(key for row in value[:ROWS] for key in row)][:WIDE]
+        cells = ([row.get(column, _NONE) for column in columns] for row in value[:ROWS])
+        return _numbered([*map(cell_text, columns)], cells, len(value))
+    if _is_frame(value):
+        read = _framed(value).iloc[:ROWS, :WIDE]
+        rows = read.itertuples(index=False, name=None)
+        return _numbered([*map(cell_text, read.columns)], rows, len(value))
+    if numpy is not None and isinstance(value, numpy.ndarray) and value.ndim in (1, 2):
+        rows, wide = value[:ROWS].tolist(), value.ndim == 2
+        names = [str(n) for n in range(value.shape[1] if wide else 1)]
+        return _numbered(names, rows if wide else [[each] for each in rows], value.shape[0])
+    return None
 
 
-def numbered(columns: Sequence[str], rows: Any, height: int) -> Grid:
+def _numbered(columns: Sequence[str], rows: Any, height: int) -> Grid:
     """Return a grid whose rows are called by their numbers."""
     return Grid(tuple(columns), [Row(str(n), cells) for n, cells in enumerate(rows)], height)
 
@@ -188,30 +191,10 @@ def _unlike(left: Row, right: Row, names: Sequence[str], places: list[list[int]]
             yield cell((left.label, right.label), name, left.cells[i], right.cells[j], at)
 
 
-def is_frame(value: Any) -> bool:
+def _is_frame(value: Any) -> bool:
     """Return whether a value is a frame or a series of pandas."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(value, (pandas.DataFrame, pandas.Series))
-
-
-def is_array(value: Any) -> bool:
-    """Return whether a value is an array of numpy that has rows, or rows and columns."""
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, numpy.ndarray) and value.ndim in (1, 2)
-
-
-def array_grid(value: Any) -> Grid:
-    """Return an array as a grid."""
-    rows, wide = value[:ROWS].tolist(), value.ndim == 2
-    columns = [str(n) for n in range(value.shape[1] if wide else 1)]
-    return numbered(columns, rows if wide else [[each] for each in rows], value.shape[0])
-
-
-def frame_grid(value: Any) -> Grid:
-    """Return a frame as a grid whose rows are called by their numbers."""
-    shown = _framed(value).iloc[:ROWS, :WIDE]
-    rows = shown.itertuples(index=False, name=None)
-    return numbered([*map(cell_text, shown.columns)], rows, len(value))
 
 
 def have_labels(left: Any, right: Any) -> bool:
@@ -219,15 +202,15 @@ def have_labels(left: Any, right: Any) -> bool:
 
     Where both are numbered and one is longer, a row may have got another number.
     """
-    if not (is_frame(left) and is_frame(right) and left.index.is_unique and right.index.is_unique):
+    if not (_is_frame(left) and _is_frame(right)):
         return False
-    return len(left) == len(right) or not (_numbered(left.index) and _numbered(right.index))
-
-
-def _numbered(index: Any) -> bool:
-    """Whether rows are called by their numbers, and nobody chose that."""
-    plain = isinstance(index, sys.modules["pandas"].RangeIndex)
-    return plain and (index.start, index.step) == (0, 1)
+    if not (left.index.is_unique and right.index.is_unique):
+        return False
+    return len(left) == len(right) or not all(
+        isinstance(each.index, sys.modules["pandas"].RangeIndex)
+        and (each.index.start, each.index.step) == (0, 1)
+        for each in (left, right)
+    )
 
 
 def frames(left: Any, right: Any) -> Difference:
@@ -281,15 +264,9 @@ def _rows_that_differ(a: Any, b: Any) -> list[int]:
     if "object" not in (str(a.dtype), str(b.dtype)):
         try:
             unlike = (a.array != b.array) & ~(a.isna().to_numpy() & b.isna().to_numpy())
-            found: list[int] = (
-                sys.modules["pandas"]
-                .Series(unlike)
-                .fillna(True)
-                .to_numpy(dtype=bool)
-                .nonzero()[0]
-                .tolist()
-            )
-            return found
+            marks = sys.modules["pandas"].Series(unlike).fillna(True).to_numpy(dtype=bool)
+            rows: list[int] = marks.nonzero()[0].tolist()
+            return rows
         # Columns that can't be compared as a whole, such as times with and without a zone.
         except (TypeError, ValueError):
             pass
@@ -305,8 +282,8 @@ def _cells(
     whole: bool,
 ) -> tuple[Cell, ...]:
     """Return the first cells that differ, from above; `whole`: no row was left out or moved."""
-    found = ((row, number) for number, rows in enumerate(unlike) for row in rows[:CELLS])
-    first = sorted(found)[:CELLS]
+    places_of_cells = ((row, n) for n, rows in enumerate(unlike) for row in rows[:CELLS])
+    first = sorted(places_of_cells)[:CELLS]
     return tuple(
         cell(
             (cell_text(one.index[row]),) * 2,

@@ -1,81 +1,40 @@
-"""Two texts, line by line."""
+"""How two values differ: numbers, texts, tables, images, and values of parts.
+
+No library is loaded for it: a value of pandas, Pillow or Matplotlib has loaded its own.
+"""
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import dataclasses
 import enum
+import io
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..compare import images as pictures
-from ..compare import tables
-from ..compare import tables as frames
 from ..core.interrupts import attempt
 from ..tools.value_copies import describe
-from .differences import Difference, Field, Fields, Line, Numbers, Others, Same, Texts, Unknown
+from ..tools.value_display import image_address
+from . import tables
+from .differences import (
+    Difference,
+    Field,
+    Fields,
+    Images,
+    Line,
+    Numbers,
+    Others,
+    Picture,
+    Same,
+    Texts,
+    Unknown,
+)
 from .matching import pairs
 from .tables import PLAIN
-
-LINES, LONGEST_LINE, AROUND, SHOWN = 5_000, 200, 2, 80
-"""So many lines are read, so much of each; so many same ones stand around, so many are kept."""
-
-
-def texts(left: Sequence[str], right: Sequence[str]) -> Difference:
-    """Return how two sequences of lines differ."""
-    if left == right:
-        return Same()
-    lines = _lines(left[:LINES], right[:LINES])
-    beyond = _beyond(left, right)
-    near = _near([line.same for line in lines])
-    kept = [line for line, is_near in zip(lines, near, strict=True) if is_near]
-    changed = sum(not line.same for line in lines) + beyond
-    return Texts(tuple(_shortened_line(line) for line in kept[:SHOWN]), changed)
-
-
-def _lines(left: Sequence[str], right: Sequence[str]) -> list[Line]:
-    numbered = enumerate(left, 1), enumerate(right, 1)
-    found = pairs([*numbered[0]], [*numbered[1]], [lambda item: item[1]])
-    return [Line(a and a[1], b and b[1], (a[0] if a else 0, b[0] if b else 0)) for a, b in found]
-
-
-def _beyond(left: Sequence[str], right: Sequence[str]) -> int:
-    """Of what is not read it is known how much there is, and whether it is the same."""
-    a, b = left[LINES:], right[LINES:]
-    return sum(x != y for x, y in zip(a, b, strict=False)) + abs(len(a) - len(b))
-
-
-def _near(same: Sequence[bool]) -> list[bool]:
-    """For each line: whether it differs, or stands beside one that does."""
-    differing = [n for n, is_same in enumerate(same) if not is_same]
-    shown = {n + step for n in differing for step in range(-AROUND, AROUND + 1)}
-    return [n in shown for n in range(len(same))]
-
-
-def _shortened_line(line: Line) -> Line:
-    left, right = line.left, line.right
-    if max(len(left or ""), len(right or "")) <= LONGEST_LINE:
-        return line
-    begin = _differ_at(left, right)
-    return Line(_window(left, begin), _window(right, begin), line.at)
-
-
-def _differ_at(left: str | None, right: str | None) -> int:
-    """Return where a long line is to begin, so that what differs is in view."""
-    if left is None or right is None:
-        return 0
-    both = min(len(left), len(right))
-    found = next((n for n in range(both) if left[n] != right[n]), both)
-    return 0 if found < LONGEST_LINE // 2 else found - LONGEST_LINE // 4
-
-
-def _window(text: str | None, begin: int) -> str | None:
-    if text is None:
-        return None
-    shown = text[begin : begin + LONGEST_LINE]
-    return f"{'…' * (begin > 0)}{shown}{'…' * (begin + LONGEST_LINE < len(text))}"
-
 
 DEEP, MANY = 5, 40
 """So deep values are taken apart, into so many parts that differ."""
@@ -83,16 +42,12 @@ LONG, LINE = 400, 100
 """So much of a value in words is shown; a longer text is compared line by line."""
 
 
-def difference(left: Any, right: Any) -> Difference:
-    """Return how two values differ."""
-    return _safe(left, right, 0)
-
-
-def _safe(left: Any, right: Any, deep: int) -> Difference:
+def difference(left: Any, right: Any, deep: int = 0) -> Difference:
+    """Return how two values differ; `deep` counts the values that they are parts of."""
     # A value's own methods, and a library's, may raise anything.
-    found, raised = attempt(_difference, left, right, deep)
-    if found is not None:
-        return found
+    result, raised = attempt(_difference, left, right, deep)
+    if result is not None:
+        return result
     a, b = describe(left, LONG), describe(right, LONG)
     return Others(a, b) if a != b else Unknown(f"comparing them raised {raised}")
 
@@ -100,53 +55,35 @@ def _safe(left: Any, right: Any, deep: int) -> Difference:
 def _difference(left: Any, right: Any, deep: int) -> Difference:
     if left is right:
         return Same()
+    if _is_picture(left) and _is_picture(right):
+        return _pictures(left, right)
     if type(left) in PLAIN and type(right) in PLAIN:
         return _plain(left, right)
-    if pictures.is_picture(left) and pictures.is_picture(right):
-        return pictures.pictures(left, right)
-    if frames.have_labels(left, right):
-        return frames.frames(left, right)
-    grids = _grid(left), _grid(right)
+    if tables.have_labels(left, right):
+        return tables.frames(left, right)
+    grids = tables.grid_of(left), tables.grid_of(right)
     if grids[0] is not None and grids[1] is not None:
         return tables.compared(grids[0], grids[1])
     if deep < DEEP and (parts := _parts(left, right)) is not None:
-        return _fields(*parts, deep)
+        return _fields(*parts, deep + 1)
     if isinstance(left, (list, tuple, set, frozenset)) and type(left) is type(right):
-        return texts(_items(left), _items(right))
+        return _texts(_items(left), _items(right))
     return _described(left, right)
 
 
 def _plain(left: Any, right: Any) -> Difference:
-    if isinstance(left, bytes) and isinstance(right, bytes) and pictures.is_picture(left):
-        return (
-            pictures.pictures(left, right)
-            if pictures.is_picture(right)
-            else _described(left, right)
-        )
     if type(left) is type(right) and (left == right or (_is_nan(left) and _is_nan(right))):
         return Same()
-    numbers = {type(left), type(right)} <= {int, float}
-    if numbers and left != right:
+    if {type(left), type(right)} <= {int, float} and left != right:
         return Numbers(left, right)
-    if isinstance(left, str) and isinstance(right, str) and (_is_long(left) or _is_long(right)):
-        return texts(left.split("\n"), right.split("\n"))
+    lines = [each.split("\n") for each in (left, right) if isinstance(each, str)]
+    if len(lines) == 2 and (max(len(left), len(right)) > LINE or max(map(len, lines)) > 1):
+        return _texts(*lines)
     return _described(left, right)
-
-
-def _is_long(text: str) -> bool:
-    return len(text) > LINE or "\n" in text
 
 
 def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
-
-
-def _grid(value: Any) -> tables.Grid | None:
-    if tables.is_table(value):
-        return tables.grid(value)
-    if frames.is_frame(value):
-        return frames.frame_grid(value)
-    return frames.array_grid(value) if frames.is_array(value) else None
 
 
 def _parts(left: Any, right: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
@@ -154,9 +91,8 @@ def _parts(left: Any, right: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         return _named(left), _named(right)
     if isinstance(left, (list, tuple)) and type(left) is type(right) and len(left) == len(right):
-        return tuple(  # type: ignore[return-value]
-            {f"[{n}]": item for n, item in enumerate(each)} for each in (left, right)
-        )
+        a, b = ({f"[{n}]": item for n, item in enumerate(each)} for each in (left, right))
+        return a, b
     if type(left) is not type(right) or isinstance(left, (type, enum.Enum)):
         return None
     a, b = _attributes(left), _attributes(right)
@@ -169,39 +105,30 @@ def _named(value: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _attributes(value: Any) -> dict[str, Any]:
     """Return what a plain object holds; what is computed when it is asked for is left alone."""
-    if dataclasses.is_dataclass(value):
-        names = [field.name for field in dataclasses.fields(value)]
-        held = {name: _held(value, name) for name in names}
-        return {name: item for name, item in held.items() if item is not _NOT_HELD}
-    found = getattr(value, "__dict__", {})
-    return dict(found) if isinstance(found, dict) else {}
-
-
-_NOT_HELD = object()
-
-
-def _held(value: Any, name: str) -> Any:
-    try:
-        return object.__getattribute__(value, name)
-    except AttributeError:
-        return _NOT_HELD
+    if not dataclasses.is_dataclass(value):
+        attributes = getattr(value, "__dict__", {})
+        return dict(attributes) if isinstance(attributes, dict) else {}
+    held = {}
+    for each in dataclasses.fields(value):
+        with contextlib.suppress(AttributeError):
+            held[each.name] = object.__getattribute__(value, each.name)
+    return held
 
 
 def _fields(left: Mapping[str, Any], right: Mapping[str, Any], deep: int) -> Difference:
-    known = list(left) if list(left) == list(right) else sorted({*left, *right})
-    found = (Field(name[:80], _field(left, right, name, deep + 1)) for name in known)
-    unlike = [field for field in found if not isinstance(field.difference, Same)]
+    names = list(left) if list(left) == list(right) else sorted({*left, *right})
+    unlike = []
+    for name in names:
+        if name in left and name in right:
+            result = difference(left[name], right[name], deep)
+        else:
+            texts = (shown(each[name]) if name in each else None for each in (left, right))
+            result = Others(*texts)
+        if not isinstance(result, Same):
+            unlike.append(Field(name[:80], result))
     if not unlike:
         return Same()
-    return Fields(tuple(unlike[:MANY]), max(0, len(unlike) - MANY), len(known) - len(unlike))
-
-
-def _field(left: Mapping[str, Any], right: Mapping[str, Any], name: str, deep: int) -> Difference:
-    if name in left and name in right:
-        return _safe(left[name], right[name], deep)
-    return Others(
-        shown(left[name]) if name in left else None, shown(right[name]) if name in right else None
-    )
+    return Fields(tuple(unlike[:MANY]), max(0, len(unlike) - MANY), len(names) - len(unlike))
 
 
 def _items(value: Any) -> list[str]:
@@ -223,10 +150,143 @@ def _described(left: Any, right: Any) -> Difference:
 
 def shown(value: Any) -> str:
     """Return a value in words; plain data as JSON, which is what a model reads."""
-    if type(value) in (str, bool, type(None)):
-        return _cut(json.dumps(value, ensure_ascii=False))
-    return describe(value, LONG)
-
-
-def _cut(text: str) -> str:
+    if type(value) not in (str, bool, type(None)):
+        return describe(value, LONG)
+    text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONG else f"{text[: LONG - 1]}…"
+
+
+# -- texts, line by line ------------------------------------------------------------------------
+
+LINES, LONGEST_LINE, AROUND, SHOWN = 5_000, 200, 2, 80
+"""So many lines are read, so much of each; so many same ones stand around, so many are kept."""
+
+
+def _texts(left: Sequence[str], right: Sequence[str]) -> Difference:
+    """Return how two sequences of lines differ."""
+    if left == right:
+        return Same()
+    numbered = [*enumerate(left[:LINES], 1)], [*enumerate(right[:LINES], 1)]
+    lines = [
+        Line(a and a[1], b and b[1], (a[0] if a else 0, b[0] if b else 0))
+        for a, b in pairs(*numbered, [lambda item: item[1]])
+    ]
+    differing = [n for n, line in enumerate(lines) if not line.same]
+    near = {n + step for n in differing for step in range(-AROUND, AROUND + 1)}
+    kept = [line for n, line in enumerate(lines) if n in near]
+    # Of what is not read it is known how much there is, and whether it is the same.
+    a, b = left[LINES:], right[LINES:]
+    beyond = sum(x != y for x, y in zip(a, b, strict=False)) + abs(len(a) - len(b))
+    return Texts(tuple(_shortened_line(line) for line in kept[:SHOWN]), len(differing) + beyond)
+
+
+def _shortened_line(line: Line) -> Line:
+    """Return a line of which as much is kept as is shown, what differs in view."""
+    left, right = line.left, line.right
+    if max(len(left or ""), len(right or "")) <= LONGEST_LINE:
+        return line
+    begin = 0
+    if left is not None and right is not None:
+        both = min(len(left), len(right))
+        begin = next((n for n in range(both) if left[n] != right[n]), both)
+        begin = 0 if begin < LONGEST_LINE // 2 else begin - LONGEST_LINE // 4
+
+    def window(text: str | None) -> str | None:
+        if text is None:
+            return None
+        end = begin + LONGEST_LINE
+        return f"{'…' * (begin > 0)}{text[begin:end]}{'…' * (end < len(text))}"
+
+    return Line(window(left), window(right), line.at)
+
+
+# -- images: of Pillow, of Matplotlib, or the bytes of a file ------------------------------------
+
+KINDS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
+"""How a file of images begins, and what it is."""
+LARGEST, THUMBNAIL = 24_000, 4_000
+"""Bytes of a file that is shown as it is, and of a smaller picture of another."""
+GRAIN = (96, 96)
+"""Images are compared at this size."""
+
+
+def _is_picture(value: Any) -> bool:
+    """Return whether a value is an image that can be shown."""
+    return _is_pillow(value) or _is_figure(value) or _kind(value) != ""
+
+
+def _pictures(left: Any, right: Any) -> Difference:
+    """Return how two images differ."""
+    if isinstance(left, bytes) and left == right:
+        return Same()
+    share = _share(left, right)
+    shown = _picture(left), _picture(right)
+    same_size = (shown[0].width, shown[0].height) == (shown[1].width, shown[1].height)
+    if share == 0 and same_size and _raw(left) == _raw(right):
+        return Same()
+    return Images(*shown, share)
+
+
+def _is_pillow(value: Any) -> bool:
+    pillow = sys.modules.get("PIL.Image")
+    return pillow is not None and isinstance(value, pillow.Image)
+
+
+def _is_figure(value: Any) -> bool:
+    figures = sys.modules.get("matplotlib.figure")
+    return figures is not None and isinstance(value, figures.Figure)
+
+
+def _kind(value: Any) -> str:
+    if not isinstance(value, bytes):
+        return ""
+    return next((kind for begin, kind in KINDS.items() if value.startswith(begin)), "")
+
+
+def _opened(value: Any) -> Any:
+    """Return an image of Pillow, None where Pillow is not loaded, or can't read it."""
+    pillow = sys.modules.get("PIL.Image")
+    if _is_pillow(value) or pillow is None:
+        return value if pillow is not None else None
+    try:
+        return pillow.open(io.BytesIO(value if isinstance(value, bytes) else _png(value)))
+    # What Pillow raises for a file that is none is up to its reader.
+    except Exception:
+        return None
+
+
+def _png(figure: Any) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=40, metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def _picture(value: Any) -> Picture:
+    opened = _opened(value)
+    width, height = opened.size if opened is not None else _size(value)
+    if isinstance(value, bytes) and len(value) <= LARGEST:
+        data = base64.b64encode(value).decode()
+        return Picture(width, height, f"data:image/{_kind(value)};base64,{data}")
+    return Picture(width, height, attempt(image_address, opened, {}, THUMBNAIL)[0] or "")
+
+
+def _size(value: Any) -> tuple[int, int]:
+    """Return the size that the head of a PNG file tells, (0, 0) for other files."""
+    if _kind(value) != "png" or len(value) < 24:
+        return 0, 0
+    return int.from_bytes(value[16:20], "big"), int.from_bytes(value[20:24], "big")
+
+
+def _raw(value: Any) -> Any:
+    return value.tobytes() if _is_pillow(value) else _png(value) if _is_figure(value) else value
+
+
+def _share(left: Any, right: Any) -> float | None:
+    """Return which share of two images differs, coarsely; None where Pillow can't tell."""
+    images = _opened(left), _opened(right)
+    if any(image is None for image in images):
+        return None
+    a, b = (image.convert("RGB").resize(GRAIN).tobytes() for image in images)
+    pixels = range(0, len(a), 3)
+    unlike = sum(bool(a[n : n + 3] != b[n : n + 3]) for n in pixels)
+    return unlike / max(1, len(pixels))

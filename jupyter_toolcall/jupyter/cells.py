@@ -1,28 +1,37 @@
-"""The sessions of a kernel, and how a cell opens one or goes on with one.
+"""The sessions of a kernel, and how a cell opens one or continues it.
 
-A name belongs to one notebook. A new kernel starts it at its root.
+A name belongs to one notebook. A new kernel starts it at its root. The sessions of a notebook that
+was copied or renamed continue, each in a journal of its own.
 """
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import count
 from pathlib import Path
 from typing import Any
 
+from ..core.branches import is_prompt
+from ..core.entries import Entry
 from ..core.errors import ToolcallError, UsageError
-from ..core.events import Made, Opened, Producer
+from ..core.events import Made, Opened, Producer, Replied
 from ..core.journal import Journal
+from ..core.recorded_calls import started_calls
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.context import SessionContext
 from ..engine.cursor import Cursor
+from ..engine.forks import unfinished_replay
 from ..engine.outdated import changed_tools
+from ..engine.prompts import prompt_event, repeat_prompt
+from ..engine.replay_queue import ReplayQueue
 from ..engine.session_values import SessionValues
 from ..schemes.messages import Model
 from ..session.session import Session
-from ..storage.file_system import DISK, Files
+from ..storage.file_system import DISK, Files, replace_file
 from ..storage.journal_file import (
     JournalHandle,
     journal_file,
@@ -32,56 +41,70 @@ from ..storage.journal_file import (
     open_journal,
     read_journal,
 )
+from ..storage.notebook_files import saved_sessions
 from ..storage.signatures import signer
 from ..storage.value_store import value_store
 from ..tools.value_digests import content_digest
-from .cell_setup import Variables, context_for_cell
-from .copied_notebooks import copied_session, mark_runs_elsewhere
 from .extensions import NotebookExtension, registrations
-from .options import SET_UP, Options, merged_options
-
-UNKEPT = (
-    "No front end tells this kernel its notebook, so session {!r} ends with the kernel; "
-    "_.save('{}.jsonl') after its cell keeps it."
+from .options import (
+    SET_UP,
+    Options,
+    Variables,
+    context_for_cell,
+    merged_options,
+    text_without_secrets,
 )
+
+NOT_ON_DISK = (
+    "No front end tells this kernel its notebook, so session {0!r} ends with the kernel; "
+    "_.save('{0}.jsonl') after its cell keeps it."
+)
+COPIED = (
+    "This notebook was copied or renamed: session{} goes on with all that happened there, and "
+    "is kept apart from it from now on; --fresh begins anew."
+)
+LINKS = ".copies"
+"""The ending of the file that names the copies of a journal."""
 
 
 @dataclass
 class Cells:
-    """What a kernel knows of its notebook's sessions."""
+    """The sessions of a kernel's notebook."""
 
     notebook: str = ""
     """The path of the notebook, "" where it is not known: then nothing goes to disk."""
     kept: dict[str, JournalHandle] = field(default_factory=dict)
-    memories: dict[str, SessionValues] = field(default_factory=dict)
-    tools: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What the variables held that each session has its tools from."""
-    told: Mapping[str, str] = field(default_factory=dict)
-    """What was said last of tools that were changed."""
+    """The journals, by the names of their sessions."""
     sessions: dict[str, Session] = field(default_factory=dict)
-    options: dict[str, Options] = field(default_factory=dict)
-    """What each session was set up with."""
     last: str | None = None
-    said: list[str] = field(default_factory=list)
-    """What is to be said of recordings, of inputs and of tools."""
+    """The name of the session that ran last."""
     files: Files = DISK
     extensions: dict[str, NotebookExtension] = field(init=False)
     """What other packages add to the sessions of this kernel, by their names."""
+    _options: dict[str, Options] = field(default_factory=dict)
+    """What each session was set up with."""
+    _tools: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What the variables held that each session has its tools from."""
+    _values: dict[str, SessionValues] = field(default_factory=dict)
+    _changed_tools: Mapping[str, str] = field(default_factory=dict)
+    """The tools that were changed, as last reported."""
+    _notes: list[str] = field(default_factory=list)
+    """What is to be printed about recordings, inputs and tools."""
 
     def __post_init__(self) -> None:
         self.extensions = {each.name: each.create(self) for each in registrations()}
 
     def extension_of(self, command: str) -> NotebookExtension | None:
         """Return the extension that has a subcommand; None where none has."""
-        for each in registrations():
-            if command in each.subcommands:
-                return self.extensions.get(each.name)
-        return None
+        names = (each.name for each in registrations() if command in each.subcommands)
+        return self.extensions.get(next(names, ""))
 
     @property
     def folder(self) -> Path:
         """The notebook's folder: a recording's path begins there."""
         return Path(self.notebook).parent if self.notebook else Path.cwd()
+
+    # -- journals ---------------------------------------------------------------------------
 
     def journal(self, name: str, fresh: bool = False) -> Journal:
         """Return the journal of a name, from disk where it was there before.
@@ -89,27 +112,24 @@ class Cells:
         Raises UnreadableJournal where it is there and cannot be read, but not with `fresh`.
         """
         if name not in self.kept:
-            self.kept[name] = self._opened(name, fresh)
+            if not self.notebook:
+                self.kept[name] = JournalHandle(Journal())
+            else:
+                self._notes += filter(None, [_copied_session(self.notebook, name)])
+                path, seal = journal_file(self.notebook, name), signer(journals_folder())
+                self.kept[name] = open_journal(path, seal, self.files, fresh=fresh)
+                _mark_runs_elsewhere(path, self.kept[name].journal)
         return self.kept[name].journal
 
-    def _opened(self, name: str, fresh: bool) -> JournalHandle:
-        if not self.notebook:
-            return JournalHandle(Journal())
-        self.said += filter(None, [copied_session(self.notebook, name)])
-        path = journal_file(self.notebook, name)
-        kept = open_journal(path, signer(journals_folder()), self.files, fresh=fresh)
-        mark_runs_elsewhere(path, kept.journal)
-        return kept
-
-    def say_unkept(self, name: str) -> None:
-        """Say once of a session with a name that it is not on disk, where no notebook is known."""
+    def warn_not_on_disk(self, name: str) -> None:
+        """Note once that a session with a name is not on disk, where no notebook is known."""
         if name and not self.notebook and name not in self.kept:
-            self.said.append(UNKEPT.format(name, name))
+            self._notes.append(NOT_ON_DISK.format(name))
 
-    def regain(self) -> None:
+    def reopen_journals(self) -> None:
         """Try again to write the journals that this kernel could not write so far.
 
-        What has run in a copy of this notebook since is not run here by a policy.
+        What has run in a copy of this notebook since is not run by a policy.
         """
         for name, kept in self.kept.items():
             if kept.again is not None:
@@ -117,7 +137,7 @@ class Cells:
                 if name in self.sessions:
                     self.sessions[name].cursor.context.unreliable_reason = self._doubt(name)
             if self.notebook:
-                mark_runs_elsewhere(journal_file(self.notebook, name), kept.journal)
+                _mark_runs_elsewhere(journal_file(self.notebook, name), kept.journal)
 
     def _doubt(self, name: str) -> str:
         """Return why the recorded calls of a session cannot be relied on, "" where they can.
@@ -132,31 +152,33 @@ class Cells:
         return self.kept[name].late() if name in self.kept else ""
 
     def stored(self, name: str = "") -> str:
-        """Say how a session stands that is on disk, and not in this kernel; else return "".
+        """Return how a session stands that is on disk, and not in this kernel; else "".
 
         Without a name, and without any session in this kernel, all of them, a line each.
         """
-        here = name in self.sessions if name else self.last is not None
-        if here or not self.notebook:
+        in_kernel = name in self.sessions if name else self.last is not None
+        if in_kernel or not self.notebook:
             return ""
-        found = [name] if name else journal_names(self.notebook)
-        return "\n".join(filter(None, [_stored(self.notebook, n, self.files) for n in found]))
+        names = [name] if name else journal_names(self.notebook)
+        return "\n".join(filter(None, [_stored(self.notebook, n, self.files) for n in names]))
 
     def close(self) -> None:
-        """Let go of all journals."""
+        """Close all journals."""
         for kept in self.kept.values():
             kept.close()
 
     def notes(self) -> list[str]:
-        """Return what is to be said about journals and recordings, each once.
+        """Return what is to be printed about journals and recordings, each once.
 
-        What is not on disk is said for as long as that is so.
+        What is not on disk is reported for as long as that is so.
         """
-        fresh = [kept.note for kept in self.kept.values() if kept.note] + self.said
-        fresh += filter(None, [kept.late() for kept in self.kept.values()])
-        self.said = []
+        notes = [kept.note for kept in self.kept.values() if kept.note] + self._notes
+        notes += filter(None, [kept.late() for kept in self.kept.values()])
+        self._notes = []
         self.kept = {name: replace(kept, note="") for name, kept in self.kept.items()}
-        return fresh
+        return notes
+
+    # -- sessions ---------------------------------------------------------------------------
 
     def current(self, name: str = "") -> Session:
         """Return a session of this kernel by name, or the last one. Raises UsageError."""
@@ -171,100 +193,43 @@ class Cells:
             )
         return self.sessions[wanted]
 
-    def session(self, chosen: Options, variables: Variables) -> Session:
-        """Return the session that a cell speaks to: opened, gone on with, or set up anew."""
-        self.regain()
-        name = chosen.session
+    def session(self, options: Options, variables: Variables) -> Session:
+        """Return the session of a cell: opened, continued, or set up anew."""
+        self.reopen_journals()
+        name = options.session
         known = self.sessions.get(name or self.last or "")
-        goes_on = known is not None and (bool(name) or not chosen.opens)
-        if not goes_on and not chosen.opens:
-            raise UsageError(
-                "there is no session to go on with; open one, such as "
-                "%%toolchat -m scripted:kitchen -t Potato -i potato"
-            )
-        if known is None or not goes_on:
-            return self._open(chosen, variables)
-        if chosen.said & SET_UP:
-            known = self._set_up_anew(
-                known, merged_options(self.options[known.name], chosen), variables
-            )
-        elif known.name in self.options and self._moved_on(known, variables):
+        if known is None or (options.opens and not name):
+            if not options.opens:
+                raise UsageError(
+                    "there is no session to go on with; open one, such as "
+                    "%%toolchat -m scripted:kitchen -t Potato -i potato"
+                )
+            context, opened = self._context(name, options, variables)
+            self._options[name] = options
+            head = context.journal.append(None, opened).id
+            return self.keep(Session.here(Cursor(context, head), name))
+        if options.written & SET_UP:
+            merged = merged_options(self._options[known.name], options)
+            known = self._set_up_anew(known, merged, variables)
+        elif known.name in self._options and self._has_moved_on(known, variables):
             model = known.cursor.context.model
-            known = self._set_up_anew(known, self.options[known.name], variables, model)
-        self._tell_of_tools(known)
+            known = self._set_up_anew(known, self._options[known.name], variables, model)
+        self._note_changed_tools(known)
         return known
 
-    def today(self, session: Session, variables: Variables) -> Session:
+    def with_current_tools(self, session: Session, variables: Variables) -> Session:
         """Return a session with its tools as the notebook has them now; nothing is recorded.
 
         Raises DefinitionError where one of them is no tool any more.
         """
-        cursor, chosen = session.cursor, self.options.get(session.name)
+        cursor, options = session.cursor, self._options.get(session.name)
         cursor.refresh()
-        if chosen is None or not self._has_other_tools(session, variables):
+        if options is None or not self._has_other_tools(session, variables):
             return session
-        desk, _ = self._desk(session.name, chosen, variables, cursor.context.model)
-        desk.breakpoints, desk.hooks = cursor.context.breakpoints, cursor.context.hooks
-        here = Cursor(desk, cursor.head, cursor.replay_queue, cursor.fresh)
-        return self.keep(Session.here(here, session.name))
-
-    def _has_other_tools(self, session: Session, variables: Variables) -> bool:
-        held, given = self.tools[session.name], session.cursor.context.current_inputs
-        there = all(name in variables for name in (*held, *given))
-        return there and any(variables[name] is not tool for name, tool in held.items())
-
-    def _moved_on(self, known: Session, variables: Variables) -> bool:
-        """Return whether the notebook has other tools, or other inputs, under the same names."""
-        known.cursor.refresh()
-        given = known.cursor.context.current_inputs.items()
-        inputs = ((made.content, variables[name]) for name, made in given if name in variables)
-        return self._has_other_tools(known, variables) or any(
-            content_digest(value) != content for content, value in inputs
-        )
-
-    def _tell_of_tools(self, session: Session) -> None:
-        """Say once which tools are others than those that ran."""
-        changed = changed_tools(session.cursor.context, session.state)
-        fresh = [said for tool, said in changed.items() if said != self.told.get(tool)]
-        self.told = changed
-        if fresh:
-            self.said.append(
-                f"{'; '.join(fresh)}. %toolchat outdated lists what would come out otherwise, "
-                "%toolchat replay runs it again"
-            )
-
-    def _open(self, chosen: Options, variables: Variables) -> Session:
-        desk, opened = self._desk(chosen.session, chosen, variables)
-        self.options[chosen.session] = chosen
-        head = desk.journal.append(None, opened).id
-        return self.keep(Session.here(Cursor(desk, head), chosen.session))
-
-    def _set_up_anew(
-        self, known: Session, chosen: Options, variables: Variables, model: Model | None = None
-    ) -> Session:
-        """Changed options are a new `Opened` at this kernel's place."""
-        desk, opened = self._desk(known.name, chosen, variables, model)
-        desk.breakpoints = known.cursor.context.breakpoints
-        self.options[known.name] = chosen
-        before, head = known.state.opened, known.head
-        inputs = _all_inputs(opened, known.state.by_producer, dict(before.inputs))
-        if replace(opened, inputs=inputs) != before:
-            head = desk.journal.append(head, replace(opened, inputs=inputs)).id
-        session = Session.here(Cursor(desk, head), known.name)
-        self.said += _other_inputs(known.state, session.state)
-        return self.keep(session)
-
-    def _desk(
-        self, name: str, chosen: Options, variables: Variables, model: Model | None = None
-    ) -> tuple[SessionContext, Opened]:
-        journal = self.journal(name, chosen.fresh)
-        desk, opened = context_for_cell(chosen, variables, journal, self.folder, model)
-        desk.unreliable_reason = self._doubt(name)
-        self.tools[name] = {tool: variables[tool] for tool in chosen.tools}
-        desk.values.share_with(self.memories.setdefault(name, desk.values))
-        desk.values.value_store = value_store() if self.notebook else None
-        self.said += filter(None, [getattr(desk.model, "note", "")])
-        return desk, opened
+        context, _ = self._context(session.name, options, variables, cursor.context.model)
+        context.breakpoints, context.hooks = cursor.context.breakpoints, cursor.context.hooks
+        now = Cursor(context, cursor.head, cursor.replay_queue, cursor.fresh)
+        return self.keep(Session.here(now, session.name))
 
     def keep(self, session: Session) -> Session:
         """Remember a session as the last one of its name."""
@@ -272,11 +237,63 @@ class Cells:
         self.last = session.name
         return session
 
+    def _has_other_tools(self, session: Session, variables: Variables) -> bool:
+        held, inputs = self._tools[session.name], session.cursor.context.current_inputs
+        there = all(name in variables for name in (*held, *inputs))
+        return there and any(variables[name] is not tool for name, tool in held.items())
+
+    def _has_moved_on(self, known: Session, variables: Variables) -> bool:
+        """Return whether the notebook has other tools, or other inputs, under the same names."""
+        known.cursor.refresh()
+        inputs = known.cursor.context.current_inputs.items()
+        held = ((made.content, variables[name]) for name, made in inputs if name in variables)
+        return self._has_other_tools(known, variables) or any(
+            content_digest(value) != content for content, value in held
+        )
+
+    def _note_changed_tools(self, session: Session) -> None:
+        """Note once which tools are others than those that ran."""
+        changed = changed_tools(session.cursor.context, session.state)
+        new = [why for tool, why in changed.items() if why != self._changed_tools.get(tool)]
+        self._changed_tools = changed
+        if new:
+            self._notes.append(
+                f"{'; '.join(new)}. %toolchat outdated lists what would come out otherwise, "
+                "%toolchat replay runs it again"
+            )
+
+    def _set_up_anew(
+        self, known: Session, options: Options, variables: Variables, model: Model | None = None
+    ) -> Session:
+        """Changed options are a new `Opened` at the head of the session."""
+        context, opened = self._context(known.name, options, variables, model)
+        context.breakpoints = known.cursor.context.breakpoints
+        self._options[known.name] = options
+        before, head = known.state.opened, known.head
+        inputs = _all_inputs(opened, known.state.by_producer, dict(before.inputs))
+        if replace(opened, inputs=inputs) != before:
+            head = context.journal.append(head, replace(opened, inputs=inputs)).id
+        session = Session.here(Cursor(context, head), known.name)
+        self._notes += _changed_inputs(known.state, session.state)
+        return self.keep(session)
+
+    def _context(
+        self, name: str, options: Options, variables: Variables, model: Model | None = None
+    ) -> tuple[SessionContext, Opened]:
+        journal = self.journal(name, options.fresh)
+        context, opened = context_for_cell(options, variables, journal, self.folder, model)
+        context.unreliable_reason = self._doubt(name)
+        self._tools[name] = {tool: variables[tool] for tool in options.tools}
+        context.values.share_with(self._values.setdefault(name, context.values))
+        context.values.value_store = value_store() if self.notebook else None
+        self._notes += filter(None, [getattr(context.model, "note", "")])
+        return context, opened
+
 
 def _stored(notebook: str, name: str, files: Files) -> str:
     """Return in a line how a session stands that is on disk; "" where there is none.
 
-    Nothing is written, locked or allowed here: that takes its cell, which brings the tools.
+    Nothing is written, locked or allowed: that takes its cell, which brings the tools.
     """
     journal = read_journal(journal_file(notebook, name), files)
     if not len(journal):
@@ -286,27 +303,24 @@ def _stored(notebook: str, name: str, files: Files) -> str:
         state = state_at(journal, journal.leaves()[-1])
     except ToolcallError as error:
         return f"{named} is on disk, and does not fit: {error}"
+    waiting = "no call open"
+    if state.open:
+        call = state.calls[state.open[0]]
+        arguments = ", ".join(f"{key}={value!r}" for key, value in call.asked.items())[:200]
+        # What its tool would do about it is not known without the tool.
+        ends = {"unknown": "cut off while it ran", "approved": "approved and not run"}
+        end = ends.get(call.status, "not decided on")
+        waiting = f"{call.id} {call.tool}({arguments}) is {end}"
     return (
-        f"{named} is on disk: {len(state.order)} calls, {len(state.names)} objects, "
-        f"{_first_open(state)}. Its tools are not in this kernel: run its cell, and it goes on "
-        "there"
+        f"{named} is on disk: {len(state.order)} calls, {len(state.names)} objects, {waiting}. "
+        "Its tools are not in this kernel: run its cell, and it goes on there"
     )
-
-
-def _first_open(state: State) -> str:
-    """Return which call is open; what its tool would do about it is not known without the tool."""
-    if not state.open:
-        return "no call open"
-    call = state.calls[state.open[0]]
-    arguments = ", ".join(f"{key}={value!r}" for key, value in call.asked.items())[:200]
-    ends = {"unknown": "cut off while it ran", "approved": "approved and not run"}
-    return f"{call.id} {call.tool}({arguments}) is {ends.get(call.status, 'not decided on')}"
 
 
 def _all_inputs(
     opened: Opened, known: Container[Producer], before: Mapping[str, Made]
 ) -> tuple[tuple[str, Made], ...]:
-    """Return what is at hand now: what was, and what is new.
+    """Return the inputs: those that were, and those that are new.
 
     A variable that holds something else since is another value of it, with another name.
     """
@@ -314,12 +328,13 @@ def _all_inputs(
     for name, made in opened.inputs:
         old = before.get(name)
         if old is None or old.digest != made.digest:
-            now[name] = replace(made, producer=_next_version(name, known))
+            versions = (Producer(input=name, version=number) for number in itertools.count(1))
+            now[name] = replace(made, producer=next(p for p in versions if p not in known))
     return tuple(now.items())
 
 
-def _other_inputs(before: State, now: State) -> Iterator[str]:
-    """Yield what is to be said of inputs that hold something else than they did."""
+def _changed_inputs(before: State, now: State) -> Iterator[str]:
+    """Yield a line for each input that holds something else than it did."""
     old = dict(before.opened.inputs)
     for name, made in now.opened.inputs:
         if name in old and old[name].producer != made.producer:
@@ -327,7 +342,151 @@ def _other_inputs(before: State, now: State) -> Iterator[str]:
             yield f"{name} holds something else by now: that is {is_now}, and {was} stays as it was"
 
 
-def _next_version(name: str, known: Container[Producer]) -> Producer:
-    """Return the first value of an input that is not known yet."""
-    values = (Producer(input=name, version=number) for number in count(1))
-    return next(each for each in values if each not in known)
+# -- prompts -----------------------------------------------------------------------------------
+
+
+def filled_prompt(text: str, session: Session, variables: Variables) -> str:
+    """Return a prompt in which `{name}` is an object's name or a variable's text.
+
+    What is no variable stays as it is. Raises UsageError for a secret.
+    """
+    inputs = session.state.inputs
+
+    def fill(marker: re.Match[str]) -> str:
+        name = marker[1]
+        if inputs.get(name):
+            return str(inputs[name])
+        if name not in variables:
+            return marker[0]
+        return text_without_secrets(marker[0], name, variables[name])
+
+    return re.sub(r"\{([A-Za-z_]\w*)\}", fill, text)
+
+
+def add_prompt(session: Session, text: str, fresh: bool) -> Session:
+    """Return the session with a prompt.
+
+    Where the journal has that very prompt at this point, what was recorded after it is
+    replayed, up to the next prompt. With `fresh` it is asked on a new branch: from where
+    it was asked before on this one, else from the head.
+    """
+    if not text.strip():
+        raise UsageError("the prompt is empty; write what is to be done below the first line")
+    cursor, asked = session.cursor, prompt_event(session.cursor, text)
+    if fresh:
+        return session.at(repeat_prompt(cursor, asked))
+    context, journal = cursor.context, cursor.context.journal
+    children = journal.children(cursor.head)
+    same = next((each for each in children if journal[each].event == asked), None)
+    if same is not None:
+        return session.at(Cursor(context, same, _recorded_after(journal, same)))
+    entry = journal.append(cursor.head, asked, {"at": context.clock()})
+    return session.at(Cursor(context, entry.id))
+
+
+def _recorded_after(journal: Journal, prompt: str) -> ReplayQueue:
+    """Return the entries from a prompt to the newest entry after it, up to the next prompt.
+
+    A replay that was interrupted there continues with what it had still to replay.
+    """
+    after = [prompt]
+    for each in after:
+        after += journal.children(each)
+    known = set(after)
+    newest = next(entry.id for entry in reversed([*journal]) if entry.id in known)
+    path = journal.path(newest, after=prompt)
+    if len(entries := _up_to_prompt(path)) < len(path):
+        return ReplayQueue(entries)
+    following = unfinished_replay(journal, newest)
+    following = replace(following, entries=_up_to_prompt(following.entries))
+    return ReplayQueue(entries, following=following)
+
+
+def _up_to_prompt(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    return tuple(itertools.takewhile(lambda entry: not is_prompt(entry), entries))
+
+
+# -- a notebook that was copied or renamed -----------------------------------------------------
+#
+# What the notebook says only tells which journal of this user's machine is meant; what is
+# believed is that journal. Beside each of the two journals a file names the other one: a call
+# that has run in one of them is not run by a policy in the other.
+
+
+def _copied_session(notebook: str, name: str) -> str:
+    """Bring a session to a notebook that has no journal of it: all that led to what it shows.
+
+    Returns what is to be printed about it, "" where there is none. Raises nothing: where it can't
+    be read or written the session begins anew.
+    """
+    path, seal = journal_file(notebook, name), signer(journals_folder())
+    others = (
+        () if path.exists() else sorted((journals_folder() / "sessions").glob(f"*/{path.name}"))
+    )
+    with contextlib.suppress(OSError, ToolcallError):
+        # Where no other notebook has such a session, this one need not be read.
+        heads = [*_heads(Path(notebook), name)] if others else []
+        for other in others if heads else ():
+            known = read_journal(other, seal=seal)
+            if shared := [head for head in heads if head in known]:
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _link(other, path)
+                _link(path, other)
+                replace_file(path, _led_to(known, shared).dumps(seal))
+                return COPIED.format(f" {name!r}" if name else "")
+    return ""
+
+
+def _link(path: Path, other: Path) -> None:
+    """Name a journal beside another one that has the same calls."""
+    named = f"{other.parent.name}/{other.name}\n"
+    links = path.with_suffix(LINKS)
+    known = links.read_text(encoding="utf-8") if links.exists() else ""
+    if named not in known:
+        replace_file(links, known + named)
+
+
+def _mark_runs_elsewhere(path: Path, journal: Journal) -> None:
+    """Mark the replies of a journal whose calls have run in a copy of it, and not in it."""
+    copies = _linked(path)
+    if not copies:
+        return
+    started = started_calls(journal)
+    for copy in copies:
+        elsewhere = {reply for reply, _ in started_calls(read_journal(copy)) - started}
+        replies = (entry for entry in journal if isinstance(entry.event, Replied))
+        same = [entry.id for entry in replies if entry.meta.get("of", entry.id) in elsewhere]
+        journal.mark_replies(same, "copied")
+
+
+def _linked(path: Path) -> set[Path]:
+    """Return the journals that were copied from one, or that it was copied from."""
+    linked, unread = {path}, [path]
+    for each in unread:
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            names = each.with_suffix(LINKS).read_text(encoding="utf-8").splitlines()
+            new = {path.parents[1] / name for name in names} - linked
+            linked |= new
+            unread += new
+    return linked - {path}
+
+
+def _heads(notebook: Path, name: str) -> Iterator[str]:
+    """Yield where a notebook's outputs say that a session stood."""
+    for saved in saved_sessions(notebook):
+        rows = saved.data.get("rows", {}).get("session", ())
+        if name in [str(row.get("name", "")) for row in rows]:
+            yield str(saved.data["journal"]["head"])
+
+
+def _led_to(known: Journal, heads: list[str]) -> Journal:
+    """Return a journal of what led to some entries of another one."""
+    made = Journal()
+    made.texts.update(known.texts)
+    for head in heads:
+        for entry in known.path(head):
+            made.append(entry.parent, entry.event, entry.meta, entry.verified)
+    made.labels.update({key: label for key, label in known.labels.items() if key in made})
+    # The other notebook may act on its approvals, or have done so since.
+    made.mark_open_calls("copied")
+    return made

@@ -1,18 +1,55 @@
-"""Completion inside `%%toolchat` cells, from the kernel, so that every front end has it."""
+"""Completion and help inside `%%toolchat` cells, from the kernel, so that every front end has it.
+
+`%load_ext` imports this; what an answer needs is imported when somebody asks for one.
+"""
 
 from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Iterable
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
+from IPython import get_ipython
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
 from ..core.text import LINES, printable
 
+if TYPE_CHECKING:
+    from ..session.session import Session
+    from .cells import Cells
+
 _FRAGMENT = re.compile(r"[^\s{}\"']*$")
+_WORD = re.compile(r"%{0,2}-{0,2}[A-Za-z_][\w-]*(?:#\d+)?|--?")
+MOST = 1_000
+"""Characters of a value in a help text."""
+
+
+def _cells() -> Cells:
+    from .notebook import current_notebook
+
+    return current_notebook().cells
+
+
+def _last_session() -> Session | None:
+    cells = _cells()
+    return cells.sessions.get(cells.last or "")
+
+
+def _options() -> dict[str, argparse.Action]:
+    from .options import parser
+
+    return {name: action for action in parser()._actions for name in action.option_strings}
+
+
+def _variables() -> list[str]:
+    """Return the notebook's variables, without modules and private ones."""
+    names: dict[str, Any] = get_ipython().user_ns
+    return [n for n, value in names.items() if n[:1] != "_" and not isinstance(value, ModuleType)]
+
+
+# -- completion --------------------------------------------------------------------------------
 
 
 @context_matcher(identifier="toolchat")  # type: ignore[untyped-decorator]
@@ -20,10 +57,15 @@ def matcher(context: CompletionContext) -> dict[str, Any]:
     """Return what fits at the cursor: options on the first line, objects and tools below."""
     if not context.full_text.lstrip().startswith(("%%toolchat", "%toolchat")):
         return {"completions": []}
-    line = context.line_with_cursor[: context.cursor_position]
+    at = context.cursor_position
+    line, after = context.line_with_cursor[:at], context.line_with_cursor[at:]
     fragment = _fragment(line)
-    rest = context.line_with_cursor[context.cursor_position :]
-    words = _first_line(line) if context.cursor_line == 0 else _below(line, rest)
+    if context.cursor_line > 0:
+        words: Iterable[str] = _prompt_words(line, after)
+    elif line.lstrip().startswith("%toolchat"):
+        words = _subcommand_words(line)
+    else:
+        words = _option_words(line, fragment)
     found = [
         SimpleCompletion(text=word, type="toolchat") for word in words if word.startswith(fragment)
     ]
@@ -31,153 +73,103 @@ def matcher(context: CompletionContext) -> dict[str, Any]:
 
 
 def _fragment(line: str) -> str:
+    """Return what stands of a word before the cursor."""
     found = _FRAGMENT.search(line)
     return found[0] if found else ""
 
 
-def _first_line(line: str) -> Iterable[str]:
-    """Option names, or the values of the option before the cursor."""
-    from ..models.named import completions, recordings
-    from .notebook import current_notebook as here
-    from .options import parser
-    from .subcommands import subcommands
-
-    if line.lstrip().startswith("%toolchat"):
-        return _branch_names(line) or _after_subcommand(line) or subcommands()
-    actions = parser()._actions
-    options = {name: action for action in actions for name in action.option_strings}
-    words = line.split()
+def _option_words(line: str, fragment: str) -> Iterable[str]:
+    """Return the names of options, or the values of the option before the cursor."""
+    options, words = _options(), line.split()
     before = [word for word in words[: len(words) - (not line.endswith(" "))] if word in options]
-    if not before or _fragment(line).startswith("-"):
+    if not before or fragment.startswith("-"):
         return options
     action = options[before[-1]]
-    if action.choices:
-        return [str(choice) for choice in action.choices]
-    match action.dest:
-        case "model":
-            return completions(here().cells.folder)
-        case "replay":
-            added = (each.replay_files() for each in here().cells.extensions.values())
-            return [*recordings(here().cells.folder), *(name for each in added for name in each)]
-        case "scheme":
-            return _schemes()
-        case "session":
-            return [name for name in here().cells.sessions if name]
-    name, typed, _ = _fragment(line).partition(":")
-    if action.dest == "output" and typed:
-        return [f"{name}:{kind}" for kind in _types()]
-    return [*_variables(action.dest), *options]
+    return [str(choice) for choice in action.choices or _option_values(action.dest, fragment)]
 
 
-def _types() -> list[str]:
-    """The types that an output can have: classes of the notebook, and scalars."""
-    from IPython import get_ipython
-
+def _option_values(option: str, fragment: str) -> list[str]:
+    """Return the values that an option can have; other options where they are not known."""
+    from ..models.named import completions, recordings
+    from ..schemes import SCHEMES, is_scheme
     from ..schemes.save_tool import SCALARS
 
-    held: dict[str, Any] = get_ipython().user_ns
-    classes = (n for n, value in held.items() if isinstance(value, type) and n[:1] != "_")
-    return [*classes, *SCALARS]
+    cells, variables = _cells(), get_ipython().user_ns
+    match option:
+        case "model":
+            return [*completions(cells.folder)]
+        case "replay":
+            added = (each.replay_files() for each in cells.extensions.values())
+            return [*recordings(cells.folder), *(name for each in added for name in each)]
+        case "scheme":
+            return [*SCHEMES, *(name for name, value in variables.items() if is_scheme(value))]
+        case "session":
+            return [name for name in cells.sessions if name]
+        case "outputs" if ":" in fragment:
+            classes = (n for n, v in variables.items() if isinstance(v, type) and n[:1] != "_")
+            name = fragment.partition(":")[0]
+            return [f"{name}:{kind}" for kind in (*classes, *SCALARS)]
+        case "tools" | "inputs" | "system" | "outputs":
+            return [*_variables(), *_options()]
+    return [*_options()]
 
 
-def _schemes() -> list[str]:
-    """The schemes of ours, and the variables that hold another one."""
-    from IPython import get_ipython
+def _subcommand_words(line: str) -> Iterable[str]:
+    """Return the subcommands, or behind one of them the names that it takes."""
+    from .subcommands import subcommands
 
-    from ..schemes import SCHEMES, is_scheme
-
-    held: dict[str, Any] = get_ipython().user_ns
-    return [*SCHEMES, *(name for name, value in held.items() if is_scheme(value))]
-
-
-def _branch_names(line: str) -> list[str]:
-    """The names of branches, behind a subcommand that takes one."""
-    from .notebook import current_notebook as here
-
-    command = line.split()[1:2]
-    session = here().cells.sessions.get(here().cells.last or "")
-    if session is None or command not in (["branch"], ["checkout"], ["diff"]):
-        return []
-    return [*session.branch_names] if line.endswith(" ") or len(line.split()) > 2 else []
+    words, cells = line.split(), _cells()
+    found: list[str] = []
+    if len(words) > 1 and (line.endswith(" ") or len(words) > 2):
+        session = _last_session()
+        if words[1] in ("branch", "checkout", "diff") and session is not None:
+            found = [*session.branch_names]
+        elif (extension := cells.extension_of(words[1])) is not None:
+            found = extension.complete_subcommand(words[1])
+    return found or subcommands()
 
 
-def _after_subcommand(line: str) -> list[str]:
-    """What may stand after a subcommand that an extension added."""
-    from .notebook import current_notebook as here
-
-    words = line.split()
-    if len(words) < 2 or not (line.endswith(" ") or len(words) > 2):
-        return []
-    extension = here().cells.extension_of(words[1])
-    return extension.complete_subcommand(words[1]) if extension is not None else []
-
-
-def _variables(dest: str) -> list[str]:
-    if dest not in ("tools", "input", "system", "output"):
-        return []
-    from IPython import get_ipython
-
-    names: dict[str, Any] = get_ipython().user_ns
-    return [
-        name for name, value in names.items() if not name.startswith("_") and not _module(value)
-    ]
-
-
-def _module(value: Any) -> bool:
-    return isinstance(value, type(sys))
-
-
-def _below(line: str, rest: str) -> list[str]:
+def _prompt_words(line: str, after: str) -> list[str]:
     """Objects and tools of the last session, and the variables that a prompt may name."""
-    from .notebook import current_notebook as here
-
     if line[: len(line) - len(_fragment(line))].endswith("{"):
-        return [name + "}" * (not rest.startswith("}")) for name in _variables("input")]
-    sessions = here().cells.sessions
-    last = sessions.get(here().cells.last or "")
-    known = [*last.objects[::-1], *last.toolbox.names] if last else []
-    return [*known, *(f"{{{name}}}" for name in _variables("input"))]
+        return [name + "}" * (not after.startswith("}")) for name in _variables()]
+    last = _last_session()
+    known = [*last.objects[::-1], *last.toolbox.names] if last is not None else []
+    return [*known, *(f"{{{name}}}" for name in _variables())]
 
 
-_WORD = re.compile(r"%{0,2}-{0,2}[A-Za-z_][\w-]*(?:#\d+)?|--?")
-MOST = 1_000
-"""So many characters of a value are told."""
+# -- help --------------------------------------------------------------------------------------
 
 
 def help_at(code: str, at: int) -> dict[str, str]:
-    """Return the MIME bundle of what there is to say of a place in a cell; empty for nothing."""
+    """Return the MIME bundle of the help for a position in a cell; empty for none."""
     begin = len(code) - len(code.lstrip())
     if not code.startswith("%%toolchat", begin):
         return {}
     end = code.find("\n", begin) % (len(code) + 1)
     word, before = word_at(code, at), code[begin : min(at, end)]
-    said = _option(word, before) if at <= end else _named(word)
-    return {"text/plain": printable(said, LINES)} if said else _variable(word)
+    text = _option_help(word, before) if at <= end else _name_help(word)
+    return {"text/plain": printable(text, LINES)} if text else _variable_help(word)
 
 
 def word_at(code: str, at: int) -> str:
-    """Return the word at a place or right before it, "" where there is none."""
+    """Return the word at a position or right before it, "" where there is none."""
     spans = _WORD.finditer(code)
     return next((found[0] for found in spans if found.start() <= at <= found.end()), "")
 
 
-def _option(word: str, before: str) -> str:
+def _option_help(word: str, before: str) -> str:
     """Return what an option is, also at its value; the whole table at the magic's name."""
-    from .options import help_text, parser
+    from .options import help_text
 
     if word == "%%toolchat":
         return help_text()
-    actions = {name: action for action in parser()._actions for name in action.option_strings}
-    if word in actions:
-        return _told(actions[word])
-    given = [name for name in before.split() if name in actions]
+    options = _options()
+    named = [name for name in before.split() if name in options]
     # A variable says more of itself than the option that names it.
-    if not given or (word and _variable(word)):
+    if word not in options and (not named or (word and _variable_help(word))):
         return ""
-    return _told(actions[given[-1]])
-
-
-def _told(action: argparse.Action) -> str:
+    action = options[word if word in options else named[-1]]
     takes = "|".join(map(str, action.choices)) if action.choices else (action.metavar or "")
     several = "…" if action.nargs == "+" else ""
     default = f" (default {action.default})" if action.choices else ""
@@ -185,42 +177,32 @@ def _told(action: argparse.Action) -> str:
     return f"{head}\n{(action.help or '').replace('%%', '%')}{default}"
 
 
-def _named(word: str) -> str:
+def _name_help(word: str) -> str:
     """Return what an object or a tool of the last session is."""
-    from .notebook import current_notebook as here
-
-    session = here().cells.sessions.get(here().cells.last or "")
-    if session is None:
-        return ""
-    if word in session.objects:
-        came = ", ".join(session.deps(word))
-        return "\n".join(filter(None, [word, came and f"came from {came}", _value(session, word)]))
-    if word in session.toolbox.names:
-        tool = session.toolbox[word]
-        takes = tool.parameters.get("properties", {})
-        told = (
-            f"  {name}: {each.get('description', '')}".rstrip(": ") for name, each in takes.items()
-        )
-        return "\n".join([f"{word}({', '.join(takes)})", tool.description, *told])
-    return ""
-
-
-def _value(session: Any, name: str) -> str:
     from ..core.errors import Absent
     from ..tools.value_copies import describe
 
-    try:
-        return describe(session[name], MOST)
-    except Absent:
-        return "Its value is not at hand in this kernel: a replay makes it again."
+    session = _last_session()
+    if session is None:
+        return ""
+    if word in session.objects:
+        sources = ", ".join(session.deps(word))
+        try:
+            value = describe(session[word], MOST)
+        except Absent:
+            value = "Its value is not at hand in this kernel: a replay makes it again."
+        return "\n".join(filter(None, [word, sources and f"came from {sources}", value]))
+    if word in session.toolbox.names:
+        tool = session.toolbox[word]
+        takes = tool.parameters.get("properties", {})
+        lines = (f"  {n}: {each.get('description', '')}".rstrip(": ") for n, each in takes.items())
+        return "\n".join([f"{word}({', '.join(takes)})", tool.description, *lines])
+    return ""
 
 
-def _variable(word: str) -> dict[str, str]:
+def _variable_help(word: str) -> dict[str, str]:
     """Return what IPython says of a variable."""
-    from IPython import get_ipython
-
     shell = get_ipython()
     if word not in shell.user_ns:
         return {}
-    found: dict[str, str] = shell.object_inspect_mime(word)
-    return {"text/plain": found["text/plain"]}
+    return {"text/plain": shell.object_inspect_mime(word)["text/plain"]}

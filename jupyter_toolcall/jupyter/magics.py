@@ -1,6 +1,6 @@
-"""The doors of the notebook: `%%toolchat`, `%toolchat` and their completion.
+"""What `%load_ext` gives a shell: `%%toolchat`, `%toolchat`, their settings and completion.
 
-`%load_ext` imports nothing heavy: what a cell needs is imported when the first one runs.
+It imports nothing heavy: what a cell needs is imported when the first one runs.
 """
 
 from __future__ import annotations
@@ -8,9 +8,17 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+from traitlets import Bool, Int, TraitError, Unicode
+from traitlets.config import Configurable
+
+from ..core.errors import UsageError
+from .extensions import FLAGS
 
 _CELL = re.compile(r"^get_ipython\(\)\.run_cell_magic\('toolchat', (.*)\)\s*$", re.S)
 _EMPTY = re.compile(r"^\s*%%toolchat\b(?!\?)([^\n]*)\n?\s*$")
@@ -24,17 +32,17 @@ def load(shell: Any) -> None:
     unload(shell)
     shell.register_magic_function(_cell, "cell", "toolchat")
     shell.register_magic_function(_line, "line", "toolchat")
-    shell.user_ns_hidden[RUN] = shell.user_ns[RUN] = _awaited
-    import_module(".configuration", __package__).configured(shell)
+    shell.user_ns_hidden[RUN] = shell.user_ns[RUN] = _awaitable_cell
+    settings_of(shell)
     shell.events.register("pre_run_cell", _begin)
     shell.events.register("post_run_cell", _end)
     shell.input_transformers_cleanup.append(_bare_cell)
     shell.input_transformers_post.append(_as_await)
     completer = getattr(shell, "Completer", None)
     if completer is not None:
-        completer.custom_matchers.append(_matcher())
+        completer.custom_matchers.append(import_module(f"{__package__}.completion").matcher)
     if getattr(shell, "kernel", None) is not None:
-        shell.kernel.do_inspect = _inspecting(shell.kernel)
+        shell.kernel.do_inspect = _with_our_help(shell.kernel.do_inspect)
 
 
 def unload(shell: Any) -> None:
@@ -42,28 +50,25 @@ def unload(shell: Any) -> None:
     for event, callback in (("pre_run_cell", _begin), ("post_run_cell", _end)):
         if callback in shell.events.callbacks[event]:
             shell.events.unregister(event, callback)
-    for transformers in (shell.input_transformers_cleanup, shell.input_transformers_post):
-        transformers[:] = [t for t in transformers if getattr(t, "__module__", "") != __name__]
-    completer = getattr(shell, "Completer", None)
-    if completer is not None:
-        matchers = completer.custom_matchers
-        matchers[:] = [
-            m for m in matchers if getattr(m, "__module__", "") != f"{__package__}.completion"
-        ]
+    registered = [shell.input_transformers_cleanup, shell.input_transformers_post]
+    if getattr(shell, "Completer", None) is not None:
+        registered.append(shell.Completer.custom_matchers)
+    ours = (__name__, f"{__package__}.completion")
+    for functions in registered:
+        functions[:] = [each for each in functions if getattr(each, "__module__", "") not in ours]
     # What stands there is ours: the kernel's own is its class's.
     if hasattr(shell, "kernel"):
         vars(shell.kernel).pop("do_inspect", None)
     shell.user_ns.pop(RUN, None)
 
 
-def _inspecting(kernel: Any) -> Callable[..., Any]:
+def _with_our_help(own: Callable[..., Any]) -> Callable[..., Any]:
     """Return what answers Shift-Tab: our help in our cells, the kernel's own elsewhere."""
-    own = kernel.do_inspect
 
     def do_inspect(code: str, cursor_pos: int, *more: Any, **named: Any) -> Any:
         if code.lstrip().startswith("%%toolchat"):
-            found = import_module(f"{__package__}.completion").help_at(code, cursor_pos)
-            return {"status": "ok", "found": bool(found), "data": found, "metadata": {}}
+            help_data = import_module(f"{__package__}.completion").help_at(code, cursor_pos)
+            return {"status": "ok", "found": bool(help_data), "data": help_data, "metadata": {}}
         return own(code, cursor_pos, *more, **named)
 
     return do_inspect
@@ -82,8 +87,8 @@ def _end(result: Any) -> None:
 
 def _bare_cell(lines: list[str]) -> list[str]:
     """`%%toolchat --help` alone has no body, and IPython would refuse it."""
-    found = _EMPTY.match("".join(lines))
-    return [f"%toolchat --cell{found[1]}\n"] if found else lines
+    empty = _EMPTY.match("".join(lines))
+    return [f"%toolchat --cell{empty[1]}\n"] if empty else lines
 
 
 def _as_await(lines: list[str]) -> list[str]:
@@ -91,19 +96,19 @@ def _as_await(lines: list[str]) -> list[str]:
 
     Only an outermost cell does: inside %%time and the like nobody could await it.
     """
-    found = None if _running else _CELL.match("".join(lines))
+    cell = None if _running else _CELL.match("".join(lines))
     shell = import_module("IPython").get_ipython()
-    if not found or not getattr(shell, "autoawait", False):
+    if not cell or not getattr(shell, "autoawait", False):
         return lines
-    line, body = ast.literal_eval(f"({found[1]})")
+    line, body = ast.literal_eval(f"({cell[1]})")
     return [f"await {RUN}({line!r}, {body!r})\n"]
 
 
 _as_await.has_side_effects = False  # type: ignore[attr-defined]
 
 
-async def _awaited(line: str, body: str) -> Any:
-    return await _notebook().cell(line, body)
+def _awaitable_cell(line: str, body: str) -> Any:
+    return _notebook().cell(line, body)
 
 
 def _cell(line: str, cell: str) -> Any:
@@ -112,7 +117,7 @@ def _cell(line: str, cell: str) -> Any:
 
 
 def _line(line: str) -> Any:
-    """Look at a session and go on with it: `%toolchat help` lists the subcommands."""
+    """Look at a session and continue it: `%toolchat help` lists the subcommands."""
     return _notebook().line(line)
 
 
@@ -127,5 +132,67 @@ def _notebook() -> Any:
     return import_module(f"{__package__}.notebook").current_notebook()
 
 
-def _matcher() -> Any:
-    return import_module(f"{__package__}.completion").matcher
+# -- settings: of `%config` and configuration files, and of a project ----------------------------
+
+
+class ToolChat(Configurable):
+    """What `%%toolchat` does where a cell does not say; extensions add settings."""
+
+    model = Unicode("", help="Who answers, such as scripted:kitchen.").tag(config=True)
+    scheme = Unicode("select", help="How tools are shown to the model.").tag(config=True)
+    approve = Unicode("ask", help="Which calls wait for you.").tag(config=True)
+    max_turns = Int(50, help="Replies of the model before a run stops.").tag(config=True)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings by name."""
+        return {name: getattr(self, name) for name in self.trait_names(config=True)}
+
+
+def settings_of(shell: Any) -> ToolChat:
+    """Return the settings of a kernel, known to `%config` from now on."""
+    for each in shell.configurables:
+        if isinstance(each, ToolChat):
+            return each
+    flags = {name: Bool(False, help=f.setting).tag(config=True) for name, f in FLAGS.items()}
+    # `%config` and configuration files know the settings by the name of the class.
+    settings: ToolChat = type("ToolChat", (ToolChat,), flags)(parent=shell)
+    shell.configurables.append(settings)
+    return settings
+
+
+def apply_project_settings(settings: ToolChat, table: Mapping[str, Any]) -> None:
+    """Change the settings that the person has not set to what a project's table says.
+
+    Raises UsageError for what is none.
+    """
+    known = settings.trait_names(config=True)
+    if table.get("approve") == "all":
+        raise UsageError(
+            "[tool.jupyter-toolcall] approve = 'all' is not taken from a file, which would "
+            "approve for whoever opens its notebooks; say it in a cell or by %config"
+        )
+    for name, value in table.items():
+        if name not in known:
+            raise UsageError(
+                f"[tool.jupyter-toolcall] has no setting {name!r}; there are {', '.join(known)}"
+            )
+        if getattr(settings, name) == settings.traits()[name].default():
+            try:
+                setattr(settings, name, value)
+            except TraitError:
+                wrong = f"[tool.jupyter-toolcall] {name} = {value!r} is of the wrong type"
+                raise UsageError(wrong) from None
+
+
+def project_settings(folder: Path) -> Mapping[str, Any]:
+    """Return `[tool.jupyter-toolcall]` of the nearest pyproject.toml; {} where there is none."""
+    for parent in (folder, *folder.parents):
+        file = parent / "pyproject.toml"
+        if file.is_file():
+            try:
+                data = tomllib.loads(file.read_text(encoding="utf-8"))
+            except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+                return {}
+            table: Mapping[str, Any] = data.get("tool", {}).get("jupyter-toolcall", {})
+            return table
+    return {}

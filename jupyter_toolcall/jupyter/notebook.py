@@ -25,17 +25,14 @@ from ..engine import person_model as replying
 from ..session.session import Session
 from ..storage.notebook_files import MIME
 from ..tools.value_display import reprs_with_printers
-from ..view.contract import Notice
 from ..view.saved_output import mime_bundle
-from .cell_setup import add_prompt, filled_prompt, model_name
-from .cells import Cells
-from .configuration import ToolChat, configured, project, take
+from .cells import Cells, add_prompt, filled_prompt
 from .extensions import CellRun
-from .headless import as_recorded, by_input, needs_nobody
-from .options import Options, help_text, parse_options
+from .input_line import demand_no_person, repeat_decisions, run_by_input, split
+from .magics import ToolChat, apply_project_settings, project_settings, settings_of
+from .options import Options, help_text, model_name, parse_options
 from .panel import Panel
 from .panel_controller import TICK, PanelController
-from .subcommand_words import split
 from .subcommands import carry_out
 
 HELLO = 3.0
@@ -51,7 +48,7 @@ class Notebook:
     settings: ToolChat
     controllers: dict[str, PanelController] = field(default_factory=dict)
     """What runs each session, by its name."""
-    met: bool = False
+    panels_connect: bool = False
     """A front end's panel has said hello in this kernel."""
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
 
@@ -59,115 +56,102 @@ class Notebook:
 
     async def cell(self, line: str, body: str) -> Any:
         """Run a cell while the person can click; return its session."""
-        chosen = parse_options(line, self.settings.settings())
-        if chosen.help:
-            print_text(help_text())
-            return None
-        if chosen.quiet or not self.interactive:
+        options = parse_options(line, self.settings.settings())
+        message = self._shell_message()
+        # Runners without a front end allow no input: nobody is there.
+        interactive = bool(message.get("content", {}).get("allow_stdin", False))
+        if options.help or options.quiet or not interactive:
             return self.cell_now(line, body)
-        self.cells.say_unkept(chosen.session)
-        controller = self._begin(chosen, body, panel=True)
+        self.cells.warn_not_on_disk(options.session)
+        controller = self._begin(options, body, panel=True)
         try:
-            if await self._heard(controller) or not chosen.wait:
-                await controller.run(chosen.wait)
+            if await self._is_heard(controller) or not options.wait:
+                await controller.run(options.wait)
             else:
-                await by_input(controller)
+                await run_by_input(controller)
         finally:
             self._leave(controller)
-            self._say_notes()
-        _demand_outputs(controller.session, chosen)
-        return _silent(controller.session)
+            self._print_notes()
+        return _result(controller.session, options)
 
     def cell_now(self, line: str, body: str) -> Any:
         """Run a cell that cannot be awaited: it ends where a person would be needed."""
-        chosen = parse_options(line, self.settings.settings())
-        if chosen.help:
+        options = parse_options(line, self.settings.settings())
+        if options.help:
             print_text(help_text())
             return None
-        controller = self._begin(chosen, body, panel=False)
+        controller = self._begin(options, body, panel=False)
         try:
             controller.run_to_pause()
-            waited = as_recorded(controller)
+            waited = repeat_decisions(controller)
         finally:
             self._leave(controller)
-            self._say_notes()
-        if chosen.wait and not waited:
-            needs_nobody(controller)
-        _demand_outputs(controller.session, chosen)
-        return _silent(controller.session)
+            self._print_notes()
+        if options.wait and not waited:
+            demand_no_person(controller)
+        return _result(controller.session, options)
 
-    def _begin(self, chosen: Options, body: str, panel: bool) -> PanelController:
+    def _begin(self, options: Options, body: str, panel: bool) -> PanelController:
         """Return what runs a cell's session, with the cell's prompt asked, and nothing run yet."""
-        session = self.cells.session(chosen, self.shell.user_ns)
-        self._say_notes()
-        session = add_prompt(
-            session, filled_prompt(body.strip(), session, self.shell.user_ns), chosen.fresh
-        )
+        variables = self.shell.user_ns
+        session = self.cells.session(options, variables)
+        self._print_notes()
+        prompt = filled_prompt(body.strip(), session, variables)
+        session = add_prompt(session, prompt, options.fresh)
         since = session.journal[session.head].parent or ""
         session = self.cells.keep(session)
-        controller = self._controller(session, Panel() if panel else None)
-        about = {MIME: {"quiet": True}} if chosen.quiet else {}
-        controller.save = self._saver(controller, since, about)
-        controller.stepping = chosen.step
+        controller = self._controller(session, panel)
+        controller.save = self._saver(controller, since, options.quiet)
+        controller.stepping = options.step
         self.controllers[session.name] = controller
-        run = CellRun(chosen, self._cell_id(session), self.shell.user_ns, panel)
-        added = (each.attach(session, run) for each in self.cells.extensions.values())
-        controller.extensions = tuple(filter(None, added))
+        cell_id = self._shell_message().get("metadata", {}).get("cellId") or session.state.prompt
+        run = CellRun(options, str(cell_id), variables, panel)
+        attached = (each.attach(session, run) for each in self.cells.extensions.values())
+        controller.extensions = tuple(filter(None, attached))
         return controller
 
-    def _controller(self, session: Session, panel: Panel | None) -> PanelController:
-        """Return what runs a session; where there is a panel, it is displayed."""
-        desk = session.cursor.context
-        model = desk.model
+    def _controller(self, session: Session, with_panel: bool) -> PanelController:
+        """Return what runs a session; where there is to be a panel, it is displayed."""
+        context, panel = session.cursor.context, Panel() if with_panel else None
+        model = context.model
         name = str(getattr(model, "name", None) or model_name(model))
-        send = panel.show if panel is not None else _send_nowhere
-        controller = PanelController(session, send, name)
+        controller = PanelController(session, panel.show if panel else _send_nowhere, name)
         controller.recorded = frozenset(entry.id for entry in session.cursor.replay_queue.entries)
         controller.unsaved = functools.partial(self.cells.late, session.name)
-        controller.before_commands = self.cells.regain
-        desk.value_reprs = reprs_with_printers(self.shell.display_formatter.formatters)
-        listeners = {"on_text": controller.stream, "on_wait": controller.wait_for_model}
-        for event, listener in listeners.items():
+        controller.before_commands = self.cells.reopen_journals
+        context.value_reprs = reprs_with_printers(self.shell.display_formatter.formatters)
+        updates = controller.updates
+        for event, listener in (("on_text", updates.stream), ("on_wait", updates.wait_for_model)):
             if hasattr(model, event):
                 setattr(model, event, listener)
         if panel is not None:
             panel.controller, controller.panel = controller, panel.model_id
-            controller.on_idle = lambda: self._go_on(controller)
+            controller.on_idle = lambda: self._run_in_background(controller)
             display(panel.bundle(), raw=True)
         return controller
 
-    def _say_notes(self) -> None:
+    def _print_notes(self) -> None:
         for note in self.cells.notes():
             print_text(f"toolchat: {note}")
 
-    # -- a person, or nobody --------------------------------------------------------------
-
-    @property
-    def interactive(self) -> bool:
-        """Whether somebody is there: runners without a front end allow no input."""
+    def _shell_message(self) -> Mapping[str, Any]:
+        """Return the message that runs the cell; empty where there is no kernel."""
         kernel = getattr(self.shell, "kernel", None)
-        if kernel is None:
-            return False
-        return bool(kernel.get_parent("shell").get("content", {}).get("allow_stdin", False))
+        message: Mapping[str, Any] = kernel.get_parent("shell") if kernel is not None else {}
+        return message
 
-    def _cell_id(self, session: Session) -> str:
-        """Return the id of the cell that runs; its prompt, where the front end has none."""
-        kernel = getattr(self.shell, "kernel", None)
-        about = kernel.get_parent("shell").get("metadata", {}) if kernel is not None else {}
-        return str(about.get("cellId") or session.state.prompt)
-
-    async def _heard(self, controller: PanelController) -> bool:
+    async def _is_heard(self, controller: PanelController) -> bool:
         """Return whether a panel can be heard in this kernel while a cell waits."""
-        until = time.monotonic() + (0.0 if self.met else HELLO)
-        while not controller.greeted and not self.met and time.monotonic() < until:
+        until = time.monotonic() + HELLO
+        while not (controller.greeted or self.panels_connect) and time.monotonic() < until:
             await asyncio.sleep(TICK)
-        self.met = self.met or controller.greeted
-        return self.met
+        self.panels_connect = self.panels_connect or controller.greeted
+        return self.panels_connect
 
     # -- afterwards -----------------------------------------------------------------------
 
-    def _go_on(self, controller: PanelController) -> None:
-        """A click after the cell has ended: go on as a task of the kernel's loop."""
+    def _run_in_background(self, controller: PanelController) -> None:
+        """Run a session as a task of the kernel's loop: a click came after its cell has ended."""
         task = asyncio.get_running_loop().create_task(self._background(controller))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
@@ -175,10 +159,11 @@ class Notebook:
     async def _background(self, controller: PanelController) -> None:
         if controller.busy:
             return
-        # What goes wrong is told in the panel; there is no cell that could fail.
+        # What goes wrong is shown in the panel; there is no cell that could fail.
         with contextlib.suppress(ToolcallError):
             try:
-                controller.session = self.cells.today(controller.session, self.shell.user_ns)
+                session = self.cells.with_current_tools(controller.session, self.shell.user_ns)
+                controller.session = session
             except ToolcallError as error:
                 controller.publish("failed", detail=str(error))
                 raise
@@ -192,34 +177,30 @@ class Notebook:
         controller.save()
         self._bind(session)
 
-    def _saver(
-        self, controller: PanelController, since: str, about: dict[str, Any]
-    ) -> Callable[[], None]:
-        """Return what displays a session in this cell, and later brings that up to date.
-
-        `about` is the metadata of that output.
-        """
+    def _saver(self, controller: PanelController, since: str, quiet: bool) -> Callable[[], None]:
+        """Return what displays a session in this cell, and later brings that up to date."""
         handles: list[Any] = []
+        metadata = {MIME: {"quiet": True}} if quiet else {}
 
         def save() -> None:
             data = mime_bundle(controller.session.cursor, controller.whole(), since)
             if handles:
-                handles[0].update(data, raw=True, metadata=about)
+                handles[0].update(data, raw=True, metadata=metadata)
             else:
                 name = controller.panel or True
-                handles.append(display(data, raw=True, metadata=about, display_id=name))
+                handles.append(display(data, raw=True, metadata=metadata, display_id=name))
 
         return save
 
     def _bind(self, session: Session) -> None:
-        """What was made in another kernel is not at hand before a replay: it stays unbound."""
+        """Bind outputs; what was made in another kernel is not at hand before a replay."""
         with contextlib.suppress(Absent):
             self.shell.user_ns.update(session.outputs)
 
     # -- line magic -----------------------------------------------------------------------
 
     def line(self, text: str) -> Any:
-        """Carry out `%toolchat SUBCOMMAND`."""
+        """Run `%toolchat SUBCOMMAND`."""
         words = split(text)
         if words[:1] == ["--cell"]:
             if "--help" in words:
@@ -227,70 +208,65 @@ class Notebook:
                 return None
             parse_options(text.partition("--cell")[2])
             raise Unfinished("the prompt is empty; write what is to be done below the first line")
-        settings, variables = self.settings.settings(), self.shell.user_ns
-        self.cells.regain()
+        self.cells.reopen_journals()
         try:
-            session = carry_out(words, self.cells, settings, variables)
+            result = carry_out(words, self.cells, self.settings.settings(), self.shell.user_ns)
         finally:
-            self._say_notes()
-        self.renew()
-        if isinstance(session, Session):
-            self.cells.keep(session)
-            self._bind(session)
-            controller = self.controllers.get(session.name)
+            self._print_notes()
+        self.update_panels()
+        if isinstance(result, Session):
+            self.cells.keep(result)
+            self._bind(result)
+            controller = self.controllers.get(result.name)
             if controller is not None:
-                controller.session = session
-                controller.publish(*replying.idle_phase(session.cursor))
-        if session is not None:
-            # The cell above keeps what came of it; what came of this line stands here.
-            display(session)
+                controller.session = result
+                controller.publish(*replying.idle_phase(result.cursor))
+        if result is not None:
+            # The cell above keeps the session; what this line changed stands below the line.
+            display(result)
         return None
 
-    def renew(self) -> None:
+    def update_panels(self) -> None:
         """Bring panels and what is saved up to date where a branch was named, or hidden."""
         for controller in self.controllers.values():
             if controller.republish_renamed():
                 controller.save()
 
 
-def _demand_outputs(session: Session, chosen: Options) -> None:
-    """Raise Unfinished where a cell that waits has ended, and what it asked for is not there."""
+def _result(session: Session, options: Options) -> Session:
+    """Return the session of a cell that ended; its first display is nothing, the cell has it.
+
+    Raises Unfinished where the cell waits, and what it asked for is not there.
+    """
     state = session.state
     missing = [name for name in state.opened.outputs if name not in state.outputs]
-    if missing and chosen.wait and not session.pending:
+    if missing and options.wait and not session.pending:
         last = f" The model's last words: {session.text[:120]!r}." if session.text else ""
         raise Unfinished(
             f"{', '.join(missing)} was never saved; nothing is lost, "
             f"%toolchat next asks the model again.{last}"
         )
-
-
-def _send_nowhere(notice: Notice) -> None:
-    """Send a notice to no panel."""
-
-
-def _silent(session: Session) -> Session:
-    """The cell has shown its result already: the first display of this value is nothing."""
     return session.shown()
 
 
-def notebook_path(variables: Mapping[str, Any]) -> str:
-    """Return the path of the kernel's notebook, "" where nobody tells it."""
-    path = variables.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")
-    return os.path.abspath(path) if path.endswith(".ipynb") else ""
+def _send_nowhere(notice: object) -> None:
+    """Send a notice to no panel."""
 
 
 @functools.cache
 def current_notebook() -> Notebook:
     """Return this kernel's notebook."""
     shell = get_ipython()
-    path = notebook_path(shell.user_ns)
-    settings = configured(shell)
-    take(settings, project(Path(path).parent if path else Path.cwd()))
+    # Of VS Code, or of a Jupyter server.
+    path = shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")
+    path = os.path.abspath(path) if path.endswith(".ipynb") else ""
+    settings = settings_of(shell)
+    folder = Path(path).parent if path else Path.cwd()
+    apply_project_settings(settings, project_settings(folder))
     return Notebook(shell, Cells(path), settings)
 
 
 def update_panels() -> None:
     """Show what a cell of plain Python did to branches, where this kernel has sessions."""
     if current_notebook.cache_info().currsize:
-        current_notebook().renew()
+        current_notebook().update_panels()

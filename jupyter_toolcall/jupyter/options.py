@@ -1,21 +1,38 @@
-"""The options of a `%%toolchat` line: read, checked, and completed.
+"""The options of a `%%toolchat` line: parsed, checked, and what they set up.
 
-Every mistake is found here, in one line that names what is allowed.
+Every mistake raises UsageError, in one line that names what is allowed.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn
 
 from ..core.errors import UsageError
+from ..core.events import Opened
+from ..core.journal import Journal
+from ..core.secrets import is_named_secret, secret_values
 from ..core.text import nearest
 from ..engine.approval_policy import PRESETS
-from ..schemes import SCHEMES
-from .configuration import FLAGS, REPLAY_SOURCES
+from ..engine.context import SessionContext
+from ..engine.opening import open_session
+from ..models.named import Person, default, is_name, model_named
+from ..models.recorded import Recorded, Recording, StandIn
+from ..models.recording_file import new_tape
+from ..schemes import SCHEMES, is_scheme, scheme_named
+from ..schemes.messages import Model
+from ..schemes.save_tool import SCALARS
+from ..schemes.scheme import Scheme
+from ..tools.toolbox import Toolbox
+from .extensions import FLAGS, REPLAY_SOURCES, replayed_model
+
+Variables = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +61,7 @@ class Options:
     """The recording that is the model."""
     quiet: bool = False
     help: bool = False
-    said: frozenset[str] = frozenset()
+    written: frozenset[str] = frozenset()
     """The names of the options that the line has."""
     default_model: str = ""
     """The model where a cell opens a session and names none."""
@@ -62,110 +79,92 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}. %%toolchat --help lists the options")
 
-    def refuse_unknown(self, unknown: Sequence[str]) -> None:
-        """Raise UsageError, which names the nearest option, where words were not understood."""
-        if unknown:
-            known = [option for action in self._actions for option in action.option_strings]
-            hint = nearest(unknown[0], known)
-            message = f"unrecognized arguments: {' '.join(unknown)}"
-            raise UsageError(f"{message}.{hint} %%toolchat --help lists the options")
+
+def _input(text: str) -> tuple[str, str]:
+    name, _, description = text.partition(":")
+    return _variable_name("-i", name), description
 
 
-def _words(flags: str, metavar: str, said: str) -> _Row:
-    return flags, {
-        "nargs": "+",
-        "action": "extend",
-        "default": [],
-        "metavar": metavar,
-        "help": said,
-    }
+def _output(text: str) -> tuple[str, str, str]:
+    name, _, kind_and_text = text.partition(":")
+    kind, _, description = kind_and_text.partition(":")
+    if not kind:
+        raise UsageError(
+            f"-o {text} has no type; write {name or 'NAME'}:TYPE, such as {name or 'fries'}:str"
+        )
+    return _variable_name("-o", name), kind, description
 
 
-def _text(flags: str, metavar: str, said: str, **more: Any) -> _Row:
-    return flags, {"default": "", "metavar": metavar, "help": said, **more}
+def _variable_name(option: str, name: str) -> str:
+    if not name.isidentifier():
+        raise UsageError(f"{option} {name!r} is no variable's name")
+    return name
 
 
-def _one(flags: str, default: str, known: Iterable[str], said: str) -> _Row:
-    return flags, {"default": default, "choices": list(known), "help": said}
+def _session_name(name: str) -> str:
+    if name and not (name.replace("-", "").replace("_", "").isalnum() and len(name.encode()) <= 64):
+        raise UsageError(f"-n {name!r} is no session's name; use letters, digits, - and _")
+    return name
 
 
-def _mark(flags: str, said: str, **more: Any) -> _Row:
-    return flags, {"action": "store_true", "help": said, **more}
+_LIST: Mapping[str, Any] = {"nargs": "+", "action": "extend", "default": []}
+_ON: Mapping[str, Any] = {"action": "store_true", "default": False}
+_OFF: Mapping[str, Any] = {"action": "store_false", "default": False}
+_OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "-m --model": {"metavar": "NAME"},
+    "-t --tools": {"metavar": "NAME", **_LIST},
+    "-i --input": {"metavar": "NAME[:TEXT]", "dest": "inputs", "type": _input, **_LIST},
+    "-o --output": {"metavar": "NAME:TYPE[:TEXT]", "dest": "outputs", "type": _output, **_LIST},
+    "-n --session": {"metavar": "NAME", "type": _session_name},
+    "--fresh": _ON,
+    "--scheme": {"metavar": "|".join(SCHEMES), "default": "select"},
+    "--native": _ON,
+    "--system": {"metavar": "TEXT"},
+    "--approve": {"default": "ask", "choices": list(PRESETS)},
+    "--break": {"metavar": "GLOB", "dest": "breaks", "action": "append", "default": []},
+    "--step": _ON,
+    "--wait": {**_ON, "default": True},
+    "--no-wait": {**_OFF, "dest": "wait", "default": True},
+    "--max-turns": {"metavar": "N", "type": int, "default": 50},
+    "--record": {"metavar": "FILE"},
+    "--replay": {"metavar": "FILE|NOTEBOOK"},
+}
+"""How each option is parsed; where no default stands, it is ""."""
+_HELP: Mapping[str, str] = {
+    "-m --model": "who answers: %%toolchat models lists them; or a variable that holds a model",
+    "-t --tools": "variables that hold functions, classes, instances, definitions or toolboxes",
+    "-i --input": "variables that become objects",
+    "-o --output": "what is to be made; bound as a variable once it is saved",
+    "-n --session": "a session that other cells go on with",
+    "--fresh": "ask anew, on a new branch, even where an answer is recorded",
+    "--scheme": "how tools are shown to the model; or a variable that holds a scheme",
+    "--native": "tools are spoken of in the text, as XML, and called in it",
+    "--system": "what the model is told first, or a variable that holds it",
+    "--approve": "which calls wait for you; ask: all but read-only ones",
+    "--break": "calls that wait in any case",
+    "--step": "wait before every step",
+    "--wait": "the cell waits for you (default)",
+    "--no-wait": "the cell ends at a pause; the panel goes on from there",
+    "--max-turns": "stop after so many replies (default 50)",
+    "--record": "record what the model is told and says, a line a turn",
+    "--replay": "say again what was recorded there",
+}
 
 
-_Row = tuple[str, dict[str, Any]]
-_TABLE: tuple[_Row, ...] = (
-    _text(
-        "-m --model",
-        "NAME",
-        "who answers: %%toolchat models lists them; or a variable that holds a model",
-    ),
-    _words(
-        "-t --tools",
-        "NAME",
-        "variables that hold functions, classes, instances, definitions or toolboxes",
-    ),
-    _words("-i --input", "NAME[:TEXT]", "variables that become objects"),
-    _words(
-        "-o --output",
-        "NAME:TYPE[:TEXT]",
-        "what is to be made; bound as a variable once it is saved",
-    ),
-    _text("-n --session", "NAME", "a session that other cells go on with"),
-    _mark("--fresh", "ask anew, on a new branch, even where an answer is recorded"),
-    _text(
-        "--scheme",
-        f"{'|'.join(SCHEMES)}",
-        "how tools are shown to the model; or a variable that holds a scheme",
-        default="select",
-    ),
-    _mark("--native", "tools are spoken of in the text, as XML, and called in it"),
-    _text("--system", "TEXT", "what the model is told first, or a variable that holds it"),
-    _one("--approve", "ask", PRESETS, "which calls wait for you; ask: all but read-only ones"),
-    _text(
-        "--break", "GLOB", "calls that wait in any case", dest="breaks", action="append", default=[]
-    ),
-    _mark("--step", "wait before every step"),
-    _mark("--wait", "the cell waits for you (default)", default=True),
-    _mark(
-        "--no-wait",
-        "the cell ends at a pause; the panel goes on from there",
-        dest="wait",
-        action="store_false",
-    ),
-    _text("--max-turns", "N", "stop after so many replies (default 50)", type=int, default=50),
-    _text("--record", "FILE", "record what the model is told and says, a line a turn"),
-)
-
-
-_LAST: tuple[_Row, ...] = (
-    _mark("--quiet", "no panel, only the result"),
-    _mark("--help", "this text"),
-)
-
-
-def parser() -> _Parser:
+def parser() -> argparse.ArgumentParser:
     """Return the parser of the line behind `%%toolchat`."""
-    made = _Parser(
-        prog="%%toolchat", add_help=False, allow_abbrev=False, usage="%%toolchat [options]"
-    )
-    for flags, settings in _rows():
-        made.add_argument(*flags.split(), **settings)
-    return made
-
-
-def _rows() -> list[_Row]:
-    """Return the options in the order of the help."""
+    usage = "%%toolchat [options]"
+    built = _Parser(prog="%%toolchat", add_help=False, allow_abbrev=False, usage=usage)
     others = "".join(f", or {noun} ({end}) replays" for end, noun in REPLAY_SOURCES.items())
-    rows = [
-        *_TABLE,
-        _text("--replay", "FILE|NOTEBOOK", f"say again what was recorded there{others}"),
-    ]
+    for names, settings in _OPTIONS.items():
+        text = _HELP[names] + (others if names == "--replay" else "")
+        built.add_argument(*names.split(), help=text, **{"default": "", **settings})
     for flag in FLAGS.values():
-        rows.append(_mark(f"--{flag.name}", flag.help))
-        off = {"dest": flag.name, "action": "store_false"}
-        rows.append(_mark(f"--no-{flag.name}", flag.help_off, **off))
-    return [*rows, *_LAST]
+        built.add_argument(f"--{flag.name}", help=flag.help, **_ON)
+        built.add_argument(f"--no-{flag.name}", help=flag.help_off, dest=flag.name, **_OFF)
+    built.add_argument("--quiet", help="no panel, only the result", **_ON)
+    built.add_argument("--help", help="this text", **_ON)
+    return built
 
 
 def parse_options(line: str, settings: Mapping[str, Any] | None = None) -> Options:
@@ -177,40 +176,40 @@ def parse_options(line: str, settings: Mapping[str, Any] | None = None) -> Optio
         words = shlex.split(line)
     except ValueError as error:
         raise UsageError(f"the options cannot be read ({error}); close the quotes") from None
-    reader, chosen = parser(), dict(settings or {})
-    model = chosen.pop("model", "")
-    reader.set_defaults(**chosen)
-    found, unknown = reader.parse_known_args(words)
-    reader.refuse_unknown(unknown)
-    _one_of("--approve", found.approve, PRESETS)
-    if found.max_turns < 1:
-        raise UsageError("--max-turns must be at least 1")
-    if found.replay and found.model:
-        raise UsageError("--replay is the model that answers: leave out -m")
-    return Options(
-        **{name: getattr(found, name) for name in _AS_WRITTEN},
-        tools=tuple(dict.fromkeys(found.tools)),
-        inputs=_once("-i", [_input(text) for text in found.input]),
-        outputs=_once("-o", [_output(text) for text in found.output]),
-        session=_session(found.session),
-        breaks=tuple(found.breaks),
-        said=_said(reader, words),
-        default_model=model,
-        extra={name: getattr(found, name) for name in FLAGS},
-    )
-
-
-_AS_WRITTEN = (
-    *("model", "fresh", "scheme", "native", "system", "approve", "step", "wait", "max_turns"),
-    *("record", "replay", "quiet", "help"),
-)
-"""The options whose values are what the line or a setting says."""
-
-
-def _said(reader: argparse.ArgumentParser, words: Sequence[str]) -> frozenset[str]:
+    reader, defaults = parser(), dict(settings or {})
+    default_model = defaults.pop("model", "")
+    reader.set_defaults(**defaults)
+    parsed, unknown = reader.parse_known_args(words)
+    if unknown:
+        hint = nearest(unknown[0], [name for a in reader._actions for name in a.option_strings])
+        message = f"unrecognized arguments: {' '.join(unknown)}.{hint}"
+        raise UsageError(f"{message} %%toolchat --help lists the options")
+    _check(parsed)
+    parsed.tools = dict.fromkeys(parsed.tools)
+    values = {each.name: getattr(parsed, each.name, None) for each in fields(Options)}
+    values = {k: tuple(v) if isinstance(v, (list, dict)) else v for k, v in values.items()}
     heads = {word.partition("=")[0] for word in words}
-    found = (a.dest for a in reader._actions if heads & set(a.option_strings))
-    return frozenset({"input": "inputs", "output": "outputs"}.get(dest, dest) for dest in found)
+    values["written"] = frozenset(a.dest for a in reader._actions if heads & {*a.option_strings})
+    values["extra"] = {name: getattr(parsed, name) for name in FLAGS}
+    return Options(**{**values, "default_model": default_model})
+
+
+def _check(parsed: argparse.Namespace) -> None:
+    """Raise UsageError where values are wrong, or do not go together."""
+    # What a line says was checked when it was parsed; a setting was not.
+    if parsed.approve not in PRESETS:
+        choices = ", ".join(PRESETS)
+        raise UsageError(
+            f"--approve {parsed.approve!r} is not one of {choices}; see %config ToolChat"
+        )
+    if parsed.max_turns < 1:
+        raise UsageError("--max-turns must be at least 1")
+    if parsed.replay and parsed.model:
+        raise UsageError("--replay is the model that answers: leave out -m")
+    for option, named in (("-i", parsed.inputs), ("-o", parsed.outputs)):
+        names = [each[0] for each in named]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise UsageError(f"{option} names {twice[0]!r} twice")
 
 
 SET_UP = frozenset(
@@ -225,58 +224,15 @@ def merged_options(before: Options, now: Options) -> Options:
 
     Tools, inputs and outputs come to those that there are; all else takes their place.
     """
-    changes: dict[str, Any] = {name: getattr(now, name) for name in now.said & SET_UP}
-    if {"model", "replay"} & now.said:
-        # Who answers is one of the two, and what another one said is not to be recorded.
+    changes: dict[str, Any] = {name: getattr(now, name) for name in now.written & SET_UP}
+    if {"model", "replay"} & now.written:
+        # Who answers is one of the two, and another one's replies are not to be recorded.
         changes |= {"model": now.model, "replay": now.replay, "record": now.record}
     changes["tools"] = tuple(dict.fromkeys((*before.tools, *now.tools)))
     for name in ("inputs", "outputs"):
         both = (*getattr(before, name), *getattr(now, name))
         changes[name] = tuple({each[0]: each for each in both}.values())
-    return replace(before, **changes, said=before.said | now.said)
-
-
-def _one_of(option: str, value: str, known: Iterable[str]) -> None:
-    """What a line says was checked when it was read; a setting is checked here."""
-    if value not in known:
-        raise UsageError(
-            f"{option} {value!r} is not one of {', '.join(known)}; see %config ToolChat"
-        )
-
-
-def _input(text: str) -> tuple[str, str]:
-    name, _, said = text.partition(":")
-    return _variable("-i", name), said
-
-
-def _output(text: str) -> tuple[str, str, str]:
-    name, _, rest = text.partition(":")
-    kind, _, said = rest.partition(":")
-    if not kind:
-        raise UsageError(
-            f"-o {text} has no type; write {name or 'NAME'}:TYPE, such as {name or 'fries'}:str"
-        )
-    return _variable("-o", name), kind, said
-
-
-def _variable(option: str, name: str) -> str:
-    if not name.isidentifier():
-        raise UsageError(f"{option} {name!r} is no variable's name")
-    return name
-
-
-def _session(name: str) -> str:
-    if name and not (name.replace("-", "").replace("_", "").isalnum() and len(name.encode()) <= 64):
-        raise UsageError(f"-n {name!r} is no session's name; use letters, digits, - and _")
-    return name
-
-
-def _once(option: str, found: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-    names = [each[0] for each in found]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise UsageError(f"{option} names {twice!r} twice")
-    return tuple(found)
+    return replace(before, **changes, written=before.written | now.written)
 
 
 def help_text() -> str:
@@ -287,3 +243,144 @@ def help_text() -> str:
         "  Bake me some fries from {potato}. Save them as fries.\n"
     )
     return parser().format_help() + example
+
+
+# -- what the options set up, from the variables that they name ---------------------------------
+
+
+def context_for_cell(
+    options: Options,
+    variables: Variables,
+    journal: Journal,
+    folder: Path,
+    model: Model | None = None,
+) -> tuple[SessionContext, Opened]:
+    """Return what a cell's options set up, with the model that they name, or with this one.
+
+    Raises UsageError and DefinitionError.
+    """
+    box = Toolbox(*(_tool_source(_variable(name, variables, "-t")) for name in options.tools))
+    inputs = {name: (_variable(name, variables, "-i"), text) for name, text in options.inputs}
+    outputs = {
+        name: (_output_type(name, kind, variables, box), text)
+        for name, kind, text in options.outputs
+    }
+    # --system holds the prompt, or names a variable that does.
+    system = variables.get(options.system) if options.system.isidentifier() else None
+    context, opened = open_session(
+        box,
+        model_for_cell(options, variables, folder) if model is None else model,
+        scheme=_scheme(options.scheme, variables),
+        native=options.native,
+        inputs=inputs,
+        outputs=outputs,
+        system=(
+            text_without_secrets("--system", options.system, system)
+            if isinstance(system, str)
+            else options.system
+        ),
+        approve=options.approve,
+        journal=journal,
+        breaks=options.breaks,
+        max_turns=options.max_turns,
+    )
+    return context, replace(opened, model=model_name(context.model))
+
+
+def _variable(name: str, variables: Variables, option: str) -> Any:
+    """Return a variable's value. Raises UsageError, which names the nearest."""
+    if name not in variables:
+        known = [each for each in variables if not each.startswith("_")]
+        raise UsageError(f"{option}: no variable {name} in this notebook.{nearest(name, known)}")
+    return variables[name]
+
+
+def _tool_source(value: Any) -> Any:
+    """Return what a toolbox takes: a definition that a variable holds as data is read."""
+    if not isinstance(value, dict) or "tool" not in value:
+        return value
+    return import_module("..sources.definition_tools", __package__).from_definition(value)
+
+
+def _scheme(name: str, variables: Variables) -> str | Scheme:
+    """Return a scheme of ours by its name, or else the one that a variable holds."""
+    if name in SCHEMES:
+        return name
+    if name not in variables:
+        held = [known for known, value in variables.items() if is_scheme(value)]
+        raise UsageError(
+            f"--scheme: there is no scheme {name!r}, and no variable of that name; there are "
+            f"{', '.join((*SCHEMES, *held))}.{nearest(name, (*SCHEMES, *held))}"
+        )
+    return scheme_named(variables[name])
+
+
+def _output_type(name: str, kind: str, variables: Variables, box: Toolbox) -> Any:
+    """Return the type of an output: a class that a variable holds, or is in it, or a scalar."""
+    first, *attributes = kind.split(".")
+    held = variables.get(first)
+    for attribute in attributes:
+        held = getattr(held, attribute, None)
+    # A module may be called as the type that it holds: it is none.
+    output_type = held if isinstance(held, type) else box.type_named(kind)
+    if output_type is not None:
+        return output_type
+    if kind in SCALARS:
+        return kind
+    classes = [n for n, value in variables.items() if isinstance(value, type) and n[:1] != "_"]
+    known = [*dict.fromkeys([*box.kinds.values(), *classes, *SCALARS])]
+    raise UsageError(f"-o {name}: no type {kind} in this notebook.{nearest(kind, known)}")
+
+
+def model_for_cell(options: Options, variables: Variables, folder: Path) -> Model | None:
+    """Return who answers in a cell: a model, what was recorded of one, or one on record.
+
+    Files are named from `folder`. Raises UsageError.
+    """
+    model: Model | None
+    if options.replay:
+        model = replayed_model(folder, options.replay)
+        model = model or Recorded(folder / options.replay, name=options.replay)
+    else:
+        model = _named_model(options.model or options.default_model, variables, folder)
+    if not options.record or model is None or isinstance(model, StandIn):
+        return model
+    if isinstance(model, Person):
+        raise UsageError(
+            "--record keeps what a model replies by itself; what a person replies is kept in the "
+            "notebook, and --replay NOTEBOOK says it again"
+        )
+    return Recording(model, new_tape(folder, options.record), name=options.record)
+
+
+def _named_model(name: str, variables: Variables, folder: Path) -> Model | None:
+    """Return a model by its name, or from a variable."""
+    name = name or default(os.environ)
+    if not name:
+        raise UsageError(
+            "no model: give one with -m, such as -m scripted:kitchen (offline), "
+            "-m anthropic:MODEL, or -m NAME of a variable that holds a model"
+        )
+    if not is_name(name):
+        held = _variable(name, variables, "-m")
+        if not callable(held):
+            raise UsageError(f"-m {name}: that variable holds no model; Scripted([...]) makes one")
+        return model_named(held)
+    recording = name.removeprefix("recorded:")
+    return model_named(name) if recording == name else Recorded(folder / recording, name=recording)
+
+
+def model_name(model: Any) -> str:
+    """Return the name of a model; that of a script changes with its text."""
+    name = getattr(model, "identity", None) or getattr(model, "name", None)
+    return str(name or type(model).__name__)
+
+
+def text_without_secrets(where: str, name: str, value: Any) -> str:
+    """Return a value as text. Raises UsageError where that would tell a secret."""
+    text = str(value)
+    named = isinstance(value, str) and is_named_secret(name)
+    held = any(secret in text for secret in secret_values(os.environ))
+    if named or held or hasattr(value, "get_secret_value"):
+        raise UsageError(f"{where} holds a secret; a prompt is sent and saved, so it stays out")
+    return text

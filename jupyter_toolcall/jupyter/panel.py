@@ -9,7 +9,7 @@ import anywidget
 
 from ..view.contract import VERSION, Notice
 from ..view.saved_output import LIVE
-from ..view.wire import UpdateEncoder
+from ..view.view_rows import UpdateEncoder
 from .panel_controller import PanelController
 
 STATIC = Path(__file__).parent.parent / "static"
@@ -24,12 +24,12 @@ class Panel(anywidget.AnyWidget):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.controller: PanelController | None = None
-        self.wire = UpdateEncoder()
+        self.encoder = UpdateEncoder()
         self.on_msg(self._receive)
 
     def show(self, notice: Notice) -> None:
         """Send a notice to every view of this panel."""
-        data = self.wire.packed(notice)
+        data = self.encoder.encode(notice)
         # What the engine keeps has no secrets; what else is shown may quote one.
         controller = self.controller
         self.send(data if controller is None else controller.session.cursor.context.hide(data))

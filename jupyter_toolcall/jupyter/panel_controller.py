@@ -11,61 +11,34 @@ import contextlib
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from pydantic import TypeAdapter, ValidationError
+
+from ..core import errors
 from ..core.branches import unchanged_summary
-from ..core.errors import ModelError, NotKept, Stopped, ToolcallError, Unfinished
-from ..core.events import Outcome, Replied
+from ..core.events import Decision, Outcome
 from ..core.secrets import MissingSecret
 from ..core.state import AskModel, AskPerson, RunCall
 from ..engine import person_model as replying
 from ..engine.decisions import waiting_calls
+from ..engine.forks import entry_before_reply
 from ..engine.hooks import SessionHooks
 from ..engine.person_model import Phase, Written
 from ..engine.replay import advance
 from ..engine.session_values import PreparedCall
 from ..models.named import Person
 from ..session.session import Session
-from ..view.contract import Notice, Rows
-from ..view.contract_commands import (
-    Break,
-    Checkout,
-    Compare,
-    Draft,
-    Export,
-    Fork,
-    Hello,
-    HideBranch,
-    NameBranch,
-    Replay,
-    Run,
-    Say,
-    ShowObject,
-    ShowRequest,
-    Step,
-    Stop,
-    Tidy,
-)
-from ..view.contract_rows import SessionRow
-from ..view.object_rows import BranchView, call_key
+from ..view import contract
+from ..view.contract import Command, Notice, Refused, Rows
 from .extensions import PanelExtension
-from .panel_commands import apply_command, parse_command, refusal
-from .panel_updates import PanelUpdates
+from .panel_updates import PanelUpdates, session_row
 
 TICK = 0.04
 """Seconds between two looks into the inbox."""
-STATUS: dict[Phase, str] = {
-    "ready": "Ready",
-    "thinking": "The model is thinking",
-    "waiting": "Waiting for you",
-    "running": "Running",
-    "finished": "Finished",
-    "stopped": "Stopped",
-    "failed": "Failed",
-}
 AS_PERSON = "As the model you asked for this call. Now decide on it as the person."
 NO_REPLY = "The model has no reply yet. Run asks it again."
 SAME_AGAIN = "Replayed: everything came out as it was recorded."
@@ -76,15 +49,16 @@ decision; what a hook waits for; a click on Step; a reply of the person who play
 "model": the model did not reply."""
 
 
+_OnOutcome = AbstractContextManager[Callable[[Outcome], None]]
+
+
 @dataclass(frozen=True)
 class PublishesExecution(SessionHooks):
     """Publishes that a call runs, before its tool does."""
 
     publish: Callable[[Phase], None]
 
-    def around_execution(
-        self, call: PreparedCall
-    ) -> AbstractContextManager[Callable[[Outcome], None]]:
+    def around_execution(self, call: PreparedCall) -> _OnOutcome:
         self.publish("running")
         return super().around_execution(call)
 
@@ -133,7 +107,7 @@ class PanelController:
     """What was published last."""
 
     def __post_init__(self) -> None:
-        self.updates = PanelUpdates(self.send)
+        self.updates = PanelUpdates(self.send, lambda: self.session)
 
     # -- running ------------------------------------------------------------------------------
 
@@ -145,34 +119,33 @@ class PanelController:
         """
         self.busy = True
         try:
-            return await self._run(wait)
-        except (Stopped, KeyboardInterrupt, asyncio.CancelledError) as error:
+            goes_on = False
+            while True:
+                await asyncio.sleep(0)
+                if self.inbox:
+                    self.apply_commands()
+                pause = self._pause() if self._paused else self._step(publish=goes_on)
+                goes_on = False
+                if pause == "done":
+                    same = self._replayed_from == len(self.session.journal)
+                    self._replayed_from, detail = -1, SAME_AGAIN if same else ""
+                    self.publish("finished", detail=detail, transient=self._repeated())
+                elif pause:
+                    self._publish_pause(pause)
+                if pause == "done" or (pause and not wait):
+                    return self.session
+                while pause and not self.inbox:
+                    await asyncio.sleep(TICK)
+                goes_on = bool(pause) and self.apply_commands()
+        except (errors.Stopped, KeyboardInterrupt, asyncio.CancelledError) as error:
             self.inbox.clear()
             self.publish("stopped", detail=str(error) or "Interrupted. Run goes on from here.")
-            raise Stopped("interrupted; nothing is lost: %toolchat next goes on") from None
-        except (ModelError, NotKept, Unfinished, MissingSecret) as error:
+            raise errors.Stopped("interrupted; nothing is lost: %toolchat next goes on") from None
+        except (errors.ModelError, errors.NotKept, errors.Unfinished, MissingSecret) as error:
             self.publish("failed", detail=str(error))
             raise
         finally:
             self.busy = False
-
-    async def _run(self, wait: bool) -> Session:
-        goes_on = False
-        while True:
-            await asyncio.sleep(0)
-            self.apply_commands()
-            pause = self._pause() if self._paused else self._step(publish=goes_on)
-            goes_on = False
-            if pause == "done":
-                self.publish("finished", detail=self._replay_result(), passing=self._repeated())
-                return self.session
-            if pause:
-                self._publish_pause(pause)
-                if not wait:
-                    return self.session
-                while not self.inbox:
-                    await asyncio.sleep(TICK)
-                goes_on = self.apply_commands()
 
     def run_to_pause(self) -> Session:
         """Run to the first pause, where nothing can be awaited. Raises as `run` does."""
@@ -201,33 +174,29 @@ class PanelController:
     def _step(self, publish: bool) -> Pause:
         """Take a step; return what the session needs before it can take one.
 
-        With `publish` the panels are sent that it goes on, also where the step takes no time.
+        A step that takes time is published first; with `publish` every step is.
         """
-        with interrupts():
-            if self._advance(publish):
-                self._paused = self.stepping
-                return ""
-        return self._pause()
-
-    def _advance(self, publish: bool) -> bool:
-        """Take the next step, published first where it takes time; return whether there was one."""
         cursor = self.session.cursor
-        if cursor.holding_hook is not None:
-            return False
-        match cursor.next_step:
-            case AskModel() if not self._person_plays:
-                self.publish("thinking")
-            case RunCall() if cursor.replay_queue.next() is None and not self.stepping:
-                # It is published when its tool runs.
-                pass
-            case _ if publish or self.stepping:
-                self.publish("running")
-        desk, publishes = cursor.context, PublishesExecution(self.publish)
-        desk.hooks = (*desk.hooks, publishes)
-        try:
-            return advance(cursor) is not None
-        finally:
-            desk.hooks = tuple(hook for hook in desk.hooks if hook is not publishes)
+        with interrupts():
+            if cursor.holding_hook is not None:
+                return self._pause()
+            match cursor.next_step:
+                case AskModel() if not isinstance(cursor.context.model, Person):
+                    self.publish("thinking")
+                case RunCall() if cursor.replay_queue.next() is None and not self.stepping:
+                    # It is published when its tool runs.
+                    pass
+                case _ if publish or self.stepping:
+                    self.publish("running")
+            context, publishes = cursor.context, PublishesExecution(self.publish)
+            context.hooks = (*context.hooks, publishes)
+            try:
+                if advance(cursor) is not None:
+                    self._paused = self.stepping
+                    return ""
+            finally:
+                context.hooks = tuple(hook for hook in context.hooks if hook is not publishes)
+        return self._pause()
 
     def _pause(self) -> Pause:
         """Return what the session needs before its next step.
@@ -245,39 +214,29 @@ class PanelController:
             return "step"
         if cursor.turn_limit_reached:
             turns = cursor.state.turns_since
-            raise Unfinished(
+            raise errors.Unfinished(
                 f"stopped after {turns} replies of the model; a larger --max-turns goes on"
             )
         return "reply" if replying.is_person_turn(cursor) else "model"
 
     def _publish_pause(self, pause: Pause) -> None:
-        passing = self._repeated()
-        hook = self.session.cursor.holding_hook if pause == "held" else None
+        transient, cursor = self._repeated(), self.session.cursor
+        hook = cursor.holding_hook if pause == "held" else None
         match pause:
             case "decision":
-                detail = AS_PERSON if self._person_plays else ""
-                self.publish("waiting", detail=detail, passing=passing)
+                detail = AS_PERSON if isinstance(cursor.context.model, Person) else ""
+                self.publish("waiting", detail=detail, transient=transient)
             case "reply":
-                self.publish("waiting", replying.YOU, passing=passing)
+                self.publish("waiting", replying.YOU, transient=transient)
             case "held" if hook is not None:
-                self.publish("waiting", hook.held_status, passing=passing)
+                self.publish("waiting", hook.held_status, transient=transient)
             case "model":
-                self.publish("waiting", "Waiting for the model", NO_REPLY, passing)
+                self.publish("waiting", "Waiting for the model", NO_REPLY, transient)
             case _:
-                self.publish("ready", "Ready for the next step", passing=passing)
-
-    @property
-    def _person_plays(self) -> bool:
-        """Whether the person is the model."""
-        return isinstance(self.session.cursor.context.model, Person)
-
-    def _replay_result(self) -> str:
-        """Return how a replay that has just ended came out; nothing is said of it again."""
-        before, self._replayed_from = self._replayed_from, -1
-        return SAME_AGAIN if before == len(self.session.journal) else ""
+                self.publish("ready", "Ready for the next step", transient=transient)
 
     def _repeated(self) -> str:
-        """Return how much is as a cell that runs again had it; nothing is said of it again."""
+        """Return how much is as a cell that runs again had it; only once."""
         cursor = self.session.cursor
         if not self.recorded or cursor.replay_queue.next() is not None:
             return ""
@@ -301,80 +260,74 @@ class PanelController:
     def greet(self) -> None:
         """Send everything to a panel that connects."""
         self.greeted = True
-        self.updates.greet(self.session)
+        self.updates.greet()
 
     def apply_commands(self) -> bool:
         """Apply the commands in the inbox; return whether the session goes on afterwards.
 
         Raises Stopped for the command to stop. A command that is refused is answered with why.
         """
+        if not self.inbox:
+            return False
         goes_on = False
-        if self.inbox:
-            self.before_commands()
+        self.before_commands()
         own = {kind: cls for each in self.extensions for kind, cls in each.commands.items()}
         while self.inbox:
             message = self.inbox.popleft()
             try:
                 goes_on = self._apply(parse_command(message, own)) or goes_on
-            except Stopped:
+            except errors.Stopped:
                 raise
-            except ToolcallError as error:
-                self.send(refusal(message, error))
+            except errors.ToolcallError as error:
+                kind = message.get("type", "") if isinstance(message, Mapping) else ""
+                fields = getattr(error, "fields", {})
+                self.send(Refused(str(kind)[:40], str(error)[:2_000], fields))
         return goes_on
 
     def _apply(self, command: Any) -> bool:
         """Apply a command; return whether the session goes on afterwards."""
         match command:
-            case Hello():
+            case contract.Hello():
                 self.greet()
-                return False
-            case Stop():
-                raise Stopped("stopped; Run in the panel or %toolchat next goes on")
-            case Run():
-                self.stepping = self._paused = False
+            case contract.Stop():
+                raise errors.Stopped("stopped; Run in the panel or %toolchat next goes on")
+            case contract.Run() | contract.Step():
+                self.stepping, self._paused = isinstance(command, contract.Step), False
                 return True
-            case Step():
-                self.stepping, self._paused = True, False
-                return True
-            case Tidy() | Compare() | ShowRequest() | ShowObject() | Export():
-                self.updates.show(self.session, command)
-                return False
-            case Break(tool, on):
+            case contract.Tidy() | contract.Compare() | contract.Export():
+                self.updates.show(command)
+            case contract.ShowRequest() | contract.ShowObject():
+                self.updates.show(command)
+            case contract.Break(tool, on):
                 self.session.cursor.context.set_breakpoint(tool, on)
                 self._publish_again()
-                return False
-            case Draft():
-                self._take_draft(command)
-                return False
+            case contract.Draft():
+                self._keep_draft(command)
+            case contract.NameBranch() | contract.HideBranch():
+                self.session = apply_command(self.session, command)
+                self._publish_again()
+            case contract.Fork() | contract.Checkout():
+                self.session, self._paused = apply_command(self.session, command), True
+            case contract.Say(text, calls):
+                command = contract.Say(text, self._revealed(calls))
+                self.session = apply_command(self.session, command)
+                return True
+            case _:
+                return self._apply_other(command)
+        return False
+
+    def _apply_other(self, command: Any) -> bool:
+        """Apply an extension's command, or one after which the session goes on."""
         for extension in self.extensions:
             if type(command) in extension.commands.values():
-                return self._apply_to(extension, command)
-        return self._apply_to_session(command)
-
-    def _apply_to(self, extension: PanelExtension, command: Any) -> bool:
-        """Apply an extension's own command; return whether the session goes on afterwards."""
-        goes_on = extension.apply(self.session, command)
-        if goes_on:
-            self._paused = False
-        else:
-            self._publish_again()
-        return goes_on
-
-    def _apply_to_session(self, command: Any) -> bool:
-        """Apply a command that is recorded; return whether the session goes on afterwards."""
-        match command:
-            case Say(text, calls):
-                command = Say(text, self._revealed(calls))
-            case Replay():
-                self._replayed_from = len(self.session.journal)
-        self.session = apply_command(self.session, command)
-        match command:
-            case NameBranch() | HideBranch():
+                if extension.apply(self.session, command):
+                    self._paused = False
+                    return True
                 self._publish_again()
                 return False
-            case Fork() | Checkout():
-                self._paused = True
-                return False
+        if isinstance(command, contract.Replay):
+            self._replayed_from = len(self.session.journal)
+        self.session = apply_command(self.session, command)
         return True
 
     @property
@@ -383,7 +336,7 @@ class PanelController:
         head, calls = self._draft
         return calls if head == self.session.head else ()
 
-    def _take_draft(self, draft: Draft) -> None:
+    def _keep_draft(self, draft: contract.Draft) -> None:
         """Keep the calls that the person writes in the model's place, where they could run."""
         cursor, known = self.session.cursor, self.draft
         calls = self._revealed(draft.calls)
@@ -395,33 +348,37 @@ class PanelController:
 
     def _revealed(self, calls: tuple[Written, ...]) -> tuple[Written, ...]:
         """Return calls as the person wrote them: a panel has markers in place of secrets."""
-        hide = self.session.cursor.context.hide
-
-        def written(tool: str, name: str, value: Any) -> Any:
-            drafts = (call.arguments for call in self.draft if call.tool == tool)
-            values = (arguments[name] for arguments in drafts if name in arguments)
-            return next((known for known in values if hide(known) == value), value)
-
-        return tuple(
-            Written(call.tool, {k: written(call.tool, k, v) for k, v in call.arguments.items()})
-            for call in calls
-        )
+        hide, revealed = self.session.cursor.context.hide, []
+        for call in calls:
+            drafts = [draft.arguments for draft in self.draft if draft.tool == call.tool]
+            arguments = {
+                name: next((d[name] for d in drafts if name in d and hide(d[name]) == value), value)
+                for name, value in call.arguments.items()
+            }
+            revealed.append(Written(call.tool, arguments))
+        return tuple(revealed)
 
     # -- updates ------------------------------------------------------------------------------
 
-    def publish(self, phase: Phase, says: str = "", detail: str = "", passing: str = "") -> None:
+    def publish(
+        self, phase: Phase, status: str = "", detail: str = "", transient: str = ""
+    ) -> None:
         """Send the panels how the session stands, and what changed since the last time.
 
-        `says` is the status in words, `detail` a second line; `passing` is shown with it, and
+        `status` is the phase in words, `detail` a second line; `transient` is shown with it, and
         not saved: a cell that runs again saves the same.
         """
-        self._published = phase, says, detail, passing
+        self._published = phase, status, detail, transient
         rows = []
         for extension in self.extensions:
             extension.before_update(self.session, phase)
             rows.append(extension.row(self.session, phase))
-        shown = tuple(filter(None, rows))
-        self.updates.publish(self.session, self._status(phase, says, detail), shown, passing)
+        unsaved = self.unsaved()
+        draft = self.draft if phase == "waiting" else ()
+        row = session_row(self.session, phase, status, detail, draft)
+        detail = "\n".join(filter(None, [row.detail, unsaved]))
+        row = replace(row, detail=detail, model=self.model, stepping=self.stepping)
+        self.updates.publish(row, tuple(filter(None, rows)), transient)
 
     def _publish_again(self) -> None:
         self.publish(*self._published)
@@ -433,47 +390,14 @@ class PanelController:
             self._publish_again()
         return renamed
 
-    def stream(self, text: str) -> None:
-        """Send what the model has written of its reply since the last time."""
-        self.updates.stream(self.session, text)
-
-    def wait_for_model(self, reason: str) -> None:
-        """Send why the model is asked again, and when."""
-        self.updates.wait_for_model(self.session, reason)
-
     def whole(self) -> Rows:
         """Return all rows as a notebook keeps them, without sending them."""
-        return self.updates.whole(self.session)
-
-    def _status(self, phase: Phase, says: str, detail: str) -> SessionRow:
-        """Return the row of the session itself."""
-        session, cursor = self.session, self.session.cursor
-        state, desk = cursor.state, cursor.context
-        pending = () if phase in ("thinking", "running") else waiting_calls(cursor)
-        branch_view = BranchView(cursor, state)
-        reply = state.last if phase != "thinking" else None
-        text = ""
-        if isinstance(reply, Replied):
-            # Where the model said nothing, what it thought aloud is shown.
-            text = (reply.text if reply.said is None else reply.said) or reply.thought
-        return SessionRow(
-            name=session.name,
-            phase=phase,
-            says=says or STATUS[phase],
-            detail="\n".join(filter(None, [desk.hide(detail), self.unsaved()])),
-            model=self.model,
-            scheme=state.opened.scheme,
-            pending=tuple([call_key(call, branch_view) for call in pending]),
-            text=text,
-            stepping=self.stepping,
-            stops=tuple(sorted(desk.breakpoints)),
-            yours=replying.person_turn(cursor, self.draft) if phase == "waiting" else None,
-        )
+        return self.updates.whole()
 
 
 @contextlib.contextmanager
 def interrupts() -> Iterator[None]:
-    """Let Ctrl-C reach code that runs here, as it does in an ordinary cell.
+    """Let Ctrl-C reach code that runs inside, as it does in an ordinary cell.
 
     While a cell is awaited the kernel turns the signal into a cancellation, which a tool
     that does not await would never see.
@@ -483,8 +407,87 @@ def interrupts() -> Iterator[None]:
         return
     before = signal.getsignal(signal.SIGINT)
     try:
-        # An interrupt that comes right behind this call is raised here.
+        # An interrupt that comes right after this call is raised at it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+# -- commands, from a panel, applied to a session ------------------------------------------------
+#
+# What a command asks for is checked as strictly as a model's call: the panel is only a view, and
+# what it sends may be late, double or forged.
+
+_COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
+
+
+def parse_command(data: Any, more: Mapping[str, type] | None = None) -> Any:
+    """Return the command that a message is: a `Command`, or one of `more`, by its `type`.
+
+    Raises UsageError for anything else.
+    """
+    kind = data.get("type") if isinstance(data, Mapping) else data
+    own = more.get(kind) if more and isinstance(kind, str) else None
+    try:
+        return (_COMMAND if own is None else TypeAdapter(own)).validate_python(data)
+    except ValidationError:
+        raise errors.UsageError(f"{str(kind)[:40]!r} is no command of this panel") from None
+
+
+def apply_command(session: Session, command: Command) -> Session:
+    """Return the session after a command; it is recorded, nothing has run.
+
+    Raises what `decide`, `reply`, `edit`, `fork`, `replay` and `name_branch` raise.
+    """
+    match command:
+        case contract.Approve(call, bound):
+            return session.decide(call, "approve", bound=bound)
+        case contract.ApproveAll(calls):
+            return session.approve_all({each.call: each.bound for each in calls})
+        case contract.KeepResult(call, bound, rest):
+            return session.keep_result(call, bound=bound, rest=rest)
+        case contract.BeginNew():
+            return session.begin_new()
+        case contract.Edit(call, arguments, bound, reason):
+            return _decided(session, call, bound, "edit", arguments=arguments, reason=reason)
+        case contract.Reject(call, bound, reason):
+            return _decided(session, call, bound, "reject", reason=reason)
+        case contract.Answer(call, result, bound, reason):
+            return _decided(session, call, bound, "answer", result=result, reason=reason)
+        case contract.Replay(call):
+            return session.replay(call)
+        case contract.Fork(call):
+            return session.fork(call)
+        case contract.Anew(turn):
+            return session.fork(entry_before_reply(session.cursor, turn))
+        case contract.Checkout(branch):
+            return session.fork(branch)
+        case contract.NameBranch(branch, name):
+            return session.name_branch(name, _head(session, branch))
+        case contract.HideBranch(branch, hidden):
+            head = _head(session, branch)
+            return session.hide_branch(head) if hidden else session.show_branch(head)
+        case contract.Say(text, calls):
+            return session.reply(text, *((call.tool, call.arguments) for call in calls))
+    raise errors.UsageError(f"{command.type!r} is for the one who runs the session")
+
+
+def _head(session: Session, branch: str) -> str:
+    """Return the head of a branch that a panel names: that of the shown one may have moved on."""
+    on_show = any(entry.id == branch for entry in session.journal.path(session.head))
+    return session.head if on_show else branch
+
+
+def _decided(
+    session: Session, call_id: str, bound: str, decision: Decision, **more: Any
+) -> Session:
+    """Decide on an open call; on a call that has its result, on another branch."""
+    if call_id in session.state.open:
+        return session.decide(call_id, decision, bound=bound, **more)
+    call = session.state.call(call_id)
+    if bound != call.approval_digest:
+        raise errors.NotYourTurn(
+            f"call {call.id} is {call.status} by now; look at it and decide again"
+        )
+    return session.decide_anew(call_id, decision, **more)

@@ -7,18 +7,42 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 
 from ..core.errors import UsageError
+from ..core.events import Replied
+from ..engine.decisions import waiting_calls
 from ..engine.hooks import ExtensionRow
+from ..engine.person_model import Phase, Written, person_turn
 from ..session.session import Session
 from ..view.branch_rows import CURRENT
 from ..view.comparison_rows import UNASKED, ComparisonUpdates, Sides, compared_with, with_comparison
-from ..view.contract import Delta, Displayed, Exported, Notice, Rows, Shown, Whole
-from ..view.contract_commands import Compare, Export, ShowObject, ShowRequest, Tidy
+from ..view.contract import (
+    Compare,
+    Delta,
+    Displayed,
+    Export,
+    Exported,
+    Notice,
+    Rows,
+    Shown,
+    ShowObject,
+    ShowRequest,
+    Tidy,
+    Whole,
+)
 from ..view.contract_rows import SessionRow
 from ..view.graph_layout import Layout, tidied
+from ..view.graph_rows import BranchView, call_key, full_preview
 from ..view.message_rows import request_json
-from ..view.object_rows import BranchView, full_preview
 from ..view.view_rows import ViewRows
 
+STATUS: dict[Phase, str] = {
+    "ready": "Ready",
+    "thinking": "The model is thinking",
+    "waiting": "Waiting for you",
+    "running": "Running",
+    "finished": "Finished",
+    "stopped": "Stopped",
+    "failed": "Failed",
+}
 Look = Tidy | Compare | ShowRequest | ShowObject | Export
 """The commands that ask to see something, and change nothing."""
 
@@ -29,13 +53,15 @@ class PanelUpdates:
 
     send: Callable[[Notice], None]
     """Sends a notice to every panel."""
+    session: Callable[[], Session]
+    """Returns the session as it stands."""
     view: ViewRows = field(default_factory=ViewRows)
     comparisons: ComparisonUpdates = field(default_factory=ComparisonUpdates)
     status: SessionRow = field(default_factory=SessionRow)
     """The row of the session itself, as last sent."""
     extensions: tuple[ExtensionRow, ...] = ()
     """The rows of extensions, as last sent."""
-    _passing: str = ""
+    _transient: str = ""
     """What the panels show beside the status, and a notebook does not keep."""
     _number: int = 0
     """How many updates were sent since all rows were."""
@@ -43,73 +69,70 @@ class PanelUpdates:
     """The text of the reply that the model is writing, as far as it came."""
 
     def publish(
-        self,
-        session: Session,
-        status: SessionRow,
-        extensions: tuple[ExtensionRow, ...],
-        passing: str,
+        self, status: SessionRow, extensions: tuple[ExtensionRow, ...], transient: str
     ) -> None:
         """Send the status, and what changed since the last time.
 
-        `passing` is shown beside the status, and not kept in the notebook.
+        `transient` is shown beside the status, and not kept in the notebook.
         """
-        self.status, self.extensions, self._passing = status, extensions, passing
+        self.status, self.extensions, self._transient = status, extensions, transient
         self._streamed = ""
-        rows = self.view.changes(session.cursor, self._status_shown, extensions)
+        rows = self.view.changes(self.session().cursor, self._status_with_transient(), extensions)
         if rows is None:
-            self.send_whole(session)
+            self.send_whole()
         else:
             goes_on = status.phase in ("thinking", "running")
-            self._send_delta(self._with_comparisons(session, rows, goes_on))
+            self._send_delta(self._with_comparisons(rows, goes_on))
 
-    def send_whole(self, session: Session, layout: Layout | None = None) -> None:
+    def send_whole(self, layout: Layout | None = None) -> None:
         """Send all rows; what has a place in `layout` keeps it."""
         self._number = 0
-        rows = self.view.whole(session.cursor, self._status_shown, self.extensions, layout)
+        status = self._status_with_transient()
+        rows = self.view.whole(self.session().cursor, status, self.extensions, layout)
         self.comparisons.start_over()
-        self.send(Whole(self._with_comparisons(session, rows)))
+        self.send(Whole(self._with_comparisons(rows)))
 
-    def greet(self, session: Session) -> None:
+    def greet(self) -> None:
         """Send all rows to a panel that connects."""
         self.comparisons.clear()
-        known = self.view.head == session.head
-        self.send_whole(session, self.view.layout if known else None)
+        self.send_whole(self.view.layout if self.view.head == self.session().head else None)
 
-    def whole(self, session: Session) -> Rows:
+    def whole(self) -> Rows:
         """Return all rows as a notebook keeps them, without sending them."""
         view = ViewRows()
-        rows = view.whole(session.cursor, self.status, self.extensions)
+        rows = view.whole(self.session().cursor, self.status, self.extensions)
         return with_comparison(rows, view.branch_views, self.comparisons.known)
 
-    def stream(self, session: Session, text: str) -> None:
+    def stream(self, text: str) -> None:
         """Send what the model has written of its reply since the last time."""
         self._streamed += text
         # A secret that has come in part is no secret yet, and would be shown.
-        shown = session.cursor.context.secrets.unfinished(self._streamed)
-        self._send_status(replace(self.status, text=shown))
+        text = self.session().cursor.context.secrets.unfinished(self._streamed)
+        self._send_status(replace(self.status, text=text))
 
-    def wait_for_model(self, session: Session, reason: str) -> None:
+    def wait_for_model(self, reason: str) -> None:
         """Send why the model is asked again, and when."""
         self._streamed = ""
-        detail = session.cursor.context.hide(reason)
+        detail = self.session().cursor.context.hide(reason)
         self._send_status(replace(self.status, detail=detail, text=""))
 
-    def show(self, session: Session, look: Look) -> None:
+    def show(self, look: Look) -> None:
         """Send what a person asked to see. Raises UsageError where there is none."""
+        session, view = self.session(), self.view
         match look:
             case Tidy():
-                self._tidy(session)
+                status = self._status_with_transient()
+                rows = view.whole(session.cursor, status, self.extensions, view.layout)
+                edges = [(use.object, call.object) for call in rows.calls for use in call.uses]
+                self.send_whole(tidied(view.layout, edges))
             case Compare(on=True):
-                self._compare(session, _sides(session, look))
+                self._compare(_sides(session, look))
             case Compare():
                 self._send_delta(Rows(drop=self.comparisons.remove(_sides(session, look))))
             case ShowRequest(turn):
                 self.send(Shown(turn, request_json(session.cursor, turn)))
             case ShowObject(key):
-                pictures = (
-                    full_preview(branch_view, key)
-                    for branch_view in self.view.branch_views.values()
-                )
+                pictures = (full_preview(each, key) for each in view.branch_views.values())
                 picture = next((each for each in pictures if each is not None), None)
                 if picture is None:
                     raise UsageError(
@@ -122,13 +145,11 @@ class PanelUpdates:
                 text = export.text(export.exported_session(session.cursor, session.name), to)
                 self.send(Exported(to, text))
 
-    @property
-    def _status_shown(self) -> SessionRow:
-        """The status with what is said beside it."""
-        if not self._passing:
+    def _status_with_transient(self) -> SessionRow:
+        if not self._transient:
             return self.status
-        detail = f"{self.status.detail}\n{self._passing}" if self.status.detail else self._passing
-        return replace(self.status, detail=detail)
+        lines = filter(None, (self.status.detail, self._transient))
+        return replace(self.status, detail="\n".join(lines))
 
     def _send_status(self, status: SessionRow) -> None:
         self.status = status
@@ -138,34 +159,27 @@ class PanelUpdates:
         self._number += 1
         self.send(Delta(rows, self._number))
 
-    def _with_comparisons(self, session: Session, rows: Rows, goes_on: bool = False) -> Rows:
+    def _with_comparisons(self, rows: Rows, goes_on: bool = False) -> Rows:
         """Add what is new of the comparisons that a panel shows."""
-        if not self.comparisons.any_shown:
+        if not self.comparisons.shown:
             return rows
-        cursor = session.cursor
+        cursor = self.session().cursor
         branch_views = {**self.view.branch_views, "": BranchView(cursor, cursor.state)}
-        news = self.comparisons.news(branch_views, compared_with(self.view.branches), goes_on)
-        return replace(rows, comparisons=news.comparisons, differences=news.differences)
+        new = self.comparisons.changes(branch_views, compared_with(self.view.branches), goes_on)
+        return replace(rows, comparisons=new.comparisons, differences=new.differences)
 
-    def _compare(self, session: Session, sides: Sides) -> None:
+    def _compare(self, sides: Sides) -> None:
         """Send how two branches differ; `publish` sends it again as they grow."""
         heads = {side for side in sides if side not in ("", CURRENT)}
         if not heads <= self.view.branch_views.keys():
             self.view.wanted |= heads
-            self.send_whole(session, self.view.layout)
+            self.send_whole(self.view.layout)
         if not heads <= self.view.branch_views.keys():
             raise UsageError("that branch can't be compared: it is out of view, or lies ahead")
         if sides == UNASKED and compared_with(self.view.branches) is None:
             raise UsageError("there is no other branch in view to compare with")
         self.comparisons.add(sides)
-        self._send_delta(self._with_comparisons(session, Rows()))
-
-    def _tidy(self, session: Session) -> None:
-        """Lay the graph out anew, and send it."""
-        view = self.view
-        rows = view.whole(session.cursor, self._status_shown, self.extensions, view.layout)
-        edges = [(use.object, call.object) for call in rows.calls for use in call.uses]
-        self.send_whole(session, tidied(view.layout, edges))
+        self._send_delta(self._with_comparisons(Rows()))
 
 
 def _sides(session: Session, compare: Compare) -> Sides:
@@ -177,3 +191,29 @@ def _sides(session: Session, compare: Compare) -> Sides:
         CURRENT if not head or head in path else head for head in (compare.left, compare.right)
     )
     return left, right
+
+
+def session_row(
+    session: Session, phase: Phase, status: str, detail: str, draft: tuple[Written, ...]
+) -> SessionRow:
+    """Return the row of the session itself; `draft` are calls written in the model's place."""
+    cursor = session.cursor
+    state, context = cursor.state, cursor.context
+    pending = () if phase in ("thinking", "running") else waiting_calls(cursor)
+    branch_view = BranchView(cursor, state)
+    reply = state.last if phase != "thinking" else None
+    text = ""
+    if isinstance(reply, Replied):
+        # Where the model said nothing, what it thought aloud is shown.
+        text = (reply.text if reply.said is None else reply.said) or reply.thought
+    return SessionRow(
+        name=session.name,
+        phase=phase,
+        says=status or STATUS[phase],
+        detail=context.hide(detail),
+        scheme=state.opened.scheme,
+        pending=tuple([call_key(call, branch_view) for call in pending]),
+        text=text,
+        stops=tuple(sorted(context.breakpoints)),
+        yours=person_turn(cursor, draft) if phase == "waiting" else None,
+    )

@@ -13,8 +13,7 @@ from ..core.text import print_text
 from ..engine.person_model import Phase
 from ..jupyter.cells import Cells
 from ..jupyter.extensions import CellRun, NotebookExtension, PanelExtension
-from ..jupyter.headless import turn_as_text
-from ..jupyter.subcommand_words import arguments, split
+from ..jupyter.input_line import arguments, split, turn_as_text
 from ..session.session import Session
 from . import guesses
 from .exercise_checks import (
@@ -79,7 +78,7 @@ class Teaching(NotebookExtension):
         if not run.options.extra["predict"]:
             return None
         # In a cell that does not wait, a person guesses with `%toolchat guess`.
-        somebody = run.panel or (not run.options.wait and "predict" in run.options.said)
+        somebody = run.panel or (not run.options.wait and "predict" in run.options.written)
         if why_not := guesses.why_not(session, somebody):
             print_text(f"toolchat: {why_not}")
             return None
@@ -153,7 +152,7 @@ class Teaching(NotebookExtension):
     ) -> Session | Page | None:
         """Carry out `guess`, `exercise`, `check` or `solution`."""
         if command == "guess":
-            return _guess(self.cells.today(self.cells.current(name), variables), words)
+            return _guess(self.cells.with_current_tools(self.cells.current(name), variables), words)
         if command == "exercise" and not words:
             known = ", ".join(exercise_names(self.cells.folder)) or "none"
             raise UsageError(f"exercise needs the name of one; beside this notebook: {known}")

@@ -6,8 +6,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..jupyter.configuration import Flag, add_flag, add_replay_source
-from ..jupyter.extensions import NotebookExtension, Registration, register
+from ..jupyter.extensions import (
+    Flag,
+    NotebookExtension,
+    Registration,
+    add_flag,
+    add_replay_source,
+    register,
+)
 
 if TYPE_CHECKING:
     from ..jupyter.cells import Cells

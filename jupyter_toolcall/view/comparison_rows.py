@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from time import monotonic
 
-from ..compare.alignment import alike, compare, values
-from ..compare.branch_calls import CallPair, Change, Compared, ObjectPair, aspect
+from ..compare.alignment import CallPair, Change, Comparison, alike, compare, values
 from ..compare.differences import (
     Difference,
     Images,
@@ -40,16 +39,16 @@ from .contract_rows import (
     PairRow,
     PartRow,
 )
-from .object_rows import BranchView, call_key, object_key
+from .graph_rows import BranchView, call_key, object_key
 
 MOST, ROOM = 24, 24_000
-"""So many pairs of objects are told value by value, and so many bytes their rows have."""
+"""Pairs of objects of which the values are compared, and bytes of their rows, at most."""
 PARTS, LINES, CELLS, LONG, IMAGE = 12, 24, 24, 160, 6_000
 Known = MutableMapping[tuple[str, str], Difference]
-"""What was found before, by the digests of the objects."""
+"""Earlier results, by the digests of the objects."""
 KEPT = 4
 """So many are kept up to date: those that were asked for last."""
-REST, SHARE = 1.0, 20
+INTERVAL, SHARE = 1.0, 20
 """While a session goes on, at least so many seconds lie between two updates, and so many times
 the time that one takes."""
 Sides = tuple[str, str]
@@ -63,20 +62,20 @@ def with_comparison(rows: Rows, branch_views: Mapping[str, BranchView], known: K
     other = compared_with(rows.branches)
     if other is None or other not in branch_views:
         return rows
-    found = comparison_rows(
+    compared = comparison_rows(
         branch_views[other], branch_views[""], branch_views[""], known, unasked=True
     )
-    return replace(rows, comparisons=found.comparisons, differences=found.differences)
+    return replace(rows, comparisons=compared.comparisons, differences=compared.differences)
 
 
 def compared_with(branches: Sequence[BranchRow]) -> str | None:
     """Return the branch that the shown one is compared with unasked: the one that it left.
 
-    The oldest is compared with the newest; None where there is no other one that is told.
+    The oldest is compared with the newest; None where no other one has rows.
     """
-    told = [row.id for row in branches if row.shares]
+    others = [row.id for row in branches if row.shares]
     left = next((row.left for row in branches if row.current), "")
-    return left if left in told else told[-1] if told else None
+    return left if left in others else others[-1] if others else None
 
 
 def comparison_rows(
@@ -104,7 +103,7 @@ def comparison_rows(
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """How values differ: those that are known to differ are looked at as far as they are told."""
+    """How values differ; of those that are known to differ, only so many are compared."""
 
     known: Known
     differing: set[tuple[str, str]] = field(default_factory=set)
@@ -122,13 +121,13 @@ class _Values:
             if len(self.differing) >= MOST:
                 return NOT_COMPARED
             self.differing.add(key)
-        found = self.known.get(key)
-        if found is None:
-            found = values(left, right, a, b)
+        difference = self.known.get(key)
+        if difference is None:
+            difference = values(left, right, a, b)
             # What is not in this kernel may be made again.
-            if not isinstance(found, Unknown):
-                self.known[key] = found
-        return found
+            if not isinstance(difference, Unknown):
+                self.known[key] = difference
+        return difference
 
 
 def _pair_row(pair: CallPair, left: BranchView, right: BranchView) -> PairRow:
@@ -144,7 +143,7 @@ def _pair_row(pair: CallPair, left: BranchView, right: BranchView) -> PairRow:
         for each in pair.objects
     )
     row = PairRow(*ids, "same" if pair.same else "differs", tuple(changes))
-    # What most calls make is told by the id that it has in common with its call.
+    # Most calls make one object, whose row has the id of the call's row.
     if [(each.left, each.right) for each in objects] == [ids]:
         return replace(row, made="same" if objects[0].same else "differ")
     return replace(row, objects=objects)
@@ -155,12 +154,13 @@ def _object_id(name: str, branch_view: BranchView) -> str:
 
 
 def _change_row(change: Change, pair: CallPair) -> ChangeRow:
-    sides = zip((pair.left, pair.right), pair.ends, strict=True)
-    both = [aspect(change.what, call, end) for call, end in sides if call is not None]
+    results = [call.data for call in (pair.left, pair.right) if call is not None]
     # Only the lines of texts are shown as they are numbered.
-    if all(isinstance(each, str) for each in both):
-        return _lines(change.what, change.difference)
-    return ChangeRow(change.what, change.name)
+    if change.what == "argument" or (
+        change.what == "result" and not all(isinstance(each, str) for each in results)
+    ):
+        return ChangeRow(change.what, change.name)
+    return _lines(change.what, change.difference)
 
 
 def _lines(what: Aspect, difference: Difference) -> ChangeRow:
@@ -182,14 +182,15 @@ def _shared(pairs: Sequence[PairRow], shown: BranchView) -> int:
 
 
 def _difference_rows(
-    compared: Compared, left: BranchView, right: BranchView
+    comparison: Comparison, left: BranchView, right: BranchView
 ) -> Iterator[DifferenceRow]:
     """Yield how the values differ that stand beside each other, as far as there is room."""
     room = ROOM
     differing: dict[str, Difference] = {}
-    for pair in _told(compared.calls):
-        key = f"{_object_id(pair.left, left)} {_object_id(pair.right, right)}"
-        differing.setdefault(key, pair.difference)
+    for pair in (pair for call in comparison.calls if not call.shared for pair in call.objects):
+        if not pair.same and pair.difference is not NOT_COMPARED:
+            key = f"{_object_id(pair.left, left)} {_object_id(pair.right, right)}"
+            differing.setdefault(key, pair.difference)
     for key, difference in islice(differing.items(), MOST):
         row = difference_row(key, difference)
         room -= len(encode(sendable_data(row)))
@@ -198,20 +199,12 @@ def _difference_rows(
         yield row
 
 
-def _told(calls: Iterable[CallPair]) -> Iterator[ObjectPair]:
-    for call in calls:
-        for pair in call.objects if not call.shared else ():
-            if not pair.same and pair.difference is not NOT_COMPARED:
-                yield pair
-
-
 def difference_row(key: str, difference: Difference) -> DifferenceRow:
     """Return a difference as a row."""
-    match difference:
-        case Unknown(why):
-            return DifferenceRow(key, unknown=why[:LONG])
-    found = [_part(name, part) for name, part in islice(parts(difference), PARTS)]
-    return DifferenceRow(key, parts=tuple(found))
+    if isinstance(difference, Unknown):
+        return DifferenceRow(key, unknown=difference.why[:LONG])
+    rows = [_part(name, part) for name, part in islice(parts(difference), PARTS)]
+    return DifferenceRow(key, parts=tuple(rows))
 
 
 def _part(name: str, part: Difference) -> PartRow:
@@ -250,78 +243,61 @@ def _line(line: Line) -> LinePair:
 
 @dataclass
 class ComparisonUpdates:
-    """What panels were told of the comparisons that they look at, and what is new of them."""
+    """What panels were sent of the comparisons that they show, and what is new of them."""
 
     clock: Callable[[], float] = monotonic
     known: dict[tuple[str, str], Difference] = field(default_factory=dict)
     """How values differ, by the digests of both."""
-    _looked_at: dict[Sides, str] = field(default_factory=dict)
-    """The id of the row that each was told as."""
-    _told: dict[str, ComparisonRow | DifferenceRow] = field(default_factory=dict)
+    shown: dict[Sides, str] = field(default_factory=dict)
+    """The comparisons that panels show, with the ids of their rows."""
+    _sent: dict[str, ComparisonRow | DifferenceRow] = field(default_factory=dict)
     _at: tuple[str, int] = ("", 0)
-    """The head and the length of the journal that were told last."""
+    """The head and the length of the journal when rows were sent last."""
     _next: float = 0.0
-
-    @property
-    def any_shown(self) -> bool:
-        """Whether a panel shows a comparison."""
-        return bool(self._looked_at)
 
     def add(self, sides: Sides) -> None:
         """Keep a comparison up to date from now on."""
-        self._looked_at.pop(sides, None)
-        self._looked_at[sides] = ""
-        for old in [*self._looked_at][:-KEPT]:
-            del self._looked_at[old]
+        self.shown.pop(sides, None)
+        self.shown[sides] = ""
+        for old in [*self.shown][:-KEPT]:
+            del self.shown[old]
         self._at = ("", 0)
 
     def remove(self, sides: Sides) -> tuple[Drop, ...]:
         """Keep a comparison up to date no longer; return what the panels are to drop.
 
-        Who looks at it still has it no more, and asks for it again.
+        A panel that still shows it asks for it again.
         """
-        name = self._looked_at.pop(sides, "")
-        if not name or name in self._looked_at.values():
+        name = self.shown.pop(sides, "")
+        if not name or name in self.shown.values():
             return ()
-        self._told.pop(name, None)
+        self._sent.pop(name, None)
         return (Drop("comparisons", name),)
 
     def clear(self) -> None:
-        """Keep none up to date: a panel that is new asks for what it looks at."""
-        self._looked_at.clear()
+        """Keep none up to date: a panel that is new asks for what it shows."""
+        self.shown.clear()
         self.start_over()
 
     def start_over(self) -> None:
-        """Take it that the panels were told nothing yet."""
-        self._told.clear()
+        """Take it that the panels were sent nothing yet."""
+        self._sent.clear()
         self._at = ("", 0)
 
-    def news(
+    def changes(
         self, branch_views: Mapping[str, BranchView], unasked: str | None, goes_on: bool = False
     ) -> Rows:
         """Return what is new of them. While the session goes on that is nothing most of the time.
 
-        `branch_views` are the branches that were told, by their heads, with "" for the shown one;
+        `branch_views` are the branches that have rows, by their heads, with "" for the shown one;
         `unasked` is the one that this is compared with where nobody has chosen any.
         """
         cursor = branch_views[""].cursor
-        at = cursor.head, len(cursor.context.journal)
-        begin = self.clock()
-        if not self._looked_at or at == self._at or (goes_on and begin < self._next):
+        at, begin = (cursor.head, len(cursor.context.journal)), self.clock()
+        if not self.shown or at == self._at or (goes_on and begin < self._next):
             return Rows()
-        self._at = at
-        found = [*self._compared(branch_views, unasked)]
-        now = self.clock()
-        self._next = now + max(REST, SHARE * (now - begin))
-        return Rows(
-            comparisons=tuple(row for rows in found for row in rows.comparisons if self._new(row)),
-            differences=tuple(row for rows in found for row in rows.differences if self._new(row)),
-        )
-
-    def _compared(
-        self, branch_views: Mapping[str, BranchView], unasked: str | None
-    ) -> Iterator[Rows]:
-        for sides in self._looked_at:
+        self._at, comparisons, differences = at, list[ComparisonRow](), list[DifferenceRow]()
+        for sides in self.shown:
             heads = (unasked, "") if sides == UNASKED else sides
             left, right = (
                 branch_views.get("" if head == CURRENT else head or "") for head in heads
@@ -330,9 +306,13 @@ class ComparisonUpdates:
                 continue
             is_unasked = (left.branch, right.branch) == (unasked, "")
             rows = comparison_rows(left, right, branch_views[""], self.known, is_unasked)
-            self._looked_at[sides] = rows.comparisons[0].id
-            yield rows
+            self.shown[sides] = rows.comparisons[0].id
+            comparisons += [row for row in rows.comparisons if self._is_new(row)]
+            differences += [row for row in rows.differences if self._is_new(row)]
+        now = self.clock()
+        self._next = now + max(INTERVAL, SHARE * (now - begin))
+        return Rows(comparisons=tuple(comparisons), differences=tuple(differences))
 
-    def _new(self, row: ComparisonRow | DifferenceRow) -> bool:
-        before, self._told[row.id] = self._told.get(row.id), row
+    def _is_new(self, row: ComparisonRow | DifferenceRow) -> bool:
+        before, self._sent[row.id] = self._sent.get(row.id), row
         return row != before

@@ -1,4 +1,8 @@
-"""What a panel is told, a closed union, and what a notebook keeps: rows, table by table."""
+"""What panels and sessions send each other, and what a notebook keeps.
+
+Notices, a closed union, bring rows to a panel, table by table. Commands, a closed union too, are
+what a person asks for in a panel.
+"""
 
 from __future__ import annotations
 
@@ -7,75 +11,21 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..engine.hooks import ExtensionRow
-from ..engine.person_model import Phase, Told, Written, YourTurn
-from .contract_commands import (
-    Anew,
-    Answer,
-    Approval,
-    Approve,
-    ApproveAll,
-    BeginNew,
-    Break,
-    Checkout,
-    Command,
-    Compare,
-    Draft,
-    Edit,
-    Export,
-    Fork,
-    Hello,
-    HideBranch,
-    KeepResult,
-    NameBranch,
-    Reject,
-    Replay,
-    Run,
-    Say,
-    ShowObject,
-    ShowRequest,
-    Step,
-    Stop,
-    Tidy,
-)
+from ..engine.person_model import Written
 from .contract_rows import (
-    Aspect,
     BranchRow,
     CallRow,
-    CallStatus,
-    CellPair,
-    ChangeRow,
     ComparisonRow,
     DifferenceRow,
-    LinePair,
-    MessageRole,
     MessageRow,
-    ObjectPairRow,
-    ObjectRole,
     ObjectRow,
-    PairRow,
-    PartRow,
     Preview,
     SessionRow,
     ToolRow,
     TurnRow,
-    Use,
 )
 
 VERSION = 1
-
-
-Row = (
-    ObjectRow
-    | CallRow
-    | ToolRow
-    | MessageRow
-    | TurnRow
-    | BranchRow
-    | ComparisonRow
-    | DifferenceRow
-    | ExtensionRow
-    | SessionRow
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,70 +126,243 @@ class Saved:
     version: int = VERSION
 
 
-__all__ = [
-    "VERSION",
-    "Anew",
-    "Answer",
-    "Approval",
-    "Approve",
-    "ApproveAll",
-    "Aspect",
-    "BeginNew",
-    "BranchRow",
-    "Break",
-    "CallRow",
-    "CallStatus",
-    "CellPair",
-    "ChangeRow",
-    "Checkout",
-    "Command",
-    "Compare",
-    "ComparisonRow",
-    "Delta",
-    "DifferenceRow",
-    "Displayed",
-    "Draft",
-    "Drop",
-    "Edit",
-    "Export",
-    "Exported",
-    "ExtensionRow",
-    "Fork",
-    "Hello",
-    "HideBranch",
-    "KeepResult",
-    "LinePair",
-    "MessageRole",
-    "MessageRow",
-    "NameBranch",
-    "Notice",
-    "ObjectPairRow",
-    "ObjectRole",
-    "ObjectRow",
-    "PairRow",
-    "PartRow",
-    "Phase",
-    "Preview",
-    "Refused",
-    "Reject",
-    "Replay",
-    "Row",
-    "Rows",
-    "Run",
-    "Saved",
-    "Say",
-    "SessionRow",
-    "ShowObject",
-    "ShowRequest",
-    "Shown",
-    "Step",
-    "Stop",
-    "Tidy",
-    "Told",
-    "ToolRow",
-    "TurnRow",
-    "Use",
-    "Whole",
-    "Written",
-    "YourTurn",
-]
+# -- commands: what a person asks for in a panel ----------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """A panel is here, and wants everything."""
+
+    type: Literal["hello"] = "hello"
+
+
+@dataclass(frozen=True, slots=True)
+class Approve:
+    call: str
+    bound: str
+    type: Literal["approve"] = "approve"
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A call as it was shown: `bound` is its digest."""
+
+    call: str
+    bound: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApproveAll:
+    """Approve exactly these calls, which wait now; where one has changed, none is approved."""
+
+    calls: tuple[Approval, ...]
+    type: Literal["approve_all"] = "approve_all"
+
+
+@dataclass(frozen=True, slots=True)
+class KeepResult:
+    """Keep the recorded result of a call that may have run; with `rest` all that follow too."""
+
+    call: str
+    bound: str
+    rest: bool = False
+    type: Literal["keep_result"] = "keep_result"
+
+
+@dataclass(frozen=True, slots=True)
+class BeginNew:
+    """Ask the last prompt again on a branch of its own, with nothing of what is recorded."""
+
+    type: Literal["begin_new"] = "begin_new"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Run other arguments in a call's place; one that has run is replayed from there."""
+
+    call: str
+    arguments: Mapping[str, Any]
+    bound: str
+    reason: str = ""
+    type: Literal["edit"] = "edit"
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    call: str
+    bound: str
+    reason: str = ""
+    type: Literal["reject"] = "reject"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Give the result oneself: JSON, text, or the name of an object."""
+
+    call: str
+    result: Any
+    bound: str
+    reason: str = ""
+    type: Literal["answer"] = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The calls that the person has written so far in the model's place.
+
+    What is new among them is checked as it would run, but with `anyway`; nothing is recorded.
+    """
+
+    calls: tuple[Written, ...]
+    anyway: bool = False
+    type: Literal["draft"] = "draft"
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Reply in the model's place: with words, with calls, or with both."""
+
+    text: str = ""
+    calls: tuple[Written, ...] = ()
+    type: Literal["say"] = "say"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    type: Literal["step"] = "step"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    type: Literal["run"] = "run"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    type: Literal["stop"] = "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    call: str
+    type: Literal["replay"] = "replay"
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    call: str
+    type: Literal["fork"] = "fork"
+
+
+@dataclass(frozen=True, slots=True)
+class Anew:
+    """Ask the model anew in place of the reply of a turn, on a branch of its own."""
+
+    turn: int
+    type: Literal["anew"] = "anew"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    branch: str
+    type: Literal["checkout"] = "checkout"
+
+
+@dataclass(frozen=True, slots=True)
+class NameBranch:
+    """Call a branch so."""
+
+    branch: str
+    name: str
+    type: Literal["name_branch"] = "name_branch"
+
+
+@dataclass(frozen=True, slots=True)
+class HideBranch:
+    """Take a branch out of view, or with `hidden` false back into it. Nothing is deleted."""
+
+    branch: str
+    hidden: bool = True
+    type: Literal["hide_branch"] = "hide_branch"
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Tell how two branches differ, and tell it again as they grow, until `on` is false.
+
+    Without their ids: those that are compared where a person has chosen none.
+    """
+
+    left: str = ""
+    right: str = ""
+    on: bool = True
+    type: Literal["compare"] = "compare"
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """Let all calls of a tool wait, or no longer."""
+
+    tool: str
+    on: bool = True
+    type: Literal["break"] = "break"
+
+
+@dataclass(frozen=True, slots=True)
+class ShowRequest:
+    """Show the request of a turn exactly as it goes to the model."""
+
+    turn: int
+    type: Literal["show_request"] = "show_request"
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """Tell the session as a text of a format, such as `dot`."""
+
+    to: str
+    type: Literal["export"] = "export"
+
+
+@dataclass(frozen=True, slots=True)
+class ShowObject:
+    """Tell an object as large as may be, by the id of its row."""
+
+    object: str
+    type: Literal["show_object"] = "show_object"
+
+
+@dataclass(frozen=True, slots=True)
+class Tidy:
+    """Lay the graph out anew."""
+
+    type: Literal["tidy"] = "tidy"
+
+
+Command = (
+    Hello
+    | Approve
+    | ApproveAll
+    | KeepResult
+    | BeginNew
+    | Edit
+    | Reject
+    | Answer
+    | Draft
+    | Say
+    | Step
+    | Run
+    | Stop
+    | Replay
+    | Fork
+    | Anew
+    | Checkout
+    | NameBranch
+    | HideBranch
+    | Compare
+    | Tidy
+    | ShowObject
+    | Break
+    | ShowRequest
+    | Export
+)

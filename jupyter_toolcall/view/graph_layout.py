@@ -3,174 +3,128 @@
 An object takes its place when it is made, in O(1), and never moves: behind what it was
 made from, on its line where that is free. An input stands above the call that first
 uses it, or at the head of a line; a call that came to nothing stands below the line that
-it would have continued. Only a layout asked for anew (`tidy`) moves things.
+it would have continued. Only a layout asked for anew (`tidied`) moves things.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
-
-from rpds import HashTrieMap
 
 from ..core.lineage import quoted
 
 Place = tuple[float, float]
 """Column, lane."""
-_Cell = tuple[int, int]
 NEAR = 0.7
 """Of a column and of a lane: what is nearer would be drawn over the other."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Layout:
-    """The places that are taken, by the id of what stands there."""
+    """The places of objects, and of calls that came to nothing, by their ids."""
 
-    places: HashTrieMap[str, Place] = field(default_factory=HashTrieMap)
-    taken: HashTrieMap[_Cell, tuple[Place, ...]] = field(default_factory=HashTrieMap)
-    """What stands about each whole column and lane."""
+    places: dict[str, Place] = field(default_factory=dict)
     lines: int = 0
     """Lanes that are in use, so far: a new line begins below them."""
-    found: HashTrieMap[tuple[Place, int], float] = field(default_factory=HashTrieMap, compare=False)
+    _cells: dict[tuple[int, int], list[Place]] = field(default_factory=dict, repr=False)
+    """What stands about each whole column and lane."""
+    _free_lanes: dict[tuple[float, float, int], float] = field(default_factory=dict, repr=False)
     """For each place that was wanted, and each way from there, the lane that was free last."""
 
+    def main_use(self, uses: Sequence[tuple[str, bool, bool]]) -> str:
+        """Return which object's line a call continues; uses are (id, is receiver, is input).
 
-def main_use(uses: Sequence[tuple[str, bool, bool]], layout: Layout) -> str:
-    """Return which object's line a call continues; uses are (id, is receiver, is input).
+        A made object goes before an input, such as an oven that many things go into; then the
+        receiver goes before the others, and of these the one furthest to the right.
+        """
 
-    A made object goes before an input, such as an oven that many things go into; then the
-    receiver goes before the others, and of these the one furthest to the right.
-    """
-    if len(uses) < 2:
-        return uses[0][0] if uses else ""
+        def rank(use: tuple[str, bool, bool]) -> tuple[bool, bool, float]:
+            key, receiver, is_input = use
+            # Where an input stands does not count: it gets its place by the call that uses it.
+            column = 0.0 if is_input else self.places.get(key, (-1.0, 0.0))[0]
+            return (not is_input, receiver, column)
 
-    def rank(use: tuple[str, bool, bool]) -> tuple[bool, bool, float]:
-        key, receiver, given = use
-        # Where an input stands does not count: it gets its place by the call that uses it.
-        column = 0.0 if given else layout.places.get(key, (-1.0, 0.0))[0]
-        return (not given, receiver, column)
+        return max(uses, key=rank)[0] if uses else ""
 
-    return max(uses, key=rank)[0]
+    def place(
+        self,
+        key: str,
+        uses: Sequence[str],
+        main: str,
+        inputs: Collection[str] = (),
+        failed: bool = False,
+    ) -> None:
+        """Place an object behind what it was made from, on the line of `main`.
 
+        `inputs` are those of `uses` that no call made. A call that `failed` is placed below its
+        line, or nowhere where it used no object. What has a place keeps it.
+        """
+        places = self.places
+        if key in places or (failed and not main):
+            return
+        if main and main not in places:
+            self._put_near(main, 0, float(self.lines), 1)
+        # An input that stands above another call draws nothing to its own column.
+        before = (use for use in uses if use in places and (use == main or use not in inputs))
+        column = 1 + max((places[use][0] for use in before), default=-1)
+        lane = places[main][1] if main else float(self.lines)
+        # Never on the first line, also where an input above it was what the call was for.
+        self._put_near(key, column, max(lane + 1, 1.0) if failed else lane, 1)
+        # Above the first line, so that no input stands where a line is still to grow.
+        above = min(lane if failed else places[key][1], 0.0) - 1
+        left = max(column - 1, 0.0)
+        for use in uses:
+            if use not in places:
+                is_nearer = self._free_lane(left, above, -1) > self._free_lane(column, above, -1)
+                self._put_near(use, left if is_nearer else column, above, -1)
 
-def place_object(
-    layout: Layout, key: str, uses: Sequence[str], main: str, inputs: Collection[str] = ()
-) -> Layout:
-    """Return the layout in which `key` stands behind what it was made from.
+    def put(self, key: str, place: Place) -> None:
+        """Put something at a place, whatever else stands there."""
+        self.places[key] = place
+        self._cells.setdefault(_cell(*place), []).append(place)
+        self.lines = max(self.lines, math.floor(place[1]) + 1)
 
-    `inputs` are those of `uses` that no call made.
-    """
-    if key in layout.places:
-        return layout
-    if main and main not in layout.places:
-        layout = _begin(layout, main)
-    column = _behind(layout, uses, main, inputs)
-    lane = layout.places[main][1] if main else float(layout.lines)
-    layout = _put_near(layout, key, column, lane, 1)
-    return _with_inputs(layout, uses, column, layout.places[key][1])
+    def remove(self, key: str) -> None:
+        """Free the place of what was never made."""
+        if key in self.places:
+            place = self.places.pop(key)
+            self._cells[_cell(*place)].remove(place)
+            self._free_lanes.clear()
 
+    def _put_near(self, key: str, column: float, lane: float, step: int) -> None:
+        """Put something at the next lane that is free, in this direction."""
+        free = self._free_lane(column, lane, step)
+        self.put(key, (column, free))
+        self._free_lanes[column, lane, step] = free
 
-def place_failed_call(
-    layout: Layout, key: str, uses: Sequence[str], main: str, inputs: Collection[str] = ()
-) -> Layout:
-    """Return the layout in which a call that came to nothing stands below its line.
+    def _free_lane(self, column: float, lane: float, step: int) -> float:
+        lane = self._free_lanes.get((column, lane, step), lane)
+        while self._is_taken(column, lane):
+            lane += step
+        return lane
 
-    One that used no object has no place. `inputs` are those of `uses` that no call made.
-    """
-    if key in layout.places or not main:
-        return layout
-    if main not in layout.places:
-        layout = _begin(layout, main)
-    column, lane = _behind(layout, uses, main, inputs), layout.places[main][1]
-    # Never on the first line, also where an input above it was what the call was for.
-    layout = _put_near(layout, key, column, max(lane + 1, 1.0), 1)
-    return _with_inputs(layout, uses, column, lane)
-
-
-def without_object(layout: Layout, key: str) -> Layout:
-    """Return the layout in which the place of what was never made is free again."""
-    spot = layout.places.get(key)
-    if spot is None:
-        return layout
-    cell = _cell(spot)
-    others = tuple(each for each in layout.taken[cell] if each != spot)
-    taken = layout.taken.insert(cell, others)
-    return Layout(layout.places.remove(key), taken, layout.lines)
+    def _is_taken(self, column: float, lane: float) -> bool:
+        x, y = _cell(column, lane)
+        cells = ((x + dx, y + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1))
+        near = (place for cell in cells for place in self._cells.get(cell, ()))
+        return any(abs(a - column) < NEAR and abs(b - lane) < NEAR for a, b in near)
 
 
 def layout_at(places: Mapping[str, Place], lines: int) -> Layout:
-    """Return the layout in which all stands where it is said to."""
+    """Return a layout with these places."""
     layout = Layout(lines=lines)
-    for key, (column, lane) in places.items():
-        layout = _put(layout, key, column, lane)
+    for key, place in places.items():
+        layout.put(key, place)
     return layout
 
 
-def _with_inputs(layout: Layout, uses: Sequence[str], column: float, lane: float) -> Layout:
-    """Return the layout in which the inputs that are new with a call stand above it."""
-    # Above the first line, so that no input stands where a line is still to grow.
-    for use in uses:
-        if use not in layout.places:
-            layout = _put_above(layout, use, column, min(lane, 0.0) - 1)
-    return layout
-
-
-def _behind(layout: Layout, uses: Sequence[str], main: str, inputs: Collection[str]) -> float:
-    """Return the column behind all that a call used.
-
-    An input that stands above another call draws nothing to its own column.
-    """
-    before = (use for use in uses if use == main or use not in inputs)
-    return 1 + max((layout.places[use][0] for use in before if use in layout.places), default=-1)
-
-
-def _begin(layout: Layout, key: str) -> Layout:
-    """An input at the head of a line of its own."""
-    return _put_near(layout, key, 0, float(layout.lines), 1)
-
-
-def _put_above(layout: Layout, key: str, column: float, lane: float) -> Layout:
-    """Return the layout in which `key` stands above a column, or where that is nearer beside it."""
-    left = max(column - 1, 0.0)
-    beside_it = _free(layout, left, lane, -1) > _free(layout, column, lane, -1)
-    return _put_near(layout, key, left if beside_it else column, lane, -1)
-
-
-def _put_near(layout: Layout, key: str, column: float, lane: float, step: int) -> Layout:
-    """Return the layout in which `key` has the next lane that is free, in this direction."""
-    free = _free(layout, column, lane, step)
-    layout = _put(layout, key, column, free)
-    return replace(layout, found=layout.found.insert(((column, lane), step), free))
-
-
-def _free(layout: Layout, column: float, lane: float, step: int) -> float:
-    """Return the next lane that is free, in this direction."""
-    lane = layout.found.get(((column, lane), step), lane)
-    while _is_taken(layout, column, lane):
-        lane += step
-    return lane
-
-
-def _is_taken(layout: Layout, column: float, lane: float) -> bool:
-    x, y = _cell((column, lane))
-    cells = ((x + dx, y + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1))
-    near = (spot for cell in cells for spot in layout.taken.get(cell) or ())
-    return any(abs(a - column) < NEAR and abs(b - lane) < NEAR for a, b in near)
-
-
-def _cell(spot: Place) -> _Cell:
-    return round(spot[0]), round(spot[1])
-
-
-def _put(layout: Layout, key: str, column: float, lane: float) -> Layout:
-    spot, cell = (column, lane), _cell((column, lane))
-    taken = layout.taken.insert(cell, (*(layout.taken.get(cell) or ()), spot))
-    places, lines = layout.places.insert(key, spot), max(layout.lines, math.floor(lane) + 1)
-    return replace(layout, places=places, taken=taken, lines=lines)
+def _cell(column: float, lane: float) -> tuple[int, int]:
+    return round(column), round(lane)
 
 
 MOST = 300
@@ -183,10 +137,12 @@ def tidied(layout: Layout, edges: Iterable[tuple[str, str]]) -> Layout:
     """Return a layout of the same nodes, in the places that Graphviz gives them."""
     if not 0 < len(layout.places) <= MOST:
         return layout
-    drawn = _drawn(dot(layout.places, edges))
-    if drawn is None:
-        return layout
-    return layout_at(_places(json.loads(drawn)), layout.lines)
+    source = dot(layout.places, edges)
+    for draw in (_by_dot, _by_wheel):
+        # Not installed, or broken: the next one, or else all stays as it is.
+        with contextlib.suppress(ImportError, OSError, RuntimeError):
+            return layout_at(_places(json.loads(draw(source))), layout.lines)
+    return layout
 
 
 def dot(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> str:
@@ -197,16 +153,6 @@ def dot(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> str:
     lines += [f"  {quoted(node)};" for node in known]
     lines += [f"  {quoted(a)} -> {quoted(b)};" for a, b in edges if a in known and b in known]
     return "\n".join([*lines, "}"])
-
-
-def _drawn(source: str) -> str | None:
-    for draw in (_by_dot, _by_wheel):
-        try:
-            return draw(source)
-        # Not installed, or broken: the next one, or else all stays as it is.
-        except (ImportError, OSError, RuntimeError):
-            continue
-    return None
 
 
 def _by_dot(source: str) -> str:

@@ -1,4 +1,4 @@
-"""The wire, made visible: each request as the model got it, and what came back.
+"""The conversation with the model: each request as it was sent, and the reply.
 
 A request is computed again from the journal, so that it is there for every turn of every
 branch, also in a session that was loaded.
@@ -7,7 +7,7 @@ branch, also in a session that was loaded.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -19,14 +19,14 @@ from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor
 from ..models.prices import Cost, cost
-from ..schemes.messages import Attempt, Message, Request
+from ..schemes.messages import Attempt, Request
 from ..tools.value_copies import cut
 from .contract_rows import MessageRole, MessageRow, TurnRow
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A turn: the request, the reply, and what they took.
+    """A turn: the request, the reply, and what they used.
 
     `known` of the request's messages were in the request before it too. `body` is the JSON
     as it goes to the provider, None for a model that has none.
@@ -50,28 +50,21 @@ def exchanges(cursor: Cursor) -> Iterator[Exchange]:
     known = 0
     for entry in cursor.context.journal.path(cursor.head):
         if isinstance(entry.event, Replied):
-            made = exchange(cursor, entry, known)
-            known = len(made.request.messages)
-            yield made
-
-
-def exchange(cursor: Cursor, entry: Entry, known: int = 0) -> Exchange:
-    """Return the turn that an entry is the reply of."""
-    assert isinstance(entry.event, Replied)
-    request, model = _answered(cursor, entry), replying_model(cursor, entry)
-    return Exchange(
-        turn=request.turn + 1,
-        model=model,
-        request=request,
-        known=known,
-        reply=entry.event,
-        usage=entry.event.usage,
-        cost=cost(model, entry.event.usage),
-        ms=entry.meta.get("ms", 0),
-        attempts=attempts(entry),
-        entry=entry.id,
-        body=_body(cursor, request),
-    )
+            request, model = _answered(cursor, entry), replying_model(cursor, entry)
+            yield Exchange(
+                turn=request.turn + 1,
+                model=model,
+                request=request,
+                known=known,
+                reply=entry.event,
+                usage=entry.event.usage,
+                cost=cost(model, entry.event.usage),
+                ms=entry.meta.get("ms", 0),
+                attempts=_attempts(entry),
+                entry=entry.id,
+                body=_body(cursor, request),
+            )
+            known = len(request.messages)
 
 
 def _answered(cursor: Cursor, entry: Entry) -> Request:
@@ -83,6 +76,17 @@ def _body(cursor: Cursor, request: Request) -> Any:
     """Return the provider's own JSON of a request, None for a model that has none."""
     body = getattr(cursor.context.model, "body", None)
     return None if body is None else body(request)
+
+
+def _attempts(entry: Entry) -> tuple[Attempt, ...]:
+    """Return the requests that came to nothing before a reply."""
+    return tuple(Attempt(str(why), waited) for why, waited in entry.meta.get("attempts", ()))
+
+
+def replying_model(cursor: Cursor, entry: Entry) -> str:
+    """Return the name of the model that replied: as it was recorded, else as it is now."""
+    recorded = state_at(cursor.context.journal, entry.id).opened.model
+    return recorded or str(getattr(cursor.context.model, "name", ""))
 
 
 LONGEST = 1_000_000
@@ -104,78 +108,76 @@ def request_json(cursor: Cursor, turn: int) -> str:
 
 def request_data(request: Request) -> dict[str, Any]:
     """Return what a model that is a function is given, as JSON-ready data."""
-    return {
-        "system": request.system,
-        "tools": [tool.definition() for tool in request.tools],
-        "messages": [
-            {"role": type(message).__name__.lower(), **_fields(message)}
-            for message in request.messages
-        ],
-    }
-
-
-def _fields(message: Message) -> dict[str, Any]:
-    return {name: item for name, item in asdict(message).items() if name != "secrets"}
-
-
-def attempts(entry: Entry) -> tuple[Attempt, ...]:
-    """Return the requests that came to nothing before a reply."""
-    return tuple(Attempt(str(said), waited) for said, waited in entry.meta.get("attempts", ()))
-
-
-def replying_model(cursor: Cursor, entry: Entry) -> str:
-    """Return the name of the model that replied: as it was recorded, else as it is now."""
-    said = state_at(cursor.context.journal, entry.id).opened.model
-    return said or str(getattr(cursor.context.model, "name", ""))
+    messages = []
+    for message in request.messages:
+        fields = asdict(message)
+        fields.pop("secrets", None)
+        messages.append({"role": type(message).__name__.lower(), **fields})
+    tools = [tool.definition() for tool in request.tools]
+    return {"system": request.system, "tools": tools, "messages": messages}
 
 
 LIMIT = 4_000
+"""Characters of a message that are kept."""
 
 
-def entry_messages(cursor: Cursor, entry: Entry) -> list[MessageRow]:
-    """Return the rows of what an entry added to the conversation."""
-    event, short = entry.event, entry.id[:12]
-    if not isinstance(event, (Replied, Asked, Decided, Finished)):
-        return []
-    state = state_at(cursor.context.journal, entry.id)
-    match event:
-        case Replied():
-            rows = _replied(cursor, event, short, state)
-            return [replace(row, stale=True) for row in rows] if entry.meta.get("stale") else rows
-        case Asked(text, by):
-            return [_row(short, state.turns + 1, "user" if by == "person" else "session", text)]
-    call = state.calls[event.call_id]
-    if call.outcome is None:
-        return []
-    told = cursor.context.scheme.render(call, state, cursor.context.toolbox)
-    return [_row(short, state.turns + 1, "tool", told.content, call.step)]
+def conversation_rows(
+    cursor: Cursor, entries: Iterable[Entry]
+) -> tuple[tuple[MessageRow, ...], tuple[TurnRow, ...]]:
+    """Return the rows of what entries added to the conversation, and of its turns."""
+    messages, turns, context = list[MessageRow](), list[TurnRow](), cursor.context
+    for entry in entries:
+        event, key = entry.event, entry.id[:12]
+        if not isinstance(event, (Replied, Asked, Decided, Finished)):
+            continue
+        state = state_at(context.journal, entry.id)
+        match event:
+            case Replied():
+                stale = bool(entry.meta.get("stale"))
+                rows = _reply_rows(context.journal.texts, event, key, state)
+                messages += [replace(row, stale=True) for row in rows] if stale else rows
+                turns.append(_turn_row(cursor, entry, event, state))
+            case Asked(text, by):
+                role: MessageRole = "user" if by == "person" else "session"
+                messages.append(_row(key, state.turns + 1, role, text))
+            case Decided(call_id) | Finished(call_id):
+                call = state.calls[call_id]
+                if call.outcome is not None:
+                    text = context.scheme.render(call, state, context.toolbox).content
+                    messages.append(_row(key, state.turns + 1, "tool", text, call.step))
+    return tuple(messages), tuple(turns)
 
 
-def _replied(cursor: Cursor, reply: Replied, short: str, state: State) -> list[MessageRow]:
-    """Return what a request brought that was new beside its messages, and the reply to it."""
-    turn = state.turns
-    rows = _offered(cursor, reply, short, turn) if reply.offered else []
-    if reply.news:
-        rows.append(_row(f"{short}.news", turn, "session", reply.news))
-    if reply.thought:
-        rows.append(_row(f"{short}.thought", turn, "assistant", f"(thinking) {reply.thought}"))
-    if reply.text:
-        rows.append(_row(f"{short}.text", turn, "assistant", reply.text))
-    if reply.ending:
-        rows.append(_row(f"{short}.ending", turn, "session", reply.ending))
+def _reply_rows(
+    texts: Mapping[str, Any], reply: Replied, key: str, state: State
+) -> list[MessageRow]:
+    """Return what was new in a request beside its messages, and the reply to it."""
+    rows, turn, offered = list[MessageRow](), state.turns, reply.offered
+    if "" in offered:
+        rows.append(_row(f"{key}.system", turn, "system", str(texts.get(offered[""], ""))))
+    if names := [name for name in offered if name]:
+        count = f"{len(names)} tool{'' if len(names) == 1 else 's'}"
+        row = _row(f"{key}.tools", turn, "tools", f"{count}: {', '.join(names)}")
+        size = sum(len(readable_json(texts.get(offered[name], ""))) for name in names)
+        rows.append(replace(row, size=size))
+    thought = f"(thinking) {reply.thought}" if reply.thought else ""
+    parts: tuple[tuple[str, MessageRole, str], ...] = (
+        ("news", "session", reply.news),
+        ("thought", "assistant", thought),
+        ("text", "assistant", reply.text),
+        ("ending", "session", reply.ending),
+    )
+    rows += [_row(f"{key}.{part}", turn, role, text) for part, role, text in parts if text]
     for call in reply.calls:
         step = state.calls[call.id].step
-        arguments = ", ".join(
-            f"{key}={readable_json(value)}" for key, value in call.arguments.items()
-        )
-        text = f"{call.tool}({arguments})"
-        rows.append(_row(f"{short}.{step}", turn, "call", text, step, call.tool))
+        arguments = (f"{name}={readable_json(value)}" for name, value in call.arguments.items())
+        text = f"{call.tool}({', '.join(arguments)})"
+        rows.append(_row(f"{key}.{step}", turn, "call", text, step, call.tool))
     return rows
 
 
-def turn_row(cursor: Cursor, entry: Entry, reply: Replied) -> TurnRow:
-    """Return the row of what the reply of an entry took."""
-    state = state_at(cursor.context.journal, entry.id)
+def _turn_row(cursor: Cursor, entry: Entry, reply: Replied, state: State) -> TurnRow:
+    """Return the row of what the reply of an entry used."""
     model = state.opened.model or str(getattr(cursor.context.model, "name", ""))
     used, price = reply.usage or Usage(), cost(model, reply.usage)
     return TurnRow(
@@ -187,22 +189,8 @@ def turn_row(cursor: Cursor, entry: Entry, reply: Replied) -> TurnRow:
         output=used.output,
         cost=str(price) if price else "",
         ms=entry.meta.get("ms", 0),
-        attempts=tuple(f"{each.said}; waited {each.waited:.1f} s" for each in attempts(entry)),
+        attempts=tuple(f"{each.said}; waited {each.waited:.1f} s" for each in _attempts(entry)),
     )
-
-
-def _offered(cursor: Cursor, reply: Replied, short: str, turn: int) -> list[MessageRow]:
-    """Return the system prompt and the tools of a request, as far as they are new."""
-    rows, texts = [], cursor.context.journal.texts
-    if "" in reply.offered:
-        rows.append(_row(f"{short}.system", turn, "system", str(texts.get(reply.offered[""], ""))))
-    names = [name for name in reply.offered if name]
-    if names:
-        count = f"{len(names)} tool{'' if len(names) == 1 else 's'}"
-        row = _row(f"{short}.tools", turn, "tools", f"{count}: {', '.join(names)}")
-        size = sum(len(readable_json(texts.get(reply.offered[name], ""))) for name in names)
-        rows.append(replace(row, size=size))
-    return rows
 
 
 def _row(

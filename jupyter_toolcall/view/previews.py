@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import Any
@@ -45,16 +45,20 @@ def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
 
 
 def _preview(value: Any, shows: Shows, room: Room) -> Preview:
-    if _is_table(value):
+    if all(hasattr(value, name) for name in ("columns", "head", "itertuples", "shape")):
         return _table(value, room)
     own = shows(value)
     paths = glyph(own)
     if is_image(value, own) and not paths:
         address = image_address(value, own, room.image)
         return Preview(_caption(value), image=address, more=room is SMALL)
-    html = _markup(own)
-    fields = tuple(_fields(value, room))
-    text = _plain(html)[: room.text] if html else "" if fields else _text(value, own, room)
+    html, fields, text = _markup(own), _fields(value, room), ""
+    words = own.get("text/markdown", own.get("text/latex", value))
+    if html:
+        text = _plain(html)[: room.text]
+    elif not fields:
+        is_text = isinstance(words, str)
+        text = well_formed(words)[: room.text] if is_text else describe(value, room.text)
     fits = len(html) <= room.html
     return Preview(
         _caption(value),
@@ -66,33 +70,19 @@ def _preview(value: Any, shows: Shows, room: Room) -> Preview:
     )
 
 
-def _text(value: Any, own: Mapping[str, Any], room: Room) -> str:
-    words = next((own[mime] for mime in ("text/markdown", "text/latex") if mime in own), value)
-    return well_formed(words)[: room.text] if isinstance(words, str) else describe(value, room.text)
-
-
 def _caption(value: Any) -> str:
-    cls = type(value)
+    cls: Any = type(value)
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and shape:
         return " × ".join(str(part) for part in shape)
-    if isinstance(value, (str, int, float, bool)):
-        return _line(str(value), CAPTION)
-    if _defines(cls, "__str__") and not _prints_repr(cls):
+    # The __str__ of some classes says what repr says, which is no caption.
+    as_repr = cls.__module__.startswith(("pydantic", "matplotlib")) or hasattr(cls, "model_fields")
+    own_text = cls.__str__ is not object.__str__ and not as_repr
+    if isinstance(value, (str, int, float, bool)) or own_text:
         return _line(str(value), CAPTION)
     if isinstance(value, (list, tuple, set, frozenset, Mapping)):
         return f"{len(value)} items"
     return ""
-
-
-def _defines(cls: type, name: str) -> bool:
-    """Whether a class has a method of its own, and not just every object's."""
-    return getattr(cls, name) is not getattr(object, name)
-
-
-def _prints_repr(cls: type) -> bool:
-    """Some classes have a __str__ that says what repr says: no caption."""
-    return cls.__module__.startswith(("pydantic", "matplotlib")) or hasattr(cls, "model_fields")
 
 
 def _line(text: str, limit: int) -> str:
@@ -100,17 +90,18 @@ def _line(text: str, limit: int) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def _fields(value: Any, room: Room) -> Iterator[tuple[str, str]]:
+def _fields(value: Any, room: Room) -> tuple[tuple[str, str], ...]:
+    cls: Any = type(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         pairs = [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value)]
     elif isinstance(value, Mapping):
         pairs = [(str(key), item) for key, item in value.items()]
-    elif not _defines(type(value), "__repr__") or hasattr(type(value), "model_fields"):
+    elif cls.__repr__ is object.__repr__ or hasattr(cls, "model_fields"):
         pairs = [(k, v) for k, v in getattr(value, "__dict__", {}).items() if not k.startswith("_")]
     else:
-        return
-    for name, item in pairs[: room.fields]:
-        yield name[:40], _shown(item, 60 if room is SMALL else 400)
+        return ()
+    limit = 60 if room is SMALL else 400
+    return tuple([(name[:40], _shown(item, limit)) for name, item in pairs[: room.fields]])
 
 
 def _shown(item: Any, limit: int) -> str:
@@ -121,44 +112,33 @@ def _shown(item: Any, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def _is_table(value: Any) -> bool:
-    return all(hasattr(value, name) for name in ("columns", "head", "itertuples", "shape"))
-
-
 def _table(value: Any, room: Room) -> Preview:
     width = WORD if room is SMALL else 60
     columns = tuple(_line(str(name), width + 2) for name in list(value.columns)[: room.columns])
-    rows = value.head(room.rows).itertuples(index=False)
-    cells = tuple(
-        tuple(_line(_cell(item), width) for item in list(row)[: len(columns)]) for row in rows
-    )
-    larger = value.shape[0] > room.rows or value.shape[1] > room.columns
-    return Preview(_caption(value), columns=columns, cells=cells, more=room is SMALL and larger)
-
-
-def _cell(item: Any) -> str:
-    return f"{item:.4g}" if isinstance(item, float) else str(item)
+    cells = []
+    for row in value.head(room.rows).itertuples(index=False):
+        items = list(row)[: len(columns)]
+        texts = (f"{item:.4g}" if isinstance(item, float) else str(item) for item in items)
+        cells.append(tuple([_line(text, width) for text in texts]))
+    more = room is SMALL and (value.shape[0] > room.rows or value.shape[1] > room.columns)
+    return Preview(_caption(value), columns=columns, cells=tuple(cells), more=more)
 
 
 # -- markup that a value makes of itself: HTML as it is, Markdown where it can be read --------
 
 
 def _markup(own: Mapping[str, Any]) -> str:
-    """Return what a value says of itself as HTML, "" where it says nothing so."""
-    html = own.get("text/html")
+    """Return what a value says of itself as HTML; "" where nothing here can read its Markdown."""
+    html, words = own.get("text/html"), own.get("text/markdown")
     if isinstance(html, str):
         return well_formed(html)
-    words = own.get("text/markdown")
-    return _read(well_formed(words)) if isinstance(words, str) else ""
-
-
-def _read(words: str) -> str:
-    """Return Markdown as HTML, "" where there is nothing here to read it with."""
+    if not isinstance(words, str):
+        return ""
     try:
         from mistune import create_markdown
     except ImportError:
         return ""
-    return str(create_markdown(plugins=["table", "strikethrough"])(words))
+    return str(create_markdown(plugins=["table", "strikethrough"])(well_formed(words)))
 
 
 def _plain(html: str) -> str:

@@ -35,39 +35,31 @@ def journal_part(cursor: Cursor, since: str | None) -> dict[str, Any]:
     Where that opened the session, or changed it, `opened` is [its own parent, event]. `version`
     is that of the journal's format, not of the rows beside it.
     """
-    entries = _behind(cursor, since)
+    journal, entries = cursor.context.journal, _entries_of_cell(cursor, since)
     index = {entry.id: n for n, entry in enumerate(entries)}
-    events = [_row(entry, index) for entry in entries]
-    known = cursor.context.journal.texts
-    sent = (e.event.offered.values() for e in entries if isinstance(e.event, Replied))
-    codes = (e.meta["code"] for e in entries if "code" in e.meta)
-    keys = (*(key for offered in sent for key in offered), *codes)
-    texts = {key: known[key] for key in keys if key in known}
-    part = {"version": VERSION, "parent": since, "head": cursor.head}
-    return {**part, "events": events, "texts": texts, **_opened(cursor, since)}
+    events, texts = list[list[Any]](), dict[str, Any]()
+    for entry in entries:
+        row = [index.get(entry.parent or "", -1), to_json(entry.event)]
+        events.append([*row, dict(entry.meta)] if entry.meta else row)
+        keys = [*entry.event.offered.values()] if isinstance(entry.event, Replied) else []
+        keys += [entry.meta["code"]] if "code" in entry.meta else []
+        texts |= {key: journal.texts[key] for key in keys if key in journal.texts}
+    part: dict[str, Any] = {"version": VERSION, "parent": since, "head": cursor.head}
+    part |= {"events": events, "texts": texts}
+    if since and isinstance(opened := journal[since].event, Opened):
+        part["opened"] = [journal[since].parent, to_json(opened)]
+    return part
 
 
-def _opened(cursor: Cursor, since: str | None) -> dict[str, Any]:
-    entry = cursor.context.journal[since] if since else None
-    if entry is None or not isinstance(entry.event, Opened):
-        return {}
-    return {"opened": [entry.parent, to_json(entry.event)]}
-
-
-def _row(entry: Entry, index: dict[str, int]) -> list[Any]:
-    row = [index.get(entry.parent or "", -1), to_json(entry.event)]
-    return [*row, dict(entry.meta)] if entry.meta else row
-
-
-def _behind(cursor: Cursor, since: str | None) -> list[Entry]:
-    """Return what came of a cell, on all branches, in order; later prompts are later cells'."""
+def _entries_of_cell(cursor: Cursor, since: str | None) -> list[Entry]:
+    """Return the entries of a cell, on all branches, in order; later prompts are later cells'."""
     journal = cursor.context.journal
     path = journal.path(cursor.head, after=since)
     first = next((n for n, entry in enumerate(path) if isinstance(entry.event, Asked)), 0)
-    found = [*path[: first + 1]]
-    known, own = {entry.id for entry in found[-1:]}, {entry.id for entry in path}
+    entries = [*path[: first + 1]]
+    known, on_path = {entry.id for entry in entries[-1:]}, {entry.id for entry in path}
     for entry in journal:
-        if entry.parent in known and (entry.id in own or not is_prompt(entry)):
+        if entry.parent in known and (entry.id in on_path or not is_prompt(entry)):
             known.add(entry.id)
-            found.append(entry)
-    return found
+            entries.append(entry)
+    return entries

@@ -6,7 +6,7 @@ style sheet, and reads the same on a dark page. All text in it is escaped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import accumulate, pairwise
@@ -85,65 +85,65 @@ def _spots(rows: Rows, drawn: dict[float, int]) -> dict[str, _Spot]:
     ]
     # The main line first: of many inputs above it, or lines below, the nearest are drawn.
     top = max(min((row.lane for row in used), default=0), -ABOVE)
-    lanes = [row for row in used if top <= row.lane <= BELOW]
-    level = _levels(row.lane for row in lanes)
-    return {
-        row.id: _Spot(
-            row,
-            60 + PITCH * drawn[row.column],
-            48 + LANE * level[row.lane],
-            names.get(row.branch, row.branch),
-        )
-        for row in lanes
-    }
+    shown = [row for row in used if top <= row.lane <= BELOW]
+    # Where nothing stands, no lane is left empty.
+    lanes = sorted({row.lane for row in shown})
+    steps = (min(1.0, lane - before) for before, lane in pairwise(lanes))
+    level = dict(zip(lanes, accumulate(steps, initial=0.0), strict=False))
+    spots = {}
+    for row in shown:
+        x, y = 60 + PITCH * drawn[row.column], 48 + LANE * level[row.lane]
+        spots[row.id] = _Spot(row, x, y, names.get(row.branch, row.branch))
+    return spots
 
 
-def _levels(lanes: Iterable[float]) -> dict[float, float]:
-    """Return how far down each lane is drawn: where nothing stands, none is left empty."""
-    known = sorted(set(lanes))
-    steps = (min(1.0, here - before) for before, here in pairwise(known))
-    return dict(zip(known, accumulate(steps, initial=0.0), strict=False))
-
-
-def _ground(width: float, height: float, rows: Rows) -> Iterator[str]:
-    yield (
+def _ground(width: float, height: float, rows: Rows) -> list[str]:
+    return [
         f'<rect x=".5" y=".5" width="{width - 1:g}" height="{height - 1:g}" rx="4" '
-        'fill="#fff" stroke="#d9d9d9"/>'
-    )
-    yield f'<path d="M.5 {height - 36:g}H{width - 0.5:g}" stroke="#e6e6e6"/>'
-    yield _words(16, height - 14, summary_line(rows, int((width - 130) / LETTER)), MUTED)
-    yield _words(width - 16, height - 14, "jupyter-toolcall", MUTED, anchor="end")
+        'fill="#fff" stroke="#d9d9d9"/>',
+        f'<path d="M.5 {height - 36:g}H{width - 0.5:g}" stroke="#e6e6e6"/>',
+        _words(16, height - 14, summary_line(rows, int((width - 130) / LETTER)), MUTED),
+        _words(width - 16, height - 14, "jupyter-toolcall", MUTED, anchor="end"),
+    ]
 
 
-def _edges(call: CallRow, spots: dict[str, _Spot]) -> Iterator[str]:
-    target = spots.get(call.object)
+def _edges(call: CallRow, spots: dict[str, _Spot]) -> list[str]:
+    target, edges = spots.get(call.object), list[str]()
     if target is None or (target.row.call != call.id and target.row.role == "made"):
-        return
+        return edges
     others = [s for s in spots.values() if s.row.call == call.id and s is not target]
     for use in call.uses:
         source = spots.get(use.object)
         # Beside a branch left behind, only its line is drawn: the rest is its twin's.
         if source is not None and source is not target and (use.receiver or not call.branch):
-            yield from _edge(source, target, call, use.parameter, use.receiver)
+            edges += _edge(source, target, call, use.parameter, use.receiver)
             for other in others if use.receiver or not any(u.receiver for u in call.uses) else ():
-                yield from _edge(source, other, call, "", False)
+                edges += _edge(source, other, call, "", False)
+    return edges
 
 
-def _edge(source: _Spot, target: _Spot, call: CallRow, parameter: str, main: bool) -> Iterator[str]:
+def _edge(source: _Spot, target: _Spot, call: CallRow, parameter: str, main: bool) -> list[str]:
     ink = PALE if call.branch else BAD if call.status == "failed" else INK if main else LINE
     beyond, below = target.x - source.x, target.y - source.y
     near = beyond in (0, PITCH) and abs(below) == LANE
     if not main and parameter and not near:
-        yield from _port(source, target, ink)
-    elif beyond == 0:
-        yield _line(f"M{source.x:g} {source.y + 63:g}V{target.y - 36:g}", ink)
-        yield _arrow(target.x, target.y - 29, ink, down=True)
-        yield _words(source.x + 8, source.y + 78, visible_text(parameter, 16), MUTED)
+        return _port(source, target, ink)
+    if beyond == 0:
+        return [
+            _line(f"M{source.x:g} {source.y + 63:g}V{target.y - 36:g}", ink),
+            _arrow(target.x, target.y - 29, ink, down=True),
+            _words(source.x + 8, source.y + 78, visible_text(parameter, 16), MUTED),
+        ]
+    path, end = f"M{source.x + 28:g} {source.y:g}", f"H{target.x - 34:g}"
+    if below == 0:
+        path += end
+    elif beyond == PITCH:
+        path += f"h10V{target.y:g}{end}"
     else:
-        yield _line(_way(source, target), ink)
-        yield _arrow(target.x - 28, target.y, ink, down=False)
-        if main:
-            yield from _named(call, source, target, MUTED if call.branch else ink)
+        # A way from far away goes above the lane that it leads to.
+        path += f"h10V{target.y - FAR:g}H{target.x - PITCH + 38:g}V{target.y:g}{end}"
+    edge = [_line(path, ink), _arrow(target.x - 28, target.y, ink, down=False)]
+    return edge + _named(call, source, target, MUTED if call.branch else ink) if main else edge
 
 
 def _line(path: str, ink: str) -> str:
@@ -151,38 +151,35 @@ def _line(path: str, ink: str) -> str:
     return f'<path d="{path}" {look} stroke="{ink}"/>'
 
 
-def _way(source: _Spot, target: _Spot) -> str:
-    """Return a way between two columns; one from far away goes above the lane that it leads to."""
-    begin, end = f"M{source.x + 28:g} {source.y:g}", f"V{target.y:g}H{target.x - 34:g}"
-    if source.y == target.y:
-        return f"{begin}H{target.x - 34:g}"
-    if target.x - source.x == PITCH:
-        return f"{begin}h10{end}"
-    return f"{begin}h10V{target.y - FAR:g}H{target.x - PITCH + 38:g}{end}"
-
-
-def _named(call: CallRow, source: _Spot, target: _Spot, ink: str) -> Iterator[str]:
-    """Yield the tool's name over its edge, and the mark of who edited it."""
-    straight = source.y == target.y
+def _named(call: CallRow, source: _Spot, target: _Spot, ink: str) -> list[str]:
+    """Return the tool's name over its edge, with a pencil where a person edited the call."""
+    straight, edited = source.y == target.y, call.edited and not call.memory
     middle = (source.x + target.x - 6) / 2 if straight else target.x - 68
-    edited = call.edited and not call.memory
-    if edited:
-        yield _pencil(middle, target.y, ink)
     x, y = middle if straight else target.x - 30, target.y - 8 - 6 * edited
-    said = visible_text(call.tool, 14 if straight else 12)
-    anchor = "middle" if straight else "end"
-    yield _words(x, y, said, ink, anchor=anchor, mono=True, halo=True)
+    name, anchor = visible_text(call.tool, 14 if straight else 12), "middle" if straight else "end"
+    words = _words(x, y, name, ink, anchor=anchor, mono=True, halo=True)
+    if not edited:
+        return [words]
+    pencil = (
+        f'<circle cx="{middle:g}" cy="{target.y:g}" r="10" fill="#fff"/>'
+        '<path d="M3 13l.7-3 7-7 2.3 2.3-7 7z" '
+        f'transform="translate({middle - 7:g} {target.y - 7:g}) '
+        f'scale(.875)" fill="none" stroke="{ink}" stroke-width="1.5" stroke-linejoin="round"/>'
+    )
+    return [pencil, words]
 
 
-def _port(source: _Spot, target: _Spot, ink: str) -> Iterator[str]:
-    """Yield an argument from far away: its edge begins at its name, above what it is given to."""
+def _port(source: _Spot, target: _Spot, ink: str) -> list[str]:
+    """Return an argument from far away: its edge begins at its name, above what it is given to."""
     name, top = visible_text(source.row.name, 16), target.y - 62
     wide = len(name) * LETTER + 12
     place = f'x="{target.x - wide / 2:g}" y="{top:g}" width="{wide:g}" height="15" rx="4"'
-    yield f'<rect {place} fill="{FILL}"/>'
-    yield _words(target.x, top + 11.5, name, INK, anchor="middle")
-    yield _line(f"M{target.x:g} {top + 15:g}V{target.y - 36:g}", ink)
-    yield _arrow(target.x, target.y - 29, ink, down=True)
+    return [
+        f'<rect {place} fill="{FILL}"/>',
+        _words(target.x, top + 11.5, name, INK, anchor="middle"),
+        _line(f"M{target.x:g} {top + 15:g}V{target.y - 36:g}", ink),
+        _arrow(target.x, target.y - 29, ink, down=True),
+    ]
 
 
 def _stack(folded: int, spots: dict[str, _Spot]) -> Iterator[str]:
@@ -225,52 +222,32 @@ def _arrow(x: float, y: float, ink: str, down: bool) -> str:
     return f'<path d="M{x:g} {y:g}{head}" fill="{ink}"/>'
 
 
-def _pencil(x: float, y: float, ink: str) -> str:
-    """Return the mark of a call that a person edited, its middle at a place."""
-    return (
-        f'<circle cx="{x:g}" cy="{y:g}" r="10" fill="#fff"/>'
-        f'<path d="M3 13l.7-3 7-7 2.3 2.3-7 7z" transform="translate({x - 7:g} {y - 7:g}) '
-        f'scale(.875)" fill="none" stroke="{ink}" stroke-width="1.5" stroke-linejoin="round"/>'
-    )
-
-
 def _tile(spot: _Spot) -> str:
     """Return an object: its tile, what is in it, its name and a caption."""
     row = spot.row
-    pale, given = bool(row.branch), row.role == "input"
-    stroke = "none" if given else PALE if pale else LINE
+    pale, is_input, saved = bool(row.branch), row.role == "input", row.saved and not row.branch
+    ink, weight = (MUTED, "400") if pale else (INK, "600")
+    stroke = "none" if is_input else PALE if pale else LINE
     dashed = ' stroke-dasharray="4 3"' if row.role == "pending" else ""
     parts = [f'<g transform="translate({spot.x:g} {spot.y:g})">']
-    if row.saved and not pale:
+    if saved:
         parts.append(
             f'<rect x="-28" y="-28" width="56" height="56" rx="11" fill="none" stroke="{LINE}"/>'
         )
     parts.append(
-        f'<rect x="-24" y="-24" width="48" height="48" rx="8" fill="{FILL if given else "#fff"}" '
-        f'stroke="{stroke}"{dashed}/>'
+        f'<rect x="-24" y="-24" width="48" height="48" rx="8" '
+        f'fill="{FILL if is_input else "#fff"}" stroke="{stroke}"{dashed}/>'
     )
-    parts.append(_inside(row, MUTED if pale else INK))
-    weight = "400" if pale else "600"
-    name, caption = visible_text(row.name, 20), visible_text(_caption(spot), 24)
-    y = 45 if row.saved and not pale else 41
-    parts.append(
-        _words(0, y, name, MUTED if pale else INK, anchor="middle", size=12, weight=weight)
-    )
+    caption = row.preview.caption or ("from the notebook" if is_input else "")
+    caption = "not made yet" if row.role == "pending" else caption
+    caption = f"saved as {row.saved}" if saved else caption
+    if spot.branch:
+        caption = f"on {spot.branch}{': ' * bool(caption)}{caption}"
+    name, caption, y = visible_text(row.name, 20), visible_text(caption, 24), 45 if saved else 41
+    parts.append(_inside(row, ink))
+    parts.append(_words(0, y, name, ink, anchor="middle", size=12, weight=weight))
     parts.append(_words(0, y + 15, caption, MUTED, anchor="middle"))
     return "".join([*parts, "</g>"])
-
-
-def _caption(spot: _Spot) -> str:
-    said = _said(spot.row)
-    return f"on {spot.branch}{': ' * bool(said)}{said}" if spot.branch else said
-
-
-def _said(row: ObjectRow) -> str:
-    if row.saved and not row.branch:
-        return f"saved as {row.saved}"
-    if row.role == "pending":
-        return "not made yet"
-    return row.preview.caption or ("from the notebook" if row.role == "input" else "")
 
 
 _TABLE = ("M4 5h16v14H4z", "M4 9.7h16M4 14.3h16M9.3 5v14M14.7 5v14")
@@ -293,8 +270,8 @@ def _inside(row: ObjectRow, ink: str) -> str:
         (view.fields, _BOX),
         (view.text, _TEXT),
     )
-    found = next((paths for there, paths in kinds if there), _BOX)
-    paths = _NEXT if row.role == "pending" else found
+    paths = next((paths for content, paths in kinds if content), _BOX)
+    paths = _NEXT if row.role == "pending" else paths
     strokes = "".join(f'<path d="{escape(path, quote=True)}"/>' for path in paths)
     return (
         f'<g transform="translate(-17 -17) scale(1.4167)" fill="none" stroke="{ink}" '
@@ -305,7 +282,7 @@ def _inside(row: ObjectRow, ink: str) -> str:
 def _words(
     x: float,
     y: float,
-    said: str,
+    text: str,
     ink: str,
     *,
     anchor: str = "start",
@@ -320,4 +297,4 @@ def _words(
     style += f' font-weight="{weight}"' if weight != "400" else ""
     style += f' text-anchor="{anchor}"' if anchor != "start" else ""
     style += ' paint-order="stroke" stroke="#fff" stroke-width="4"' if halo else ""
-    return f'<text x="{x:g}" y="{y:g}" fill="{ink}"{style}>{escape(said)}</text>'
+    return f'<text x="{x:g}" y="{y:g}" fill="{ink}"{style}>{escape(text)}</text>'

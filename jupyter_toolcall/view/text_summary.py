@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ..core.digests import readable_json
 from ..core.text import printable, visible_text
 from .contract import Rows
-from .contract_rows import CallRow, ObjectRow, SessionRow
+from .contract_rows import CallRow, SessionRow
 
 LINES = 12
 MARKS = {"succeeded": "✓", "failed": "✗", "rejected": "∅", "answered": "☺", "unknown": "?"}
@@ -19,114 +19,88 @@ def main_chain(rows: Rows) -> tuple[str, ...]:
     calls = {row.id: row for row in rows.calls}
     made = [row for row in objects.values() if row.role == "made"]
     saved = [row for row in made if row.saved]
-    here = max(saved or made, key=lambda row: row.step, default=None)
-    names: list[str] = []
-    seen: set[str] = set()
-    while here is not None and here.id not in seen:
-        seen.add(here.id)
-        names.insert(0, here.name)
-        call = calls.get(here.call)
-        uses = call.uses if call else ()
-        here = objects.get(next((use.object for use in uses if use.receiver), ""))
-    return tuple(names)
+    row = max(saved or made, key=lambda row: row.step, default=None)
+    chain: dict[str, str] = {}
+    while row is not None and row.id not in chain:
+        chain[row.id] = row.name
+        call = calls.get(row.call)
+        before = (use.object for use in call.uses if use.receiver) if call else iter(())
+        row = objects.get(next(before, ""))
+    return (*reversed(chain.values()),)
 
 
 def session_text(rows: Rows) -> str:
-    """Return a session as plain text: its state, its chain, its steps."""
-    line = printable(" → ".join(main_chain(rows)))
-    names: dict[str, list[str]] = {}
+    """Return a session as plain text: its state, its chain, its steps, and notes on them."""
+    calls = [row for row in rows.calls if not row.branch]
+    made: dict[str, list[str]] = {}
     for row in rows.objects:
         if row.role == "made":
-            names.setdefault(row.call, []).append(row.name)
-    steps = (f"  {_step(row, names)}" for row in rows.calls if not row.branch)
-    said = [visible_text(row.text, 2_000) for row in rows.session if row.text]
-    chained = [line] if line else []
-    return "\n".join([summary_line(rows), *chained, *steps, *_notes(rows), *said])
+            made.setdefault(row.call, []).append(row.name)
+    lines = [summary_line(rows)]
+    if chain := printable(" → ".join(main_chain(rows))):
+        lines.append(chain)
+    lines += [f"  {_step(row, made)}" for row in calls]
+    notes = [f"  {row.name}: {row.note}" for row in rows.objects if row.note and not row.branch]
+    for call in calls:
+        outdated = [f"outdated: {call.outdated}"] if call.outdated else []
+        asked = [call.why] if call.again or call.status == "unknown" else []
+        notes += [f"  {call.step} {call.tool}: {n}" for n in (*call.notes, *outdated, *asked)]
+    lines += [visible_text(note) for note in notes]
+    lines += [visible_text(row.text, 2_000) for row in rows.session if row.text]
+    return "\n".join(lines)
 
 
-def _step(row: CallRow, names: Mapping[str, Sequence[str]]) -> str:
+def _step(row: CallRow, made: Mapping[str, Sequence[str]]) -> str:
     line = f"{MARKS.get(row.status, '…')} {row.step} {row.tool}({row.what})"
     line += ": outcome unknown" * (row.status == "unknown")
-    if row.id in names and not row.error:
-        line += f" → {', '.join(names[row.id])}"
+    if row.id in made and not row.error:
+        line += f" → {', '.join(made[row.id])}"
     elif row.error or row.result not in ("", "ok"):
         line += f": {row.error or row.result}"
     line += " (from memory)" * row.memory + " (may be stale)" * row.stale
     return visible_text(line + " (outdated)" * bool(row.outdated))
 
 
-def _notes(rows: Rows) -> Iterator[str]:
-    """Yield what is to be known of objects, why something is outdated, or asked about again."""
-    for row in rows.objects:
-        if row.note and not row.branch:
-            yield visible_text(f"  {row.name}: {row.note}")
-    for call in rows.calls:
-        if not call.branch:
-            why = [f"outdated: {call.outdated}"] if call.outdated else []
-            asked = [call.why] if call.again or call.status == "unknown" else []
-            said = (*call.notes, *why, *asked)
-            yield from (visible_text(f"  {call.step} {call.tool}: {each}") for each in said)
-
-
 def summary_line(rows: Rows, room: int = 200) -> str:
     """Return one line: how the session ended, with how much, and, where there is room, into what
     a call was changed."""
     session = next(iter(rows.session), SessionRow())
-    parts = [session.says or "Session", _calls([row for row in rows.calls if not row.branch])]
-    shown_branches = [row for row in rows.branches if not row.hidden]
-    if len(shown_branches) > 1:
-        parts.append(f"{len(shown_branches)} branches")
+    calls = [row for row in rows.calls if not row.branch]
+    failed = len([row for row in calls if row.status == "failed"])
+    count = f"{len(calls)} call{'' if len(calls) == 1 else 's'}"
+    parts = [session.says or "Session", f"{count}, {failed} failed" if failed else count]
+    branches = len([row for row in rows.branches if not row.hidden])
+    if branches > 1:
+        parts.append(f"{branches} branches")
     if session.remembered:
         parts.append(f"{session.ran} ran, {session.remembered} from memory")
-    parts += [f"saved {row.name} as {row.saved}" for row in _saved(rows)]
-    edited = [row for row in rows.calls if row.edited and not row.branch]
-    told = _line([*parts, *(_edit(row) for row in edited)])
-    return (
-        told
-        if len(told) <= room
-        else _line([*parts, *(f"call {row.step} edited" for row in edited)])
-    )
+    saved = (row for row in rows.objects if row.saved and not row.branch)
+    parts += [f"saved {row.name} as {row.saved}" for row in saved]
+    edited = [row for row in calls if row.edited]
+    short = [*parts, *(f"call {row.step} edited" for row in edited)]
+    long = [*parts, *(f"call {row.step} edited{_change(row)}" for row in edited)]
+    line = " · ".join([visible_text(part, 80) for part in long])
+    return line if len(line) <= room else " · ".join([visible_text(part, 80) for part in short])
 
 
-def _calls(calls: Sequence[CallRow]) -> str:
-    """Return how many calls there are, and how many of them failed on the way."""
-    failed = len([row for row in calls if row.status == "failed"])
-    counted = f"{len(calls)} call{'' if len(calls) == 1 else 's'}"
-    return f"{counted}, {failed} failed" if failed else counted
-
-
-def _line(parts: Iterable[str]) -> str:
-    return " · ".join(visible_text(part, 80) for part in parts)
-
-
-def _edit(row: CallRow) -> str:
-    """Return which call a person edited, and where one value took another's place, which."""
-    asked = row.asked or {}
-    changed = [key for key in asked if key in row.arguments and row.arguments[key] != asked[key]]
-    told = [
-        f": {key} {readable_json(row.arguments[key])} for {readable_json(asked[key])}"
-        for key in changed
-    ]
-    return f"call {row.step} edited{told[0] if len(told) == 1 else ''}"
-
-
-def _saved(rows: Rows) -> Iterable[ObjectRow]:
-    return (row for row in rows.objects if row.saved and not row.branch)
-
-
-def _invitations(rows: Rows) -> Iterator[str]:
-    """Yield what running the cell is good for, where the session waits for a person."""
-    yield from filter(None, (row.invitation() for row in rows.extensions))
-    if any(row.yours is not None for row in rows.session):
-        yield "Run the cell: you are the model, and its tools are forms."
+def _change(row: CallRow) -> str:
+    """Return what a person edited, where one value took another's place; else ""."""
+    asked, now = row.asked or {}, row.arguments
+    changed = [key for key in asked if key in now and now[key] != asked[key]]
+    if len(changed) != 1:
+        return ""
+    key = changed[0]
+    return f": {key} {readable_json(now[key])} for {readable_json(asked[key])}"
 
 
 def last_lines(rows: Rows) -> list[str]:
-    """Return the last steps in words, where no call made or used an object; or what was said.
+    """Return the last steps in words, where no call made or used an object; or the last reply.
 
     Where there is nothing yet, and a person's turn, it says what running the cell is good for.
     """
     steps = [_step(row, {}) for row in rows.calls if not row.branch]
-    said = [line for row in rows.session for line in row.text.splitlines()]
-    lines = steps or said or [*_invitations(rows)]
-    return [visible_text(line, 95) for line in lines[-LINES:]]
+    reply = [line for row in rows.session for line in row.text.splitlines()]
+    invitations = [*filter(None, (row.invitation() for row in rows.extensions))]
+    if any(row.yours is not None for row in rows.session):
+        invitations.append("Run the cell: you are the model, and its tools are forms.")
+    return [visible_text(line, 95) for line in (steps or reply or invitations)[-LINES:]]

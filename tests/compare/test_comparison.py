@@ -30,12 +30,12 @@ from jupyter_toolcall.compare.differences import (
     Texts,
     Unknown,
     in_a_line,
-    mirrored,
 )
 from jupyter_toolcall.compare.values import difference
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.events import Usage
 from jupyter_toolcall.models import Reply, Request
+from tests.compare.mirrored import mirrored, mirrored_comparison
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[31m"
 
@@ -299,17 +299,18 @@ def test_an_edit_differs_in_the_edited_call_and_in_what_came_of_it() -> None:
     assert [(each.what, each.difference) for each in weighed.changes] == [
         ("result", Numbers(180.0, 170.0))
     ]
-    assert (compared.left.took.ran, compared.right.took.ran) == (3, 2)
-    assert compared.right.took.cached == 1
+    assert (compared.left.totals.ran, compared.right.totals.ran) == (3, 2)
+    assert compared.right.totals.cached == 1
 
 
 def test_swapping_the_sides_mirrors_the_comparison() -> None:
     main = session()
     other = edited(main)
     there, back = compare(main.cursor, other.cursor), compare(other.cursor, main.cursor)
-    assert back.mirrored.calls == there.calls
-    assert back.mirrored.inputs == there.inputs
-    assert back.mirrored.text == there.text
+    turned = mirrored_comparison(back)
+    assert turned.calls == there.calls
+    assert turned.inputs == there.inputs
+    assert turned.text == there.text
 
 
 scripts = st.lists(
@@ -340,7 +341,7 @@ def test_every_call_stands_once_in_a_comparison_in_the_order_of_its_branch(
     assert ours == [call.id for call in a.calls]
     assert theirs == [call.id for call in b.calls]
     swapped = a.diff(b)
-    assert swapped.mirrored.calls == compared.calls
+    assert mirrored_comparison(swapped).calls == compared.calls
     assert compared.same == (left == right)
 
 
@@ -423,7 +424,7 @@ def test_tokens_and_cost_are_those_of_requests_that_were_sent_for_a_branch() -> 
     model.name = "anthropic:claude-opus-5-5"  # type: ignore[attr-defined]
     main = session(model)
     compared = edited(main).diff(main)
-    assert (compared.left.took.tokens, compared.right.took.tokens) == (440, 0)
+    assert (compared.left.totals.tokens, compared.right.totals.tokens) == (440, 0)
     assert str(compared.left.cost) == "$0.0024"
     assert compared.right.cost is None
     assert [pair.left.tokens for pair in compared.calls if pair.left] == [110, 110, 110]

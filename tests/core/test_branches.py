@@ -18,11 +18,10 @@ from jupyter_toolcall.core.entries import Label
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.state_fold import state_at
-from jupyter_toolcall.jupyter.cell_setup import add_prompt
-from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.cells import Cells, add_prompt
+from jupyter_toolcall.jupyter.input_line import split
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
-from jupyter_toolcall.jupyter.subcommand_words import split
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole

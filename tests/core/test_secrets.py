@@ -23,8 +23,7 @@ from jupyter_toolcall.tools.tool import Changed
 from jupyter_toolcall.view.contract import Notice
 from jupyter_toolcall.view.contract_rows import SessionRow
 from jupyter_toolcall.view.saved_output import mime_bundle
-from jupyter_toolcall.view.view_rows import ViewRows
-from jupyter_toolcall.view.wire import UpdateEncoder
+from jupyter_toolcall.view.view_rows import UpdateEncoder, ViewRows
 from tests.environments import ENVIRONMENTS
 
 CANARY = "sk-canary-0123456789abcdef"
@@ -286,13 +285,13 @@ def test_a_secret_never_crosses_the_wire_to_a_panel(canary: str) -> None:
     session = Session(post.toolbox, Scripted(turns), scheme="flat")
 
     def tell(notice: Notice) -> None:
-        sent.append(wire.packed(notice))
+        sent.append(wire.encode(notice))
 
     drive = PanelController(session.ask(f"Post {canary}."), tell)
     for letter in f"I use {canary}":
-        drive.stream(letter)
+        drive.updates.stream(letter)
         assert canary[:4] not in repr(sent)
-    drive.wait_for_model(f"busy: {canary}")
+    drive.updates.wait_for_model(f"busy: {canary}")
     drive.run_to_pause()
     drive.receive({"type": "approve", "call": "call_1", "bound": ""})
     drive.session = drive.session.decide("call_1").run()

@@ -11,9 +11,8 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import NotYourTurn
 from jupyter_toolcall.core.events import Replied
-from jupyter_toolcall.jupyter.cell_setup import add_prompt
-from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.headless import ask_by_input
+from jupyter_toolcall.jupyter.cells import Cells, add_prompt
+from jupyter_toolcall.jupyter.input_line import ask_by_input
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.storage import signatures as seal
@@ -151,7 +150,7 @@ def test_a_second_kernel_runs_no_call_that_the_first_runs_meanwhile_or_ran(tmp_p
     assert second.current("post").pending
     assert SENT == ["Ann", "Ben"]
     first.close()
-    second.regain()
+    second.reopen_journals()
     session = second.current("post").run()
     while session.pending:
         assert session.pending[0].status == "unknown", "it was read while the call ran"

@@ -15,12 +15,10 @@ from hypothesis import strategies as st
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import NotYourTurn, Unfinished, UnreadableJournal, UsageError
 from jupyter_toolcall.engine.approval_policy import Answer, Verdict
-from jupyter_toolcall.jupyter.cell_setup import add_prompt
-from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.headless import needs_nobody
+from jupyter_toolcall.jupyter.cells import Cells, add_prompt
+from jupyter_toolcall.jupyter.input_line import demand_no_person
 from jupyter_toolcall.jupyter.options import parse_options
-from jupyter_toolcall.jupyter.panel_commands import apply_command, parse_command
-from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.jupyter.panel_controller import PanelController, apply_command, parse_command
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.storage import signatures as seal
 from jupyter_toolcall.storage.file_system import DISK, LocalFiles
@@ -294,7 +292,7 @@ def test_under_a_runner_without_a_person_the_cell_fails_with_the_cause(
     recorded(notebook)
     session = run(out_of_reach(notebook, how))
     with pytest.raises(Unfinished) as error:
-        needs_nobody(PanelController(session, lambda notice: None))
+        demand_no_person(PanelController(session, lambda notice: None))
     text = str(error.value)
     assert "may have run already" in text
     assert "--fresh" in text

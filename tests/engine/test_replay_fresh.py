@@ -9,7 +9,7 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.subcommand_words import split
+from jupyter_toolcall.jupyter.input_line import split
 from jupyter_toolcall.jupyter.subcommands import carry_out
 
 

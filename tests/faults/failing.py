@@ -82,7 +82,7 @@ class Case:
         in_memory = cells.kept[""].again is not None
         yield from _said(cells, lambda: self.disk.now.get(path, b"").decode())
         self.fault.mend()
-        cells.regain()
+        cells.reopen_journals()
         yield from (Broken("silent", f"mended, and says {n}") for n in cells.notes() if "Not" in n)
         cells.close()
         yield from self._held(session, self.disk.now[path].decode(), in_memory)

@@ -21,8 +21,7 @@ from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import ToolcallError
 from jupyter_toolcall.core.events import Call, Replied
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.jupyter.cell_setup import add_prompt
-from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.cells import Cells, add_prompt
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
@@ -313,7 +312,7 @@ class Kernel:
     def show(self, session: Session) -> None:
         """Show a session in a panel of its own."""
         self.drive = PanelController(self.cells.keep(session), self.told.append)
-        self.drive.before_commands = self.cells.regain
+        self.drive.before_commands = self.cells.reopen_journals
 
     def run_cells(self) -> None:
         """Run all cells from the first, up to one whose call waits."""
@@ -325,7 +324,7 @@ class Kernel:
     def ask(self, prompt: str, fresh: bool) -> bool:
         """Run the cell of a prompt; return whether it came to its end."""
         self.fresh = False
-        self.cells.regain()
+        self.cells.reopen_journals()
         try:
             self.keep(add_prompt(self.session, prompt, fresh))
         except ToolcallError:
@@ -440,7 +439,7 @@ class Kernel:
 
     def line(self, *words: str) -> bool:
         """Carry out a line magic; return whether it was taken."""
-        self.cells.regain()
+        self.cells.reopen_journals()
         before = self._grown
         try:
             with contextlib.redirect_stdout(None):

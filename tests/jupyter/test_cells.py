@@ -16,10 +16,9 @@ import pytest
 from jupyter_toolcall import Scripted, Session
 from jupyter_toolcall.core.errors import NotKept, UsageError
 from jupyter_toolcall.core.events import Asked
-from jupyter_toolcall.jupyter.cell_setup import add_prompt, filled_prompt
-from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.cells import Cells, add_prompt, filled_prompt
+from jupyter_toolcall.jupyter.input_line import split
 from jupyter_toolcall.jupyter.options import parse_options
-from jupyter_toolcall.jupyter.subcommand_words import split
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.storage.file_system import File, LocalFiles
@@ -159,12 +158,12 @@ def test_a_session_with_a_name_that_is_not_kept_is_said_to_be_so_once(
     kernel: Kernel, tmp_path: Path
 ) -> None:
     for name in ("a", "a", ""):
-        kernel.cells.say_unkept(name)
+        kernel.cells.warn_not_on_disk(name)
         kernel.run(f"{OPEN} --approve all" if name else OPEN.replace("-n a ", ""))
     (note,) = kernel.cells.notes()
     assert "session 'a' ends with the kernel; _.save('a.jsonl')" in note
     known = Cells(str(tmp_path / "a.ipynb"))
-    known.say_unkept("a")
+    known.warn_not_on_disk("a")
     assert known.notes() == []
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.jupyter.configuration import ToolChat, project, take
+from jupyter_toolcall.jupyter.magics import ToolChat, apply_project_settings, project_settings
 from jupyter_toolcall.jupyter.options import parse_options
 
 
@@ -32,19 +32,19 @@ def test_a_project_sets_what_its_pyproject_says(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.jupyter-toolcall]\napprove = "none"\n')
     (tmp_path / "deep" / "er").mkdir(parents=True)
     settings = ToolChat()
-    take(settings, project(tmp_path / "deep" / "er"))
+    apply_project_settings(settings, project_settings(tmp_path / "deep" / "er"))
     assert settings.approve == "none"
 
 
 def test_what_the_person_has_set_stands_before_the_projects_word() -> None:
     settings = ToolChat(approve="read-only")
-    take(settings, {"approve": "ask", "max_turns": 9})
+    apply_project_settings(settings, {"approve": "ask", "max_turns": 9})
     assert (settings.approve, settings.max_turns) == ("read-only", 9)
 
 
 def test_a_file_does_not_approve_for_whoever_opens_its_notebooks() -> None:
     with pytest.raises(UsageError, match="is not taken from a file"):
-        take(ToolChat(), {"approve": "all"})
+        apply_project_settings(ToolChat(), {"approve": "all"})
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_a_file_does_not_approve_for_whoever_opens_its_notebooks() -> None:
 )
 def test_a_projects_mistake_is_named(table: dict[str, object], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        take(ToolChat(), table)
+        apply_project_settings(ToolChat(), table)
 
 
 def test_a_project_file_that_cannot_be_read_sets_nothing(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[[[")
-    assert project(tmp_path) == {}
+    assert project_settings(tmp_path) == {}

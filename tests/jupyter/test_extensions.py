@@ -13,15 +13,17 @@ from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.engine.cursor import Cursor
 from jupyter_toolcall.engine.hooks import ExtensionRow, SessionHooks
 from jupyter_toolcall.engine.person_model import Phase
-from jupyter_toolcall.jupyter import configuration as added
 from jupyter_toolcall.jupyter import extensions
+from jupyter_toolcall.jupyter import extensions as added
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.configuration import Flag, add_flag, add_replay_source
 from jupyter_toolcall.jupyter.extensions import (
     CellRun,
+    Flag,
     NotebookExtension,
     PanelExtension,
     Registration,
+    add_flag,
+    add_replay_source,
     register,
 )
 from jupyter_toolcall.jupyter.options import help_text, parse_options

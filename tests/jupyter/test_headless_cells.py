@@ -11,8 +11,7 @@ from jupyter_client.manager import start_new_kernel
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.headless import ask_by_input
-from jupyter_toolcall.jupyter.subcommand_words import split
+from jupyter_toolcall.jupyter.input_line import ask_by_input, split
 from jupyter_toolcall.jupyter.subcommands import carry_out
 
 

@@ -16,7 +16,7 @@ from jupyter_toolcall.core.errors import NotYourTurn, Stopped, Unfinished, Usage
 from jupyter_toolcall.core.events import Asked, Replied
 from jupyter_toolcall.engine.person_model import YourTurn
 from jupyter_toolcall.jupyter import cells, options
-from jupyter_toolcall.jupyter.headless import reply_by_input
+from jupyter_toolcall.jupyter.input_line import reply_by_input
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Fries, Oven, Potato, Sink

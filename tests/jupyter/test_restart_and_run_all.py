@@ -13,10 +13,9 @@ from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import Absent
 from jupyter_toolcall.core.events import Replied
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.jupyter.cell_setup import add_prompt, filled_prompt
-from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.cells import Cells, add_prompt, filled_prompt
+from jupyter_toolcall.jupyter.input_line import split
 from jupyter_toolcall.jupyter.options import parse_options
-from jupyter_toolcall.jupyter.subcommand_words import split
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.storage.value_store import SETTING

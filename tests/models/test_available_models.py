@@ -10,9 +10,8 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.jupyter.cell_setup import model_for_cell
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.options import parse_options
+from jupyter_toolcall.jupyter.options import model_for_cell, parse_options
 from jupyter_toolcall.jupyter.subcommands import (
     carry_out,
     subcommands,

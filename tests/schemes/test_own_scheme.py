@@ -14,8 +14,7 @@ from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.state import State
 from jupyter_toolcall.evaluation import compare
 from jupyter_toolcall.evaluation.tasks import Task
-from jupyter_toolcall.jupyter.cell_setup import context_for_cell
-from jupyter_toolcall.jupyter.options import parse_options
+from jupyter_toolcall.jupyter.options import context_for_cell, parse_options
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.schemes import SCHEMES, Flat, Native, Offer, Scheme, scheme_named
 

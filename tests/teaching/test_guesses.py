@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.engine.person_model import Written, YourTurn
-from jupyter_toolcall.jupyter.cell_setup import add_prompt
-from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.cells import Cells, add_prompt
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
@@ -31,7 +30,7 @@ from jupyter_toolcall.teaching.panel_rows import GuessRow, TeachingRow
 from jupyter_toolcall.teaching.registration import register_teaching
 from jupyter_toolcall.view.contract import Notice, Refused, Rows, Whole
 from jupyter_toolcall.view.saved_output import mime_bundle
-from jupyter_toolcall.view.wire import UpdateEncoder
+from jupyter_toolcall.view.view_rows import UpdateEncoder
 
 BOX = Toolbox(Potato)
 SCRIPT = Scripted(
@@ -242,7 +241,7 @@ def test_a_skipped_reply_counts_for_nothing_and_the_rest_can_be_skipped_too() ->
 def test_panels_are_told_of_each_guess_once_and_in_the_end_of_all() -> None:
     seat = seated().send(RINSE).send(SLICE)
     wire = UpdateEncoder()
-    sent = [wire.packed(each).get("rows", {}).get("extensions", ()) for each in seat.heard]
+    sent = [wire.encode(each).get("rows", {}).get("extensions", ()) for each in seat.heard]
     told = [row["guesses"] for rows in sent for row in rows if "guesses" in row]
     assert [[guess["turn"] for guess in made] for made in told] == [[1], [1, 2]]
     last = seat.send(ANSWER).heard[-1]

@@ -15,15 +15,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session
-from jupyter_toolcall.compare.alignment import Comparison
-from jupyter_toolcall.compare.branch_calls import CallPair
+from jupyter_toolcall.compare.alignment import CallPair, Comparison
 from jupyter_toolcall.compare.differences import Same
 from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import CallError
 from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models import Reply, Request
-from jupyter_toolcall.view.comparison_rows import MOST, REST, ComparisonUpdates
+from jupyter_toolcall.view.comparison_rows import INTERVAL, MOST, ComparisonUpdates
 from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
 from jupyter_toolcall.view.contract_rows import (
     CallRow,
@@ -221,7 +220,7 @@ def test_freshness_a_session_that_goes_on_is_told_at_most_once_a_second() -> Non
         session.tell(f"Go on, {n}.")
         drive.publish("running")
     assert panel.told == told
-    now += REST
+    now += INTERVAL
     session.tell("Once more.")
     drive.publish("running")
     assert panel.told == told + 1

@@ -7,14 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_toolcall.view.graph_layout import (
-    NEAR,
-    Layout,
-    layout_at,
-    place_failed_call,
-    place_object,
-    without_object,
-)
+from jupyter_toolcall.view.graph_layout import NEAR, Layout, layout_at
 from tests.engine.test_linear_cost import work
 
 spots = st.tuples(st.integers(0, 800), st.integers(-300, 300)).map(
@@ -38,7 +31,7 @@ def test_what_is_added_to_a_tidied_graph_stands_on_nothing(
     layout = layout_at({f"k{n}": spot for n, spot in enumerate(tidied)}, 1)
     for number, main in enumerate(mains):
         key = f"k{main % len(tidied)}"
-        layout = place_object(layout, f"new{number}", [key], key)
+        layout.place(f"new{number}", [key], key)
     assert apart(layout, {f"new{number}" for number in range(len(mains))})
     assert {key: layout.places[key] for key in (f"k{n}" for n in range(len(tidied)))} == {
         f"k{n}": spot for n, spot in enumerate(tidied)
@@ -47,38 +40,51 @@ def test_what_is_added_to_a_tidied_graph_stands_on_nothing(
 
 def test_a_branch_goes_to_a_lane_of_its_own_beside_what_is_a_hair_away() -> None:
     layout = layout_at({"a": (12.97, 0.0), "b": (13.96, 0.0)}, 1)
-    assert place_object(layout, "c", ["a"], "a").places["c"] == (13.97, 1.0)
+    layout.place("c", ["a"], "a")
+    assert layout.places["c"] == (13.97, 1.0)
 
 
 def test_a_call_that_came_to_nothing_leaves_the_first_line_to_what_goes_on() -> None:
-    begun = place_object(place_object(Layout(), "a", [], ""), "b", ["a", "oven"], "a", ["oven"])
-    failed = place_failed_call(begun, "call:c", ["oven"], "oven", ["oven"])
-    assert failed.places["oven"] == (1, -1)
-    assert failed.places["call:c"] == (2, 1)
-    assert place_object(failed, "d", ["b"], "b").places["d"] == (2, 0)
+    layout = Layout()
+    layout.place("a", [], "")
+    layout.place("b", ["a", "oven"], "a", ["oven"])
+    layout.place("call:c", ["oven"], "oven", ["oven"], failed=True)
+    assert layout.places["oven"] == (1, -1)
+    assert layout.places["call:c"] == (2, 1)
+    layout.place("d", ["b"], "b")
+    assert layout.places["d"] == (2, 0)
 
 
 def test_a_place_that_was_given_up_is_free_again() -> None:
-    begun = place_object(Layout(), "a", [], "")
-    layout = place_object(begun, "b", ["a"], "a")
-    again = place_object(without_object(layout, "b"), "c", ["a"], "a")
-    assert again.places["c"] == layout.places["b"]
-    assert without_object(again, "nothing") is again
+    layout = Layout()
+    layout.place("a", [], "")
+    layout.place("b", ["a"], "a")
+    given_up = layout.places["b"]
+    layout.remove("b")
+    layout.place("c", ["a"], "a")
+    assert layout.places["c"] == given_up
+    places = dict(layout.places)
+    layout.remove("nothing")
+    assert layout.places == places
 
 
 def test_places_that_were_given_up_together_are_free_again_from_the_first() -> None:
-    layout = place_object(Layout(), "a", [], "")
-    one = place_object(layout, "b", ["a"], "a")
-    two = place_object(one, "c", ["a"], "a")
-    again = place_object(without_object(without_object(two, "b"), "c"), "d", ["a"], "a")
-    assert again.places["d"] == one.places["b"]
+    layout = Layout()
+    for key in ("a", "b", "c"):
+        layout.place(key, ["a"] if key != "a" else [], "a" if key != "a" else "")
+    first = layout.places["b"]
+    layout.remove("b")
+    layout.remove("c")
+    layout.place("d", ["a"], "a")
+    assert layout.places["d"] == first
 
 
 def test_a_thousand_objects_of_one_call_cost_each_what_one_costs() -> None:
     def siblings(count: int) -> Layout:
-        layout = place_object(Layout(), "a", [], "")
+        layout = Layout()
+        layout.place("a", [], "")
         for number in range(count):
-            layout = place_object(layout, f"n{number}", ["a"], "a")
+            layout.place(f"n{number}", ["a"], "a")
         return layout
 
     assert work(lambda: siblings(1_000)) < 4.4 * work(lambda: siblings(250)) + 1_000

@@ -16,8 +16,7 @@ from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.view.contract import Delta, Notice, Rows, Whole
 from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow, SessionRow
-from jupyter_toolcall.view.view_rows import ViewRows
-from jupyter_toolcall.view.wire import UpdateEncoder
+from jupyter_toolcall.view.view_rows import UpdateEncoder, ViewRows
 
 TABLES = ("session", "calls", "objects", "tools", "messages", "branches")
 GROWING: dict[str, type] = {"session": SessionRow, "calls": CallRow, "objects": ObjectRow}
@@ -77,7 +76,7 @@ class Panel:
                 self.deltas += 1
                 self.put(rows)
 
-        data = json.loads(json.dumps(self.wire.packed(notice)))
+        data = json.loads(json.dumps(self.wire.encode(notice)))
         self.sizes.append(len(json.dumps(data)))
         if "rows" in data:
             self.hear(data)

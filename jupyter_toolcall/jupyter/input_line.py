@@ -1,0 +1,196 @@
+"""Lines that a person writes: their words, and questions on the cell's own input line.
+
+The input line is used where no panel can be heard, or nobody can click.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+from ..core.call_record import CallRecord
+from ..core.errors import ToolcallError, Unfinished, UsageError
+from ..core.state import AskModel
+from ..core.text import LINES, print_text, printable
+from ..engine import person_model as replying
+from ..engine.cursor import Cursor
+from ..engine.decisions import unknown_outcome_reason
+from ..engine.person_model import YourTurn
+from ..session import recorded_decisions
+from ..session.session import Session
+from ..view.view_rows import all_rows
+from .panel_controller import PanelController
+
+# -- words of a line ---------------------------------------------------------------------------
+
+_JSON = re.compile(r"(?<!\S)(?:[A-Za-z_]\w*=)?(?=[\[{])")
+"""Where a word begins that is JSON, or NAME= and JSON."""
+
+
+def split(text: str) -> list[str]:
+    """Return the words of a line; JSON is one word, and quotes that do not close only marks."""
+    for match in _JSON.finditer(text):
+        with contextlib.suppress(ValueError):
+            _, end = json.JSONDecoder().raw_decode(text, match.end())
+            return [*_words(text[: match.start()]), text[match.start() : end], *split(text[end:])]
+    return _words(text)
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
+def arguments(words: list[str]) -> dict[str, Any]:
+    """Return what `NAME=VALUE` words say. Raises UsageError for a word that is none."""
+    pairs = [word.partition("=") for word in words]
+    wrong = [key for key, equals, _ in pairs if not equals]
+    if wrong or not pairs:
+        raise UsageError("arguments are written as NAME=VALUE, such as: shape=SLICES")
+    return {key: value(text) for key, _, text in pairs}
+
+
+def value(text: str) -> Any:
+    """Return a value that is written as JSON; any other text is itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+# -- questions on the input line ---------------------------------------------------------------
+
+CHOICES = "[a]pprove, [e]dit NAME=VALUE, a[n]swer RESULT, [r]eject REASON, {}[s]top? "
+KEEP = "[k]eep the recorded result, "
+UNKNOWN = " (outcome unknown: it had started; approve runs it again, answer says how it ended)"
+
+
+def call_line(call: CallRecord) -> str:
+    """Return a call as one line."""
+    listed = ", ".join(f"{key}={value!r}" for key, value in call.arguments.items())
+    return f"{call.id} {call.tool}({listed})"[:300] + UNKNOWN * (call.status == "unknown")
+
+
+def ask_by_input(session: Session, call: CallRecord, ask: Callable[[str], str]) -> None:
+    """Ask about a call on the cell's own input line, and record the decision.
+
+    An empty line decides nothing, and an error is printed. Raises KeyboardInterrupt for stop.
+    """
+    rows = all_rows(session.cursor, session.name).calls
+    row = next((row for row in rows if row.call == call.id and not row.branch), None)
+    why, recorded = (row.why, row.recorded) if row is not None else ("", "")
+    choices = CHOICES.format(KEEP if recorded else "")
+    known = f"recorded result: {recorded}\n" if recorded else ""
+    line = ask(printable(f"{call_line(call)}\n{why}\n{known}{choices}", LINES)).strip()
+    try:
+        _decide(session, call, bool(recorded), *line.partition(" ")[::2])
+    except ToolcallError as error:
+        print_text(error)
+
+
+def _decide(session: Session, call: CallRecord, recorded: bool, word: str, text: str) -> None:
+    match word[:1].lower():
+        case "a" if word.lower() != "answer":
+            session.decide(call.id, "approve")
+        case "a" | "n":
+            session.decide(call.id, "answer", result=value(text))
+        case "r":
+            session.decide(call.id, "reject", reason=text)
+        case "e":
+            changed = {**call.arguments, **arguments(split(text))}
+            session.decide(call.id, "edit", arguments=changed)
+        case "k" if recorded:
+            session.keep_result(call.id)
+        case "s":
+            raise KeyboardInterrupt
+        case _:
+            print_text(f"please answer a, e, n, r{', k' if recorded else ''} or s")
+
+
+def reply_by_input(session: Session, ask: Callable[[str], str]) -> None:
+    """Ask for the model's reply on the cell's own input line, and record it.
+
+    A line that begins with a tool of this turn, by name or number, is a call; else it is
+    what the model says.
+    """
+    turn = replying.person_turn(session.cursor)
+    assert turn is not None
+    print_text(turn_as_text(turn, session.cursor))
+    line = ask("TOOL NAME=VALUE…, or what you say: ").strip()
+    first, *words = split(line) or [""]
+    numbers = {str(number): name for number, name in enumerate(turn.tools, 1)}
+    tool = numbers.get(first, first)
+    try:
+        if tool in turn.tools and all("=" in word for word in words):
+            call = tool, arguments(words) if words else {}
+            replying.check_person_call(session.cursor, *call)
+            session.reply("", call)
+        else:
+            session.reply(line)
+    except ToolcallError as error:
+        print_text(error)
+
+
+def turn_as_text(turn: YourTurn, cursor: Cursor, who: str = replying.YOU) -> str:
+    """Return a turn of the model as the text that a person reads; `who` begins it."""
+    lines = [f"{who}, turn {turn.turn}: {turn.prompt}"]
+    lines += [f"{each.tool or 'told'}: {each.text}" for each in turn.told]
+    tools = filter(None, (cursor.tool_named(name) for name in turn.tools))
+    for number, tool in enumerate(tools, 1):
+        names = ", ".join(tool.parameters.get("properties", {}))
+        lines.append(f"{number}. {tool.name}({names})  {tool.description}")
+    return "\n".join(lines)
+
+
+def repeat_decisions(controller: PanelController) -> bool:
+    """While a notebook is verified, repeat a person's decisions; return whether it waited."""
+    decisions = recorded_decisions.notebook_decisions().of(controller.session.state.prompt)
+    while session := recorded_decisions.repeat_decision(controller.session, decisions):
+        controller.session = session
+        controller.run_to_pause()
+    return decisions.waits and not decisions.words
+
+
+def demand_no_person(controller: PanelController) -> None:
+    """Raise Unfinished where a person is needed, and there is none."""
+    waiting, cursor = controller.session.pending, controller.session.cursor
+    if waiting:
+        call = waiting[0]
+        if reason := unknown_outcome_reason(cursor, call.id):
+            raise Unfinished(
+                f"{call.tool} ({call.id}) waits for a person, and this run has none. {reason} "
+                "--fresh begins a new session"
+            )
+        raise Unfinished(
+            f"{call.tool} ({call.id}) waits for a person, and this run has none: use "
+            "--approve all, mark the tool read-only, or run the cell in a notebook"
+        )
+    if replying.is_person_turn(cursor):
+        raise Unfinished(
+            "the model is a person (-m person), and this run has none: run the cell in a "
+            "notebook, or reply with %toolchat say TEXT or %toolchat call TOOL NAME=VALUE"
+        )
+    if isinstance(cursor.next_step, AskModel):
+        raise Unfinished("the model has no reply yet; %toolchat next asks it again")
+
+
+async def run_by_input(controller: PanelController) -> None:
+    """Ask on the cell's own input line, where no panel can be heard."""
+    while True:
+        await controller.run(wait=False)
+        session = controller.session
+        if session.pending:
+            ask_by_input(session, session.pending[0], input)
+        elif session.cursor.holding_hook is not None:
+            for extension in controller.extensions:
+                extension.ask_by_input(session, input)
+        elif replying.is_person_turn(session.cursor):
+            reply_by_input(session, input)
+        else:
+            return demand_no_person(controller)

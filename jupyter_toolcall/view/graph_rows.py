@@ -1,0 +1,353 @@
+"""The rows of a branch's objects and calls, and of the tools that were called.
+
+Rows are known by keys that hold on all branches: a call's is where it was asked for, an
+object's is its call's, an input's is its name. Nobody reads anything out of a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from ..compare.alignment import INTERRUPTED
+from ..core.call_record import SAVE, CallRecord, objects_of
+from ..core.digests import readable_json
+from ..core.errors import Absent, CallError
+from ..core.events import Data, Failed, Interrupted, Made, Producer, Uses
+from ..core.recorded_calls import CallEnd
+from ..core.secrets import Hide
+from ..core.state import State
+from ..core.state_fold import state_at
+from ..engine.cursor import Cursor
+from ..engine.decisions import recorded_result
+from ..engine.outdated import Reasons
+from ..engine.replay import reapproval_reason
+from ..engine.session_values import PreparedCall
+from ..schemes.select import SELECT
+from ..tools.object_references import references
+from .contract_rows import CallRow, ObjectRow, Preview, ToolRow, Use
+from .graph_layout import Layout
+from .previews import LARGE, preview
+
+FOR_PERSON = "It is a request to you, and nothing runs: answer it, or reject it."
+OUTCOME_UNKNOWN = "It had started, and nothing says how it ended: the kernel stopped while it ran."
+SHORT, LONG, WHOLE = 80, 2_000, 20_000
+"""Characters of an argument in a line, of a text in a row, and of an offered tool's description."""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchView:
+    """A branch of which rows are computed: where it stands, and what is known of it so far."""
+
+    cursor: Cursor
+    state: State
+    branch: str = ""
+    """Its head; empty on the branch that is shown."""
+    forked: Mapping[str, str] = field(default_factory=dict)
+    """The calls that the shown branch has too, but with another outcome: by id,
+    the branch that has rows of it."""
+    outdated: Reasons = field(default_factory=Reasons)
+    """Why calls and objects would come out otherwise today."""
+
+
+def call_key(call: CallRecord, branch_view: BranchView) -> str:
+    """Return the id of a call's row."""
+    fork = branch_view.forked.get(call.id) if branch_view.forked else None
+    return call.key if fork is None else f"{call.key}~{fork}"
+
+
+def object_key(producer: Producer, branch_view: BranchView) -> str:
+    """Return the id of the row of an object, by what produced it."""
+    if producer.input:
+        return f"input:{producer.version}:{producer.input}"
+    key = call_key(branch_view.state.calls[producer.call], branch_view)
+    return f"{key}.{producer.index}" if producer.index else key
+
+
+# -- objects -----------------------------------------------------------------------------------
+
+
+def object_row(branch_view: BranchView, name: str, layout: Layout) -> ObjectRow:
+    """Return the row of an object that there is."""
+    made, state = branch_view.state.objects[name], branch_view.state
+    key = object_key(made.producer, branch_view)
+    column, lane = layout.places.get(key, (0.0, 0.0))
+    call = state.calls.get(made.producer.call)
+    # The oldest object with the same content.
+    same = state.contents.get((made.kind, made.content)) if made.content else None
+    return ObjectRow(
+        id=key,
+        name=name,
+        kind=made.kind,
+        role="made" if call else "input",
+        step=call.step if call else 0,
+        call=call_key(call, branch_view) if call else "",
+        column=column,
+        lane=lane,
+        branch=branch_view.branch,
+        used=key in layout.places,
+        saved=next((output for output, saved in state.outputs.items() if saved == name), ""),
+        equals=same if same is not None and same != name else "",
+        content=made.content[:12],
+        description=made.description[:200],
+        note=branch_view.cursor.context.values.note(made),
+        outdated=branch_view.outdated.objects.get(made.producer, ""),
+        preview=_preview(branch_view, made),
+    )
+
+
+def _preview(branch_view: BranchView, made: Made) -> Preview:
+    context = branch_view.cursor.context
+    values = context.values
+    if not values.has_value(made.digest, made.content):
+        return Preview(text="its value is not in this kernel")
+    cached: Preview | None = values.previews.get(made.digest)
+    if cached is None:
+        drawn = preview(values.by_digest[made.digest], context.value_reprs)
+        cached = values.previews[made.digest] = _without_secrets(drawn, context.hide)
+    return cached
+
+
+def full_preview(branch_view: BranchView, key: str) -> Preview | None:
+    """Return an object as large as may be, by the id of its row; None where it has no value."""
+    context = branch_view.cursor.context
+    for made in branch_view.state.objects.values():
+        if object_key(made.producer, branch_view) == key:
+            if not context.values.has_value(made.digest, made.content):
+                return None
+            value = context.values.by_digest[made.digest]
+            return _without_secrets(preview(value, context.value_reprs, LARGE), context.hide)
+    return None
+
+
+def _without_secrets(drawn: Preview, hide: Hide) -> Preview:
+    parts = (getattr(drawn, part.name) for part in fields(Preview))
+    return Preview(*(hide(part) if part else part for part in parts))
+
+
+def pending_row(
+    branch_view: BranchView, call: CallRecord, ready: PreparedCall, layout: Layout
+) -> ObjectRow:
+    """Return the row of an object that a waiting call will make."""
+    key, kind = call.key, ready.tool.returns
+    column, lane = layout.places.get(key, (0.0, 0.0))
+    return ObjectRow(
+        id=key,
+        name=_next_name(kind, branch_view.state),
+        kind=kind,
+        role="pending",
+        step=call.step,
+        call=key,
+        column=column,
+        lane=lane,
+        used=True,
+    )
+
+
+def _next_name(kind: str, state: State) -> str:
+    """Return the name that the next object of a type will have."""
+    return f"{kind}#{(state.counts.get(kind) or 0) + 1}"
+
+
+def output_rows(state: State) -> tuple[ObjectRow, ...]:
+    """Return the rows of the outputs that are still to be saved."""
+    return tuple(
+        ObjectRow(f"output:{name}", name, out.kind, "output", description=out.description)
+        for name, out in state.opened.outputs.items()
+        if name not in state.outputs
+    )
+
+
+# -- calls -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CallView:
+    """A call of which a row is computed, and what is known of it at the end of its branch."""
+
+    call: CallRecord
+    end: CallEnd | None
+    ready: PreparedCall | None
+    """An open call of the shown branch as it would run; None where it can't run now."""
+    absent: str
+    """Which value is not in this kernel, where that is why it can't run."""
+    uses: Uses
+    """What produced the objects that it used, or names, by argument."""
+
+
+def call_view(branch_view: BranchView, call: CallRecord, end: CallEnd | None) -> CallView:
+    """Return what is known of a call; `end` is how it ended, None where it is open."""
+    cursor, state, ready, absent = branch_view.cursor, branch_view.state, None, ""
+    if call.outcome is None and not branch_view.branch:
+        try:
+            ready = cursor.prepared(call, state)[0]
+        except Absent as error:
+            absent = str(error)
+        except CallError:
+            pass
+    if call.started is not None:
+        return CallView(call, end, ready, absent, call.uses)
+    if ready is not None:
+        return CallView(call, end, ready, absent, ready.uses)
+    tool = cursor.tool_named(call.tool)
+    # `save`, and what failed a check, did not run. What got its name after the call had ended
+    # is another object than the one that it meant.
+    objects = (end.state if end else state).objects
+    named = references(tool.parameters, call.arguments) if tool is not None else ()
+    uses = {argument: objects[name].producer for argument, name in named if name in objects}
+    return CallView(call, end, None, absent, uses)
+
+
+def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> CallRow:
+    """Return the row of a call, as it stands at the end of its branch."""
+    cursor, call, ready, end = branch_view.cursor, call_view.call, call_view.ready, call_view.end
+    tool_name = call.tool
+    tool = cursor.tool_named(tool_name)
+    receiver = tool.receiver if tool else ""
+    arguments, asked = ready.arguments if ready else call.arguments, call.asked
+    key, call_id, made = call_key(call, branch_view), call.id, objects_of(call.outcome)
+    returned = object_key(made[0].producer, branch_view) if made else ""
+    saves = tool_name == SAVE and bool(branch_view.state.opened.outputs)
+    # What waits and can't run has nothing that a decision could name.
+    bound = "" if call.outcome is None and not branch_view.branch else call.approval_digest
+    row = CallRow(
+        id=key,
+        call=call_id,
+        tool=tool_name,
+        step=call.step,
+        turn=call.turn,
+        status="running" if call_id == cursor.running else call.status,
+        branch=branch_view.branch,
+        memory=end is not None and end.cached,
+        edited=call.edited,
+        stale=call.asked_call.stale,
+        outdated=branch_view.outdated.calls.get(call_id, ""),
+        notes=end.notes if end else (),
+        arguments=dict(arguments),
+        asked=_asked(call, arguments),
+        filled=tuple(name for name in arguments if name not in asked),
+        uses=_uses(call_view.uses, branch_view, receiver, layout),
+        object=returned or (key if ready is not None and ready.tool.returns else ""),
+        saves=saves,
+        what=_arguments_line(call, arguments, receiver, saves, cursor.context.toolbox),
+        why=call_view.absent,
+        bound=ready.approval_digest if ready else bound,
+        reason=call.reason,
+        ms=end.ms if end else 0,
+        prints=end.prints if end else "",
+    )
+    return _with_question(row, branch_view, call, ready) if ready else _with_outcome(row, call)
+
+
+def _uses(uses: Uses, branch_view: BranchView, receiver: str, layout: Layout) -> tuple[Use, ...]:
+    """Return the edges that lead to a call, the one of the main line marked."""
+    edges = [
+        (argument, object_key(producer, branch_view), producer.input != "")
+        for argument, producer in uses.items()
+        if producer in branch_view.state.by_producer
+    ]
+    main = layout.main_use([(key, name == receiver, is_input) for name, key, is_input in edges])
+    return tuple([Use(name, key, key == main, is_input) for name, key, is_input in edges])
+
+
+def _asked(call: CallRecord, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What the model asked for, where something else runs; what was filled in is no change."""
+    asked = dict(call.proposed)
+    kept = all(key in arguments and arguments[key] == asked[key] for key in asked)
+    return asked if call.edited or not kept else None
+
+
+def _arguments_line(
+    call: CallRecord,
+    arguments: Mapping[str, Any],
+    receiver: str,
+    saves: bool,
+    tools: Container[str],
+) -> str:
+    """Return a call's arguments as one line."""
+    if saves:
+        return ", ".join(f"{key} = {_text(value)[:SHORT]}" for key, value in arguments.items())
+    if call.tool == SELECT:
+        named = arguments.get("tools")
+        count = sum(name in tools for name in named) if isinstance(named, list) else 0
+        return f"{count} tool{'' if count == 1 else 's'} selected"
+    texts = {key: _text(value)[:SHORT] for key, value in arguments.items()}
+    first = [texts.pop(receiver)] if receiver in texts else []
+    line = ", ".join([*first, *(f"{key} {text}" for key, text in texts.items())])
+    return line if len(line) <= 200 else f"{line[:199]}…"
+
+
+def _text(value: Any) -> str:
+    text = value if isinstance(value, str) else readable_json(value)
+    return text if len(text) <= LONG else f"{text[:LONG]}…"
+
+
+def _with_outcome(row: CallRow, call: CallRecord) -> CallRow:
+    match call.outcome:
+        case Data(data):
+            return replace(row, result=_text(data))
+        case Failed(message):
+            return replace(row, error=message[:LONG])
+        case Interrupted():
+            return replace(row, error=INTERRUPTED)
+    return row
+
+
+def _with_question(
+    row: CallRow, branch_view: BranchView, call: CallRecord, ready: PreparedCall
+) -> CallRow:
+    """Return the row of an open call with why it waits, where it does."""
+    cursor, state = branch_view.cursor, branch_view.state
+    if row.status == "running":
+        return row
+    decision, why = cursor.policy_answer(call, ready)
+    if ready.tool.for_person and decision != "reject":
+        decision, why = "ask", FOR_PERSON
+    if decision != "ask" and call.status != "unknown":
+        return row
+    following = [f"makes {_next_name(ready.tool.returns, state)}."] if ready.tool.returns else []
+    if unsaved := [f"`{name}`" for name in state.opened.outputs if name not in state.outputs]:
+        following.append(f"Still to save: {', '.join(unsaved)}.")
+    row = replace(row, downstream=" ".join(following))
+    if call.status == "unknown":
+        return replace(row, why=OUTCOME_UNKNOWN)
+    if cursor.may_have_run(call, ready):
+        return replace(row, why=why, may_have_run=True, recorded=_recorded(cursor, call, ready))
+    again = reapproval_reason(cursor.replay_queue, cursor.context.journal, ready)
+    return replace(row, why=again or why, again=again != "")
+
+
+def _recorded(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> str:
+    """Return what a call that may have run came to as it is recorded, "" where that is not kept."""
+    entry = recorded_result(cursor, call, ready)
+    if entry is None:
+        return ""
+    call = state_at(cursor.context.journal, entry.id).calls[call.id]
+    match call.outcome:
+        case Data(data):
+            return _text(data) or '""'
+        case Failed(message):
+            return message[:LONG]
+        case Interrupted():
+            return "interrupted"
+    return ", ".join(call.objects)
+
+
+# -- tools -------------------------------------------------------------------------------------
+
+
+def tool_row(cursor: Cursor, name: str, offered: bool = False) -> ToolRow | None:
+    """Return the row of a tool that was called, for its form; None for an unknown name.
+
+    One that is `offered` to a person in the model's place has the description that a model gets.
+    """
+    tool = cursor.tool_named(name)
+    if tool is None:
+        return None
+    text, limit = tool.description, WHOLE if offered else LONG
+    # The list of what there is, in a tool of the scheme's own, is another after each step.
+    if not offered and any(each.name == name for each in cursor.offer.own):
+        text = text.partition("\n\n")[0]
+    parameters = dict(tool.parameters)
+    return ToolRow(tool.name, text[:limit], parameters, tool.read_only, tool.for_person)

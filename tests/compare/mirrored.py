@@ -1,0 +1,63 @@
+"""Comparisons and differences as they are seen from the other side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from jupyter_toolcall.compare.alignment import CallPair, Comparison, ObjectPair
+from jupyter_toolcall.compare.differences import (
+    Cell,
+    Difference,
+    Field,
+    Fields,
+    Images,
+    Line,
+    Numbers,
+    Others,
+    Tables,
+    Texts,
+)
+
+
+def mirrored(difference: Difference) -> Difference:
+    """Return a difference as it is seen from the other side."""
+    match difference:
+        case Numbers(left, right):
+            return Numbers(right, left)
+        case Texts(lines, changed):
+            return Texts(tuple(Line(e.right, e.left, e.at[::-1]) for e in lines), changed)
+        case Tables(left, right, cells, changed, columns, rows, alone):
+            places = tuple(Cell(e.rows[::-1], e.column, e.right, e.left, e.at[::-1]) for e in cells)
+            return Tables(
+                right, left, places, changed, columns[::-1], rows[::-1], (alone[1], alone[0])
+            )
+        case Images(left, right, share):
+            return Images(right, left, share)
+        case Fields(fields, more, same):
+            parts = tuple(Field(e.name, mirrored(e.difference)) for e in fields)
+            return Fields(parts, more, same)
+        case Others(left, right):
+            return Others(right, left)
+    return difference
+
+
+def mirrored_comparison(compared: Comparison) -> Comparison:
+    """Return a comparison as it is seen from the other side."""
+    return Comparison(
+        compared.right,
+        compared.left,
+        tuple(_mirrored_call(pair) for pair in compared.calls),
+        tuple(_mirrored_object(pair) for pair in compared.inputs),
+        mirrored(compared.text),
+    )
+
+
+def _mirrored_call(pair: CallPair) -> CallPair:
+    changes = tuple(replace(each, difference=mirrored(each.difference)) for each in pair.changes)
+    objects = tuple(map(_mirrored_object, pair.objects))
+    cached = pair.cached[1], pair.cached[0]
+    return CallPair(pair.right, pair.left, pair.shared, changes, objects, cached)
+
+
+def _mirrored_object(pair: ObjectPair) -> ObjectPair:
+    return ObjectPair(pair.right, pair.left, pair.kind, mirrored(pair.difference))
