@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ..core.branches import shared_with_older
 from ..core.call_record import SAVE, CallRecord
@@ -16,8 +16,6 @@ from ..core.recorded_calls import CallEnd
 from ..core.secrets import Hide
 from ..core.state import State
 from ..core.text import LINES, printable
-from ..engine.context import SessionContext
-from ..engine.cursor import Cursor
 from ..models.prices import Cost
 from .branch_totals import BranchReader, BranchTotals
 from .differences import Difference, Others, Same, Unknown
@@ -25,10 +23,16 @@ from .matching import Pair, pairs
 from .rendering import comparison_html, comparison_text
 from .values import difference, shown
 
+if TYPE_CHECKING:
+    from ..engine.context import SessionContext
+    from ..engine.cursor import Cursor
+
 INTERRUPTED = "It was interrupted while it ran; what it had done is not known."
 DIFFER_UNSEEN = Unknown("they differ behind what is shown of them")
 Aspect = Literal["tool", "argument", "status", "result", "error", "prints", "reason"]
-ValuesOf = Callable[[Made | None, Made | None, SessionContext, SessionContext], Difference]
+ValuesOf: TypeAlias = (
+    "Callable[[Made | None, Made | None, SessionContext, SessionContext], Difference]"
+)
 """How the values of two objects differ, each with the session that has it."""
 
 

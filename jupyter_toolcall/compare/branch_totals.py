@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..core.entries import Entry
 from ..core.events import Finished, Replied, Usage
 from ..core.recorded_calls import CallEnd, CallEnds
 from ..core.state_fold import state_at
-from ..engine.context import SessionContext
 from ..models.prices import Cost, cost
+
+if TYPE_CHECKING:
+    from ..engine.context import SessionContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class BranchReader:
         self.journal = context.journal
         # The model that replies where the journal names none.
         self._model = str(getattr(context.model, "name", ""))
-        self._ends = CallEnds(self.journal)
+        self._ends = self.journal.index(CallEnds)
         self._first_replies: dict[tuple[object, ...], str] = {}
         self._replies_read = 0
 

@@ -79,19 +79,16 @@ def prepare_call(
     try:
         checked = arguments if inputs is None else inputs.arguments
         tool.check(checked, lambda name, types: _fitting(state, values, name, types))
-    except CallError:
+    except CallError as error:
         # A marker may not fit where the value does.
-        if missing is not None:
-            raise missing from None
-        raise
+        raise error if missing is None else missing from None
     named = replace_names(tool.parameters, arguments, note)
-    before, previous = "", ""
-    if tool.instance:
-        previous = state.instances.get(tool.instance) or ""
-        before = values.instance_digest(tool.instance, state)
+    previous = (state.instances.get(tool.instance) or "") if tool.instance else ""
+    before = values.instance_digest(tool.instance, state) if tool.instance else ""
     setters = {name: state.setters.get(name) or "" for name in variables}
-    more = (dict(variables),) if variables else ()
-    bound = digest("run", tool.name, tool.version(), named, before, *more)
+    bound = digest(
+        "run", tool.name, tool.version(), named, before, *([dict(variables)] if variables else [])
+    )
     return PreparedCall(
         *(tool, call.id, arguments, uses, bound, before, variables),
         *(previous, setters, inputs, missing),

@@ -63,30 +63,29 @@ def open_session(
     values = SessionValues(journal, box.kinds)
     opened = Opened(
         chosen.name,
-        tuple(
-            (key, values.add_input(key, value, description))
-            for key, (value, description) in described.items()
-        ),
-        {
-            key: _output(key, kind, description, box)
-            for key, (kind, description) in wanted_outputs.items()
-        },
+        tuple((key, values.add_input(key, *pair)) for key, pair in described.items()),
+        {key: _output(key, *pair, box) for key, pair in wanted_outputs.items()},
         well_formed(system),
         instances=_instances(box, values),
     )
     _no_clash(box, opened, chosen)
     _can_be_called(box, opened)
-    rules = approval_policy(approve, breaks)
     context = SessionContext(
-        journal, box, chosen, values, model_named(model), rules, max_turns=max_turns
+        *(journal, box, chosen, values, model_named(model), approval_policy(approve, breaks)),
+        max_turns=max_turns,
+        current_inputs=dict(opened.inputs),
     )
-    context.current_inputs = dict(opened.inputs)
-    # From now on nothing is added to the journal with a secret in it.
+    return context, _without_secrets(opened, context)
+
+
+def _without_secrets(opened: Opened, context: SessionContext) -> Opened:
+    """Return the first event without secrets. From now on none is added to the journal."""
+    journal = context.journal
     context.secrets = journal.secrets = journal.secrets or Secrets()
     context.secrets.refresh()
     hidden = hide_event_secrets(opened, context.secrets)
     assert isinstance(hidden, Opened)
-    return context, hidden
+    return hidden
 
 
 def _as_xml(scheme: Scheme) -> Scheme:

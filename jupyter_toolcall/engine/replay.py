@@ -241,8 +241,7 @@ def _replay_start(
     recorded_state: State,
     state: State,
 ) -> Entry | None:
-    """Start a call as it is recorded, where it is allowed for the same reason; all else runs
-    again.
+    """Start a call as it is recorded, where it is allowed for the same reason; else run it again.
 
     What never ended is not run for that: a person was asked about it, or will be. What a
     policy allowed once is for the policy of today.
@@ -266,14 +265,12 @@ def _replay_start(
     if allowed and (not cursor.fresh or cut_off):
         ready = cursor.prepared(call, state)[0]
         at_hand = _is_at_hand(cursor, ready, _recorded_end(cursor, call.id))
-        same = ready.approval_digest == recorded
-        if same and (at_hand or cut_off):
+        if ready.approval_digest == recorded and (at_hand or cut_off):
             cursor.replay_queue.position += 1
             meta = tool_code_note(ready.tool, state, cursor.context.journal)
             started = start_of(call, ready, by_policy)
-            return cursor.keep_prepared(
-                _write_again(cursor, started, recorded_entry, replayed=at_hand, **meta), ready
-            )
+            entry = _write_again(cursor, started, recorded_entry, replayed=at_hand, **meta)
+            return cursor.keep_prepared(entry, ready)
     cursor.supersede(call.id)
     return run_call(cursor, call, state, from_record=not cursor.fresh)
 

@@ -140,31 +140,37 @@ def _check_models(tasks: Sequence[Task], schemes: Schemes, models: Models, appro
             )
 
 
-def _run(planned: Planned, approve: str, max_turns: int) -> Run:
-    """Return one run; a failure of a model, a tool or a check is in it."""
-    scheme, model, task, attempt = planned
-    asked: list[Exchange] = []
-    session: Session | None = None
+def _session(planned: Planned, asked: list[Exchange], approve: str, max_turns: int) -> Session:
+    """Return the session of a run; its requests and replies are added to `asked`."""
+    scheme, model, task, _ = planned
+    named = Ideal(task.course) if model == IDEAL else model_named(model)
+    assert named is not None
+    answering: Model = named
 
     def noting(request: Request) -> Reply | None:
         asked.append((request, None))
         asked[-1] = request, answering(request)
         return asked[-1][1]
 
+    return Session(
+        task.toolbox,
+        noting,
+        scheme=scheme_named(scheme),
+        inputs=task.inputs,
+        outputs=task.outputs,
+        system=task.system,
+        approve=approve,
+        max_turns=max_turns,
+    )
+
+
+def _run(planned: Planned, approve: str, max_turns: int) -> Run:
+    """Return one run; a failure of a model, a tool or a check is in it."""
+    scheme, model, task, attempt = planned
+    asked: list[Exchange] = []
+    session: Session | None = None
     try:
-        named = Ideal(task.course) if model == IDEAL else model_named(model)
-        assert named is not None
-        answering: Model = named
-        session = Session(
-            task.toolbox,
-            noting,
-            scheme=scheme_named(scheme),
-            inputs=task.inputs,
-            outputs=task.outputs,
-            system=task.system,
-            approve=approve,
-            max_turns=max_turns,
-        )
+        session = _session(planned, asked, approve, max_turns)
         reason = _shortfall(task, session.tell(task.prompt), max_turns)
     except ToolcallError as error:
         reason = str(error)
