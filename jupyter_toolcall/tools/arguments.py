@@ -89,7 +89,8 @@ def _finite(digits: str) -> float:
 
 def is_too_deep(data: Any) -> bool:
     """Return whether JSON data has more than MAX_DEPTH levels of lists and objects."""
-    level, depth = [[data]], -1
+    level: list[Any] = [[data]]
+    depth = -1
     while level and depth < MAX_DEPTH:
         inner = (each.values() if isinstance(each, dict) else each for each in level)
         level = [part for each in inner for part in each if isinstance(part, (dict, list))]
