@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from ..core.errors import CallError, DefinitionError
 from ..core.secrets import hiding
 from ..core.text import nearest
-from ..tools.arguments import MAX_DEPTH
+from ..tools.arguments import MAX_DEPTH, is_too_deep
 from .definition_defaults import (
     Action,
     Condition,
@@ -157,14 +157,10 @@ def _loaded(source: Any) -> Any:
 
 
 def check_depth(data: Any, where: str) -> Any:
-    """Return JSON data. Raises DefinitionError where it is nested too deep."""
-    level: list[Any] = [[data]]
-    for _ in range(MAX_DEPTH + 1):
-        inner = (each.values() if isinstance(each, dict) else each for each in level)
-        level = [x for each in inner for x in each if isinstance(x, (dict, list))]
-        if not level:
-            return data
-    raise DefinitionError(_too_deep(where))
+    """Return JSON data. Raises DefinitionError if it is nested too deep."""
+    if is_too_deep(data):
+        raise DefinitionError(_too_deep(where))
+    return data
 
 
 def _too_deep(where: str) -> str:

@@ -40,14 +40,10 @@ def parse_arguments(text: str) -> dict[str, Any]:
     """
     if len(text) > MAX_LENGTH:
         raise ValueError(f"the arguments are longer than {MAX_LENGTH:,} characters")
-    try:
-        arguments = parse_json(text) if text.strip() else {}
-        depth = _depth(arguments)
-    except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
+    arguments = parse_json(text) if text.strip() else {}
     if not isinstance(arguments, dict):
         raise ValueError("the arguments are not a JSON object")
-    if depth > MAX_DEPTH:
+    if is_too_deep(arguments):
         raise ValueError(_TOO_DEEP)
     return arguments
 
@@ -91,13 +87,15 @@ def _finite(digits: str) -> float:
     return number
 
 
-def _depth(value: Any) -> int:
-    match value:
-        case dict():
-            return 1 + max(map(_depth, value.values()), default=0)
-        case list():
-            return 1 + max(map(_depth, value), default=0)
-    return 0
+def is_too_deep(data: Any) -> bool:
+    """Return whether JSON data has more than MAX_DEPTH levels of lists and objects."""
+    level: list[Any] = [[data]]
+    depth = -1
+    while level and depth < MAX_DEPTH:
+        inner = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [part for each in inner for part in each if isinstance(part, (dict, list))]
+        depth += 1
+    return bool(level)
 
 
 # -- JSON data ----------------------------------------------------------------------------
