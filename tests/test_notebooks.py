@@ -16,7 +16,7 @@ import pytest
 from nbconvert import HTMLExporter
 
 from jupyter_toolcall.session.verify_files import verify
-from jupyter_toolcall.storage.notebook_files import Executed, execute, read, recorded
+from jupyter_toolcall.storage.notebook_files import Executed, execute, read_notebook, saved_sessions
 from jupyter_toolcall.teaching.exercise_proofs import prove
 from tests.lessons import NAMES, executed
 
@@ -38,7 +38,7 @@ class Twice:
 
     @property
     def saved(self) -> Any:
-        return read(self.path)
+        return read_notebook(self.path)
 
 
 @pytest.fixture(scope="module", params=executed())
@@ -49,17 +49,17 @@ def twice(request: pytest.FixtureRequest) -> Twice:
 
 @pytest.fixture(scope="module")
 def kitchen() -> Any:
-    return read(ROOT / "notebooks" / "00_first_call.ipynb")
+    return read_notebook(ROOT / "notebooks" / "00_first_call.ipynb")
 
 
 @pytest.fixture(scope="module")
 def live_objects() -> Any:
-    return read(ROOT / "notebooks" / "01_live_objects.ipynb")
+    return read_notebook(ROOT / "notebooks" / "01_live_objects.ipynb")
 
 
 @pytest.fixture(scope="module")
 def by_hand() -> Any:
-    return read(ROOT / "notebooks" / "04_by_hand.ipynb")
+    return read_notebook(ROOT / "notebooks" / "04_by_hand.ipynb")
 
 
 def lasting(part: Any) -> Any:
@@ -103,7 +103,7 @@ def test_the_tutorials_are_numbered_and_each_is_tested() -> None:
 def test_a_shipped_check_says_how_it_stands_and_gives_no_hint_away(name: str) -> None:
     shipped = [
         said(output)
-        for cell in read(ROOT / "notebooks" / name).cells
+        for cell in read_notebook(ROOT / "notebooks" / name).cells
         for output in cell.get("outputs", ())
         if "application/vnd.jupyter-toolcall.check+json" in output.get("data", {})
     ]
@@ -114,7 +114,7 @@ def test_a_shipped_check_says_how_it_stands_and_gives_no_hint_away(name: str) ->
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_to_be_guessed_is_folded_away_until_its_cell_runs(name: str) -> None:
-    cells = read(ROOT / "notebooks" / name).cells
+    cells = read_notebook(ROOT / "notebooks" / name).cells
     asks = re.compile(r"\*\*(Predict|Before you run)")
     for place, cell in enumerate(cells):
         if cell.cell_type == "markdown" and asks.search(cell.source):
@@ -142,7 +142,7 @@ def test_the_sessions_of_a_file_come_out_again_without_a_network(name: str) -> N
     path = ROOT / "notebooks" / name
     found = verify(path)
     assert not found.divergence
-    assert len(recorded(path)) > 1
+    assert len(saved_sessions(path)) > 1
 
 
 @pytest.mark.parametrize("name", executed(CHECKED))
@@ -154,13 +154,13 @@ def test_the_exercises_of_a_file_pass_by_their_solutions_and_not_without(name: s
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_file_is_executed_from_its_first_cell_to_its_last(name: str) -> None:
-    code = [c for c in read(ROOT / "notebooks" / name).cells if c.cell_type == "code"]
+    code = [c for c in read_notebook(ROOT / "notebooks" / name).cells if c.cell_type == "code"]
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_file_holds_no_widget_and_no_error(name: str) -> None:
-    notebook = read(ROOT / "notebooks" / name)
+    notebook = read_notebook(ROOT / "notebooks" / name)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     assert outputs
     assert "widgets" not in notebook.metadata
@@ -170,7 +170,7 @@ def test_a_file_holds_no_widget_and_no_error(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_file_names_no_path_of_a_machine(name: str) -> None:
-    text = json.dumps(read(ROOT / "notebooks" / name))
+    text = json.dumps(read_notebook(ROOT / "notebooks" / name))
     for path in (ROOT, Path.home(), Path(tempfile.gettempdir())):
         assert len(str(path)) == 1 or f"{path}/" not in text
     assert "site-packages" not in text
@@ -178,11 +178,11 @@ def test_a_file_names_no_path_of_a_machine(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_html_holds_each_picture_and_no_script_of_ours(name: str) -> None:
-    notebook = read(ROOT / "notebooks" / name)
+    notebook = read_notebook(ROOT / "notebooks" / name)
     html, _ = HTMLExporter().from_notebook_node(notebook)
     drawn = re.findall(r"data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)", html)
     pictures = [text for text in map(b64decode, drawn) if b'aria-label="Object lineage: ' in text]
-    assert len(pictures) == len(recorded(ROOT / "notebooks" / name))
+    assert len(pictures) == len(saved_sessions(ROOT / "notebooks" / name))
     assert scripts(notebook) == scripts(nbformat.v4.new_notebook())
 
 
@@ -278,7 +278,7 @@ def costs(notebook: Any, source: str) -> dict[str, int]:
 
 
 def test_what_is_said_of_schemes_is_what_was_counted() -> None:
-    compared = read(ROOT / "notebooks" / "09_schemes_compared.ipynb")
+    compared = read_notebook(ROOT / "notebooks" / "09_schemes_compared.ipynb")
     few = costs(compared, "print(table(compare([lunch])))")
     one_big_type = costs(compared, "from dataclasses import dataclass")
     many_small_types = costs(compared, "def small(count)")
@@ -290,7 +290,7 @@ def test_what_is_said_of_schemes_is_what_was_counted() -> None:
 
 
 def test_a_chain_on_a_server_is_one_query_and_a_change_one_more() -> None:
-    notebook = read(ROOT / "notebooks" / "08_graphql.ipynb")
+    notebook = read_notebook(ROOT / "notebooks" / "08_graphql.ipynb")
     [chain, lower, replay] = [
         said(cell.outputs[0]) for cell in notebook.cells if cell.source.endswith("queries")
     ]
@@ -301,7 +301,9 @@ def test_a_chain_on_a_server_is_one_query_and_a_change_one_more() -> None:
 
 
 def test_the_model_sees_the_tools_that_it_selected_from_the_next_turn_on() -> None:
-    shown = below(read(ROOT / "notebooks" / "02_select.ipynb"), "%%toolchat -n rain -m model -t")
+    shown = below(
+        read_notebook(ROOT / "notebooks" / "02_select.ipynb"), "%%toolchat -n rain -m model -t"
+    )
     seen = [line.partition("sees: ")[2] for line in shown.splitlines() if "sees: " in line]
     assert seen[0] == "selectTools, save"
     assert seen[1] == seen[3] == "selectTools, save, Text_without, Text_count"
@@ -309,19 +311,19 @@ def test_the_model_sees_the_tools_that_it_selected_from_the_next_turn_on() -> No
 
 
 def test_only_the_last_of_the_clumsy_calls_runs() -> None:
-    shown = below(read(ROOT / "notebooks" / "02_select.ipynb"), "%%toolchat -m clumsy")
+    shown = below(read_notebook(ROOT / "notebooks" / "02_select.ipynb"), "%%toolchat -m clumsy")
     assert [line[2] for line in shown.splitlines() if line[:2] == "  " and line[2] in "✓✗"] == [
         *"✗✗✓✓✗✗✗✗✓"
     ]
 
 
 def test_the_same_task_makes_the_same_objects_in_both_schemes() -> None:
-    notebook = read(ROOT / "notebooks" / "03_current.ipynb")
+    notebook = read_notebook(ROOT / "notebooks" / "03_current.ipynb")
     chain = "Container#1 → Container#2 → Container#3 → Directory#2 → File#1"
     for name in ("build", "pick"):
         assert chain in below(notebook, f"%%toolchat -n {name}").splitlines()
 
 
 def test_what_hangs_on_a_name_follows_an_edit() -> None:
-    notebook = read(ROOT / "notebooks" / "03_current.ipynb")
+    notebook = read_notebook(ROOT / "notebooks" / "03_current.ipynb")
     assert "4 ran, 6 from memory" in below(notebook, "%toolchat edit 3")

@@ -15,7 +15,7 @@ from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
 from jupyter_toolcall.teaching.exercise_checks import CheckContext, CheckedSession, check_exercise
 from jupyter_toolcall.teaching.exercise_file import Check, Exercise, SeededError, read_exercise
-from jupyter_toolcall.teaching.guess_scores import Points
+from jupyter_toolcall.teaching.guesses import Points
 from jupyter_toolcall.teaching.registration import register_teaching
 
 PAGE = (Path(__file__).parent.parent / "docs" / "teaching.md").read_text()

@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core.interrupts import attempt
-from ..tools.image_data import image_address
 from ..tools.value_copies import describe
+from ..tools.value_display import image_address
 from . import tables
 from .differences import (
     Difference,

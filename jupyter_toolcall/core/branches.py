@@ -43,7 +43,7 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
     """
     result: list[Branch] = []
     heads = [*_heads(journal, head)]
-    given = {label.name for label in journal.labels.values()} - {""}
+    given_names = {label.name for label in journal.labels.values()} - {""}
     for each in heads:
         own = _own(journal, each) if result else None
         begins = own or _beginning(journal, each)
@@ -52,7 +52,7 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
         label = Label() if place else journal.labels.get(begins, Label())
         others = {b.name for b in result}
         called = label.name[:LONGEST]
-        name = _unused(called, others) if called else _unused(name, given | others)
+        name = _unused(called, others) if called else _unused(name, given_names | others)
         hidden = label.hidden and each != head
         result.append(Branch(each, name, own, each == head, hidden, begins, place))
     return tuple(result)
@@ -218,13 +218,15 @@ def name_branch(journal: Journal, head: str, name: str, of: str | None = None) -
     Raises UsageError for a name that is none, or that is taken.
     """
     branch = current_branch(journal, head) if of is None else branch_named(journal, head, of)
-    wanted = checked_branch_name(name)
-    if branch.name == wanted:
+    new_name = checked_branch_name(name)
+    if branch.name == new_name:
         return
     taken = {each.name for each in branches(journal, head)}
-    if wanted in taken:
-        raise UsageError(f"a branch is called {wanted!r} already; {_free(wanted, taken)!r} is free")
-    _set_label(journal, branch, name=wanted)
+    if new_name in taken:
+        raise UsageError(
+            f"a branch is called {new_name!r} already; {_free(new_name, taken)!r} is free"
+        )
+    _set_label(journal, branch, name=new_name)
 
 
 def hide_branch(journal: Journal, head: str, name: str, hidden: bool = True) -> None:
@@ -246,13 +248,13 @@ def _set_label(journal: Journal, branch: Branch, **changes: str | bool) -> None:
 
 def checked_branch_name(name: str) -> str:
     """Return a name that a branch can have. Raises UsageError, which says what is allowed."""
-    said = " ".join(name.split())
-    if not said or len(said) > LONGEST or not said.isprintable() or said.startswith("-"):
+    text = " ".join(name.split())
+    if not text or len(text) > LONGEST or not text.isprintable() or text.startswith("-"):
         raise UsageError(
-            f"{said!r:.80} can't be the name of a branch: at most {LONGEST} characters on one "
+            f"{text!r:.80} can't be the name of a branch: at most {LONGEST} characters on one "
             "line, all of them visible, the first no dash"
         )
-    return said
+    return text
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -268,10 +270,10 @@ def unchanged_summary(path: Sequence[Entry], recorded: Collection[str]) -> str:
     """Return in a line what of a path was recorded before; "" where nothing was."""
     there = [entry for entry in path if entry.id in recorded]
     calls = len([entry for entry in there if _settles(entry)])
-    words = len([entry for entry in there if _is_decision(entry)])
-    counted = [_many(calls, "call"), _many(words, "decision")]
-    said = " and ".join(filter(None, counted)) or "All"
-    return f"{said} as before; --fresh begins anew" if there else ""
+    decisions = len([entry for entry in there if _is_decision(entry)])
+    counted = [_many(calls, "call"), _many(decisions, "decision")]
+    counts_text = " and ".join(filter(None, counted)) or "All"
+    return f"{counts_text} as before; --fresh begins anew" if there else ""
 
 
 def _settles(entry: Entry) -> bool:
@@ -288,5 +290,5 @@ def _is_decision(entry: Entry) -> bool:
     return isinstance(entry.event, Decided) and entry.meta.get("by") != "policy"
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}" if count else ""
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}" if count else ""

@@ -16,13 +16,13 @@ _READ = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=Fa
 
 def _line(sort_keys: bool) -> Callable[[Any], str]:
     """Return what encodes JSON-ready data as one line of ASCII."""
-    whole = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=sort_keys)
+    json_encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=sort_keys)
     make = getattr(encoder, "c_make_encoder", None)
     if make is None:
-        return whole.encode
+        return json_encoder.encode
     # `JSONEncoder.encode` makes this object for every text, which takes longer than most texts.
     escape = encoder.encode_basestring_ascii
-    chunks = make(None, whole.default, escape, None, ":", ",", sort_keys, False, False)
+    chunks = make(None, json_encoder.default, escape, None, ":", ",", sort_keys, False, False)
     return lambda data: "".join(chunks(data, 0))
 
 
@@ -38,8 +38,8 @@ def readable_json(data: Any) -> str:
 
 def digest_text(tag: str, *texts: str) -> str:
     """Return the digest of texts in their order; the tag keeps kinds apart."""
-    whole = "\0".join((tag, *texts))
-    return hashlib.sha256(whole.encode()).hexdigest()[:LENGTH]
+    joined = "\0".join((tag, *texts))
+    return hashlib.sha256(joined.encode()).hexdigest()[:LENGTH]
 
 
 def digest(tag: str, *parts: Any) -> str:

@@ -295,8 +295,8 @@ def to_json(value: Any) -> Any:
         for field_name, key, default in defaults:
             item = getattr(value, field_name)
             if item is not default and item != default:
-                whole = type(item) in _PLAIN or (key in _JSON and type(item) is dict)
-                data[key] = item if whole else to_json(item)
+                is_json = type(item) in _PLAIN or (key in _JSON and type(item) is dict)
+                data[key] = item if is_json else to_json(item)
         return data
     if cls is Producer:
         return _producer_to_json(value)
@@ -390,5 +390,5 @@ def _field(key: str, item: Any) -> Any:
         case "uses", dict():
             return {argument: _producer(part) for argument, part in item.items()}
         case "instances", list():
-            return tuple((name, given) for name, given in item)
+            return tuple((name, digest) for name, digest in item)
     return item

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .call_record import CallRecord
+from .errors import UsageError
 from .state import State
-from .text import printable
+from .text import nearest, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,14 @@ class Graph:
     _children: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict, repr=False, compare=False
     )
+
+    def known(self, name: str) -> str:
+        """Return a name that an object has. Raises UsageError, which names the nearest."""
+        if name in self.nodes:
+            return name
+        hint = nearest(str(name), self.nodes)
+        there_are = f" There are {', '.join(self.nodes[-5:]) or 'none yet'}"
+        raise UsageError(f"there is no object {name!r:.60}.{hint or there_are}")
 
     def deps(self, name: str, *, all: bool = False) -> tuple[str, ...]:
         """Return the objects that one was made from, the nearest first."""

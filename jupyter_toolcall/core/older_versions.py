@@ -53,10 +53,10 @@ def _with_producers(event: Json, calls: Calls) -> Json:
     today = {**event}
     match event["type"]:
         case "opened":
-            given = event.get("inputs", ())
+            inputs = event.get("inputs", ())
             today["inputs"] = [
                 [name, _with_producer({**made, "maker": made["maker"] or f"input:{name}"})]
-                for name, made in given
+                for name, made in inputs
             ]
             instances = event.get("instances", ())
             today["instances"] = [[name.strip("()"), value] for name, value in instances]
@@ -91,13 +91,13 @@ def _with_producer(made: Json) -> Json:
 
 def _used(used: Mapping[str, str]) -> dict[str, Any]:
     """Return what a call used: objects, the instance, and the variables."""
-    instances = {place: call for place, call in used.items() if place.startswith("(")}
-    variables = {place: call for place, call in used.items() if place.startswith("$")}
-    objects = {place: by for place, by in used.items() if not place.startswith(("(", "$"))}
-    found: dict[str, Any] = {"uses": {place: _producer(by) for place, by in objects.items()}}
-    for place, call in instances.items():
-        found |= {"instance": place.strip("()"), "previous": call}
-    return found | {"setters": {place[1:]: call for place, call in variables.items()}}
+    instances = {key: call for key, call in used.items() if key.startswith("(")}
+    variables = {key: call for key, call in used.items() if key.startswith("$")}
+    objects = {key: maker for key, maker in used.items() if not key.startswith(("(", "$"))}
+    fields: dict[str, Any] = {"uses": {key: _producer(maker) for key, maker in objects.items()}}
+    for key, call in instances.items():
+        fields |= {"instance": key.strip("()"), "previous": call}
+    return fields | {"setters": {key[1:]: call for key, call in variables.items()}}
 
 
 _CALL = re.compile(r"([^\[\]:]+)(?:\[([0-9]+)\])?")
@@ -106,10 +106,10 @@ _INPUT = re.compile(r"input:(.+?)(?:~([2-9]|[1-9][0-9]+))?", re.DOTALL)
 
 def _producer(maker: str) -> dict[str, Any]:
     """Return what produced an object by fields. Raises BrokenJournal for a text of no such form."""
-    if found := _CALL.fullmatch(maker):
-        return {"call": found[1], **_number("index", int(found[2] or 0))}
-    if found := _INPUT.fullmatch(maker):
-        return {"input": found[1], **_number("version", int(found[2] or 1), 1)}
+    if match := _CALL.fullmatch(maker):
+        return {"call": match[1], **_number("index", int(match[2] or 0))}
+    if match := _INPUT.fullmatch(maker):
+        return {"input": match[1], **_number("version", int(match[2] or 1), 1)}
     raise BrokenJournal(f"{maker!r:.60} is nothing that produces an object")
 
 
@@ -127,9 +127,9 @@ def _with_missing(call: Json, calls: Calls) -> Json:
 
     def bare(value: Any, path: tuple[str, ...]) -> Any:
         match value:
-            case str() if found := _MISSING.fullmatch(value):
-                missing.append(_missing(path, found, calls))
-                return found[1]
+            case str() if match := _MISSING.fullmatch(value):
+                missing.append(_missing(path, match, calls))
+                return match[1]
             case dict():
                 return {key: bare(item, (*path, key)) for key, item in value.items()}
             case list():
@@ -140,12 +140,12 @@ def _with_missing(call: Json, calls: Calls) -> Json:
     return {**call, "arguments": arguments, "missing": missing} if missing else call
 
 
-def _missing(path: tuple[str, ...], found: re.Match[str], calls: Calls) -> Json:
+def _missing(path: tuple[str, ...], match: re.Match[str], calls: Calls) -> Json:
     """Return a missing argument; without a producer where it is not known which call it was."""
-    known, step = calls() or (), int(found[2] or 0)
+    known, step = calls() or (), int(match[2] or 0)
     if not 0 < step <= len(known):
         return {"path": [*path]}
-    index = int(found[3] or 1) - 1
+    index = int(match[3] or 1) - 1
     return {"path": [*path], "producer": {"call": known[step - 1], **_number("index", index)}}
 
 
@@ -245,13 +245,13 @@ class Upgrade:
 
     def _calls(self, entry_id: str | None) -> Sequence[str] | None:
         """Return the ids of the calls up to an entry; None where not all of them are known."""
-        found: list[str] = []
+        call_ids: list[str] = []
         while entry_id is not None:
             if entry_id not in self._asked:
                 return None
             entry_id, calls = self._asked[entry_id]
-            found[:0] = calls
-        return found
+            call_ids[:0] = calls
+        return call_ids
 
     def _meta(self, meta: Json, event: Event) -> Json:
         """Return the meta of an entry; an entry that it names, and that is not here, stays."""

@@ -9,6 +9,6 @@ from tqdm import tqdm
 from .text import printable
 
 
-def bar(total: int, said: str, unit: str) -> Any:
+def bar(total: int, label: str, unit: str) -> Any:
     """Return a bar that `update()` moves on; a context that takes it away again."""
-    return tqdm(total=total, desc=printable(said), unit=unit, disable=None)
+    return tqdm(total=total, desc=printable(label), unit=unit, disable=None)

@@ -203,10 +203,12 @@ class CallEnd:
 
 @dataclass
 class CallEnds:
-    """Where each call of a journal ran first, read as the journal grows."""
+    """Which calls of a journal took a cached result, read as the journal grows."""
 
     journal: Journal
     _first: dict[Inputs, str] = field(default_factory=dict)
+    _cached: set[str] = field(default_factory=set)
+    """The ends of calls that had run before with the same inputs, by entry."""
     _read: int = 0
 
     def of(self, entries: Iterable[Entry], shared: frozenset[str]) -> dict[str, CallEnd]:
@@ -216,9 +218,8 @@ class CallEnds:
         for entry in entries:
             match entry.event:
                 case Finished(call_id):
-                    first = self._first.get(self._inputs(entry, call_id), entry.id)
-                    known = entry.id in shared or first != entry.id
-                    ends[call_id] = CallEnd(self.journal, entry.id, known, entry.meta)
+                    cached = entry.id in shared or entry.id in self._cached
+                    ends[call_id] = CallEnd(self.journal, entry.id, cached, entry.meta)
                 case Decided(call_id, "reject" | "answer"):
                     ends[call_id] = CallEnd(self.journal, entry.id)
         return ends
@@ -226,7 +227,10 @@ class CallEnds:
     def _catch_up(self) -> None:
         for entry in self.journal.since(self._read):
             if isinstance(entry.event, Finished):
-                self._first.setdefault(self._inputs(entry, entry.event.call_id), entry.id)
+                inputs = self._inputs(entry, entry.event.call_id)
+                # An entry that a person vouched for is read a second time.
+                if self._first.setdefault(inputs, entry.id) != entry.id:
+                    self._cached.add(entry.id)
             # Last, so that an entry at which an interrupt came is read again.
             self._read += 1
 

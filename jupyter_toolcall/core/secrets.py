@@ -119,10 +119,10 @@ def _inside(value: str) -> Iterator[str]:
     """Yield the secrets that a value names itself: of its URLs, and of pairs `name=value`."""
     for user, password in _USER.findall(value):
         # A token may stand in the user's place; the name of a user is words.
-        found = password or (user if is_secret_value(user) else "")
-        if found:
-            yield found
-            yield unquote(found)
+        secret = password or (user if is_secret_value(user) else "")
+        if secret:
+            yield secret
+            yield unquote(secret)
     if "=" in value:
         for name, held in _PAIR.findall(value):
             if is_named_secret(name) or name.lower() in ("sig", "signature"):
@@ -231,8 +231,8 @@ class Secrets:
         pattern, keys = self._pattern, self._keys
         assert pattern is not None
 
-        def marker(found: re.Match[str]) -> str:
-            return f"{{secret:{name(keys[found[0]])}}}"
+        def marker(match: re.Match[str]) -> str:
+            return f"{{secret:{name(keys[match[0]])}}}"
 
         return _mapped(data, lambda text: pattern.sub(marker, text))
 
@@ -256,8 +256,8 @@ class Secrets:
         if not keys:
             return data
 
-        def value(found: re.Match[str]) -> str:
-            return self._value(found[1]) if found[1] in keys else found[0]
+        def value(match: re.Match[str]) -> str:
+            return self._value(match[1]) if match[1] in keys else match[0]
 
         return _mapped(data, lambda text: _MARKER.sub(value, text) if "{secret:" in text else text)
 
@@ -266,8 +266,8 @@ class Secrets:
 
         So `{secret:NAME}` is `os.environ["NAME"]`, where that is no URL with a password in it.
         """
-        found = _MARKER.fullmatch(text)
-        name = found[1].rstrip("~") if found and found[1] in keys else ""
+        match = _MARKER.fullmatch(text)
+        name = match[1].rstrip("~") if match and match[1] in keys else ""
         value = self._environment.get(name, "")
         return name if dict(keyed(name, value)).get(name, "") == value != "" else ""
 

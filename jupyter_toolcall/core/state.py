@@ -11,7 +11,7 @@ from rpds import HashTrieMap
 from .call_record import AskedCall, CallRecord, MissingObject, in_words
 from .errors import CallError, NotYourTurn
 from .events import Asked, Call, Made, Opened, Producer, Replied, Usage
-from .journal import Trail
+from .folds import Trail
 from .object_names import kind_in
 
 _NONE: HashTrieMap[str, Any] = HashTrieMap()

@@ -37,7 +37,8 @@ from .events import (
     Started,
     Usage,
 )
-from .journal import Journal, Trail
+from .folds import Trail
+from .journal import Journal
 from .older_versions import OLDER
 from .state import START, State
 
@@ -49,12 +50,14 @@ def settle(state: State, call: CallRecord, outcome: Outcome) -> State:
     for each in made:
         state = introduce(state, each)
     call = call.with_outcome(outcome, tuple(map(state.name_of, made)))
-    came = _came(state, call, outcome) if call.status in ("succeeded", "answered") else {}
+    changes = (
+        _changes_of_result(state, call, outcome) if call.status in ("succeeded", "answered") else {}
+    )
     return state.changed(
         calls=state.calls.insert(call.id, call),
         open=_without(state.open, call.id),
         settled=state.settled + 1,
-        **came,
+        **changes,
     )
 
 
@@ -66,7 +69,7 @@ def _without(open_calls: tuple[str, ...], call_id: str) -> tuple[str, ...]:
     return open_calls[:at] + open_calls[at + 1 :]
 
 
-def _came(state: State, call: CallRecord, outcome: Outcome) -> dict[str, Any]:
+def _changes_of_result(state: State, call: CallRecord, outcome: Outcome) -> dict[str, Any]:
     """Return what a result changes beside its call."""
     before = state.succeeded.get(call.tool) or Trail()
     changes: dict[str, Any] = {
@@ -211,8 +214,8 @@ def _back(state: State) -> State:
 def _still_used(state: State, opened: Opened) -> HashTrieMap[str, str]:
     """An instance that is given anew, and is another, begins as it is given."""
     used, before = state.instances, dict(state.opened.instances)
-    for name, given in opened.instances:
-        if name in used and before.get(name) != given:
+    for name, digest in opened.instances:
+        if name in used and before.get(name) != digest:
             used = used.remove(name)
     return used
 

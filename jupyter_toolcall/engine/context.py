@@ -17,7 +17,7 @@ from ..schemes.messages import Model
 from ..schemes.requests import SentConversation, conversation_fold
 from ..schemes.scheme import Scheme
 from ..tools.toolbox import Toolbox
-from ..tools.value_reprs import Shows, reprs
+from ..tools.value_display import Shows, reprs
 from .approval_policy import Answer, Policy
 from .hooks import SessionHooks
 from .session_values import PreparedCall, SessionValues
@@ -53,7 +53,7 @@ class SessionContext:
     consumed_approvals: ConsumedApprovals = field(init=False)
 
     def __post_init__(self) -> None:
-        self.consumed_approvals = ConsumedApprovals(self.journal)
+        self.consumed_approvals = self.journal.index(ConsumedApprovals)
         self.fold_conversation = conversation_fold(self.journal, self.scheme, self.toolbox)
 
     @property

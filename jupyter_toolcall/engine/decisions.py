@@ -1,26 +1,43 @@
-"""A person's decision on a call that waits: checked as it would run, then an event."""
+"""The calls that wait for a person, and their decisions: to approve, edit, reject or answer a call,
+or to keep its recorded result. A decision is checked as the call would run, then is an event.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 from ..core.call_record import CallRecord, at_path, with_names
 from ..core.digests import digest
+from ..core.entries import Entry
 from ..core.errors import Absent, CallError, NotYourTurn, UsageError
-from ..core.events import DECISIONS, Data, Decided, Decision, Made, Many, Missing, Outcome
+from ..core.events import (
+    DECISIONS,
+    Data,
+    Decided,
+    Decision,
+    Finished,
+    Made,
+    Many,
+    Missing,
+    Outcome,
+    Replied,
+)
 from ..core.object_names import NAME, kind_in
 from ..core.secrets import Keys, MissingSecret, marker_keys
 from ..core.state import State
-from ..core.state_fold import decided_on
+from ..core.state_fold import decided_on, state_at
 from ..core.text import nearest
-from ..tools.argument_schema import readable
+from ..engine import recovery
+from ..tools.arguments import plain_arguments
 from ..tools.object_types import kind_of
 from ..tools.value_copies import plain_data
 from ..tools.value_digests import content_digest
 from .cursor import Cursor
+from .replay_queue import call_id_of, rebind_references
+from .session_values import PreparedCall
 
 
 def decision_event(
@@ -115,7 +132,7 @@ def edit_event(
     An argument that is missing, and was left as it was shown, still is. Raises CallError for
     arguments that are not JSON.
     """
-    marked, keys = _marked(cursor, call, readable(arguments))
+    marked, keys = _marked(cursor, call, plain_arguments(arguments))
     same = [
         missing_object
         for missing_object in call.missing
@@ -191,3 +208,133 @@ def _object(cursor: Cursor, call: CallRecord, result: Any, index: int) -> Made |
     # No replay could make again what a person gave.
     values.save((made.digest,))
     return made
+
+
+def recorded_result(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> Entry | None:
+    """Return the recorded end of exactly this call, as it would run now; None without one."""
+    end = cursor.replay_queue.recorded_end(call.id)
+    if end is None or not cursor.may_have_run(call, ready):
+        return None
+    recorded = state_at(cursor.context.journal, end[0].id).calls[call.id]
+    return end[0] if recorded.approval_digest == ready.approval_digest else None
+
+
+def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, following: bool) -> None:
+    """Record that a person keeps what is recorded of a call; with `rest` of all that follows too.
+
+    Nothing runs. Raises NotYourTurn where the call does not wait, has changed since it was
+    shown, or has no recorded result.
+    """
+    state = cursor.state
+    call = state.call(call_id)
+    try:
+        ready = cursor.prepared(call, state)[0] if call_id in state.open else None
+    except (Absent, CallError):
+        ready = None
+    if approval_digest is not None and approval_digest != current_approval_digest(
+        cursor, call, state
+    ):
+        raise NotYourTurn("the call has changed since it was shown; look at it and decide again")
+    end = recorded_result(cursor, call, ready) if ready is not None else None
+    if end is None:
+        raise NotYourTurn(f"call {call_id} has no recorded result to keep")
+    entries = cursor.replay_queue.entries[cursor.replay_queue.position :]
+    kept = [entry for entry in entries if following or call_id_of(entry.event) == call_id]
+    if any(_has_foreign_secrets(entry) for entry in kept):
+        origin = "an older version" if call.history == "older" else "another computer"
+        raise NotYourTurn(f"call {call_id} holds secrets of {origin}: edit it or reject it")
+    if following and entries[0].parent == cursor.head:
+        ended = {call_id_of(entry.event) for entry in entries if _ends(entry)}
+        # What has no result is not kept: that would let a policy, or an approval, run it.
+        kept = [entry for entry in entries if _is_over(entry, ended)]
+        cursor.context.journal.adopt({entry.id: _kept(entry) for entry in kept})
+        cursor.head, cursor.replay_queue.position = entries[-1].id, len(cursor.replay_queue.entries)
+        return
+    for entry in entries[: entries.index(end) + 1]:
+        if call_id_of(entry.event) == call_id:
+            before = state_at(cursor.context.journal, entry.parent)
+            event = rebind_references(entry.event, before, cursor.state, cursor.tool_named)
+            cursor.write(event, **_kept(entry))
+    cursor.supersede(call_id)
+
+
+def _ends(entry: Entry) -> bool:
+    """Return whether an entry is the end of a call."""
+    match entry.event:
+        case Finished() | Decided(decision="reject" | "answer"):
+            return True
+    return False
+
+
+def _is_over(entry: Entry, ended: Collection[str]) -> bool:
+    """Return whether all calls that an entry is about have a result."""
+    match entry.event:
+        case Replied(calls=calls):
+            return all(call.id in ended for call in calls)
+    return call_id_of(entry.event) in {"", *ended}
+
+
+def _has_foreign_secrets(entry: Entry) -> bool:
+    """Return whether a person's word would give another's markers values of this environment."""
+    return not entry.verified and bool(getattr(entry.event, "secrets", ()))
+
+
+def _kept(entry: Entry) -> Mapping[str, Any]:
+    """Return the meta of an entry that a person vouches for."""
+    meta = {key: value for key, value in entry.meta.items() if key != "may_have_run"}
+    if isinstance(entry.event, Replied):
+        # Where a kept value is not at hand, its call is asked about, and run by no policy.
+        return {**meta, "kept": True}
+    return {**meta, "by": "person"} if isinstance(entry.event, Decided | Finished) else meta
+
+
+def waiting_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
+    """Return the calls that wait for a person, in call order."""
+    state = cursor.state
+    return tuple(
+        state.calls[call_id]
+        for call_id in state.open
+        if _waits(cursor, state.calls[call_id], state)
+    )
+
+
+def pending_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
+    """Return the calls that wait for a person as they would run, the one to decide first."""
+    return tuple(
+        replace(call, runs_with=cursor.arguments_to_run(call)) for call in waiting_calls(cursor)
+    )
+
+
+def _waits(cursor: Cursor, call: CallRecord, state: State) -> bool:
+    if call.id == cursor.running:
+        return False
+    if call.status == "unknown":
+        next_entry = cursor.replay_queue.next(state.open)
+        over = call.id in cursor.replay_queue.superseded
+        return over or next_entry is None or call_id_of(next_entry.event) != call.id
+    try:
+        ready, own = cursor.prepared(call, state)
+    except Absent:
+        return True
+    except CallError:
+        # What can't be prepared yet may wait for the call before it.
+        return call.id != state.open[0] and call.status == "proposed"
+    if call.status == "approved":
+        return not cursor.allows(call, ready) and _asks(cursor, call, ready)
+    return not own and _asks(cursor, call, ready)
+
+
+def _asks(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
+    decision = cursor.policy_answer(call, ready)[0]
+    return decision == "ask" or (decision == "approve" and ready.tool.for_person)
+
+
+def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:
+    """Return in a sentence why a call that waits may have run already, "" where it has not."""
+    call = cursor.state.call(call_id)
+    try:
+        ready = cursor.prepared(call, cursor.state)[0]
+    except (CallError, Absent):
+        return ""
+    may_have_run = cursor.may_have_run(call, ready)
+    return recovery.reason(cursor.context, call) if may_have_run else ""

@@ -1,21 +1,24 @@
 """Execution of one call: its arguments are prepared, its tool runs, its result is read and stored.
 
-The digests of the tool's code are noted beside the start of a call. They are not part of the
-approval digest; they only explain later what has changed.
+A tool gets private copies, so a named object never changes. If a tool changes its copy, the copy
+becomes a new object where the tool returns it, or returns nothing; otherwise the change is
+dropped. The person is informed.
 """
 
 from __future__ import annotations
 
 import io
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from ..core.call_record import CallRecord
+from ..core.call_record import CallRecord, objects_of
 from ..core.digests import digest, encode
 from ..core.errors import Absent, CallError
 from ..core.events import (
+    UNSAID,
     Data,
     Decided,
     Failed,
@@ -27,19 +30,17 @@ from ..core.events import (
     Producer,
 )
 from ..core.interrupts import attempt, class_name, interruptible
-from ..core.journal import Journal
 from ..core.recorded_calls import recorded_call
 from ..core.secrets import MissingSecret
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..tools.invoke import invoke
-from ..tools.object_references import walk
+from ..tools.object_references import Path, replace_names
 from ..tools.object_types import kind_name, kind_of
 from ..tools.tool import Changed, Tool
 from ..tools.toolbox import Toolbox
-from ..tools.value_copies import LONGEST, describe, plain_data, private, well_formed
+from ..tools.value_copies import LONGEST, describe, is_frozen, plain_data, private, well_formed
 from ..tools.value_digests import SCALARS, content_digest
-from .argument_copies import ArgumentCopies, ArgumentCopy
 from .session_values import (
     PreparedCall,
     SessionValues,
@@ -47,51 +48,6 @@ from .session_values import (
     instance_version,
     result_digests,
 )
-
-PYTHON = ".".join(map(str, sys.version_info[:2]))
-"""Compiled code, and so the version of a tool, is another one in each of these."""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCode:
-    """A version of a tool, and the digests of its parts; "" is the tool's own function."""
-
-    version: str
-    python: str = ""
-    parts: Mapping[str, str] = field(default_factory=dict)
-
-
-def tool_code_note(tool: Tool, state: State, journal: Journal) -> dict[str, Any]:
-    """Return what is noted beside a start: the tool's code, where it is not what it was last."""
-    version = tool.version()
-    last = journal.texts.get(state.code.get(tool.name) or "")
-    if not version or (last is not None and last["version"] == version):
-        return {}
-    text = {"version": version, "python": PYTHON, "parts": dict(tool.parts())}
-    return {"code": journal.remember(text)}
-
-
-def recorded_tool_code(call: CallRecord, journal: Journal) -> ToolCode | None:
-    """Return what the tool of a call was made of when it ran; None where nobody has noted it."""
-    match journal.texts.get(call.code):
-        case {"version": str(version), "python": str(python), "parts": Mapping() as parts}:
-            return ToolCode(version, python, parts)
-    return None
-
-
-def changed_tool_parts(tool: Tool, code: ToolCode) -> str:
-    """Say what of a tool is another than it was; "" where nothing is."""
-    if tool.version() == code.version:
-        return ""
-    if code.python != PYTHON:
-        return f"{tool.name} was compiled by Python {code.python}, and this is {PYTHON}"
-    now = tool.parts()
-    names = sorted(name for name in {*now, *code.parts} if now.get(name) != code.parts.get(name))
-    if "" in names or not names:
-        return f"{tool.name} was changed"
-    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
-    return f"{tool.name} uses what was changed: {', '.join(names[:4])}{more}"
-
 
 PRINTS = 4_000
 """Characters of a tool's prints that are kept."""
@@ -115,9 +71,9 @@ def prepare_call(
     """
     uses: dict[str, Producer] = {}
 
-    def note(argument: str, name: str) -> str:
+    def note(path: Path, name: str) -> str:
         made = state.resolve(name)
-        uses[argument] = made.producer
+        uses[".".join(path)] = made.producer
         return made.digest
 
     try:
@@ -128,7 +84,7 @@ def prepare_call(
         if missing is not None:
             raise missing from None
         raise
-    named = walk(tool.parameters, arguments, note)
+    named = replace_names(tool.parameters, arguments, note)
     before, previous = "", ""
     if tool.instance:
         previous = state.instances.get(tool.instance) or ""
@@ -145,11 +101,11 @@ def prepare_call(
 def _fitting(state: State, values: SessionValues, name: str, types: tuple[type, ...]) -> Any:
     """Return the value of an object by name, if it is of a type that fits."""
     made = state.resolve(name)
-    wanted = {values.kinds.get(cls) or kind_name(cls) for cls in types}
-    if types and made.kind not in wanted:
-        have = [state.newest[kind] for kind in sorted(wanted) if kind in state.newest]
+    kinds = {values.kinds.get(cls) or kind_name(cls) for cls in types}
+    if types and made.kind not in kinds:
+        have = [state.newest[kind] for kind in sorted(kinds) if kind in state.newest]
         raise CallError(
-            f"{name} is a {made.kind}, not a {' or '.join(sorted(wanted))}"
+            f"{name} is a {made.kind}, not a {' or '.join(sorted(kinds))}"
             + (f"; the newest: {', '.join(have)}" if have else "; there is none yet")
         )
     return values.value(made)
@@ -272,13 +228,13 @@ def _read(
     ran, and a model would have it run again."""
     if type(result) in SCALARS:
         return _outcome(result, ready, copies, values)
-    outcome, _ = attempt(_tried, result, ready, copies, values)
+    outcome, _ = attempt(_outcome_or_error, result, ready, copies, values)
     if isinstance(outcome, CallError):
         raise outcome
     return Data(describe(result, 2000)) if outcome is None else outcome
 
 
-def _tried(
+def _outcome_or_error(
     result: Any, ready: PreparedCall, copies: ArgumentCopies, values: SessionValues
 ) -> Outcome | CallError:
     try:
@@ -296,7 +252,7 @@ def _outcome(
     if result is None and ready.tool.receiver:
         receiver = copies.of_producer(ready.uses.get(ready.tool.receiver))
         if receiver is not None and _is_another(receiver):
-            return _made(receiver.copy, receiver.made.kind, ready, values, 0)
+            return _new_object(receiver.copy, receiver.made.kind, ready, values, 0)
     if isinstance(result, Changed):
         return variables_as_data(result)
     if isinstance(result, (Iterator, AsyncIterator)) and type(result) not in values.kinds:
@@ -308,7 +264,7 @@ def _outcome(
     if many is not None:
         return many
     kind = kind_of(result, values.kinds)
-    return Data(plain_data(result)) if kind is None else _made(result, kind, ready, values, 0)
+    return Data(plain_data(result)) if kind is None else _new_object(result, kind, ready, values, 0)
 
 
 def variables_as_data(changed: Changed) -> Data:
@@ -331,7 +287,7 @@ def _many(result: Any, ready: PreparedCall, values: SessionValues) -> Many | Non
     if not all(kinds):
         return None
     pairs = enumerate(zip(result, kinds, strict=True))
-    return Many(tuple(_made(item, str(kind), ready, values, i) for i, (item, kind) in pairs))
+    return Many(tuple(_new_object(item, str(kind), ready, values, i) for i, (item, kind) in pairs))
 
 
 def _is_another(copied: ArgumentCopy) -> bool:
@@ -339,13 +295,15 @@ def _is_another(copied: ArgumentCopy) -> bool:
     return copied.copied and copied.changed is not False
 
 
-def _made(value: Any, kind: str, ready: PreparedCall, values: SessionValues, index: int) -> Made:
+def _new_object(
+    value: Any, kind: str, ready: PreparedCall, values: SessionValues, index: int
+) -> Made:
     """Return a new object; only equal values share a digest."""
-    content, again = content_digest(value), 1
+    content, attempt_number = content_digest(value), 1
     name = digest("made", ready.approval_digest, ready.call_id, index, content)
     while not content and name in values.by_digest:
-        again += 1
-        name = digest("made", ready.approval_digest, ready.call_id, index, again)
+        attempt_number += 1
+        name = digest("made", ready.approval_digest, ready.call_id, index, attempt_number)
     made = Made(kind, name, content)
     values.store(made, value)
     return made
@@ -396,13 +354,13 @@ def execute_call(
     """Run a call, store its results, and return its execution. Raises what `run_tool` raises."""
     began = clock()
     ran = run_tool(ready, state, values, invoke)
-    took = milliseconds(began, clock())
+    duration = milliseconds(began, clock())
     # Before it is written down that there is a result, the result is kept.
-    kept, interrupted = _kept(ready, ran.outcome, values, took), ran.interrupted
+    kept, interrupted = _store_results(ready, ran.outcome, values, duration), ran.interrupted
     if kept is None:
         kept, interrupted = (UNKEPT,), True
     notes = [*ran.notes, *kept]
-    meta: dict[str, Any] = {"ms": took}
+    meta: dict[str, Any] = {"ms": duration}
     if ran.prints:
         meta["prints"] = ran.prints
     if notes:
@@ -410,12 +368,12 @@ def execute_call(
     return Execution(ran.outcome, meta, interrupted)
 
 
-def _kept(
-    ready: PreparedCall, outcome: Outcome, values: SessionValues, took: float
+def _store_results(
+    ready: PreparedCall, outcome: Outcome, values: SessionValues, duration: float
 ) -> tuple[str, ...] | None:
     """Store the results; return why some are not stored, None after an interrupt."""
     try:
-        return values.save_results(ready, outcome) if is_worth_storing(ready.tool, took) else ()
+        return values.save_results(ready, outcome) if is_worth_storing(ready.tool, duration) else ()
     except KeyboardInterrupt:
         return None
 
@@ -440,3 +398,90 @@ def store_results(values: SessionValues, toolbox: Toolbox) -> None:
 def milliseconds(began: float, ended: float) -> float:
     """Return how long something took between two times of a clock."""
     return round((ended - began) * 1000, 1)
+
+
+@dataclass
+class ArgumentCopy:
+    """An object by name, its value, and what a tool got of it: a copy, where there can be one."""
+
+    name: str
+    made: Made
+    value: Any
+    copy: Any
+
+    @property
+    def copied(self) -> bool:
+        """Whether the tool had a copy of its own."""
+        return self.copy is not self.value
+
+    @cached_property
+    def changed(self) -> bool | None:
+        """Whether the tool changed it in place; None where nobody can tell."""
+        if is_frozen(self.copy):
+            return False
+        before, now = self.made.content, content_digest(self.copy)
+        if not before or before == now:
+            return None if not before else False
+        # A copy may differ by itself, where its class makes it so.
+        return not self.copied or content_digest(private(self.value)[0]) != now
+
+
+@dataclass
+class ArgumentCopies:
+    """The loans of one run, each object lent once."""
+
+    state: State
+    values: SessionValues
+
+    def __post_init__(self) -> None:
+        self._copies: dict[int, ArgumentCopy] = {}
+
+    def __len__(self) -> int:
+        return len(self._copies)
+
+    def __iter__(self) -> Iterator[ArgumentCopy]:
+        return iter(self._copies.values())
+
+    def copy_of(self, name: str, types: tuple[type, ...]) -> Any:
+        """Return what a tool gets of an object. Raises CallError and Absent."""
+        made = self.state.resolve(name)
+        value = self.values.value(made)
+        if id(value) not in self._copies:
+            self._copies[id(value)] = ArgumentCopy(name, made, value, private(value)[0])
+        return self._copies[id(value)].copy
+
+    def of_producer(self, producer: Producer | None) -> ArgumentCopy | None:
+        """Return the loan of the object of a producer, else the first there is."""
+        copies = (copied for copied in self if copied.made.producer == producer)
+        return next(copies, None) or next(iter(self), None)
+
+    def notes(self, result: Any, outcome: Outcome | None = None) -> tuple[str, ...]:
+        """Say what the tool changed in place, and what became of that."""
+        items = result if isinstance(result, (list, tuple)) else [result]
+        new = [*_named(objects_of(outcome), self.state)]
+        return tuple(_change_note(copied, items, new) for copied in self if copied.changed)
+
+
+def _change_note(copied: ArgumentCopy, items: Iterable[Any], new_names: list[str]) -> str:
+    name = copied.name
+    if not copied.copied:
+        return (
+            f"changed {name} in place, which can't be copied: it is no longer what it was, and "
+            "neither is what was made from it"
+        )
+    names = [made for item, made in zip(items, new_names, strict=False) if item is copied.copy]
+    if not names and len(new_names) == 1 and [*items] == [None]:
+        names = new_names
+    became = f"kept as {names[0]}" if names else f"dropped, so {name} stays as it was"
+    return f"changed {name} in place: {became}"
+
+
+def _named(objects: Iterable[Made], state: State) -> Iterator[str]:
+    """Yield the names that a call's objects will bear."""
+    counts: dict[str, int] = {}
+    for made in objects:
+        if made.producer != UNSAID:
+            yield state.by_producer.get(made.producer) or made.kind
+        else:
+            counts[made.kind] = counts.get(made.kind, state.counts.get(made.kind) or 0) + 1
+            yield f"{made.kind}#{counts[made.kind]}"

@@ -6,19 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..core.call_record import CallRecord
 from ..core.entries import Entry
-from ..core.errors import Absent, CallError, NotYourTurn, UsageError
+from ..core.errors import NotYourTurn, UsageError
 from ..core.events import Asked, Decided, Decision, Finished, Replied
 from ..core.journal import Journal
-from ..core.state import State
 from ..core.state_fold import decided_on
-from ..engine import recovery
 from .context import SessionContext
 from .cursor import Cursor
 from .decisions import decided_event, demand_decision_word, edit_event
 from .replay_queue import ReplayQueue, call_id_of
-from .session_values import PreparedCall
 
 
 def entry_at(cursor: Cursor, location: str) -> str:
@@ -143,58 +139,6 @@ def decide_then_replay(replaying: Cursor, event: Decided) -> Cursor:
     meta = {REPLAYS: following[-1].id} if (following := replaying.replay_queue.entries) else {}
     replaying.decide(event, "person", **meta)
     return replaying
-
-
-def waiting_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
-    """Return the calls that wait for a person, in call order."""
-    state = cursor.state
-    return tuple(
-        state.calls[call_id]
-        for call_id in state.open
-        if _waits(cursor, state.calls[call_id], state)
-    )
-
-
-def pending_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
-    """Return the calls that wait for a person as they would run, the one to decide first."""
-    return tuple(
-        replace(call, runs_with=cursor.arguments_to_run(call)) for call in waiting_calls(cursor)
-    )
-
-
-def _waits(cursor: Cursor, call: CallRecord, state: State) -> bool:
-    if call.id == cursor.running:
-        return False
-    if call.status == "unknown":
-        next_entry = cursor.replay_queue.next(state.open)
-        over = call.id in cursor.replay_queue.superseded
-        return over or next_entry is None or call_id_of(next_entry.event) != call.id
-    try:
-        ready, own = cursor.prepared(call, state)
-    except Absent:
-        return True
-    except CallError:
-        # What can't be prepared yet may wait for the call before it.
-        return call.id != state.open[0] and call.status == "proposed"
-    if call.status == "approved":
-        return not cursor.allows(call, ready) and _asks(cursor, call, ready)
-    return not own and _asks(cursor, call, ready)
-
-
-def _asks(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
-    decision = cursor.policy_answer(call, ready)[0]
-    return decision == "ask" or (decision == "approve" and ready.tool.for_person)
-
-
-def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:
-    """Return in a sentence why a call that waits may have run already, "" where it has not."""
-    call = cursor.state.call(call_id)
-    try:
-        ready = cursor.prepared(call, cursor.state)[0]
-    except (CallError, Absent):
-        return ""
-    may_have_run = cursor.may_have_run(call, ready)
-    return recovery.reason(cursor.context, call) if may_have_run else ""
 
 
 Entries = tuple[Entry, ...]

@@ -13,9 +13,9 @@ from ..core.secrets import Secrets, hide_event_secrets
 from ..core.state_fold import opened_as, state_at
 from ..core.text import nearest
 from ..models.named import model_named
+from ..schemes import is_known, scheme_named
 from ..schemes.messages import Model
 from ..schemes.native import Native
-from ..schemes.registry import is_known, scheme_named
 from ..schemes.save_tool import SCALARS
 from ..schemes.scheme import Scheme
 from ..storage.file_system import replace_file
@@ -57,9 +57,9 @@ def open_session(
     Raises UsageError and DefinitionError, each naming what to write instead.
     """
     described = {key: _described(value) for key, value in inputs.items()}
-    wanted = {key: _described(value) for key, value in outputs.items()}
-    box = _known_types(_toolbox(toolbox), described, wanted)
-    chosen = _spoken(scheme_named(scheme)) if native else scheme_named(scheme)
+    wanted_outputs = {key: _described(value) for key, value in outputs.items()}
+    box = _known_types(_toolbox(toolbox), described, wanted_outputs)
+    chosen = _as_xml(scheme_named(scheme)) if native else scheme_named(scheme)
     values = SessionValues(journal, box.kinds)
     opened = Opened(
         chosen.name,
@@ -67,7 +67,10 @@ def open_session(
             (key, values.add_input(key, value, description))
             for key, (value, description) in described.items()
         ),
-        {key: _output(key, kind, description, box) for key, (kind, description) in wanted.items()},
+        {
+            key: _output(key, kind, description, box)
+            for key, (kind, description) in wanted_outputs.items()
+        },
         well_formed(system),
         instances=_instances(box, values),
     )
@@ -86,7 +89,7 @@ def open_session(
     return context, hidden
 
 
-def _spoken(scheme: Scheme) -> Scheme:
+def _as_xml(scheme: Scheme) -> Scheme:
     return scheme if isinstance(scheme, Native) else Native(scheme)
 
 
@@ -104,7 +107,7 @@ def reopen_session(
 
     Raises BrokenJournal where it holds no session, UsageError where it has another scheme.
     """
-    opened = _first(journal, where)
+    opened = _opening_of(journal, where)
     context, _ = open_session(
         toolbox,
         model,
@@ -128,7 +131,7 @@ def _as_recorded(name: str, value: str | Scheme | None, where: str) -> Scheme:
     return chosen
 
 
-def _first(journal: Journal, where: str) -> Opened:
+def _opening_of(journal: Journal, where: str) -> Opened:
     first = next(iter(journal), None)
     if first is None or not isinstance(first.event, Opened):
         raise BrokenJournal(f"{where} holds no session")
@@ -159,11 +162,11 @@ def _toolbox(toolbox: Any) -> Toolbox:
 
 
 def _known_types(
-    toolbox: Toolbox, values: Mapping[str, tuple[Any, str]], wanted: Mapping[str, tuple[Any, str]]
+    toolbox: Toolbox, values: Mapping[str, tuple[Any, str]], outputs: Mapping[str, tuple[Any, str]]
 ) -> Toolbox:
     """The types of inputs and outputs are met by name too."""
     types = [type(value) for value, _ in values.values()]
-    types += [kind for kind, _ in wanted.values() if isinstance(kind, type)]
+    types += [kind for kind, _ in outputs.values() if isinstance(kind, type)]
     plain = [kind for kind in types if kind in SCALAR_TYPES]
     return toolbox.with_types(dict.fromkeys(kind for kind in types if kind not in plain))
 

@@ -1,18 +1,27 @@
 """Outdated calls and objects: their tool, or an input, has changed since they ran.
 
-Only the journal is read, and nothing runs. A replay runs exactly these calls again.
+Only the journal is read, and nothing runs. A replay runs exactly these calls again. The digests
+of a tool's code are noted beside the start of a call. They are not part of its approval digest;
+they only explain later what has changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..core.call_record import CallRecord
-from ..core.events import Made, Producer, Started
+from ..core.events import (
+    Made,
+    Producer,
+    Started,
+)
+from ..core.journal import Journal
 from ..core.state import State
+from ..tools.tool import Tool
 from .context import SessionContext
-from .execution import changed_tool_parts, recorded_tool_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,3 +152,48 @@ def _by_what_it_ran_on(started: Started, state: State, known: Reasons) -> Iterat
     for variable, setter in started.setters.items():
         if setter in known.calls:
             yield f"{variable} was set by {setter}, which is outdated"
+
+
+PYTHON = ".".join(map(str, sys.version_info[:2]))
+"""Compiled code, and so the version of a tool, is another one in each of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCode:
+    """A version of a tool, and the digests of its parts; "" is the tool's own function."""
+
+    version: str
+    python: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+
+def tool_code_note(tool: Tool, state: State, journal: Journal) -> dict[str, Any]:
+    """Return what is noted beside a start: the tool's code, where it is not what it was last."""
+    version = tool.version()
+    last = journal.texts.get(state.code.get(tool.name) or "")
+    if not version or (last is not None and last["version"] == version):
+        return {}
+    text = {"version": version, "python": PYTHON, "parts": dict(tool.parts())}
+    return {"code": journal.remember(text)}
+
+
+def recorded_tool_code(call: CallRecord, journal: Journal) -> ToolCode | None:
+    """Return what the tool of a call was made of when it ran; None where nobody has noted it."""
+    match journal.texts.get(call.code):
+        case {"version": str(version), "python": str(python), "parts": Mapping() as parts}:
+            return ToolCode(version, python, parts)
+    return None
+
+
+def changed_tool_parts(tool: Tool, code: ToolCode) -> str:
+    """Say what of a tool is another than it was; "" where nothing is."""
+    if tool.version() == code.version:
+        return ""
+    if code.python != PYTHON:
+        return f"{tool.name} was compiled by Python {code.python}, and this is {PYTHON}"
+    now = tool.parts()
+    names = sorted(name for name in {*now, *code.parts} if now.get(name) != code.parts.get(name))
+    if "" in names or not names:
+        return f"{tool.name} was changed"
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    return f"{tool.name} uses what was changed: {', '.join(names[:4])}{more}"

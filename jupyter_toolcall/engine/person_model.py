@@ -10,12 +10,12 @@ from ..core.entries import Entry
 from ..core.errors import NotYourTurn, UsageError
 from ..core.events import Call
 from ..core.state import AskModel
-from ..models.person import Person
+from ..models.named import Person
 from ..schemes.messages import Assistant, Message, Reply, Results, User, call_id
-from ..tools.argument_schema import readable
+from ..tools.arguments import plain_arguments
 from ..tools.value_copies import cut, well_formed
 from .cursor import Cursor
-from .forks import waiting_calls
+from .decisions import waiting_calls
 from .turn import record_reply
 
 
@@ -126,7 +126,7 @@ def _calls(turn: int, calls: list[Pair]) -> Iterator[Call]:
     for index, call in enumerate(calls):
         match call:
             case (str() as tool, Mapping() as arguments):
-                yield Call(call_id(turn, index, len(calls)), tool, readable(arguments))
+                yield Call(call_id(turn, index, len(calls)), tool, plain_arguments(arguments))
             case _:
                 raise UsageError(f"{call!r:.60} is no call; give a (tool, arguments) pair")
 
@@ -134,7 +134,7 @@ def _calls(turn: int, calls: list[Pair]) -> Iterator[Call]:
 def check_person_call(cursor: Cursor, tool: str, arguments: Mapping[str, Any]) -> None:
     """Raise CallError where a call of this turn could not run; nothing is recorded."""
     state = cursor.state
-    call = Call("written", tool, readable(arguments))
+    call = Call("written", tool, plain_arguments(arguments))
     cursor.prepared(state.next_call(call), state)
 
 
@@ -155,7 +155,7 @@ def next_turn(cursor: Cursor, calls: tuple[Written, ...] = ()) -> YourTurn:
     return YourTurn(
         turn=request.turn + 1,
         prompt=cut(prompt, LONG),
-        told=tuple(_told(cursor, _new(request.messages), prompt)),
+        told=tuple(_new_parts(cursor, _new(request.messages), prompt)),
         system=cut(request.system, LONG),
         tools=tuple(tool.name for tool in (*offer.own, *offer.tools)),
         calls=calls,
@@ -172,7 +172,7 @@ def _new(messages: Sequence[Message]) -> list[Message]:
     return new
 
 
-def _told(cursor: Cursor, messages: Iterable[Message], prompt: str) -> Iterator[Told]:
+def _new_parts(cursor: Cursor, messages: Iterable[Message], prompt: str) -> Iterator[Told]:
     for message in messages:
         match message:
             case User(text) if text != prompt:

@@ -1,17 +1,28 @@
-"""Prompts, and steps from a prompt to the next pause."""
+"""Prompts, the steps to the next pause, and questions to the model beside the session's work."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
 
+from ..core.call_record import SAVE
+from ..core.digests import readable_json
 from ..core.entries import Entry
-from ..core.errors import NotYourTurn, UsageError
-from ..core.events import Asked, Event
+from ..core.errors import NotYourTurn, Unfinished, UsageError
+from ..core.events import Asked, Event, Made, Opened, Output, Producer
 from ..core.interrupts import Hold
+from ..core.object_names import NAME, kind_in
+from ..core.state import AskModel, State
 from ..core.state_fold import state_at
-from ..tools.value_copies import well_formed
+from ..tools.object_types import kind_of
+from ..tools.value_copies import plain_data, well_formed
+from ..tools.value_digests import content_digest
+from .calls_by_program import all_answered
 from .cursor import Cursor
+from .decisions import waiting_calls
+from .opening import SCALAR_TYPES
 from .replay import advance
 from .replay_queue import ReplayQueue
 
@@ -97,3 +108,147 @@ def _another_prompt(asked: Asked, children: Collection[Event]) -> Asked:
     """Return a prompt as one that was not asked here before."""
     before = sum(isinstance(event, Asked) and event.text == asked.text for event in children)
     return replace(asked, again=before)
+
+
+RESULT = "result"
+"""The name of what is asked for."""
+
+
+def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
+    """Return what the model makes of an object: a value of the same type.
+
+    The object is a value or a name; what is no object yet becomes one. A text, a number or
+    a truth goes to the model as it is. Raises UsageError for other plain data, Unfinished
+    where nothing was saved.
+    """
+    named = _object(cursor, obj)
+    kind = named[1].kind if named else SCALAR_TYPES.get(type(obj), "")
+    if not kind:
+        raise UsageError(
+            f"a {type(obj).__name__} is plain data here, with no type that a result could be "
+            "checked by; name its class in the toolbox, such as Toolbox(Book)"
+        )
+    how_to_save = f"Hand the {kind} that comes of it over with save(result=...)."
+    output = Output(kind, "What came of it.")
+    return _answered(cursor, _Question(instruction, "Do this to", obj, named, how_to_save, output))
+
+
+def query(cursor: Cursor, obj: Any, question: str, returns: Any = str) -> Any:
+    """Return the model's answer to a question about an object: a text, a number or a truth.
+
+    The object is as for `transform`, or any plain data. Raises UsageError for another type
+    of answer, Unfinished where nothing was saved.
+    """
+    kind = next((name for cls, name in SCALAR_TYPES.items() if returns in (cls, name)), "")
+    if not kind:
+        raise UsageError(
+            f"a question is answered by a {', '.join(SCALAR_TYPES.values())}, not {returns!r:.60}; "
+            "transform makes objects"
+        )
+    how_to_save = f"Hand the answer over with save(result=...); its type is {kind}."
+    output, named = Output(kind, "The answer."), _object(cursor, obj)
+    return _answered(cursor, _Question(question, "This is about", obj, named, how_to_save, output))
+
+
+_Named = tuple[str, Made]
+"""An object, and the name of the input that it becomes ("" where it was there before)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A person's words, what they are about (plain data has no object), and what is due."""
+
+    words: str
+    about: str
+    value: Any
+    made: _Named | None
+    hand: str
+    output: Output
+
+
+def _answered(cursor: Cursor, asked: _Question) -> Any:
+    all_answered(cursor)
+    if not asked.words.strip():
+        raise UsageError("the instruction is empty; say what is to be done, or answered")
+    if SAVE in cursor.context.toolbox:
+        raise UsageError(
+            f"a tool of yours is named {SAVE!r}, by which the result is handed over; "
+            "rename it with @tool(name=...)"
+        )
+    _open_question(cursor, asked)
+    text = f"{asked.words}\n\n{asked.about} {_object_text(cursor, asked)}. {asked.hand}"
+    cursor.write(Asked(well_formed(text)), at=cursor.context.clock())
+    cursor.replay_queue = ReplayQueue()
+    while advance(cursor) is not None:
+        pass
+    return _result(cursor)
+
+
+def _own(state: State) -> Opened:
+    """Return how the session's own work was opened, with the inputs of today."""
+    opened = state.opened if state.aside is None else state.aside.opened
+    return replace(opened, inputs=state.opened.inputs)
+
+
+def _open_question(cursor: Cursor, asked: _Question) -> None:
+    opened = _own(cursor.state)
+    new = (asked.made,) if asked.made and asked.made[0] else ()
+    inputs, outputs = (*opened.inputs, *new), {RESULT: asked.output}
+    cursor.write(replace(opened, inputs=inputs, outputs=outputs, aside=True))
+
+
+def _object_text(cursor: Cursor, asked: _Question) -> str:
+    """The model knows an object by its name and its tools; plain data has neither."""
+    if asked.made:
+        return cursor.state.name_of(asked.made[1])
+    data = cursor.context.hide(plain_data(asked.value))
+    return f"this {type(asked.value).__name__}: {readable_json(data)}"
+
+
+def _result(cursor: Cursor) -> Any:
+    """Return what was saved, and go back to the session's own work."""
+    state = cursor.state
+    if state.open:
+        calls = [f"{call.id} ({call.tool})" for call in waiting_calls(cursor)] or list(state.open)
+        raise Unfinished(f"no result without you, for these wait: {', '.join(calls)}; {_GO_ON}")
+    if isinstance(cursor.next_step, AskModel) and not cursor.turn_limit_reached:
+        raise Unfinished(f"the model has not answered yet; {_GO_ON}")
+    saved, kind = cursor.context.values.outputs(state), state.opened.outputs[RESULT].kind
+    cursor.write(_own(state))
+    if not state.done:
+        raise Unfinished(f"the model saved no {kind}; its last words: {state.said!r:.200}")
+    # JSON writes 3.0 as 3.
+    return float(saved[RESULT]) if kind == "float" else saved[RESULT]
+
+
+_GO_ON = f'decide, session.run(), then session.outputs["{RESULT}"]'
+
+
+def _object(cursor: Cursor, obj: Any) -> _Named | None:
+    """Return the object that is named, or given; None for plain data.
+
+    A value that an object has already is that object.
+    """
+    state, kinds = cursor.state, cursor.context.values.kinds
+    if isinstance(obj, str) and NAME.fullmatch(obj):
+        kind = kind_in(obj)
+        if kind in state.newest or kind in kinds.values():
+            return "", state.resolve(obj)
+    kind_given = kind_of(obj, kinds)
+    if kind_given is None:
+        return None
+    content = content_digest(obj)
+    existing = state.contents.get((kind_given, content)) if content else None
+    if existing is not None:
+        return "", state.objects[existing]
+    name = _unused(cursor, kind_given.lower(), content)
+    return name, cursor.context.values.add_input(name, obj)
+
+
+def _unused(cursor: Cursor, variable: str, content: str) -> str:
+    """Return a name for an input; what no content tells apart is new on all branches."""
+    events = (entry.event for entry in cursor.context.journal) if not content else ()
+    taken = {name for e in events if isinstance(e, Opened) for name, _ in e.inputs}
+    names = (variable if number == 1 else f"{variable}_{number}" for number in count(1))
+    existing = cursor.state.by_producer
+    return next(n for n in names if Producer(input=n) not in existing and n not in taken)

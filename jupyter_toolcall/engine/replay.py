@@ -20,7 +20,7 @@ from ..core.recorded_calls import replayed_meta
 from ..core.state import State, step_of
 from ..core.state_fold import decided_on, state_at
 from .cursor import Cursor
-from .execution import changed_tool_parts, recorded_tool_code, tool_code_note
+from .outdated import changed_tool_parts, recorded_tool_code, tool_code_note
 from .replay_queue import (
     ReplayQueue,
     call_id_of,

@@ -26,7 +26,7 @@ from ..core.events import (
     Uses,
 )
 from ..core.state import State
-from ..tools.object_references import Path, walk_paths
+from ..tools.object_references import Path, replace_names
 from ..tools.tool import Tool
 
 
@@ -187,5 +187,5 @@ def _arguments(
             missing.append(Missing(path, producer or UNSAID))
         return name_now or name
 
-    renamed: Mapping[str, Any] = walk_paths(tool.parameters, dict(arguments), again)
+    renamed: Mapping[str, Any] = replace_names(tool.parameters, dict(arguments), again)
     return renamed, tuple(missing)

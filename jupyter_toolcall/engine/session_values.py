@@ -18,6 +18,7 @@ from ..core.journal import Journal
 from ..core.recorded_calls import RecordedCall, recorded_call
 from ..core.secrets import MissingSecret
 from ..core.state import State
+from ..schemes.save_tool import SCALARS
 from ..storage.value_store import MISSING
 from ..tools.object_types import Kinds, kind_of
 from ..tools.tool import Tool
@@ -164,6 +165,19 @@ class SessionValues:
             f"the {made.kind} that {made.producer.call} made is not in this kernel; "
             "session.replay().run() makes it again"
         )
+
+    def copy_of(self, name: str, state: State) -> Any:
+        """Return a copy of the value of an object by name. Raises CallError and Absent."""
+        return private(self.value(state.resolve(name)))[0]
+
+    def outputs(self, state: State) -> dict[str, Any]:
+        """Return what was saved, by name."""
+        kinds = {name: output.kind for name, output in state.opened.outputs.items()}
+        return {
+            name: saved if kinds[name] in SCALARS else self.copy_of(saved, state)
+            for name, saved in state.outputs.items()
+            if name in kinds
+        }
 
     def has_value(self, name: str, content: str = "") -> bool:
         """Return whether a value is available, here or in the value store with the same content."""

@@ -65,8 +65,13 @@ class Tracing(SessionHooks):
 
     def _content(self, name: str, value: Any) -> Mapping[str, Any]:
         """Return an attribute of what was said, where that is asked for; {} where not."""
-        wanted = os.environ.get(SWITCH, "").lower() in ("true", "1", "span_only", "span_and_event")
-        return {name: encode(self.hide(value))} if wanted else {}
+        is_captured = os.environ.get(SWITCH, "").lower() in (
+            "true",
+            "1",
+            "span_only",
+            "span_and_event",
+        )
+        return {name: encode(self.hide(value))} if is_captured else {}
 
 
 def _span(
@@ -82,9 +87,9 @@ def _open_span(
 ) -> Iterator[Note]:
     tracer = api.get_tracer("jupyter_toolcall")
     kind = api.SpanKind.CLIENT if operation == "chat" else api.SpanKind.INTERNAL
-    given = {"gen_ai.operation.name": operation, **_known(attributes)}
+    span_attributes = {"gen_ai.operation.name": operation, **_known(attributes)}
     with tracer.start_as_current_span(
-        f"{operation} {subject}", kind=kind, attributes=given, record_exception=False
+        f"{operation} {subject}", kind=kind, attributes=span_attributes, record_exception=False
     ) as open_span:
         yield lambda known: open_span.set_attributes(_known(known))
 

@@ -22,7 +22,8 @@ from ..schemes.messages import Reply, Request
 from ..schemes.requests import recorded_reply, with_secret_values
 from ..tools.tool import Tool
 from .cursor import Cursor
-from .execution import Execution, execute_call, milliseconds, tool_code_note
+from .execution import Execution, execute_call, milliseconds
+from .outdated import tool_code_note
 from .session_values import PreparedCall
 
 

@@ -26,7 +26,7 @@ def first_difference(was: Any, now: Any, path: str = "") -> str:
     """Return the path of the first difference of two pieces of data, and both values."""
     match was, now:
         case {"type": one}, {"type": other} if one != other:
-            return f"{path or 'it'} was {_whole(was)}, and is {_whole(now)}"
+            return f"{path or 'it'} was {_outcome_text(was)}, and is {_outcome_text(now)}"
         case dict(), dict():
             keys = [key for key in (*was, *now) if was.get(key) != now.get(key)]
             key = keys[0] if keys else ""
@@ -40,7 +40,7 @@ def first_difference(was: Any, now: Any, path: str = "") -> str:
     )
 
 
-def _whole(data: dict[str, Any]) -> str:
+def _outcome_text(data: dict[str, Any]) -> str:
     """Return what something is, and what it holds: `failed: 'no such row'`."""
     held = {key: value for key, value in data.items() if key != "type"}
     only = next(iter(held.values())) if len(held) == 1 else held
@@ -76,7 +76,9 @@ def verify_cursor(cursor: Cursor) -> Verification:
             pass
     except Absent as error:
         return Verification(calls, str(error))
-    return Verification(calls, _first(path, replayed.context.journal.path(replayed.head), cursor))
+    return Verification(
+        calls, _first_difference(path, replayed.context.journal.path(replayed.head), cursor)
+    )
 
 
 def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
@@ -88,12 +90,12 @@ def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
     journal.secrets = context.secrets
     values = SessionValues(journal, context.values.kinds, instances=dict(context.values.instances))
     values.by_digest.update(
-        (name, context.values.by_digest[name]) for name in _given(context, path)
+        (name, context.values.by_digest[name]) for name in _outside_digests(context, path)
     )
     return replace(context, journal=journal, values=values, model=None)
 
 
-def _given(context: SessionContext, path: tuple[Entry, ...]) -> set[str]:
+def _outside_digests(context: SessionContext, path: tuple[Entry, ...]) -> set[str]:
     """Return the digests of what came from outside and is at hand: what no tool made."""
     digests = {made.digest for entry in path for made in _outside(entry.event)}
     digests |= {digest for _, digest in state_at(context.journal, path[0].id).opened.instances}
@@ -112,15 +114,15 @@ def _outside(event: Event) -> Iterable[Made]:
     return ()
 
 
-def _first(path: tuple[Entry, ...], replayed: tuple[Entry, ...], cursor: Cursor) -> str:
+def _first_difference(path: tuple[Entry, ...], replayed: tuple[Entry, ...], cursor: Cursor) -> str:
     """Return the first difference of two branches in words, "" for none."""
     for was, now in zip_longest(path, replayed):
         if was is None or now is None or was.id != now.id:
-            return _told(was, now, cursor)
+            return _difference(was, now, cursor)
     return ""
 
 
-def _told(was: Entry | None, now: Entry | None, cursor: Cursor) -> str:
+def _difference(was: Entry | None, now: Entry | None, cursor: Cursor) -> str:
     if now is None:
         return f"{_where(was, cursor)} was recorded, and did not come about again"
     if was is None:

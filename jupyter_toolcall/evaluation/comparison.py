@@ -21,11 +21,10 @@ from typing import Any
 from ..core.errors import ToolcallError, UsageError
 from ..core.progress import bar
 from ..core.state import AskModel
-from ..models.anthropic import wire
-from ..models.anthropic.abilities import way
+from ..models import anthropic_requests
 from ..models.named import model_named
+from ..schemes import scheme_named
 from ..schemes.messages import Model, Reply, Request
-from ..schemes.registry import scheme_named
 from ..schemes.scheme import Scheme
 from ..session.session import Session
 from .ideal_model import Ideal
@@ -247,10 +246,10 @@ def as_sent(requests: Iterable[Request], *, by_reference: bool = False) -> Itera
     tool is declared once and kept; one that is selected later is read where it was
     selected, so that nothing before it changes.
     """
-    model = way(_REFERRING if by_reference else _PLAIN, 1, None, True)
+    model = anthropic_requests.target(_REFERRING if by_reference else _PLAIN, 1, None, True)
     for request in requests:
         sent = request if by_reference else replace(request, first=(), news="")
-        body = wire.body(sent, model)
+        body = anthropic_requests.body(sent, model)
         declared = {tool["name"]: tool for tool in body.get("tools", ())}
         shown = [tool for tool in declared.values() if "defer_loading" not in tool]
         turns = (_resolved(turn, declared) for turn in body["messages"])
@@ -258,7 +257,7 @@ def as_sent(requests: Iterable[Request], *, by_reference: bool = False) -> Itera
         yield "\n".join([*tools, request.system, *map(_JSON.encode, turns)])
 
 
-def _resolved(part: Any, declared: Mapping[str, wire.Json]) -> Any:
+def _resolved(part: Any, declared: Mapping[str, dict[str, Any]]) -> Any:
     """Return a part of a message with tools instead of references, and without cache marks."""
     match part:
         case {"type": "tool_reference", "tool_name": name}:

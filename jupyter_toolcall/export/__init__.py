@@ -5,18 +5,18 @@ exported without running anything of it. The package writes no notebook output (
 draws no panel (`view`).
 """
 
+from .exported_session import ExportedSession, exported_session
 from .formats import FORMATS, Format, export, format_named, text
 from .provenance import Explanation, explain
-from .take import Take, take
 
 __all__ = [
     "FORMATS",
     "Explanation",
+    "ExportedSession",
     "Format",
-    "Take",
     "explain",
     "export",
+    "exported_session",
     "format_named",
-    "take",
     "text",
 ]

@@ -35,15 +35,15 @@ class Callee:
 
     def called(self, arguments: Mapping[str, Code], subject: Code | None = None) -> Code:
         """Return the call with these arguments, on an object where it is a method of one."""
-        rest = dict(arguments)
-        first = [rest.pop(name) for name in self.first if name in rest]
-        first += _opened("*", rest.pop(self.many, None))
-        more = list(_opened("**", rest.pop(self.named, None)))
+        remaining = dict(arguments)
+        first = [remaining.pop(name) for name in self.first if name in remaining]
+        first += _opened("*", remaining.pop(self.many, None))
+        more = list(_opened("**", remaining.pop(self.named, None)))
         head = self.head or subject
         if head is None:
             raise Unwritable(f"{self.method} of nothing")
         at = head.then(f".{self.method}") if self.method else head
-        made = call(at, first, rest, more)
+        made = call(at, first, remaining, more)
         return Code(made.text, made.needs | self.needs)
 
 
@@ -113,10 +113,14 @@ def shaped(signature: inspect.Signature, awaited: bool) -> Callee:
 def _gives(annotation: Any) -> Gives:
     if annotation is inspect.Signature.empty:
         return "unsure"
-    said = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    if said in ("None", "NoneType"):
+    type_text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    if type_text in ("None", "NoneType"):
         return "nothing"
-    return "unsure" if "None" in said or "Optional" in said or said == "Any" else "value"
+    return (
+        "unsure"
+        if "None" in type_text or "Optional" in type_text or type_text == "Any"
+        else "value"
+    )
 
 
 # -- from text ------------------------------------------------------------------------------
@@ -125,9 +129,9 @@ def _gives(annotation: Any) -> Gives:
 def shaped_by(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Callee:
     """Return how a function that is only read is called, all but its name."""
     signature = inspect.Signature([*_parameters(node.args)])
-    said = ast.unparse(node.returns).strip("'\"") if node.returns else inspect.Signature.empty
+    returned = ast.unparse(node.returns).strip("'\"") if node.returns else inspect.Signature.empty
     shape = shaped(signature, isinstance(node, ast.AsyncFunctionDef))
-    gives = _gives(said)
+    gives = _gives(returned)
     ends = (part for part in ast.walk(node) if isinstance(part, (ast.Return, ast.Yield)))
     bare = all(part.value is None for part in ends)
     return replace(shape, gives="nothing" if gives == "unsure" and bare else gives)
@@ -159,5 +163,5 @@ def method_of(node: ast.ClassDef, name: str) -> Callee:
 
 
 def _bound(shape: Callee, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Callee:
-    here = [*node.args.posonlyargs, *node.args.args]
-    return _without_first(shape) if here and here[0].arg in shape.first else shape
+    parameters = [*node.args.posonlyargs, *node.args.args]
+    return _without_first(shape) if parameters and parameters[0].arg in shape.first else shape

@@ -69,28 +69,28 @@ class Text:
 
     def binding(self, name: str) -> tuple[int, ...]:
         """Return the places of the statements that make a name what it is; () for none."""
-        found: list[int] = []
-        for place in reversed(range(len(self.statements))):
-            each = self.statements[place]
+        positions: list[int] = []
+        for position in reversed(range(len(self.statements))):
+            each = self.statements[position]
             if name in each.binds:
-                found.append(place)
+                positions.append(position)
                 if name not in each.now and not _may_not_bind(each.node):
                     break
             elif name in each.changes:
-                found.append(place)
-        bound = any(name in self.statements[place].binds for place in found)
-        return tuple(reversed(found)) if bound else ()
+                positions.append(position)
+        bound = any(name in self.statements[position].binds for position in positions)
+        return tuple(reversed(positions)) if bound else ()
 
     def node(self, name: str) -> ast.stmt | None:
         """Return the statement that binds a name last; None where none does."""
-        found = [each for each in self.statements if name in each.binds]
-        return found[-1].node if found else None
+        binding_statements = [each for each in self.statements if name in each.binds]
+        return binding_statements[-1].node if binding_statements else None
 
     @property
     def stars(self) -> tuple[Import, ...]:
         """The imports of whatever a module has."""
-        found = (each.imports for each in self.statements if each.imports)
-        return tuple(each for each in found if each.name == "*")
+        imports = (each.imports for each in self.statements if each.imports)
+        return tuple(each for each in imports if each.name == "*")
 
 
 Texts = Callable[[str], Text | None]
@@ -106,7 +106,7 @@ def text_of(sources: Iterable[str], package: str = "") -> Text:
 
     What is no Python is left out: a cell's magics, and a cell that does not parse.
     """
-    found, future = list[Statement](), False
+    statements, future = list[Statement](), False
     for source in sources:
         tree = _parsed(source)
         lines = source.splitlines()
@@ -114,9 +114,9 @@ def text_of(sources: Iterable[str], package: str = "") -> Text:
             if isinstance(node, ast.ImportFrom) and node.module == "__future__":
                 future = future or any(name.name == "annotations" for name in node.names)
                 continue
-            found += _statements(node, lines, package)
-    marks = _marks(found)
-    return Text(tuple(_without_marks(each, marks) for each in found), future)
+            statements += _statements(node, lines, package)
+    marks = _marks(statements)
+    return Text(tuple(_without_marks(each, marks) for each in statements), future)
 
 
 def cell_source(text: str) -> str:
@@ -154,9 +154,9 @@ def _statements(node: ast.stmt, lines: Sequence[str], package: str) -> Iterator[
     binds = frozenset(
         s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()
     )
-    uses, said = frozenset(_used(table)) - KNOWN, frozenset(_annotated(node)) - KNOWN
+    uses, annotated = frozenset(_used(table)) - KNOWN, frozenset(_annotated(node)) - KNOWN
     now = frozenset(_used(table, deep=False))
-    yield Statement(text, binds, uses, now, said - uses, frozenset(_changed(node)), node=node)
+    yield Statement(text, binds, uses, now, annotated - uses, frozenset(_changed(node)), node=node)
 
 
 def _imports(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[Import]:
@@ -197,9 +197,9 @@ def _annotated(node: ast.AST) -> Iterator[str]:
     """Yield the names in annotations, those that are written as texts too."""
     for part in ast.walk(node):
         for name in ("annotation", "returns"):
-            found = getattr(part, name, None)
-            if isinstance(found, ast.AST):
-                yield from _names(found)
+            annotation = getattr(part, name, None)
+            if isinstance(annotation, ast.AST):
+                yield from _names(annotation)
 
 
 def _names(node: ast.AST) -> Iterator[str]:
@@ -316,26 +316,30 @@ class _Slice:
             known = need.name or need.module.partition(".")[0]
             self.imports[Import(need.module, need.name, known)] = None
             return
-        places = text.binding(need.name)
-        for place in places:
-            self._choose(need.module, place, text.statements[place])
-        if not places:
+        positions = text.binding(need.name)
+        for position in positions:
+            self._choose(need.module, position, text.statements[position])
+        if not positions:
             self._elsewhere(need, text)
 
-    def _choose(self, module: str, place: int, statement: Statement) -> None:
-        found = statement.imports
-        if found is None:
-            self.chosen.setdefault(module, {})[place] = statement
+    def _choose(self, module: str, position: int, statement: Statement) -> None:
+        imported = statement.imports
+        if imported is None:
+            self.chosen.setdefault(module, {})[position] = statement
             for name in sorted(statement.uses):
                 self.take(Need(module, name))
             text = self.texts(module)
             for name in sorted(statement.mentions):
                 if text is not None and text.binding(name):
                     self.take(Need(module, name))
-        elif found.name and is_by_source(found.module, self.texts) and found.name == found.known:
-            self.take(Need(found.module, found.name))
+        elif (
+            imported.name
+            and is_by_source(imported.module, self.texts)
+            and imported.name == imported.known
+        ):
+            self.take(Need(imported.module, imported.name))
         else:
-            self.imports[found] = None
+            self.imports[imported] = None
 
     def _elsewhere(self, need: Need, text: Text) -> None:
         if need.name in KNOWN:
@@ -350,22 +354,22 @@ class _Slice:
 
 def defined(needs: Iterable[Need], texts: Texts) -> Definitions:
     """Return what defines all that is needed, what it uses itself too."""
-    found = _Slice(texts)
+    chosen = _Slice(texts)
     for need in sorted(needs, key=lambda each: (each.module, each.name)):
-        found.take(need)
+        chosen.take(need)
     statements = [
-        found.chosen[module][place]
-        for module in _in_order(found.chosen)
-        for place in sorted(found.chosen[module])
+        chosen.chosen[module][position]
+        for module in _in_order(chosen.chosen)
+        for position in sorted(chosen.chosen[module])
     ]
     names = [name for each in statements for name in each.binds]
     return Definitions(
-        tuple(_sorted_imports(found.imports)),
+        tuple(_sorted_imports(chosen.imports)),
         tuple(dict.fromkeys(each.text for each in statements)),
-        frozenset(names) | {each.known for each in found.imports},
-        tuple(found.missing),
-        tuple(_twice(found)),
-        any((text := texts(module)) is not None and text.future for module in found.chosen),
+        frozenset(names) | {each.known for each in chosen.imports},
+        tuple(chosen.missing),
+        tuple(_twice(chosen)),
+        any((text := texts(module)) is not None and text.future for module in chosen.chosen),
     )
 
 
@@ -374,14 +378,14 @@ def _in_order(chosen: Mapping[str, object]) -> Sequence[str]:
     return sorted(chosen, key=lambda module: (module == MAIN, module != WORLD))
 
 
-def _twice(found: _Slice) -> Iterator[str]:
-    seen: dict[str, object] = {}
-    for each in found.imports:
-        if seen.setdefault(each.known, each) != each:
+def _twice(chosen: _Slice) -> Iterator[str]:
+    origins: dict[str, object] = {}
+    for each in chosen.imports:
+        if origins.setdefault(each.known, each) != each:
             yield each.known
-    for module, statements in found.chosen.items():
+    for module, statements in chosen.chosen.items():
         for name in sorted({name for each in statements.values() for name in each.binds}):
-            if seen.setdefault(name, module) != module:
+            if origins.setdefault(name, module) != module:
                 yield name
 
 
@@ -426,9 +430,9 @@ def _file_text(path: str, package: str, changed: int) -> Text | None:
 
 def module_text(module: str) -> Text | None:
     """Return the text of a module that is imported, or that can be; None where there is none."""
-    found = sys.modules.get(module)
-    path = str(getattr(found, "__file__", None) or (origin(module) if module != MAIN else ""))
-    package = str(getattr(found, "__package__", None) or module.rpartition(".")[0])
+    imported = sys.modules.get(module)
+    path = str(getattr(imported, "__file__", None) or (origin(module) if module != MAIN else ""))
+    package = str(getattr(imported, "__package__", None) or module.rpartition(".")[0])
     if not path.endswith(".py"):
         return None
     try:
@@ -442,7 +446,7 @@ def cells_text(cells: Iterable[str]) -> Text:
     return text_of(map(cell_source, cells))
 
 
-def here(module: str) -> Text | None:
+def live_text(module: str) -> Text | None:
     """Return the text of a module of this process; of a kernel's notebook, its cells so far."""
     cells = vars(sys.modules[MAIN]).get("In") if module == MAIN else None
     if isinstance(cells, list) and all(isinstance(cell, str) for cell in cells):
@@ -450,7 +454,7 @@ def here(module: str) -> Text | None:
     return module_text(module)
 
 
-def on_paper(cells: Sequence[str]) -> Texts:
+def notebook_texts(cells: Sequence[str]) -> Texts:
     """Return the texts of a notebook that is only read: its cells, and our world."""
     own = cells_text(cells)
 

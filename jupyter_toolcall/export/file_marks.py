@@ -29,7 +29,7 @@ def marked(text: str) -> str:
     return text.replace(MARK, NAME + digest_text("export", _bare(text)))
 
 
-def is_as_made(text: str) -> bool:
+def is_unchanged_export(text: str) -> bool:
     """Return whether a text is what export made, and nobody changed it since."""
     return digest_text("export", _bare(text)) in _MARKED.findall(text)
 
@@ -71,6 +71,6 @@ def _umask() -> int:
 
 def _is_ours(path: Path) -> bool:
     try:
-        return is_as_made(path.read_text(encoding="utf-8"))
+        return is_unchanged_export(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
         return False

@@ -12,17 +12,14 @@ from ..core.lineage import lineage
 from ..core.secrets import hiding
 from ..core.text import nearest
 from ..engine.cursor import Cursor
-from ..export import file_marks as marks
-from ..export import html_page as page
-from ..export import json_document as document
-from ..export import messages as turns
-from ..export import notebook as cells
-from ..export import python_script as python
 from ..tools.value_copies import well_formed
 from ..view.contract import Rows
 from ..view.svg import svg
-from .file_marks import MARK
-from .take import Take
+from .exported_session import ExportedSession
+from .file_marks import MARK, marked, write
+from .html_page import page
+from .json_document import as_json, messages
+from .python_script import notebook, script_text
 
 
 def picture(rows: Rows) -> str:
@@ -43,28 +40,28 @@ class Format:
     name: str
     endings: tuple[str, ...]
     what: str
-    text: Callable[[Take], str]
+    text: Callable[[ExportedSession], str]
 
 
 _ROWS = (
     Format(
-        "py", (".py",), "a plain script, one statement a call", lambda t: python.python(t.script())
+        "py", (".py",), "a plain script, one statement a call", lambda t: script_text(t.script())
     ),
     Format(
         "ipynb",
         (".ipynb",),
         "a plain notebook, one cell a call",
-        lambda t: cells.notebook(t.script(awaits=True)),
+        lambda t: notebook(t.script(awaits=True)),
     ),
-    Format("html", (".html", ".htm"), "one page to click through, offline", page.page),
+    Format("html", (".html", ".htm"), "one page to click through, offline", page),
     Format("dot", (".dot", ".gv"), "the graph, for Graphviz", lambda t: graph(t.cursor)),
     Format("svg", (".svg",), "the picture that the cell keeps", lambda t: picture(t.rows)),
-    Format("json", (".json",), "all of it as data", lambda t: document.as_json(t.cursor, t.rows)),
+    Format("json", (".json",), "all of it as data", lambda t: as_json(t.cursor, t.rows)),
     Format(
         "messages",
         (".messages.json",),
         "each request and reply, as the model saw them",
-        lambda t: turns.messages(t.cursor, t.exact),
+        lambda t: messages(t.cursor, t.exact),
     ),
 )
 FORMATS = {each.name: each for each in _ROWS}
@@ -83,24 +80,26 @@ def format_named(path: Path, to: str | None) -> Format:
         (end, each) for each in FORMATS.values() for end in each.endings if name.endswith(end)
     ]
     if not fitting:
-        said = f"ends in {path.suffix}" if path.suffix else "has no ending"
-        raise UsageError(f"{path} {said}, which names no format; say to= (--to) one of {known}")
+        ending = f"ends in {path.suffix}" if path.suffix else "has no ending"
+        raise UsageError(f"{path} {ending}, which names no format; say to= (--to) one of {known}")
     return max(fitting, key=lambda pair: len(pair[0]))[1]
 
 
-def text(take: Take, to: str) -> str:
+def text(session: ExportedSession, to: str) -> str:
     """Return a session in a format, without secrets. Raises UsageError for an unknown format."""
     # A file may hold half a character, for which UTF-8 has no bytes.
-    found = well_formed(str(hiding(os.environ)(format_named(Path(), to).text(take))))
-    return marks.marked(found)
+    plain = well_formed(str(hiding(os.environ)(format_named(Path(), to).text(session))))
+    return marked(plain)
 
 
-def export(take: Take, path: str | Path, to: str | None = None, force: bool = False) -> Path:
+def export(
+    session: ExportedSession, path: str | Path, to: str | None = None, force: bool = False
+) -> Path:
     """Write a session to a file, and return its path.
 
     A file that is there is overwritten where an export made it and nobody changed it since,
     or with `force`. Raises UsageError.
     """
     at = Path(path).expanduser()
-    marks.write(at, text(take, format_named(at, to).name), force)
+    write(at, text(session, format_named(at, to).name), force)
     return at

@@ -18,8 +18,8 @@ from ..view.contract import VERSION
 from ..view.contract_rows import SessionRow
 from ..view.svg import svg
 from ..view.text_summary import session_text
+from .exported_session import ExportedSession
 from .file_marks import MARK
-from .take import Take
 
 STATIC = Path(__file__).parent.parent / "static"
 PAGE = """\
@@ -53,18 +53,18 @@ PAGE = """\
 """
 
 
-def page(take: Take) -> str:
+def page(session: ExportedSession) -> str:
     """Return a session as HTML. Raises UsageError where the view was not built."""
     script, style = _static("page.js"), _static("widget.css") + _static("page.css")
-    rows = {"rows": sendable_data(take.rows), "version": VERSION}
+    rows = {"rows": sendable_data(session.rows), "version": VERSION}
     return PAGE.format(
         policy=_policy(script, style),
         mark=MARK,
-        title=escape(take.title),
-        about=escape(" · ".join(_about(take))),
+        title=escape(session.title),
+        about=escape(" · ".join(_about(session))),
         style=style,
-        svg=svg(take.rows),
-        text=escape(session_text(take.rows)),
+        svg=svg(session.rows),
+        text=escape(session_text(session.rows)),
         rows=_inert(rows),
         script=script,
     )
@@ -73,13 +73,13 @@ def page(take: Take) -> str:
 def _static(name: str) -> str:
     """Return a built file, as it can stand in a page."""
     try:
-        found = (STATIC / name).read_text(encoding="utf-8").strip()
+        text = (STATIC / name).read_text(encoding="utf-8").strip()
     except FileNotFoundError:
         raise UsageError(
             f"the page's view is not built ({name}): npm --prefix labextension run build:prod"
         ) from None
     # What would end the element cannot stand in it; in JavaScript and CSS this says the same.
-    return found.replace("</script", "<\\/script").replace("</style", "<\\/style")
+    return text.replace("</script", "<\\/script").replace("</style", "<\\/style")
 
 
 def _policy(script: str, style: str) -> str:
@@ -95,8 +95,8 @@ def _policy(script: str, style: str) -> str:
 
 
 def _digest(text: str) -> str:
-    found = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(found).decode()}'"
+    sha256 = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(sha256).decode()}'"
 
 
 def _inert(data: object) -> str:
@@ -106,14 +106,16 @@ def _inert(data: object) -> str:
     return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _about(take: Take) -> list[str]:
-    row = next(iter(take.rows.session), SessionRow())
-    state = take.cursor.state
-    model = row.model or state.opened.model or str(getattr(take.cursor.context.model, "name", ""))
+def _about(session: ExportedSession) -> list[str]:
+    row = next(iter(session.rows.session), SessionRow())
+    state = session.cursor.state
+    model = (
+        row.model or state.opened.model or str(getattr(session.cursor.context.model, "name", ""))
+    )
     calls = len(state.order)
     parts = [f"model {model}" if model else "", f"scheme {state.opened.scheme}"]
     parts += [
         f"{calls} call{'' if calls == 1 else 's'}",
-        f"session {take.name}" if take.name else "",
+        f"session {session.name}" if session.name else "",
     ]
     return [part for part in parts if part]

@@ -18,8 +18,9 @@ from typing_extensions import TypedDict
 from ..core.branches import branches
 from ..core.call_record import CallRecord, RecordedStatus
 from ..core.entries import Entry
-from ..core.events import Asked, Failed, Replied, Usage
+from ..core.events import Asked, Failed, Replied, Usage, to_json
 from ..core.lineage import Graph, lineage
+from ..core.progress import bar
 from ..core.recorded_calls import CallEnd, CallEnds
 from ..core.state import State
 from ..core.state_fold import state_at
@@ -27,7 +28,7 @@ from ..engine.cursor import Cursor
 from ..schemes.messages import Assistant, Message, Results, User
 from ..schemes.requests import NOTHING
 from ..view.contract import Rows
-from ..view.message_rows import replying_model
+from ..view.message_rows import Exchange, exchanges, replying_model, request_data
 from .file_marks import MARK
 
 FORMAT: Literal["jupyter-toolcall/session"] = "jupyter-toolcall/session"
@@ -167,7 +168,7 @@ def document(cursor: Cursor, name: str) -> Document:
     """Return one branch of a session."""
     journal, state = cursor.context.journal, cursor.state
     path = journal.path(cursor.head)
-    ends = CallEnds(journal).of(path, frozenset())
+    ends = journal.index(CallEnds).of(path, frozenset())
     by = {getattr(e.event, "call_id", ""): e.meta.get("by", "") for e in path if "by" in e.meta}
     graph = lineage(state)
     return Document(
@@ -245,14 +246,14 @@ def _object(name: str, state: State, graph: Graph) -> ObjectPart:
         content=made.content,
         description=made.description,
         made_from=graph.deps(name),
-        saved_as=next((key for key, said in state.outputs.items() if said == name), ""),
+        saved_as=next((key for key, value in state.outputs.items() if value == name), ""),
         equals=first if first and first != name else "",
     )
 
 
 def _messages(cursor: Cursor) -> Iterator[MessagePart]:
-    told = cursor.context.journal.fold(cursor.head, cursor.context.fold_conversation, NOTHING)
-    for message in told.messages:
+    sent = cursor.context.journal.fold(cursor.head, cursor.context.fold_conversation, NOTHING)
+    for message in sent.messages:
         yield from _parts(message)
 
 
@@ -264,8 +265,8 @@ def _parts(message: Message) -> Iterator[MessagePart]:
             if text:
                 yield MessagePart("assistant", text)
             for each in calls:
-                said = json.dumps(dict(each.arguments), ensure_ascii=False)
-                yield MessagePart("call", f"{each.tool}({said})", each.id)
+                arguments = json.dumps(dict(each.arguments), ensure_ascii=False)
+                yield MessagePart("call", f"{each.tool}({arguments})", each.id)
         case Results(results, news):
             for result in results:
                 yield MessagePart("tool", result.content, result.call_id, result.error)
@@ -279,3 +280,54 @@ def _turns(cursor: Cursor, path: tuple[Entry, ...]) -> Iterator[TurnPart]:
             turn = state_at(cursor.context.journal, entry.id).turns
             ms = float(entry.meta.get("ms", 0))
             yield TurnPart(turn, replying_model(cursor, entry), entry.event.usage, ms)
+
+
+MESSAGES_FORMAT = "jupyter-toolcall/messages"
+
+
+def messages(cursor: Cursor, exact: bool) -> str:
+    """Return all turns as JSON.
+
+    `request` is the body that went to the provider, or what a model that is a function is
+    given. Headers, and so keys, are in neither. What a file alone knows of a request is not
+    `exact`: definitions are as they were first sent.
+    """
+    turns = []
+    with bar(cursor.state.turns, "messages", "turn") as moved:
+        for each in exchanges(cursor):
+            turns.append(_turn(each, _body(each) if exact else _recorded(cursor, each)))
+            moved.update()
+    document = {
+        "format": MESSAGES_FORMAT,
+        "version": 1,
+        "made": MARK,
+        "exact": exact,
+        "turns": turns,
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def _turn(each: Exchange, request: Any) -> dict[str, Any]:
+    reply = to_json(each.reply)
+    return {
+        "turn": each.turn,
+        "model": each.model,
+        "request": request,
+        "reply": {key: item for key, item in reply.items() if key not in ("type", "offered")},
+        "usage": None if each.usage is None else asdict(each.usage),
+        "ms": each.ms,
+    }
+
+
+def _body(each: Exchange) -> Any:
+    return request_data(each.request) if each.body is None else each.body
+
+
+def _recorded(cursor: Cursor, each: Exchange) -> dict[str, Any]:
+    """Return a request with the texts that the journal has of it."""
+    journal = cursor.context.journal
+    sent, texts = state_at(journal, each.entry).sent, journal.texts
+    request = request_data(each.request)
+    tools = (texts.get(sent.get(tool.name) or "") for tool in each.request.tools)
+    system = texts.get(sent.get("") or "", request["system"])
+    return {**request, "system": system, "tools": [tool for tool in tools if tool is not None]}

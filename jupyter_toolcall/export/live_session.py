@@ -15,16 +15,15 @@ from ..core.errors import Absent, CallError
 from ..core.events import Made
 from ..core.secrets import Keys, MissingSecret
 from ..engine.cursor import Cursor
-from ..engine.execution import changed_tool_parts, recorded_tool_code
+from ..engine.outdated import changed_tool_parts, recorded_tool_code
 from ..tools.object_references import references
 from ..tools.tool import Tool
 from ..tools.value_copies import is_frozen
 from .callees import Callee, callee_of
-from .code import MAIN, Code, Need, Unwritable
-from .definitions import OURS, Texts, here
-from .script import Lent
+from .code import MAIN, Code, Need, Unwritable, written
+from .definitions import OURS, Texts, live_text
+from .script import ObjectCode
 from .statements import by_schema
-from .value_code import written
 
 COPIED = "can't be copied"
 
@@ -39,11 +38,11 @@ class _StandIn:
 
 
 @dataclass(frozen=True)
-class Here:
+class LiveSession:
     """A branch of a session of this process."""
 
     cursor: Cursor
-    texts: Texts = field(default_factory=lambda: functools.cache(here))
+    texts: Texts = field(default_factory=lambda: functools.cache(live_text))
 
     def is_tool(self, name: str) -> bool:
         return name in self.cursor.context.toolbox
@@ -57,10 +56,10 @@ class Here:
         return callee_of(tool, instance)
 
     def _tool(self, call: CallRecord) -> Tool:
-        found = self.cursor.context.toolbox.get(call.tool)
-        if found is None:
+        tool = self.cursor.context.toolbox.get(call.tool)
+        if tool is None:
             raise Unwritable(f"a tool that is not here, {call.tool}")
-        return found
+        return tool
 
     def changed(self, call: CallRecord) -> str:
         code = recorded_tool_code(call, self.cursor.context.journal)
@@ -69,7 +68,7 @@ class Here:
     def receiver(self, call: CallRecord) -> str:
         return self._tool(call).receiver
 
-    def arguments(self, call: CallRecord, lent: Lent) -> dict[str, Code]:
+    def arguments(self, call: CallRecord, lent: ObjectCode) -> dict[str, Code]:
         tool = self._tool(call)
         named = dict(references(tool.parameters, call.arguments))
         try:
@@ -90,13 +89,13 @@ class Here:
                 return Code(f'os.environ["{name}"]', frozenset({Need("os")}))
             return None
 
-        found = {
+        codes = {
             key: lent(named[key]) if key in named else written(value, held)
             for key, value in values.items()
         }
         # What was lent is known by where it is, and has to be there until now.
         del kept
-        return found
+        return codes
 
     def _checked(
         self, tool: Tool, arguments: Mapping[str, Any]
@@ -124,11 +123,11 @@ class Here:
     def value(self, made: Made) -> Any:
         return self.cursor.context.values.value(made)
 
-    def instance(self, name: str, given: str) -> Any:
+    def instance(self, name: str, digest: str) -> Any:
         memory = self.cursor.context.values
-        if not memory.has_value(given):
+        if not memory.has_value(digest):
             raise Absent(f"the instance {name} is not here as it was given")
-        return memory.by_digest[given]
+        return memory.by_digest[digest]
 
     def is_shared(self, made: Made) -> bool:
         memory = self.cursor.context.values

@@ -23,14 +23,13 @@ from ..core.state import State
 from ..core.state_fold import state_at
 from ..core.text import nearest, visible_text
 from ..engine.cursor import Cursor
-from ..export import python_script as python
 from ..schemes.save_tool import SCALARS
 from ..tools.value_copies import cut
 from ..view.message_rows import replying_model
-from .notebook import fenced, plain
+from .code import with_article
+from .exported_session import ExportedSession
+from .python_script import fenced, plain, script_text, statements
 from .script import Selection
-from .take import Take
-from .wording import one
 
 
 def ancestry(
@@ -44,16 +43,16 @@ def ancestry(
     They themselves are among them; of a list's objects only those that are needed. What calls
     used whose results were `handed` in is left out.
     """
-    needed, found, instances = {*objects}, set[str](), set[str]()
+    needed, call_ids, instances = {*objects}, set[str](), set[str]()
     ahead = [producer.call for producer in needed]
     for each in calls:
         ahead.append(each)
         needed.update(made.producer for made in state.calls[each].produced)
     while ahead:
         call = state.calls.get(ahead.pop())
-        if call is None or call.id in found:
+        if call is None or call.id in call_ids:
             continue
-        found.add(call.id)
+        call_ids.add(call.id)
         if call.id in handed or call.started is None:
             continue
         needed.update(call.uses.values())
@@ -61,7 +60,7 @@ def ancestry(
         if call.started.instance:
             instances.add(call.started.instance)
         ahead += [call.started.previous, *call.started.setters.values()]
-    return Selection(frozenset(found), frozenset(needed), frozenset(instances))
+    return Selection(frozenset(call_ids), frozenset(needed), frozenset(instances))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ class Circumstance:
 
 def circumstances(cursor: Cursor) -> Mapping[str, Circumstance]:
     """Return how each call of a branch came about, by its id."""
-    found: dict[str, Circumstance] = {}
+    by_call: dict[str, Circumstance] = {}
     prompt = ""
     for entry in cursor.context.journal.path(cursor.head):
         match entry.event:
@@ -91,16 +90,16 @@ def circumstances(cursor: Cursor) -> Mapping[str, Circumstance]:
             case Replied(calls=calls) if calls:
                 turn = state_at(cursor.context.journal, entry.id).turns
                 new = Circumstance(prompt, replying_model(cursor, entry), turn)
-                found |= {call.id: new for call in calls}
+                by_call |= {call.id: new for call in calls}
             case Decided(call_id, decision, reason=reason):
-                known, by = found[call_id], str(entry.meta.get("by", ""))
-                found[call_id] = replace(known, decision=decision, by=by, reason=reason)
+                known, by = by_call[call_id], str(entry.meta.get("by", ""))
+                by_call[call_id] = replace(known, decision=decision, by=by, reason=reason)
             case Started(call_id, approval_digest=approval_digest) if approval_digest:
-                allowed: str = found[call_id].decision or "approve"
-                found[call_id] = replace(found[call_id], decision=allowed, by="policy")
+                allowed: str = by_call[call_id].decision or "approve"
+                by_call[call_id] = replace(by_call[call_id], decision=allowed, by="policy")
             case Finished(call_id, by="program"):
-                found[call_id] = replace(found[call_id], by="program", handed=True)
-    return found
+                by_call[call_id] = replace(by_call[call_id], by="program", handed=True)
+    return by_call
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +130,9 @@ class Explanation:
         for each in self.reasons:
             if each.prompt and each.prompt != prompt:
                 prompt = each.prompt
-                said = [visible_text(line, 1_000) for line in prompt.strip().splitlines()]
-                first, *rest = said or [""]
-                lines += [f"You asked: {first}", *(f"  {line}" for line in rest)]
+                shown = [visible_text(line, 1_000) for line in prompt.strip().splitlines()]
+                first, *more = shown or [""]
+                lines += [f"You asked: {first}", *(f"  {line}" for line in more)]
             lines.append(f"  {each.text}")
         return "\n".join([*lines, "", self.code] if self.code else lines)
 
@@ -158,21 +157,21 @@ LONG = 300
 PERSON = "person"
 
 
-def explain(take: Take, name: str) -> Explanation:
+def explain(session: ExportedSession, name: str) -> Explanation:
     """Return why an object, an output or a call is there.
 
     Raises UsageError, which names the nearest, for a name that there is not.
     """
-    cursor, state = take.cursor, take.cursor.state
+    cursor, state = session.cursor, session.cursor.state
     output = state.outputs.get(name) if name in state.opened.outputs else None
     if name in state.calls:
-        return _of_call(take, state.calls[name])
+        return _of_call(session, state.calls[name])
     if output is not None and state.opened.outputs[name].kind in SCALARS:
         return _of_scalar(cursor, name, output)
-    wanted = str(output) if output is not None else name
-    if wanted not in state.objects:
+    object_name = str(output) if output is not None else name
+    if object_name not in state.objects:
         raise UsageError(f"nothing is called {name!r:.60} here.{_known(name, state)}")
-    return _of_object(take, name, wanted)
+    return _of_object(session, name, object_name)
 
 
 def _known(name: str, state: State) -> str:
@@ -184,39 +183,43 @@ def _known(name: str, state: State) -> str:
 # -- objects, outputs, calls ------------------------------------------------------------------
 
 
-def _of_object(take: Take, name: str, wanted: str) -> Explanation:
-    state = take.cursor.state
-    made = state.objects[wanted]
-    saved = [key for key, said in state.outputs.items() if said == wanted]
-    about = [one(made.kind), *([made.description] if made.description else [])]
+def _of_object(session: ExportedSession, name: str, object_name: str) -> Explanation:
+    state = session.cursor.state
+    made = state.objects[object_name]
+    saved = [key for key, value in state.outputs.items() if value == object_name]
+    about = [with_article(made.kind), *([made.description] if made.description else [])]
     about += [f"saved as {', '.join(saved)}"] if saved else []
-    what = f"{wanted}: {', '.join(about)}"
-    lines = () if name == wanted else (f"{name} is {wanted}.",)
+    what = f"{object_name}: {', '.join(about)}"
+    lines = () if name == object_name else (f"{name} is {object_name}.",)
     only = functools.partial(ancestry, state, [made.producer])
-    return _explained(take, name, " ".join([*lines, what]), only, saved)
+    return _explained(session, name, " ".join([*lines, what]), only, saved)
 
 
-def _of_call(take: Take, call: CallRecord) -> Explanation:
-    what = f"{call.id}: {_said(call, take.cursor.state)}"
-    only = functools.partial(ancestry, take.cursor.state, (), [call.id])
-    return _explained(take, call.id, what, only, ())
+def _of_call(session: ExportedSession, call: CallRecord) -> Explanation:
+    what = f"{call.id}: {_call_line(call, session.cursor.state)}"
+    only = functools.partial(ancestry, session.cursor.state, (), [call.id])
+    return _explained(session, call.id, what, only, ())
 
 
 def _explained(
-    take: Take, name: str, what: str, goes_back_to: Callable[..., Selection], saved: Iterable[str]
+    session: ExportedSession,
+    name: str,
+    what: str,
+    goes_back_to: Callable[..., Selection],
+    saved: Iterable[str],
 ) -> Explanation:
     """`goes_back_to` is the ancestry of what is explained, and takes `handed`."""
-    cursor, about = take.cursor, circumstances(take.cursor)
+    cursor, about = session.cursor, circumstances(session.cursor)
     handed = {call_id for call_id, how in about.items() if how.handed}
-    script = take.script(only=goes_back_to(handed=handed))
+    script = session.script(only=goes_back_to(handed=handed))
     hide = cursor.context.hide
     reasons = (*_reasons(cursor, goes_back_to()), *_saved(cursor, saved))
     return Explanation(
         name,
         hide(visible_text(what, LONG)),
         tuple(Reason(hide(each.text), hide(each.prompt)) for each in reasons),
-        hide(python.statements(script)),
-        hide(python.python(script)),
+        hide(statements(script)),
+        hide(script_text(script)),
     )
 
 
@@ -232,25 +235,25 @@ def _of_scalar(cursor: Cursor, name: str, output: object) -> Explanation:
 
 def _reasons(cursor: Cursor, only: Selection) -> Iterator[Reason]:
     state, about = cursor.state, circumstances(cursor)
-    yield from (Reason(text) for text in _given(state, only))
+    yield from (Reason(text) for text in _input_lines(state, only))
     for call in state.all_calls():
         if call.id in only.calls:
             how = about.get(call.id, Circumstance())
-            text = f"{_said(call, state)}{_asked(how)}{_decided(call, how)}"
+            text = f"{_call_line(call, state)}{_asked(how)}{_decided(call, how)}"
             yield Reason(visible_text(text, LONG), how.prompt)
 
 
-def _given(state: State, only: Selection) -> Iterator[str]:
+def _input_lines(state: State, only: Selection) -> Iterator[str]:
     for name in state.names:
         made = state.objects[name]
         if (variable := made.producer.input) and made.producer in only.objects:
-            said = f": {made.description}" if made.description else ""
-            yield visible_text(f"{name} was there at the start, as {variable}{said}", LONG)
+            description = f": {made.description}" if made.description else ""
+            yield visible_text(f"{name} was there at the start, as {variable}{description}", LONG)
     for instance in sorted(only.instances):
         yield f"{visible_text(instance)} was there at the start, with a state of its own"
 
 
-def _said(call: CallRecord, state: State) -> str:
+def _call_line(call: CallRecord, state: State) -> str:
     """Return what a call did, and to what."""
     arguments = ", ".join(f"{key}={value!r:.60}" for key, value in call.arguments.items())
     line = cut(f"{call.step} {call.tool}({arguments})", 160)
@@ -301,13 +304,13 @@ def _before(call: CallRecord) -> str:
 
 def _saved(cursor: Cursor, names: Iterable[str]) -> Iterator[Reason]:
     """Yield the call that handed something over."""
-    wanted, about = list(names), circumstances(cursor)
-    saves = list(cursor.state.results_of(SAVE)) if wanted else []
+    remaining, about = list(names), circumstances(cursor)
+    saves = list(cursor.state.results_of(SAVE)) if remaining else []
     for call in saves[-1:]:
         how = about.get(call.id, Circumstance())
         yield Reason(
             visible_text(
-                f"{call.step} save handed it over as {', '.join(wanted)}{_asked(how)}", LONG
+                f"{call.step} save handed it over as {', '.join(remaining)}{_asked(how)}", LONG
             ),
             how.prompt,
         )

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import json
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ..core.text import visible_text
+from .code import MADE_TEXT
 from .file_marks import MARK
-from .script import Line, Script, Words
-from .value_code import MADE_TEXT
+from .script import Line, MessageText, Script
 
 WIDTH = 96
 """Characters of a line of comment."""
 COPIES = "from copy import deepcopy"
 
 
-def python(script: Script) -> str:
+def script_text(script: Script) -> str:
     """Return a script as the text of a Python file."""
     parts = [
         _head(script),
         "\n".join(script.defined.imports),
         *_section("Definitions", _blocks(script)),
-        *_section("What the session began with", "\n".join(map(line_text, script.given))),
-        *_section("The session", _told(script.beats)),
+        *_section("What the session began with", "\n".join(map(line_text, script.input_lines))),
+        *_section("The session", _parts_text(script.parts)),
         *_section("What was saved", "\n".join(map(line_text, script.saved))),
         f"# {MARK}",
     ]
@@ -34,7 +37,7 @@ def statements(script: Script) -> str:
 
     What they use is at hand in the notebook, but for what copies.
     """
-    lines = [*script.given, *(each for each in script.beats if isinstance(each, Line))]
+    lines = [*script.input_lines, *(each for each in script.parts if isinstance(each, Line))]
     return "\n".join([*([COPIES] if _copies(script) else []), *map(line_text, lines)])
 
 
@@ -52,13 +55,15 @@ def notes(script: Script) -> Iterator[str]:
 
 
 def _copies(script: Script) -> bool:
-    lines = (each for each in script.beats if isinstance(each, Line) and each.code)
+    lines = (each for each in script.parts if isinstance(each, Line) and each.code)
     return any("deepcopy(" in line.code.text for line in lines if line.code)
 
 
 def _head(script: Script) -> str:
-    said = "As plain Python, one statement a call: exported by jupyter-toolcall, and free of it."
-    first = [script.title, said]
+    subtitle = (
+        "As plain Python, one statement a call: exported by jupyter-toolcall, and free of it."
+    )
+    first = [script.title, subtitle]
     future = "\n\nfrom __future__ import annotations" if script.defined.future else ""
     return "\n".join(comment(each) for each in [*first, *notes(script)]) + future
 
@@ -86,14 +91,15 @@ def _section(title: str, body: str) -> Iterator[str]:
         yield f"{comment(f'-- {title} ' + '-' * (70 - len(title)))}\n\n{body}"
 
 
-def _told(beats: Sequence[Words | Line]) -> str:
+def _parts_text(parts: Sequence[MessageText | Line]) -> str:
     """What was said begins a paragraph, with what was done upon it."""
     text, before = "", True
-    for beat in beats:
-        is_said = isinstance(beat, Words)
-        said = comment(f"{beat.who}: {beat.text}") if isinstance(beat, Words) else line_text(beat)
-        text += ("\n" if is_said and not before else "") + said + "\n"
-        before = is_said
+    for part in parts:
+        if isinstance(part, MessageText):
+            text += f"{'' if before else chr(10)}{comment(f'{part.author}: {part.text}')}\n"
+        else:
+            text += f"{line_text(part)}\n"
+        before = isinstance(part, MessageText)
     return text
 
 
@@ -111,3 +117,66 @@ def comment(text: str) -> str:
     lines = (visible_text(line, 10_000).rstrip() for line in text.splitlines())
     rows = [row for line in lines for row in textwrap.wrap(line, WIDTH) or [""]] or [""]
     return "\n".join(f"# {each}".rstrip() for each in rows)
+
+
+_MARKS = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+def plain(text: str) -> str:
+    """Return a text as Markdown that shows it, line by line, and nothing else."""
+    lines = (visible_text(line.strip(), 10_000) for line in text.strip().splitlines())
+    return "  \n".join(_MARKS.sub(r"\\\1", line) for line in lines)
+
+
+def quote(text: str) -> str:
+    """Return a text as a quotation."""
+    return "\n".join(f"> {line}" for line in plain(text).splitlines())
+
+
+def fenced(code: str, language: str = "python") -> str:
+    """Return code in a fence that nothing in it can end."""
+    longest = max((len(run) for run in re.findall("`+", code)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{code.rstrip()}\n{fence}"
+
+
+Cell = tuple[str, str]
+"""Its type and its source."""
+
+
+def notebook(script: Script) -> str:
+    """Return a script as the text of a notebook without outputs."""
+    cells = [_cell(number, kind, source) for number, (kind, source) in enumerate(_cells(script))]
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, "exported": MARK}
+    document = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def _cell(number: int, kind: str, source: str) -> dict[str, Any]:
+    more: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    lines = source.strip("\n").splitlines(keepends=True)
+    return {"cell_type": kind, "id": f"cell-{number}", "metadata": {}, "source": lines, **more}
+
+
+def _cells(script: Script) -> Iterator[Cell]:
+    head = [f"# {plain(script.title)}", *map(plain, notes(script))]
+    yield "markdown", "\n\n".join(head)
+    if text := definitions(script):
+        yield "code", text
+    if script.input_lines:
+        yield "code", "\n".join(map(line_text, script.input_lines))
+    for part in script.parts:
+        yield from _part_cells(part)
+    if script.saved:
+        names = [line.code.text.partition(" = ")[0] for line in script.saved if line.code]
+        yield "code", "\n".join([*map(line_text, script.saved), "", ", ".join(names)])
+
+
+def _part_cells(part: MessageText | Line) -> Iterator[Cell]:
+    if isinstance(part, MessageText):
+        yield "markdown", f"**{part.author}**\n\n{quote(part.text)}"
+    elif part.code is None:
+        yield "markdown", "\n\n".join(map(plain, part.above))
+    else:
+        yield "code", line_text(part)

@@ -20,9 +20,9 @@ from ..engine.approval_policy import approval_policy
 from ..engine.context import SessionContext
 from ..engine.cursor import Cursor
 from ..engine.session_values import SessionValues
+from ..schemes import scheme_recorded
 from ..schemes.current import SAVE_AS, USE
 from ..schemes.messages import Message, Reply, Result
-from ..schemes.registry import scheme_recorded
 from ..schemes.scheme import Offer, Scheme
 from ..schemes.select import SELECT
 from ..tools.object_references import kinds_of, pattern
@@ -30,8 +30,8 @@ from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from .callees import Callee, method_of, shaped_by
 from .code import MAIN, Code, Need, Unwritable
-from .definitions import OURS, WORLD, Text, Texts, module_text, on_paper
-from .script import Lent
+from .definitions import OURS, WORLD, Text, Texts, module_text, notebook_texts
+from .script import ObjectCode
 from .statements import by_schema
 
 OWN = (SELECT, SAVE, SAVE_AS)
@@ -39,7 +39,7 @@ OWN = (SELECT, SAVE, SAVE_AS)
 
 
 @dataclass(frozen=True)
-class AsTold:
+class RecordedResults:
     """A scheme whose results are told in the very words that a file has of them."""
 
     scheme: Scheme
@@ -60,22 +60,22 @@ class AsTold:
         return self.scheme.complete(call, tool, state)
 
     def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
-        told = self.scheme.render(call, state, toolbox)
-        return replace(told, content=self.words.get(call.id, told.content))
+        result = self.scheme.render(call, state, toolbox)
+        return replace(result, content=self.words.get(call.id, result.content))
 
     def speak(self, message: Message) -> Message:
         return self.scheme.speak(message)
 
 
-def cursor_on_paper(journal: Journal, head: str, words: Mapping[str, str]) -> Cursor:
+def read_only_cursor(journal: Journal, head: str, words: Mapping[str, str]) -> Cursor:
     """Return a place of a journal that nothing can go on from; `words` are those of results."""
     state = state_at(journal, head)
     box = Toolbox(*_tools(journal, head, state))
-    scheme = AsTold(scheme_recorded(state.opened.scheme), words)
-    desk = SessionContext(
+    scheme = RecordedResults(scheme_recorded(state.opened.scheme), words)
+    context = SessionContext(
         journal, box, scheme, SessionValues(journal, {}), None, approval_policy("ask", ())
     )
-    return Cursor(desk, head)
+    return Cursor(context, head)
 
 
 def _tools(journal: Journal, head: str, state: State) -> Iterator[Tool]:
@@ -85,9 +85,9 @@ def _tools(journal: Journal, head: str, state: State) -> Iterator[Tool]:
     for entry in journal.path(head):
         if isinstance(entry.event, Replied):
             sent |= {name: journal.texts.get(key) for name, key in entry.event.offered.items()}
-    for name, said in sent.items():
-        if name and isinstance(said, Mapping) and not is_own(name):
-            yield _tool(name, said, [call for call in state.all_calls() if call.tool == name])
+    for name, definition in sent.items():
+        if name and isinstance(definition, Mapping) and not is_own(name):
+            yield _tool(name, definition, [call for call in state.all_calls() if call.tool == name])
 
 
 def is_own(name: str) -> bool:
@@ -95,15 +95,15 @@ def is_own(name: str) -> bool:
     return name in OWN or name.startswith(USE)
 
 
-def _tool(name: str, said: Mapping[str, Any], calls: Sequence[CallRecord]) -> Tool:
-    parameters = dict(said.get("parameters", {}))
+def _tool(name: str, definition: Mapping[str, Any], calls: Sequence[CallRecord]) -> Tool:
+    parameters = dict(definition.get("parameters", {}))
     instances = (call.started.instance for call in calls if call.started)
     instance = next(filter(None, instances), "")
     kind = _receiver(name, parameters, [argument for call in calls for argument in call.uses])
     if kind and kind not in parameters.get("properties", {}):
         named = {"type": "string", "pattern": pattern((kind,))}
         parameters["properties"] = {kind: named, **parameters.get("properties", {})}
-    made = Tool(name, str(said.get("description", "")), parameters)
+    made = Tool(name, str(definition.get("description", "")), parameters)
     return replace(made, kind=kind, receiver=kind, instance=instance, group=kind or instance)
 
 
@@ -115,7 +115,7 @@ def _receiver(name: str, parameters: Mapping[str, Any], used: Iterable[str]) -> 
 
 
 @dataclass(frozen=True)
-class OnPaper:
+class SavedSession:
     """A branch of a session whose file is a notebook, or a journal alone."""
 
     cursor: Cursor
@@ -127,7 +127,7 @@ class OnPaper:
     texts: Texts = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "texts", on_paper(self.cells))
+        object.__setattr__(self, "texts", notebook_texts(self.cells))
 
     def is_tool(self, name: str) -> bool:
         return not is_own(name)
@@ -136,7 +136,7 @@ class OnPaper:
         tool = self.cursor.context.toolbox.get(call.tool)
         return tool.receiver if tool else ""
 
-    def arguments(self, call: CallRecord, lent: Lent) -> dict[str, Code]:
+    def arguments(self, call: CallRecord, lent: ObjectCode) -> dict[str, Code]:
         tool, state = self.cursor.context.toolbox.get(call.tool), self.cursor.state
         known = (
             (argument, state.object_made_by(producer)) for argument, producer in call.uses.items()
@@ -146,8 +146,8 @@ class OnPaper:
         return by_schema(schema, call.arguments, objects, lent, self._class)
 
     def _class(self, name: str) -> Code | None:
-        found = self._node(name)
-        plain = isinstance(found, ast.ClassDef) and not _is_dict(found)
+        node = self._node(name)
+        plain = isinstance(node, ast.ClassDef) and not _is_dict(node)
         return Code(name, frozenset({Need(MAIN, name)})) if plain else None
 
     def callee(self, call: CallRecord, instance: Code | None) -> Callee:
@@ -167,8 +167,8 @@ class OnPaper:
         for kind in _prefixes(name):
             cls, method = self._node(kind), name.removeprefix(f"{kind}_")
             if isinstance(cls, ast.ClassDef) and _has(cls, method):
-                found = method_of(cls, method)
-                yield found if tool and tool.receiver else replace(found, head=_main(kind))
+                callee = method_of(cls, method)
+                yield callee if tool and tool.receiver else replace(callee, head=_main(kind))
             elif cls is not None and tool and tool.receiver == kind:
                 yield Callee(None, method, gives="unsure")
         if function is not None and not self._is_ours(function):
@@ -227,7 +227,7 @@ class OnPaper:
     def value(self, made: Made) -> Any:
         raise Absent("its value is not in the file")
 
-    def instance(self, name: str, given: str) -> Any:
+    def instance(self, name: str, digest: str) -> Any:
         raise Absent("its value is not in the file")
 
     def changed(self, call: CallRecord) -> str:
@@ -257,9 +257,9 @@ def _node_in(text: Text | None, name: str) -> ast.stmt | None:
         return None
     for each in reversed(text.statements):
         if name in each.binds:
-            found = each.imports
-            if found is not None and found.module == WORLD:
-                return _node_in(module_text(WORLD), found.name)
+            imported = each.imports
+            if imported is not None and imported.module == WORLD:
+                return _node_in(module_text(WORLD), imported.name)
             return each.node
     return None
 
@@ -274,8 +274,8 @@ def _value_of(node: ast.stmt | None, name: str) -> ast.expr | None:
                 return value
             case ast.Tuple(elts=names), ast.Tuple(elts=values) if len(names) == len(values):
                 pairs = zip(names, values, strict=True)
-                found = (v for n, v in pairs if isinstance(n, ast.Name) and n.id == name)
-                return next(found, None)
+                matching = (v for n, v in pairs if isinstance(n, ast.Name) and n.id == name)
+                return next(matching, None)
     return None
 
 

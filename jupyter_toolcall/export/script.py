@@ -1,6 +1,6 @@
-"""What a session is as code: a row of `Words` and `Line`s, and what they need.
+"""What a session is as code: a row of `MessageText` and `Line`s, and what they need.
 
-How they look on paper is up to a format; where tools and values are found, to a `World`.
+How they look on paper is up to a format; where tools and values are found, to a `SessionSource`.
 """
 
 from __future__ import annotations
@@ -11,20 +11,22 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from ..core.call_record import CallRecord
-from ..core.events import Made, Producer
+from ..core.events import Data, Failed, Interrupted, Made, Producer
 from ..core.state import State
+from ..core.text import visible_text
+from ..tools.value_copies import cut
 from .callees import Callee
-from .code import Code, Need, call, is_name
+from .code import Code, Need, call, is_name, with_article
 from .definitions import Definitions, Texts
 
-Who = Literal["You", "Model", "Session"]
+Author = Literal["You", "Model", "Session"]
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class MessageText:
     """What somebody said."""
 
-    who: Who
+    author: Author
     text: str
 
 
@@ -44,8 +46,8 @@ class Script:
     """A session as code."""
 
     title: str
-    given: tuple[Line, ...] = ()
-    beats: tuple[Words | Line, ...] = ()
+    input_lines: tuple[Line, ...] = ()
+    parts: tuple[MessageText | Line, ...] = ()
     saved: tuple[Line, ...] = ()
     defined: Definitions = field(default_factory=Definitions)
     made: bool = False
@@ -63,7 +65,7 @@ class Selection:
     instances: frozenset[str] = frozenset()
 
 
-class World(Protocol):
+class SessionSource(Protocol):
     """Where a session's tools and values are found: in this process, or in a file."""
 
     @property
@@ -81,13 +83,13 @@ class World(Protocol):
     def receiver(self, call: CallRecord) -> str:
         """Return the argument that names the object which a call is a method of, or ""."""
 
-    def arguments(self, call: CallRecord, lent: Lent) -> dict[str, Code]:
+    def arguments(self, call: CallRecord, lent: ObjectCode) -> dict[str, Code]:
         """Return the arguments as they reached the function. Raises Unwritable."""
 
     def value(self, made: Made) -> Any:
         """Return an object's value. Raises Absent, Unwritable."""
 
-    def instance(self, name: str, given: str) -> Any:
+    def instance(self, name: str, digest: str) -> Any:
         """Return a stateful instance as it was given. Raises Absent, Unwritable."""
 
     def is_shared(self, made: Made) -> bool:
@@ -97,7 +99,7 @@ class World(Protocol):
         """Return the notebook's variable that holds a stateful instance, "" for none."""
 
 
-class Lent(Protocol):
+class ObjectCode(Protocol):
     """From an object's name to the code that a call gets it by."""
 
     def __call__(self, name: str) -> Code: ...
@@ -108,7 +110,7 @@ class Lent(Protocol):
 
 def variables(names: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]:
     """Return a variable for each object: `potato_2` for `Potato#2`."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     used = set(taken)
     for name in names:
         kind, _, number = name.partition("#")
@@ -117,8 +119,8 @@ def variables(names: Iterable[str], taken: Collection[str] = ()) -> dict[str, st
         while made in used or not is_name(made):
             made = f"{made}_" if is_name(f"{made}_") else f"object_{len(used)}"
         used.add(made)
-        found[name] = made
-    return found
+        result[name] = made
+    return result
 
 
 COPY = Need("copy", "deepcopy")
@@ -128,7 +130,7 @@ COPY = Need("copy", "deepcopy")
 class Draft:
     """One branch on its way into code."""
 
-    world: World
+    source: SessionSource
     state: State
     names: Mapping[str, str]
     """For each object its variable."""
@@ -189,3 +191,70 @@ def assigned(targets: list[str], code: Code, many: bool = False) -> Code:
         return code
     to = f"[{targets[0]}]" if many and len(targets) == 1 else ", ".join(targets)
     return Code(f"{to} = {code.text}", code.needs)
+
+
+SHORT = 60
+"""Characters of a result that stand behind its statement."""
+
+
+LONG = 300
+"""Characters of a line that tells of a call which made nothing."""
+
+
+_WAS = {"failed": "failed", "rejected": "was rejected", "answered": "was answered"}
+
+
+def line_of(call: CallRecord) -> str:
+    """Return a call as one line."""
+    arguments = ", ".join(f"{key}={value!r:.80}" for key, value in call.arguments.items())
+    return visible_text(cut(f"{call.step} {call.tool}({arguments})", 200))
+
+
+def undone(call: CallRecord) -> str:
+    """Return why a call made nothing here."""
+    match call.outcome:
+        case Failed(message):
+            why = f": {message}" if message else ""
+            return visible_text(f"{line_of(call)} {_WAS[call.status]}{why}", LONG)
+        case Interrupted():
+            return visible_text(f"{line_of(call)} was interrupted", LONG)
+    return visible_text(f"{line_of(call)} has no result", LONG)
+
+
+def about(made: Made) -> str:
+    """Return what an object is: its type, its description, its content."""
+    content = f"content {made.content}" if made.content else "a content that has no digest"
+    description = f" ({made.description})" if made.description else ""
+    return f"{with_article(made.kind)}{description} with {content}"
+
+
+def edited(call: CallRecord) -> tuple[str, ...]:
+    """Return what a person changed in a call, as one line; () where it runs as it was asked for."""
+    if not call.edited:
+        return ()
+    before, reason = call.proposed, call.reason
+    # An object that the model left out was filled in, and is no change.
+    known = {k: v for k, v in call.asked.items() if k in before or k not in call.uses}
+    now = {k: v for k, v in known.items() if k not in before or before[k] != v}
+    parts = [
+        f"{key} was {before[key]!r:.80}" if key in before else f"{key} is yours" for key in now
+    ]
+    parts += [f"{key} was {value!r:.80}" for key, value in before.items() if key not in call.asked]
+    changes = "; ".join(parts) or "as the model asked"
+    return (
+        visible_text(
+            f"{call.step} You changed this call: {changes}{f' ({reason})' if reason else ''}"
+        ),
+    )
+
+
+def behind(call: CallRecord, own: Collection[Made], state: State) -> str:
+    """Return what stands behind a statement: its plain result, or which object it gave back."""
+    match call.outcome:
+        case Data(None):
+            return ""
+        case Data(data):
+            return visible_text(f"{data!r}", SHORT)
+        case Made() as made if not own:
+            return visible_text(f"{state.name_of(made)} itself", SHORT)
+    return ""

@@ -14,13 +14,20 @@ from ..core.errors import BrokenJournal, ToolcallError, UsageError
 from ..core.journal import Journal
 from ..core.progress import bar
 from ..engine.cursor import Cursor
-from ..storage.notebook_files import Recorded, damage_refused, gathered, labels, recorded, sources
+from ..storage.notebook_files import (
+    NotebookSession,
+    cell_sources,
+    damage_refused,
+    join_sessions,
+    saved_sessions,
+    session_labels,
+)
 from ..view.contract import Rows
 from ..view.message_rows import LIMIT
 from ..view.view_rows import all_rows
+from .exported_session import ExportedSession
 from .formats import Format, export, format_named
-from .saved_session import OnPaper, cursor_on_paper
-from .take import Take
+from .saved_session import SavedSession, read_only_cursor
 
 MAGIC = "%%toolchat"
 ToolNames = Callable[[str], Iterable[str]]
@@ -29,16 +36,16 @@ _ROWS = TypeAdapter(Rows)
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class FileSession:
     """A session that a file holds: how it may be called, and where it stands."""
 
     label: str
     names: tuple[str, ...]
-    take: Take
+    session: ExportedSession
     where: str
 
 
-def sessions(path: Path, tool_names: ToolNames) -> tuple[Held, ...]:
+def sessions(path: Path, tool_names: ToolNames) -> tuple[FileSession, ...]:
     """Return the sessions that a file holds; of one that several cells continue, its last head.
 
     `tool_names` reads the line of a `%%toolchat` cell, and may raise UsageError.
@@ -47,28 +54,28 @@ def sessions(path: Path, tool_names: ToolNames) -> tuple[Held, ...]:
     try:
         with damage_refused():
             suffix = path.suffix
-            found = tuple(_journal(path) if suffix == ".jsonl" else _notebook(path, tool_names))
+            result = tuple(_journal(path) if suffix == ".jsonl" else _notebook(path, tool_names))
     except BrokenJournal as error:
         raise UsageError(f"{path}: {error}") from None
-    if not found:
+    if not result:
         raise UsageError(f"{path} holds no session")
-    return found
+    return result
 
 
-def chosen(path: Path, name: str, tool_names: ToolNames) -> tuple[Held, ...]:
+def chosen(path: Path, name: str, tool_names: ToolNames) -> tuple[FileSession, ...]:
     """Return the sessions of a file that a name means, "" all of them. Raises UsageError."""
-    found = sessions(path, tool_names)
+    known_sessions = sessions(path, tool_names)
     if not name:
-        return found
-    fitting = [each for each in found if name in each.names]
+        return known_sessions
+    fitting = [each for each in known_sessions if name in each.names]
     if not fitting:
-        known = ", ".join(dict.fromkeys(label for each in found for label in each.names))
+        known = ", ".join(dict.fromkeys(label for each in known_sessions for label in each.names))
         raise UsageError(f"{path}: there is no session {name}; there are {known}")
     return (fitting[-1],)
 
 
 def written(
-    held: Sequence[Held], source: Path, output: Path | None, to: str | None, force: bool
+    held: Sequence[FileSession], source: Path, output: Path | None, to: str | None, force: bool
 ) -> Iterator[tuple[Path, str]]:
     """Write sessions of a file, each to a file of its own, and yield these, and what they hold.
 
@@ -84,7 +91,7 @@ def written(
             path = target.with_name(f"{_stem(target, made)}-{each.label}{_ending(target, made)}")
             try:
                 with damage_refused():
-                    at = export(each.take, path if many else target, made.name, force)
+                    at = export(each.session, path if many else target, made.name, force)
             except BrokenJournal as error:
                 raise UsageError(f"{source}: {each.where}: {error}") from None
             yield at, each.where
@@ -103,18 +110,18 @@ def _stem(path: Path, made: Format) -> str:
 # -- journals -------------------------------------------------------------------------------
 
 
-def _journal(path: Path) -> Iterator[Held]:
+def _journal(path: Path) -> Iterator[FileSession]:
     journal = Journal.loads(path.read_text(encoding="utf-8"))
     for number, head in enumerate(journal.leaves(), 1):
         cursor = _cursor(journal, head, path, {})
-        take = Take(cursor, OnPaper(cursor), all_rows(cursor, ""), exact=False)
+        session = ExportedSession(cursor, SavedSession(cursor), all_rows(cursor, ""), exact=False)
         names = (str(number), head[:12], head)
-        yield Held(str(number), names, take, f"branch {number}: {take.title}")
+        yield FileSession(str(number), names, session, f"branch {number}: {session.title}")
 
 
 def _cursor(journal: Journal, head: str, path: Path, words: Mapping[str, str]) -> Cursor:
     try:
-        return cursor_on_paper(journal, head, words)
+        return read_only_cursor(journal, head, words)
     except BrokenJournal:
         raise
     except ToolcallError as error:
@@ -124,12 +131,12 @@ def _cursor(journal: Journal, head: str, path: Path, words: Mapping[str, str]) -
 # -- notebooks ------------------------------------------------------------------------------
 
 
-def _notebook(path: Path, tool_names: ToolNames) -> Iterator[Held]:
-    saved = recorded(path)
-    held = gathered(saved, str(path), "")
+def _notebook(path: Path, tool_names: ToolNames) -> Iterator[FileSession]:
+    saved = saved_sessions(path)
+    held = join_sessions(saved, str(path), "")
     heads = [held.names.get(each.data["journal"]["head"], "") for each in saved]
     ways = {head: {e.id for e in held.journal.path(head)} for head in heads if head}
-    code = [source or "" for source in sources(path)]
+    code = [source or "" for source in cell_sources(path)]
     tools = [_tools_of(source, tool_names) for source in code]
     for each, head in zip(saved, heads, strict=True):
         # What another one goes on from is a part of that.
@@ -140,26 +147,28 @@ def _notebook(path: Path, tool_names: ToolNames) -> Iterator[Held]:
 
 
 def _held(
-    saved: Recorded,
+    saved: NotebookSession,
     journal: Journal,
     head: str,
     path: Path,
     code: Sequence[str],
     tools: tuple[str, ...],
-) -> Held:
+) -> FileSession:
     rows = _rows(saved.data.get("rows", {}), path)
-    cursor = _cursor(journal, head, path, _words(rows))
+    cursor = _cursor(journal, head, path, _result_texts(rows))
     notes = {row.name: row.note for row in rows.objects if not row.branch}
-    world = OnPaper(cursor, code, tools, notes)
-    names = labels(saved)
-    return Held(names[0], names, Take(cursor, world, rows, exact=False), saved.where)
+    source = SavedSession(cursor, code, tools, notes)
+    names = session_labels(saved)
+    return FileSession(
+        names[0], names, ExportedSession(cursor, source, rows, exact=False), saved.where
+    )
 
 
-def _words(rows: Rows) -> dict[str, str]:
+def _result_texts(rows: Rows) -> dict[str, str]:
     """Return the words in which results were told, by call; not those that were cut."""
     calls = {row.step: row.call for row in rows.calls if not row.branch}
-    told = (row for row in rows.messages if row.role == "tool" and len(row.text) < LIMIT)
-    return {calls[row.step]: row.text for row in told if row.step in calls}
+    results = (row for row in rows.messages if row.role == "tool" and len(row.text) < LIMIT)
+    return {calls[row.step]: row.text for row in results if row.step in calls}
 
 
 def _rows(data: Any, path: Path) -> Rows:
@@ -167,9 +176,9 @@ def _rows(data: Any, path: Path) -> Rows:
         return _ROWS.validate_python(data)
     except ValidationError as error:
         what = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in what["loc"])
+        location = ".".join(str(part) for part in what["loc"])
         raise BrokenJournal(
-            f"a saved session's rows are damaged ({place}: {what['msg']})"
+            f"a saved session's rows are damaged ({location}: {what['msg']})"
         ) from None
 
 

@@ -4,16 +4,40 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.call_record import CallRecord, objects_of
-from ..core.events import Data, Made
+from ..core.entries import Entry
+from ..core.errors import Absent, CallError
+from ..core.events import Asked, Data, Decided, Failed, Finished, Made, Opened, Replied
+from ..core.journal import Journal
+from ..core.state import State
+from ..core.state_fold import state_at
+from ..core.text import visible_text
+from ..schemes.save_tool import SCALARS
+from ..view.previews import preview
 from .callees import Callee
-from .code import Code, Need, Unwritable, call, joined
-from .script import Draft, Line, assigned, copied
-from .value_code import quoted, written
-from .wording import behind, edited
+from .code import MADE, MAIN, Code, Need, Unwritable, call, is_name, joined, quoted, written
+from .definitions import defined
+from .script import (
+    LONG,
+    SHORT,
+    Draft,
+    Line,
+    MessageText,
+    Script,
+    Selection,
+    SessionSource,
+    about,
+    assigned,
+    behind,
+    copied,
+    edited,
+    line_of,
+    undone,
+    variables,
+)
 
 Named = Callable[[str], Code | None]
 """From the name of a class to the code that names it; None where it is not known."""
@@ -57,33 +81,33 @@ class _Wording:
         known, more = part.get("properties", {}), part.get("additionalProperties", {})
         return {key: self._code(known.get(key, more), v, at + key) for key, v in value.items()}
 
-    def _code(self, part: Any, value: Any, place: str) -> Code:
-        if place in self.objects:
-            return self.lent(self.objects[place])
+    def _code(self, part: Any, value: Any, path: str) -> Code:
+        if path in self.objects:
+            return self.lent(self.objects[path])
         part = part if isinstance(part, Mapping) else {}
         if name := _reference(part):
-            return self._of_class(self.named(name), self.defs.get(name, {}), value, place)
+            return self._of_class(self.named(name), self.defs.get(name, {}), value, path)
         for branch in self._branches(part, value):
-            return self._code(branch, value, place)
-        return self._plain(part, value, place)
+            return self._code(branch, value, path)
+        return self._plain(part, value, path)
 
-    def _of_class(self, cls: Code | None, part: Any, value: Any, place: str) -> Code:
+    def _of_class(self, cls: Code | None, part: Any, value: Any, path: str) -> Code:
         if cls is None or not isinstance(part, Mapping):
-            return self._code(part, value, place)
+            return self._code(part, value, path)
         if "enum" in part or "const" in part:
             return call(cls, [written(value)])
         if isinstance(value, dict) and "properties" in part:
-            return call(cls, named=self.fields(part, value, f"{place}."))
-        return self._code(part, value, place)
+            return call(cls, named=self.fields(part, value, f"{path}."))
+        return self._code(part, value, path)
 
-    def _plain(self, part: Mapping[str, Any], value: Any, place: str) -> Code:
+    def _plain(self, part: Mapping[str, Any], value: Any, path: str) -> Code:
         match value:
             case list():
                 kinds = zip(_kinds(part, len(value)), value, strict=False)
-                items = (self._code(k, v, f"{place}.{n}") for n, (k, v) in enumerate(kinds))
+                items = (self._code(k, v, f"{path}.{n}") for n, (k, v) in enumerate(kinds))
                 return joined("[", items, "]")
             case dict():
-                fields = self.fields(part, value, f"{place}.").items()
+                fields = self.fields(part, value, f"{path}.").items()
                 pairs = (Code(f"{quoted(key)}: {code.text}", code.needs) for key, code in fields)
                 return joined("{", pairs, "}")
         return written(value)
@@ -95,10 +119,10 @@ class _Wording:
     def _takes(self, branch: Any, value: Any) -> bool:
         if not isinstance(branch, Mapping):
             return False
-        whole = self.defs.get(_reference(branch), branch)
-        if "enum" in whole:
-            return value in whole["enum"]
-        kind = whole.get("type")
+        schema = self.defs.get(_reference(branch), branch)
+        if "enum" in schema:
+            return value in schema["enum"]
+        kind = schema.get("type")
         return kind is None or isinstance(value, _TYPES.get(kind, (object,)))
 
 
@@ -115,12 +139,12 @@ def _kinds(part: Mapping[str, Any], count: int) -> list[Any]:
 
 def statement(draft: Draft, ran: CallRecord) -> Line:
     """Return the statement that a call is. Raises Unwritable, which says why there is none."""
-    world, own = draft.world, ran.produced
+    source, own = draft.source, ran.produced
     instance = ran.started.instance if ran.started else ""
-    callee = world.callee(ran, Code(draft.instance(instance)) if instance else None)
-    lent = _Lending(draft, Counter(_named(draft, ran)))
-    arguments = world.arguments(ran, lent)
-    subject = arguments.pop(world.receiver(ran), None)
+    callee = source.callee(ran, Code(draft.instance(instance)) if instance else None)
+    lent = _ObjectCopies(draft, Counter(_named(draft, ran)))
+    arguments = source.arguments(ran, lent)
+    subject = arguments.pop(source.receiver(ran), None)
     targets = _targets(draft, ran, own)
     if own and subject is not None and _may_change(draft, ran, callee):
         code = _changed(draft, targets[0], subject, callee, arguments)
@@ -147,11 +171,11 @@ def _targets(draft: Draft, ran: CallRecord, own: Collection[Made]) -> list[str]:
 
 def _may_change(draft: Draft, ran: CallRecord, callee: Callee) -> bool:
     """Return whether the new object may be the one that a method was called on, changed."""
-    name = ran.arguments.get(draft.world.receiver(ran))
+    name = ran.arguments.get(draft.source.receiver(ran))
     made = draft.state.objects.get(name) if isinstance(name, str) else None
     if not isinstance(ran.outcome, Made) or made is None or callee.gives == "value":
         return False
-    return made.kind == ran.outcome.kind and not draft.world.is_shared(made)
+    return made.kind == ran.outcome.kind and not draft.source.is_shared(made)
 
 
 def _changed(
@@ -182,12 +206,12 @@ def _named(draft: Draft, ran: CallRecord) -> Iterator[str]:
         counted.append(name)
         return Code("...")
 
-    draft.world.arguments(ran, count)
+    draft.source.arguments(ran, count)
     return iter(counted)
 
 
 @dataclass
-class _Lending:
+class _ObjectCopies:
     """Lends objects to one call: a copy of each, the same one wherever it stands."""
 
     draft: Draft
@@ -205,10 +229,179 @@ class _Lending:
         if made is None or made.producer not in draft.there:
             raise Unwritable(f"a call that needs {name}, which is not made here")
         bare = Code(draft.names[name])
-        if draft.world.is_shared(made):
+        if draft.source.is_shared(made):
             return bare
         if self.often[name] < 2:
             return copied(bare)
         copy = f"{bare.text}_copy"
         self.before.append(assigned([copy], copied(bare)))
         return Code(copy)
+
+
+FILL, CHECK = "FILL IN: ", "CHECK: "
+
+
+def beginning(draft: Draft, opened: Opened) -> Iterator[Line]:
+    """Yield what is at hand from an opening on, as far as it is new."""
+    for _, made in opened.inputs:
+        if made.producer not in draft.there and draft.wants_object(made):
+            yield input_line(draft, made, made.producer.input)
+    for name, digest in opened.instances:
+        if draft.at.get(name) != digest and draft.wants_instance(name):
+            draft.at[name] = digest
+            yield _instance(draft, name, digest)
+
+
+def input_line(draft: Draft, made: Made, variable: str = "") -> Line:
+    """Return the line that gives an object: its value, or what the person has to fill in."""
+    draft.there.add(made.producer)
+    to = draft.variable_of(made)
+    try:
+        code = written(draft.source.value(made))
+    except (Absent, Unwritable) as error:
+        looks = _looks(draft, made) if isinstance(error, Unwritable) else ""
+        said = f"{draft.state.name_of(made)} was {about(made)}{looks and f', {looks}'}"
+        return _unwritten(draft, to, said, error, variable)
+    behind = visible_text(made.description, SHORT) if made.description else ""
+    return Line(assigned([to], code), behind=behind)
+
+
+def _looks(draft: Draft, made: Made) -> str:
+    """Return how a value looks: its shape, or its text."""
+    shown = preview(draft.source.value(made))
+    return shown.caption if "×" in shown.caption else shown.text[:80]
+
+
+def _instance(draft: Draft, name: str, digest: str) -> Line:
+    to = draft.instance(name)
+    try:
+        return Line(assigned([to], written(draft.source.instance(name, digest))))
+    except (Absent, Unwritable) as error:
+        comment = f"{name} was an instance with a state of its own"
+        return _unwritten(draft, to, comment, error, draft.source.instance_variable(name))
+
+
+def _unwritten(draft: Draft, to: str, comment: str, error: Exception, variable: str) -> Line:
+    """What the notebook's cells say of a variable may be what it was; a person has to check."""
+    text = draft.source.texts(MAIN) if variable else None
+    if text is not None and text.binding(variable):
+        note = f"{CHECK}{comment}; this is what the notebook's own cells say of {variable}."
+        code = Code(variable, frozenset({Need(MAIN, variable)}))
+        return Line(assigned([to], code), (visible_text(note, LONG),))
+    why = f"it is {error}" if isinstance(error, Unwritable) else "its value is not at hand"
+    note = f"{FILL}{comment}; {why}, so no literal says it."
+    return Line(assigned([to], Code("...")), (visible_text(note, LONG),), open=True)
+
+
+def handed(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
+    """Yield what a call came to that does not run here: its result, as it was recorded."""
+    above = (visible_text(f"{line_of(call)} does not run here: {how}.", LONG),)
+    match call.outcome:
+        case Data(data):
+            yield Line(assigned([draft.result(call)], written(data)), above)
+        case Failed():
+            yield Line(above=(undone(call),))
+        case outcome:
+            known = (made for made in objects_of(outcome) if made.producer not in draft.there)
+            new = [made for made in known if draft.wants_object(made)]
+            first, *more = [input_line(draft, made) for made in new] or [Line()]
+            yield replace(first, above=(*above, *first.above))
+            yield from more
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Writes one branch, up to a place."""
+
+    journal: Journal
+    head: str
+    source: SessionSource
+    only: Selection | None = None
+    """What is written; None for all."""
+    awaits: bool = False
+    """Code can `await` at its top, as a notebook's can."""
+    taken: frozenset[str] = frozenset()
+    """Names that no variable has."""
+
+    def script(self, title: str) -> Script:
+        """Return the branch as code."""
+        state, path = state_at(self.journal, self.head), self.journal.path(self.head)
+        names = variables(state.names, self.taken)
+        draft = Draft(self.source, state, names, self.taken, self.only, self.awaits)
+        opened = next((e.event for e in path if isinstance(e.event, Opened)), Opened())
+        input_lines = tuple(beginning(draft, opened))
+        parts = tuple(part for entry in path for part in self._parts(draft, entry))
+        saved = tuple(_saved(draft)) if self.only is None else ()
+        lines = [each for each in (*input_lines, *parts, *saved) if isinstance(each, Line)]
+        codes = [line.code for line in lines if line.code]
+        definitions = defined({need for code in codes for need in code.needs}, self.source.texts)
+        clash = definitions.bound & {*names.values(), *draft.instances.values()}
+        if clash - self.taken:
+            return replace(self, taken=self.taken | clash).script(title)
+        made = any(f"{MADE.text}(" in code.text for code in codes)
+        todo = sum(line.open for line in lines)
+        return Script(
+            title, input_lines, (*parts, *_waiting(draft)), saved, definitions, made, todo
+        )
+
+    def _parts(self, draft: Draft, entry: Entry) -> Iterator[MessageText | Line]:
+        """Yield what an entry says or does."""
+        match entry.event:
+            case Opened() as opened:
+                yield from beginning(draft, opened)
+            case Asked(text, by) if self.only is None:
+                yield MessageText("You" if by == "person" else "Session", text)
+            case Replied() as reply if self.only is None:
+                text = reply.text if reply.said is None else reply.said
+                if text.strip():
+                    yield MessageText("Model", text)
+            case Finished(call_id, by="program"):
+                yield from self._handed(draft, entry, call_id, "your program gave its result")
+            case Decided(call_id, "answer"):
+                yield from self._handed(draft, entry, call_id, "you gave its result")
+            case Finished(call_id) | Decided(call_id, "reject"):
+                yield from self._ended(draft, self._call(entry, call_id))
+
+    def _call(self, entry: Entry, call_id: str) -> CallRecord:
+        return state_at(self.journal, entry.id).calls[call_id]
+
+    def _handed(self, draft: Draft, entry: Entry, call_id: str, how: str) -> Iterator[Line]:
+        call = self._call(entry, call_id)
+        if draft.wants_call(call_id) and self.source.is_tool(call.tool):
+            yield from handed(draft, call, how)
+
+    def _ended(self, draft: Draft, call: CallRecord) -> Iterator[Line]:
+        if not draft.wants_call(call.id):
+            return
+        if call.status != "succeeded":
+            yield Line(above=(undone(call),))
+        elif self.source.is_tool(call.tool):
+            try:
+                line = statement(draft, call)
+                changed = self.source.changed(call)
+                comment = f"{CHECK}since this ran: {changed}; what comes out may be another."
+                yield replace(line, above=(*line.above, comment)) if changed else line
+            except (Unwritable, CallError) as error:
+                yield from handed(draft, call, f"it is {error}")
+
+
+def _waiting(draft: Draft) -> Iterator[Line]:
+    """Yield what the session stands before."""
+    state: State = draft.state
+    for call_id in state.open:
+        if draft.wants_call(call_id):
+            yield Line(above=(f"{line_of(state.calls[call_id])} has no result yet",))
+
+
+def _saved(draft: Draft) -> Iterator[Line]:
+    """Yield the outputs under their names."""
+    opened = draft.state.opened.outputs
+    for number, (name, value) in enumerate(draft.state.outputs.items(), 1):
+        if name not in opened:
+            continue
+        scalar = opened[name].kind in SCALARS
+        code = written(value) if scalar else Code(draft.names.get(str(value), "..."))
+        to = name if is_name(name) else f"output_{number}"
+        yield Line(
+            assigned([to], code), () if to == name else (visible_text(f"The output {name}"),)
+        )

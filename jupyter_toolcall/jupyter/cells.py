@@ -37,10 +37,11 @@ from ..storage.journal_file import (
     journal_file,
     journal_names,
     journals_folder,
+    key_problem,
     open_journal,
     read_journal,
 )
-from ..storage.notebook_files import recorded
+from ..storage.notebook_files import saved_sessions
 from ..storage.signatures import signer
 from ..storage.value_store import value_store
 from ..tools.value_digests import content_digest
@@ -134,9 +135,17 @@ class Cells:
             if kept.again is not None:
                 self.kept[name] = kept.again()
                 if name in self.sessions:
-                    self.sessions[name].cursor.context.unreliable_reason = self.kept[name].doubt
+                    self.sessions[name].cursor.context.unreliable_reason = self._doubt(name)
             if self.notebook:
                 _mark_runs_elsewhere(journal_file(self.notebook, name), kept.journal)
+
+    def _doubt(self, name: str) -> str:
+        """Return why the recorded calls of a session cannot be relied on, "" where they can.
+
+        Without the key no stored value can be verified, so a call whose value is not in this
+        kernel is not run again by a policy.
+        """
+        return self.kept[name].doubt or (key_problem() if self.notebook else "")
 
     def late(self, name: str) -> str:
         """Return one line for as long as something of a session is not on disk."""
@@ -273,7 +282,7 @@ class Cells:
     ) -> tuple[SessionContext, Opened]:
         journal = self.journal(name, options.fresh)
         context, opened = context_for_cell(options, variables, journal, self.folder, model)
-        context.unreliable_reason = self.kept[name].doubt
+        context.unreliable_reason = self._doubt(name)
         self._tools[name] = {tool: variables[tool] for tool in options.tools}
         context.values.share_with(self._values.setdefault(name, context.values))
         context.values.value_store = value_store() if self.notebook else None
@@ -464,7 +473,7 @@ def _linked(path: Path) -> set[Path]:
 
 def _heads(notebook: Path, name: str) -> Iterator[str]:
     """Yield where a notebook's outputs say that a session stood."""
-    for saved in recorded(notebook):
+    for saved in saved_sessions(notebook):
         rows = saved.data.get("rows", {}).get("session", ())
         if name in [str(row.get("name", "")) for row in rows]:
             yield str(saved.data["journal"]["head"])

@@ -91,7 +91,7 @@ def _option_words(line: str, fragment: str) -> Iterable[str]:
 def _option_values(option: str, fragment: str) -> list[str]:
     """Return the values that an option can have; other options where they are not known."""
     from ..models.named import completions, recordings
-    from ..schemes.registry import SCHEMES, is_scheme
+    from ..schemes import SCHEMES, is_scheme
     from ..schemes.save_tool import SCALARS
 
     cells, variables = _cells(), get_ipython().user_ns

@@ -16,9 +16,9 @@ from ..core.call_record import CallRecord
 from ..core.errors import ToolcallError, Unfinished, UsageError
 from ..core.state import AskModel
 from ..core.text import LINES, print_text, printable
-from ..engine import forks
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor
+from ..engine.decisions import unknown_outcome_reason
 from ..engine.person_model import YourTurn
 from ..session import recorded_decisions
 from ..session.session import Session
@@ -162,7 +162,7 @@ def demand_no_person(controller: PanelController) -> None:
     waiting, cursor = controller.session.pending, controller.session.cursor
     if waiting:
         call = waiting[0]
-        if reason := forks.unknown_outcome_reason(cursor, call.id):
+        if reason := unknown_outcome_reason(cursor, call.id):
             raise Unfinished(
                 f"{call.tool} ({call.id}) waits for a person, and this run has none. {reason} "
                 "--fresh begins a new session"

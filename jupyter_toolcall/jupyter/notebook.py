@@ -24,7 +24,7 @@ from ..core.text import print_text
 from ..engine import person_model as replying
 from ..session.session import Session
 from ..storage.notebook_files import MIME
-from ..tools.value_reprs import speaking
+from ..tools.value_display import reprs_with_printers
 from ..view.saved_output import mime_bundle
 from .cells import Cells, add_prompt, filled_prompt
 from .extensions import CellRun
@@ -119,7 +119,7 @@ class Notebook:
         controller.recorded = frozenset(entry.id for entry in session.cursor.replay_queue.entries)
         controller.unsaved = functools.partial(self.cells.late, session.name)
         controller.before_commands = self.cells.reopen_journals
-        context.value_reprs = speaking(self.shell.display_formatter.formatters)
+        context.value_reprs = reprs_with_printers(self.shell.display_formatter.formatters)
         updates = controller.updates
         for event, listener in (("on_text", updates.stream), ("on_wait", updates.wait_for_model)):
             if hasattr(model, event):

@@ -22,12 +22,11 @@ from ..core.text import nearest
 from ..engine.approval_policy import PRESETS
 from ..engine.context import SessionContext
 from ..engine.opening import open_session
-from ..models.named import default, is_name, model_named
-from ..models.person import Person
-from ..models.recorded.recorded_model import Recorded, Recording, StandIn
-from ..models.recorded.tape import new_tape
+from ..models.named import Person, default, is_name, model_named
+from ..models.recorded import Recorded, Recording, StandIn
+from ..models.recording_file import new_tape
+from ..schemes import SCHEMES, is_scheme, scheme_named
 from ..schemes.messages import Model
-from ..schemes.registry import SCHEMES, is_scheme, scheme_named
 from ..schemes.save_tool import SCALARS
 from ..schemes.scheme import Scheme
 from ..tools.toolbox import Toolbox

@@ -24,12 +24,13 @@ from ..core.events import Decision, Outcome
 from ..core.secrets import MissingSecret
 from ..core.state import AskModel, AskPerson, RunCall
 from ..engine import person_model as replying
-from ..engine.forks import entry_before_reply, waiting_calls
+from ..engine.decisions import waiting_calls
+from ..engine.forks import entry_before_reply
 from ..engine.hooks import SessionHooks
 from ..engine.person_model import Phase, Written
 from ..engine.replay import advance
 from ..engine.session_values import PreparedCall
-from ..models.person import Person
+from ..models.named import Person
 from ..session.session import Session
 from ..view import contract
 from ..view.contract import Command, Notice, Refused, Rows

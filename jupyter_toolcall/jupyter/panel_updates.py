@@ -8,7 +8,7 @@ from importlib import import_module
 
 from ..core.errors import UsageError
 from ..core.events import Replied
-from ..engine.forks import waiting_calls
+from ..engine.decisions import waiting_calls
 from ..engine.hooks import ExtensionRow
 from ..engine.person_model import Phase, Written, person_turn
 from ..session.session import Session
@@ -142,7 +142,7 @@ class PanelUpdates:
             case Export(to):
                 # What exports is imported when it is used first.
                 export = import_module("..export", __package__)
-                text = export.text(export.take(session.cursor, session.name), to)
+                text = export.text(export.exported_session(session.cursor, session.name), to)
                 self.send(Exported(to, text))
 
     def _status_with_transient(self) -> SessionRow:

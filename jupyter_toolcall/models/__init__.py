@@ -6,7 +6,7 @@ function from a request to a reply, and keeps no session. It knows neither journ
 
 from ..core.events import Call, Usage
 from ..schemes.messages import Assistant, Message, Model, Reply, Request, Result, Results, User
-from .recorded.recorded_model import Recorded, Recording
+from .recorded import Recorded, Recording
 from .scripted import Scripted
 
 __all__ = [

@@ -1,12 +1,12 @@
-"""Models by name: `provider:name`, what each provider takes, as data, and a table of them.
+"""Models by name: `provider:name`, what each provider needs, as data, and a table of them.
 
-What a provider needs is imported when it is asked for; to list them imports nothing.
+A provider's module is imported when one of its models is used; to list them imports nothing.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -14,28 +14,26 @@ from pathlib import Path
 
 from ..core.errors import UsageError
 from ..core.text import nearest
-from ..schemes.messages import Model
+from ..schemes.messages import Model, Reply, Request
 
 IN_PLACE = "JUPYTER_TOOLCALL_RECORDED"
 """The variable of the environment that names the notebook whose sessions stand in."""
-
-
 CHOSEN = "JUPYTER_TOOLCALL_MODEL"
 """The variable of the environment that names the model where a cell and its settings do not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Where models come from, and what it takes to use one here."""
+    """Where models come from, and what is needed to use one here."""
 
     make: str | Callable[[str], Model]
-    """`module.Class` here, called with the model's name if it has one; or what makes the model."""
+    """`module.Class` of this package, or a function: called with the model's name if it has one."""
     what: str
     """What its models are, in a few words."""
     names: Callable[[], tuple[str, ...]] = tuple
     """The models that are worth naming; there may be others."""
-    place: str = "NAME"
-    """What stands behind the colon, in one word; "" where the provider's name is a model."""
+    word: str = "NAME"
+    """What to write behind the colon; "" if the provider's name is a model."""
     keys: tuple[str, ...] = ()
     """Variables of the environment, one of which has to be set."""
     file: str = ""
@@ -46,16 +44,16 @@ class Provider:
 
     @property
     def live(self) -> bool:
-        """Whether its models are somewhere else, and not the same wherever they are asked."""
+        """Whether its models are outside of this package, and may reply differently elsewhere."""
         return bool(self.keys or self.file or self.module)
 
     @property
     def stands_alone(self) -> bool:
         """Whether the provider's name alone is a model."""
-        return not self.place or bool(self.file)
+        return not self.word or bool(self.file)
 
     def lacks(self, environment: Mapping[str, str]) -> str:
-        """Return why it cannot be used, "" where it can."""
+        """Return why it cannot be used, "" if it can."""
         if self.module and find_spec(self.module) is None:
             return f"{self.module} is missing: pip install 'jupyter-toolcall[{self.extra}]'"
         if self.keys and not any(environment.get(key) for key in self.keys):
@@ -69,7 +67,7 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A model that there is, and why it cannot be used here ("" where it can)."""
+    """A model that can be named, and why it cannot be used here ("" if it can)."""
 
     name: str
     lacks: str
@@ -79,20 +77,26 @@ class Listed:
 def model_named(model: Model | str | None) -> Model | None:
     """Return the model that a name stands for; a function is a model already.
 
-    Raises UsageError for a name that there is not. A key is asked for at the first request.
+    Raises UsageError for an unknown name. A key is asked for at the first request.
     While a notebook is verified, what it recorded stands in for models that are not here.
     """
     notebook = os.environ.get(IN_PLACE, "")
     if model is None or callable(model):
         live = bool(notebook) and hasattr(model, "body")
         return _imported("recorded.StandIn", model, notebook) if live else model
-    provider, name = _parted(str(model))
-    if notebook and PROVIDERS[provider].live:
-        return _imported("recorded.StandIn", str(model), notebook)
-    make = PROVIDERS[provider].make
-    if callable(make):
-        return make(name)
-    return _imported(make, *([name] if PROVIDERS[provider].place else []))
+    model = str(model)
+    name, _, inner = model.partition(":")
+    provider = PROVIDERS.get(name)
+    if provider is None or not (provider.word if inner else provider.stands_alone):
+        known = ", ".join(map(_pattern, PROVIDERS))
+        raise UsageError(
+            f"{model!r} is no model; there are {known}, and functions.{nearest(name, PROVIDERS)}"
+        )
+    if notebook and provider.live:
+        return _imported("recorded.StandIn", model, notebook)
+    if callable(provider.make):
+        return provider.make(inner)
+    return _imported(provider.make, *([inner] if provider.word else []))
 
 
 def _imported(path: str, *arguments: object) -> Model:
@@ -104,41 +108,38 @@ def _imported(path: str, *arguments: object) -> Model:
 
 def is_name(text: str) -> bool:
     """Return whether a text is meant as a model's name, and not as a variable's."""
-    known = PROVIDERS.get(text)
-    return ":" in text or (known is not None and known.stands_alone)
-
-
-def _parted(model: str) -> tuple[str, str]:
-    """Return a model's provider and its name there. Raises UsageError."""
-    provider, _, name = model.partition(":")
-    known = PROVIDERS.get(provider)
-    if known is None or not (known.place if name else known.stands_alone):
-        there = ", ".join(_pattern(each) for each in PROVIDERS)
-        raise UsageError(
-            f"{model!r} is no model; there are {there}, and functions."
-            f"{nearest(provider, PROVIDERS)}"
-        )
-    return provider, name
+    return ":" in text or (text in PROVIDERS and PROVIDERS[text].stands_alone)
 
 
 def _pattern(provider: str) -> str:
-    place = PROVIDERS[provider].place
-    return f"{provider}:{place}" if place else provider
+    word = PROVIDERS[provider].word
+    return f"{provider}:{word}" if word else provider
 
 
-def names(provider: str) -> tuple[str, ...]:
+def _names(provider: str) -> tuple[str, ...]:
     """Return the names of a provider's models that are worth naming."""
     known = PROVIDERS[provider]
-    return tuple(f"{provider}:{name}" for name in known.names()) if known.place else (provider,)
+    return tuple(f"{provider}:{name}" for name in known.names()) if known.word else (provider,)
 
 
 def default(environment: Mapping[str, str]) -> str:
-    """Return the model where nobody has named one, "" where there is none to fall back on."""
+    """Return the name of the model that is used if nobody names one."""
     if environment.get(CHOSEN):
         return environment[CHOSEN]
-    if environment.get(IN_PLACE) or not PROVIDERS["anthropic"].lacks(environment):
-        return MIDDLE
-    return LAST if LAST in PROVIDERS else ""
+    usable = environment.get(IN_PLACE) or not PROVIDERS["anthropic"].lacks(environment)
+    return MIDDLE if usable else LAST
+
+
+class Person:
+    """You play the model: it returns no reply, and the session waits until you write one."""
+
+    name = identity = "person"
+
+    def __call__(self, request: Request) -> Reply | None:
+        return None
+
+    def __repr__(self) -> str:
+        return "<person: you play the model>"
 
 
 def _scripted(name: str) -> Model:
@@ -160,7 +161,7 @@ def _scripts() -> Mapping[str, Model]:
 MIDDLE = "anthropic:claude-sonnet-5-5"
 """Anthropic's current model of middle size."""
 LAST = "person"
-"""Who answers where there is no key."""
+"""The model if there is no key."""
 _CLAUDES = ("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5")
 PROVIDERS: Mapping[str, Provider] = {
     "anthropic": Provider(
@@ -177,12 +178,12 @@ PROVIDERS: Mapping[str, Provider] = {
         extra="openai",
     ),
     "recorded": Provider(
-        "recorded.Recorded", "what --record kept, or a notebook's own sessions", place="FILE"
+        "recorded.Recorded", "what --record kept, or a notebook's own sessions", word="FILE"
     ),
     "local": Provider(
         "local.Local",
         "a GGUF file of yours, run on this machine",
-        place="PATH",
+        word="PATH",
         file="JUPYTER_TOOLCALL_GGUF",
         module="xllamacpp",
         extra="local",
@@ -190,7 +191,9 @@ PROVIDERS: Mapping[str, Provider] = {
     "scripted": Provider(
         _scripted, "a script: offline, the same each time", lambda: tuple(_scripts())
     ),
-    LAST: Provider("person.Person", "you play the model: each turn waits for your reply", place=""),
+    LAST: Provider(
+        lambda name: Person(), "you play the model: each turn waits for your reply", word=""
+    ),
 }
 
 
@@ -206,36 +209,29 @@ def models(environment: Mapping[str, str], folder: Path) -> Iterator[Listed]:
 
     A key is never looked at.
     """
-    for provider, known in PROVIDERS.items():
-        lacks, models = known.lacks(environment), names(provider)
-        if provider == "recorded":
-            models = tuple(f"recorded:{name}" for name in recordings(folder))
+    for name, provider in PROVIDERS.items():
+        lacks, models = provider.lacks(environment), _names(name)
+        if name == "recorded":
+            models = tuple(f"recorded:{file}" for file in recordings(folder))
             lacks = "" if models else "there is none in this folder"
-        for model in models or (_pattern(provider),):
-            yield Listed(model, lacks, known.what)
+        for model in models or (_pattern(name),):
+            yield Listed(model, lacks, provider.what)
 
 
-def table(rows: Iterator[Listed], chosen: str) -> str:
-    """Return models as a table, a line each; `chosen` answers where nobody says who."""
-    lines = [
-        (
-            f"{'*' if row.name == chosen else ' '} {row.name}",
-            f"no: {row.lacks}" if row.lacks else "yes",
-            row.what,
-        )
-        for row in rows
-    ]
-    wide = [max(len(line[column]) for line in lines) for column in (0, 1)]
-    head = ("  model", "usable here", "what it is")
-    return "\n".join(
-        f"{name:{wide[0]}}  {usable:{wide[1]}}  {what}" for name, usable, what in (head, *lines)
-    )
+def table(rows: Iterable[Listed], chosen: str) -> str:
+    """Return models as a table, a line each, with a star at the model that is used by default."""
+    lines = [("  model", "usable here", "what it is")]
+    for row in rows:
+        star = "*" if row.name == chosen else " "
+        lines.append((f"{star} {row.name}", f"no: {row.lacks}" if row.lacks else "yes", row.what))
+    first, second = (max(len(line[column]) for line in lines[1:]) for column in (0, 1))
+    return "\n".join(f"{name:{first}}  {usable:{second}}  {what}" for name, usable, what in lines)
 
 
 def completions(folder: Path) -> list[str]:
     """Return what may be completed behind `-m`."""
-    known = [name for provider in PROVIDERS for name in names(provider)]
-    open_ended = [f"{name}:" for name, provider in PROVIDERS.items() if provider.place]
+    known = [name for provider in PROVIDERS for name in _names(provider)]
+    open_ended = [f"{name}:" for name, provider in PROVIDERS.items() if provider.word]
     return [*known, *(f"recorded:{name}" for name in recordings(folder)), *open_ended]
 
 

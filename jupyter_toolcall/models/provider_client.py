@@ -1,26 +1,155 @@
-"""What the clients of Anthropic and OpenAI share: redirects, and one line for every error.
+"""What the clients of Anthropic and OpenAI share: one request, one line for every error, one reply.
 
-Their SDKs have one author, one set of errors, and one transport (`httpx2`). Each SDK is passed in.
+Their SDKs have one author, one set of errors, and one transport (`httpx2`). Each client imports
+its own SDK, at the first request: the import takes seconds. The key stays inside the SDK's client.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import time
 import weakref
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing, suppress
 from typing import Any, Protocol
 from urllib.parse import urljoin, urlsplit
 
 from ..core.errors import ModelError
+from ..core.events import Call
 from ..core.text import printable
+from ..schemes.messages import Reply, Request
+from ..tools.arguments import parse_arguments
 from ..tools.value_copies import well_formed
-from .retrying import Passing
+from .retrying import Passing, Patience, asked_wait, may_pass, persistent
+
+Json = dict[str, Any]
 
 AGAIN = "nothing of it ran, and running again goes on from here"
+GO_ON = "Go on."
+"""Said for the person where the model has to speak twice: no API continues the model's turn."""
+NO_KEY = "none"
+"""The key for a server that asks for none: the SDK wants one."""
 _PORTS = {"http": 80, "https": 443}
+_SHORT = 6
+"""A header's value of so many characters is no secret."""
+
+
+class ProviderClient(ABC):
+    """A model behind an API: call it with a `Request`, and it returns a `Reply`.
+
+    `on_text` gets each piece of text as it comes, and what it raises ends the call; `on_wait`
+    gets why the API is asked again, and when. A call raises ModelError, in one line, if there
+    is no whole reply; an interrupt passes through.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        on_text: Callable[[str], object] | None,
+        on_wait: Callable[[str], object] | None,
+        patience: Patience | None,
+    ) -> None:
+        self.model = model
+        self.on_text = on_text or (lambda text: None)
+        self.on_wait = on_wait or (lambda text: None)
+        self.patience = patience or Patience()
+        self._client: Any = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.model!r})"
+
+    def __call__(self, request: Request) -> Reply:
+        """Return the model's reply. Raises ModelError if there is no whole one."""
+        return persistent(lambda: self._attempt(request), self.patience, self.on_wait)
+
+    @abstractmethod
+    def body(self, request: Request) -> Json:
+        """Return the JSON body that a request is sent as. Raises ModelError if it can't be."""
+
+    @abstractmethod
+    def _sdk(self) -> tuple[Any, type[Exception]]:
+        """Return the SDK, and the class of all its errors."""
+
+    @abstractmethod
+    def _stream(self, body: Json) -> Iterator[Any]:
+        """Yield the parts of the response to a body, decoded as far as `_read` needs it."""
+
+    @abstractmethod
+    def _read(self, parts: Iterable[Any], body: Json) -> Reply:
+        """Return the reply that the parts hold."""
+
+    @abstractmethod
+    def _refusal(self, status: int, body: object) -> tuple[str, bool]:
+        """Return what an HTTP status means, in one line, and whether it is final."""
+
+    @property
+    def where(self) -> str:
+        """The API's name in an error."""
+        return "the API"
+
+    def _unreached(self, cause: str) -> ModelError:
+        return Passing(f"the connection to {self.where} failed ({cause}); {AGAIN}")
+
+    def _attempt(self, request: Request) -> Reply:
+        """Return the reply to one request. Raises Passing if another attempt may help."""
+        try:
+            body = self.body(request)
+            with closing(self._parts(body)) as parts:
+                return self._read(parts, body)
+        except ModelError as error:
+            problem = redacted(error, self._secrets())
+        # Raised here, so that no trace of the request, and its key, hangs on it.
+        raise problem
+
+    def _parts(self, body: Json) -> Generator[Any, None, None]:
+        """Yield the parts of the response. Raises ModelError, in one line, for what goes wrong."""
+        import httpx2
+
+        sdk, sdk_error = self._sdk()
+        try:
+            yield from self._stream(body)
+            return
+        except sdk.APIStatusError as error:
+            problem = self._refused(error)
+        except (sdk.APITimeoutError, httpx2.TimeoutException) as error:
+            late = f"{self.where} did not answer in time; {AGAIN}"
+            # A long wait for an answer is not repeated without being asked for.
+            problem = Passing(late) if cause(error) == "ConnectTimeout" else ModelError(late)
+        except (sdk.APIConnectionError, httpx2.HTTPError) as error:
+            redirect = error.__cause__
+            problem = (
+                redirect if isinstance(redirect, ModelError) else self._unreached(cause(error))
+            )
+        except sdk_error as error:
+            problem = ModelError(f"{self.where} could not be asked: {one_line(str(error))}")
+        except (httpx2.InvalidURL, ValueError, OSError) as error:
+            problem = ModelError(
+                f"{self.where} could not be asked, or understood ({cause(error)}); {AGAIN}"
+            )
+        raise problem from None
+
+    def _refused(self, error: Any) -> ModelError:
+        """Return the error for a response with an HTTP status of failure."""
+        status, headers = error.status_code, error.response.headers
+        line, final = self._refusal(status, error.body)
+        if final or not may_pass(status, headers):
+            return ModelError(line)
+        return Passing(f"{line}; {AGAIN}", asked_wait(headers, time.time()))
+
+    def _secrets(self) -> Iterator[str]:
+        """Yield the keys of the SDK's client, and what a person's own headers say."""
+        for key in ("api_key", "auth_token"):
+            if (text := getattr(self._client, key, None)) != NO_KEY:
+                yield text or ""
+        for text in getattr(self._client, "_custom_headers", {}).values():
+            if isinstance(text, str) and len(text) > _SHORT:
+                yield text
+
+
+# -- the connection --------------------------------------------------------------------------
 
 
 class Response(Protocol):
@@ -43,16 +172,15 @@ def same_server_only(response: Response) -> None:
     """
     if not response.has_redirect_location:
         return
-    here = str(response.url)
+    origin = _server(str(response.url))
     try:
-        there = urljoin(here, response.headers["location"])
-        same = _server(there) == _server(here)
+        target = _server(urljoin(str(response.url), response.headers["location"]))
+        name = printable("{}://{}:{}".format(*target))
     except ValueError:
-        there, same = "", False
-    if not same:
-        place = printable("{}://{}:{}".format(*_server(there))) if there else "no address"
+        target, name = None, "no address"
+    if target != origin:
         raise ModelError(
-            f"{'{}://{}:{}'.format(*_server(here))} redirects to {place}, which is another server: "
+            f"{'{}://{}:{}'.format(*origin)} redirects to {name}, which is another server: "
             "nothing was sent there; if it is the right one, set the base URL to it"
         )
 
@@ -73,7 +201,7 @@ def http_client(owner: object, make: Callable[..., Any]) -> Any:
 
 
 def read_to_end(parts: Iterable[object]) -> None:
-    """Read what is left of a stream: then the connection serves the next turn."""
+    """Read the remaining parts of a stream: then the connection serves the next turn."""
     import httpx2
 
     with suppress(httpx2.HTTPError, ValueError):
@@ -83,46 +211,24 @@ def read_to_end(parts: Iterable[object]) -> None:
 # -- errors ----------------------------------------------------------------------------------
 
 
-@contextmanager
-def model_errors(
-    sdk: Any,
-    sdk_error: type[Exception],
-    where: str,
-    refused: Callable[[Any], ModelError],
-    unreached: Callable[[str], ModelError],
-) -> Iterator[None]:
-    """Raise what goes wrong within as ModelError, in one line: Passing if it may pass by itself.
-
-    `refused` has the error for an HTTP status, `unreached` for a connection, by its cause.
-    """
-    import httpx2
-
-    try:
-        yield
-        return
-    except sdk.APIStatusError as error:
-        problem = refused(error)
-    except (sdk.APITimeoutError, httpx2.TimeoutException) as error:
-        late = f"{where} did not answer in time; {AGAIN}"
-        # A long wait for an answer is not repeated without being asked for.
-        problem = Passing(late) if cause(error) == "ConnectTimeout" else ModelError(late)
-    except (sdk.APIConnectionError, httpx2.HTTPError) as error:
-        redirect = error.__cause__
-        problem = redirect if isinstance(redirect, ModelError) else unreached(cause(error))
-    except sdk_error as error:
-        problem = ModelError(f"{where} could not be asked: {one_line(str(error))}")
-    except (httpx2.InvalidURL, ValueError, OSError) as error:
-        told = f"{where} could not be asked, or understood ({cause(error)}); {AGAIN}"
-        problem = ModelError(told)
-    raise problem from None
+def status_line(
+    status: int, message: str, where: str, own_lines: Mapping[int, str] | None = None
+) -> str:
+    """Return what an HTTP status means, and what to do; `own_lines` are a provider's own."""
+    lines = {
+        **dict.fromkeys((408, 409, 429), f"too many requests for now ({status}), wait a little"),
+        **(own_lines or {}),
+    }
+    other = f"{where} is busy or down" if status >= 500 else f"{where} refused the request"
+    line = lines.get(status, f"{other} ({status})")
+    return f"{line}: {message}" if message else line
 
 
-def redacted(error: ModelError, secrets: Iterable[object]) -> ModelError:
+def redacted(error: ModelError, secrets: Iterable[str]) -> ModelError:
     """Return an error of the same kind without these texts."""
     text = str(error)
-    for secret in secrets:
-        if isinstance(secret, str) and secret:
-            text = text.replace(secret, "«redacted»")
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "«redacted»")
     return Passing(text, error.after) if isinstance(error, Passing) else ModelError(text)
 
 
@@ -136,7 +242,57 @@ def one_line(text: str) -> str:
     return well_formed(" ".join(text.split())[:300])
 
 
-# -- parts of a reply ------------------------------------------------------------------------
+# -- the reply -------------------------------------------------------------------------------
+
+
+class Draft(Protocol):
+    """What has come so far of one reply."""
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything has come that belongs to the reply."""
+
+    def add(self, part: Any) -> bool:
+        """Add one part of the stream; return whether it is the last."""
+
+    def finished(self, ended: bool) -> Reply:
+        """Return the whole reply; `ended` says that the last part has come."""
+
+
+def whole_reply(draft: Draft, parts: Iterable[Any]) -> Reply:
+    """Return the reply that the parts make, whole or not at all.
+
+    Raises ModelError if they are not whole, as Passing if nothing of the reply had come.
+    """
+    try:
+        return draft.finished(any(map(draft.add, parts)))
+    except Passing as error:
+        # What a person saw begin does not begin again by itself.
+        problem = str(error)
+        if not draft.begun:
+            raise
+    raise ModelError(problem)
+
+
+def call_of(call_id: str, tool: str, text: str) -> Call:
+    """Return a call with these arguments; one that cannot be read strictly is broken."""
+    try:
+        return Call(call_id, tool, parse_arguments(text))
+    except ValueError as error:
+        return Call(call_id, tool, {}, str(error))
+
+
+def stop_reason(reason: str, stops: Mapping[str, str]) -> str:
+    """Return a provider's stop reason as one of ours. Raises ModelError for an unknown one."""
+    if reason not in stops:
+        name = well_formed(reason[:80])
+        raise ModelError(f"the model stopped for an unknown reason: {name}; {AGAIN}")
+    return stops[reason]
+
+
+def cut_off() -> Passing:
+    """Return the error for a stream that ended before the reply did."""
+    return Passing(f"the model's reply was cut off before its end; {AGAIN}")
 
 
 def garbled(what: str) -> ModelError:
@@ -144,7 +300,7 @@ def garbled(what: str) -> ModelError:
     return ModelError(f"the model's reply came garbled: {what}; {AGAIN}")
 
 
-def json_object(text: str) -> dict[str, Any]:
+def json_object(text: str) -> Json:
     """Return a part of the stream. Raises ModelError if it is no JSON object."""
     try:
         data = json.loads(text, parse_constant=_no_constant)

@@ -1,6 +1,6 @@
-"""Whether a request that came to nothing is made again, and after how long.
+"""Whether a request that failed is made again, and after how long.
 
-Every adapter asks through `persistent`, so that each wait is seen before it begins and
+Every client asks through `persistent`, so that each wait is shown before it begins and
 kept after it. The sleep and the chance are passed in; no provider is known here.
 """
 
@@ -18,10 +18,10 @@ from ..schemes.messages import Attempt, Reply
 
 
 class Passing(ModelError):
-    """What went wrong may pass by itself. `after` is the wait (s) that the API asks for."""
+    """An error that may pass by itself. `after` is the wait (s) that the API asks for."""
 
-    def __init__(self, said: str, after: float | None = None) -> None:
-        super().__init__(said)
+    def __init__(self, message: str, after: float | None = None) -> None:
+        super().__init__(message)
         self.after = after
 
 
@@ -42,7 +42,7 @@ class Patience:
     chance: Callable[[], float] = random.random
 
     def wait(self, failed: int, after: float | None = None) -> float | None:
-        """Return how long to wait after so many failures; None where that was the last."""
+        """Return how long to wait after so many failures; None if that was the last."""
         if failed >= self.tries:
             return None
         if after is not None:
@@ -56,39 +56,39 @@ def persistent(
 ) -> Reply:
     """Return the first reply, with the attempts before it.
 
-    Raises ModelError where there is none: at once where it can't pass, else after the
+    Raises ModelError if there is none: at once if the error can't pass, else after the
     last try. What interrupts a wait ends it.
     """
-    tried: tuple[Attempt, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
     while True:
         try:
-            return replace(ask(), attempts=tried)
+            return replace(ask(), attempts=attempts)
         except Passing as error:
-            said, after = str(error), error.after
-        wait = patience.wait(len(tried) + 1, after)
+            problem, after = str(error), error.after
+        failed = len(attempts) + 1
+        wait = patience.wait(failed, after)
         # Raised here, so that nothing of the failed request hangs on it.
         if wait is None:
-            times = f"{len(tried) + 1} times" if tried else "once"
-            raise ModelError(f"{said} (asked {times})")
-        tried = (*tried, Attempt(said, round(wait, 3)))
-        on_wait(f"{said}; asked again in {wait:.3g} s ({len(tried) + 1} of {patience.tries})")
+            raise ModelError(f"{problem} (asked {f'{failed} times' if attempts else 'once'})")
+        attempts = (*attempts, Attempt(problem, round(wait, 3)))
+        on_wait(f"{problem}; asked again in {wait:.3g} s ({failed + 1} of {patience.tries})")
         patience.sleep(wait)
 
 
 def asked_wait(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds that an API asks to wait, None where it does not say.
+    """Return the seconds that an API asks to wait, None if it does not say.
 
     Reads `retry-after-ms`, and `retry-after` as seconds or a date (RFC 9110, 10.2.3).
     """
     ms = _seconds(headers.get("retry-after-ms"))
     if ms is not None:
         return ms / 1000
-    said = headers.get("retry-after")
-    seconds = _seconds(said)
-    if seconds is not None or said is None:
+    text = headers.get("retry-after")
+    seconds = _seconds(text)
+    if seconds is not None or text is None:
         return seconds
     try:
-        return max(parsedate_to_datetime(said).timestamp() - now, 0)
+        return max(parsedate_to_datetime(text).timestamp() - now, 0)
     except (ValueError, OverflowError):
         return None
 
@@ -98,12 +98,8 @@ def may_pass(status: int, headers: Mapping[str, str]) -> bool:
 
     An API that says so itself (`x-should-retry`) is believed.
     """
-    match headers.get("x-should-retry"):
-        case "true":
-            return True
-        case "false":
-            return False
-    return status in (408, 409, 429) or status >= 500
+    own = {"true": True, "false": False}.get(headers.get("x-should-retry", ""))
+    return own if own is not None else status in (408, 409, 429) or status >= 500
 
 
 def _seconds(text: str | None) -> float | None:

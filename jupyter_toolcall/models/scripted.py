@@ -1,4 +1,4 @@
-"""A model that says what it was told to say: for tutorials and tests."""
+"""A model that replies from a list: for tutorials and tests."""
 
 from __future__ import annotations
 
@@ -14,10 +14,34 @@ Item = str | tuple[str, Mapping[str, Any]] | Sequence[Any]
 
 
 class Scripted:
-    """One item a turn: a text, a `(tool, arguments)` pair, or a list of these.
+    """A model that replies from a list, one item a turn, and needs no network.
 
-    `"$Potato"` in arguments is the newest object of that type. It keeps no place: the
-    turn is the number of replies so far, so a fork or a replay hears the same.
+    It keeps no position: the turn is the number of replies so far, so a fork or a replay gets
+    the same replies. After the last item its reply is empty.
+
+    Args:
+        items: What it replies: for each turn a text, a `(tool, arguments)` pair, or a list of
+            these. `"$Potato"` in arguments stands for the newest object of that type, and for
+            itself if there is none.
+        name: What the model is called in a journal. `identity` is the name with a digest of the
+            items, so that a session notices another script.
+
+    Returns:
+        A model: call it with a `Request`, and it returns a `Reply`.
+
+    Raises:
+        UsageError: An item is neither of these.
+
+    Example:
+        >>> from jupyter_toolcall import Scripted, Session, Toolbox
+        >>> def add(x: int, y: int) -> int:
+        ...     return x + y
+        >>> model = Scripted([["I add them.", ("add", {"x": 1, "y": 2})], "It is 3."])
+        >>> session = Session(Toolbox(add), model, scheme="flat", approve="all").tell("1 + 2?")
+        >>> session.run().text
+        'It is 3.'
+        >>> session.calls[0].result
+        3
     """
 
     def __init__(self, items: Iterable[Item], name: str = "scripted") -> None:
@@ -26,18 +50,18 @@ class Scripted:
 
     @property
     def identity(self) -> str:
-        """The name, and a digest of the words: another script is another model."""
+        """The name, and a digest of the items: another script is another model."""
         return f"{self.name}:{digest('script', repr(self.items))[:12]}"
 
     def __call__(self, request: Request) -> Reply:
         if request.turn >= len(self.items):
             return Reply()
-        texts, calls = self.items[request.turn]
-        made = tuple(
-            Call(call_id(request.turn, index, len(calls)), tool, filled(arguments, request.newest))
-            for index, (tool, arguments) in enumerate(calls)
+        texts, items = self.items[request.turn]
+        calls = tuple(
+            Call(call_id(request.turn, index, len(items)), tool, filled(arguments, request.newest))
+            for index, (tool, arguments) in enumerate(items)
         )
-        return Reply("\n".join(texts), made, "tools" if made else "end")
+        return Reply("\n".join(texts), calls, "tools" if calls else "end")
 
     def __repr__(self) -> str:
         return f"<{self.name}: a script of {len(self.items)} turns>"
@@ -54,10 +78,7 @@ def _turn(item: Item) -> _Turn:
             return (), ((tool, arguments),)
         case list() | tuple():
             parts = [_turn(part) for part in item]
-            return (
-                tuple(text for texts, _ in parts for text in texts),
-                tuple(call for _, calls in parts for call in calls),
-            )
+            return sum((texts for texts, _ in parts), ()), sum((calls for _, calls in parts), ())
     raise UsageError(
         f"{item!r:.60} is no turn of a script: give a text, a (tool, arguments) pair, "
         "or a list of these"
@@ -65,13 +86,11 @@ def _turn(item: Item) -> _Turn:
 
 
 def filled(value: Any, newest: Mapping[str, str]) -> Any:
-    """Return arguments with the newest object of each type in the place of `"$Type"`."""
+    """Return arguments with the newest object of each type in place of `"$Type"`."""
     match value:
         case str() if value.startswith("$") and newest.get(value[1:]) is not None:
             return newest[value[1:]]
-        case int() | float() | None:
-            return value
-        case dict() | Mapping():
+        case Mapping():
             return {key: filled(item, newest) for key, item in value.items()}
         case list() | tuple():
             return [filled(item, newest) for item in value]

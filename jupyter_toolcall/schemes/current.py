@@ -1,7 +1,8 @@
-"""The tools of scheme `current` as the model sees them: `_use_TYPE`, `_saveAs`, and views.
+"""Scheme `current`: the model works from one object at a time, the current one (seed 001).
 
-A view is a tool without its receiver, which is the current object, and with `$name` as an
-object's name wherever it takes one.
+`_use_TYPE` makes an object current, and so does a tool that returns one. The model gets the tools
+of the current object as views: without the receiver, and with `$name` as an object's name wherever
+a tool takes one. `_saveAs` gives the current object such a name.
 """
 
 from __future__ import annotations
@@ -19,154 +20,29 @@ from ..core.errors import CallError
 from ..core.events import Data, Made
 from ..core.object_names import NAME
 from ..core.state import State
-from ..tools.object_references import own_name_fits, pattern, takes_own_names, walk
-from ..tools.tool import Resolve, Tool
+from ..tools.object_references import Path, own_name_fits, pattern, replace_names, takes_own_names
+from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from .messages import Result
-from .object_lines import (
-    first_of,
-    functions_of,
-    introduced,
-    kinds_known,
-    kinds_there,
-    line,
-    newest,
-    newest_of,
-)
 from .save_tool import reminder, save_tools
-from .scheme import Offer, Scheme, as_text, receivers, told
+from .scheme import (
+    Offer,
+    Scheme,
+    existing_kinds,
+    functions_of,
+    known_kinds,
+    new_kinds,
+    newest_names,
+    newest_of,
+    object_line,
+    receivers,
+    result_data,
+    result_text,
+)
 
 USE = "_use_"
 SAVE_AS = "_saveAs"
 _OWN_NAME = re.compile(r"[$]?[A-Za-z0-9_]+")
-
-
-def listed(kind: str, state: State, toolbox: Toolbox) -> dict[str, str]:
-    """Return the lines of the newest objects of a type, each with the object's name."""
-    return {line(name, state, toolbox): name for name in newest(kind, state)}
-
-
-def use(kind: str, toolbox: Toolbox, objects: Iterable[str] = ()) -> Tool:
-    """Return `_use_TYPE`, which tells of the type's functions and of its objects, a line each."""
-    names = [tool.name for tool in functions_of(kind, toolbox)]
-    parts = [f"Sets the current object to one of type {kind}."]
-    parts += [f"Its functions: {', '.join(names)}."] if names else []
-    parts += objects
-    return Tool(
-        name=f"{USE}{kind}",
-        description="\n".join(parts),
-        parameters=_takes_one(kind),
-        function=lambda id: id,
-        check=lambda arguments, resolve: _check_use(kind, arguments),
-        read_only=True,
-    )
-
-
-@lru_cache(1_000)
-def _takes_one(kind: str) -> Mapping[str, Any]:
-    """Return the schema of the name of an object of a type."""
-    said = f'The name of an object of type {kind}, such as "{kind}#1", or "$base" if you saved it.'
-    text = {"type": "string", "pattern": pattern((kind,)), "description": said}
-    whole: dict[str, Any] = takes_own_names(_one_text("id", text))
-    return whole
-
-
-def _check_use(kind: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    name = arguments.get("id")
-    if set(arguments) != {"id"} or not isinstance(name, str) or not NAME.fullmatch(name):
-        known = f'the name of a {kind}: {{"id": "{kind}#1"}}'
-        raise CallError(f"{USE}{kind} takes one argument, {known}; a number alone names no object")
-    return dict(arguments)
-
-
-def save_as() -> Tool:
-    """Return `_saveAs`."""
-    said = 'Letters, digits and _, such as "base".'
-    text = {"type": "string", "pattern": f"^{_OWN_NAME.pattern}$", "description": said}
-    return Tool(
-        name=SAVE_AS,
-        description="Names the current object, for when you want to come back to it or to pass "
-        'it on: after _saveAs(name: "base"), "$base" stands for it.',
-        parameters=_one_text("name", text),
-        function=lambda name: own_name(name),
-        check=_check_save_as,
-        read_only=True,
-    )
-
-
-def own_name(said: Any) -> str:
-    """Return the name that a model gave, as it stands for the object: `$base`."""
-    return f"${str(said).removeprefix('$')}"
-
-
-def _check_save_as(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
-    name = arguments.get("name")
-    if set(arguments) != {"name"} or not isinstance(name, str) or not _OWN_NAME.fullmatch(name):
-        raise CallError(
-            f"{SAVE_AS} takes one argument, a name of letters (a to z), digits and _: "
-            '{"name": "base"}'
-        )
-    return dict(arguments)
-
-
-def _one_text(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {name: schema},
-        "required": [name],
-        "additionalProperties": False,
-    }
-
-
-def with_own_names(tool: Tool) -> Tool:
-    """Return a tool that takes `$name` wherever it takes an object."""
-    return replace(tool, parameters=takes_own_names(tool.parameters))
-
-
-# -- views ----------------------------------------------------------------------------------
-
-_VIEWS: WeakKeyDictionary[Toolbox, Mapping[str, Tool]] = WeakKeyDictionary()
-
-
-def views(toolbox: Toolbox) -> Mapping[str, Tool]:
-    """Return the tools of a toolbox as the model sees them, by name, in its order."""
-    known = _VIEWS.get(toolbox)
-    if known is None:
-        known = _VIEWS[toolbox] = {
-            each.name: replace(each, parameters=_Shown(each), receiver="") for each in toolbox
-        }
-    return known
-
-
-class _Shown(Mapping[str, Any]):
-    """The schema of a view, made when it is first read: there may be hundreds."""
-
-    def __init__(self, tool: Tool) -> None:
-        self._tool = tool
-
-    @cached_property
-    def _schema(self) -> dict[str, Any]:
-        whole: dict[str, Any] = takes_own_names(self._tool.parameters)
-        receiver = self._tool.receiver
-        if not receiver:
-            return whole
-        properties = {k: v for k, v in whole.get("properties", {}).items() if k != receiver}
-        required = [name for name in whole.get("required", ()) if name != receiver]
-        rest = {k: v for k, v in whole.items() if k not in ("properties", "required")}
-        return {**rest, "properties": properties, **({"required": required} if required else {})}
-
-    def __eq__(self, other: object) -> bool:
-        return self._schema == other
-
-    def __getitem__(self, key: str) -> Any:
-        return self._schema[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._schema)
-
-    def __len__(self) -> int:
-        return len(self._schema)
-
 
 SYSTEM = """\
 You work from one object at a time, the current one, and your tools are its functions. Objects
@@ -183,29 +59,34 @@ class Current(Scheme):
     """`_saveAs` and `_use_TYPE` always, plain functions, and those of the current object."""
 
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
-        kinds, here, seen = kinds_there(state), _kind(current(state), state), views(toolbox)
-        shown = [*functions_of("", toolbox), *(functions_of(here, toolbox) if here else ())]
+        kinds, kind, all_views = existing_kinds(state), _kind(current(state), state), views(toolbox)
+        shown = [*functions_of("", toolbox), *(functions_of(kind, toolbox) if kind else ())]
         names = {tool.name for tool in shown}
-        objects = {kind: listed(kind, state, toolbox) for kind in kinds}
-        later = [kind for kind in kinds_known(toolbox) if kind not in kinds]
+        objects = {
+            kind: {object_line(name, state, toolbox): name for name in newest_names(kind, state)}
+            for kind in kinds
+        }
+        save = (
+            replace(tool, parameters=takes_own_names(tool.parameters)) for tool in save_tools(state)
+        )
         return Offer(
             own=(
-                save_as(),
-                *map(with_own_names, save_tools(state)),
-                *(use(kind, toolbox, lines) for kind, lines in objects.items()),
+                _save_as(),
+                *save,
+                *(_use(kind, toolbox, lines) for kind, lines in objects.items()),
             ),
-            tools=tuple(seen[tool.name] for tool in shown),
+            tools=tuple(all_views[tool.name] for tool in shown),
             system=SYSTEM,
             deferred=(
-                *(use(kind, toolbox) for kind in later),
-                *(tool for name, tool in seen.items() if name not in names),
+                *(_use(kind, toolbox) for kind in known_kinds(toolbox) if kind not in kinds),
+                *(tool for name, tool in all_views.items() if name not in names),
             ),
             reminder=reminder(state),
             listed={line: name for lines in objects.values() for line, name in lines.items()},
         )
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
-        given = _spelled_out(call, tool, state)
+        given = _with_object_names(call, tool, state)
         if tool.name == SAVE_AS and not current(state, call):
             raise CallError(f"{SAVE_AS}: {_nothing_current(state)}")
         if tool.name.startswith(USE):
@@ -213,26 +94,148 @@ class Current(Scheme):
         return _on_current(call, tool, given, state) if tool.receiver else given
 
     def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
-        said, error = told(call, state)
+        data, error = result_data(call)
         if not error and (isinstance(call.outcome, Made) or call.tool.startswith(USE)):
-            said["current"] = said.pop("result")
+            data["current"] = data.pop("result")
         elif not error and call.tool == SAVE_AS:
-            said["current"] = current(state, call)
-        return Result(call.id, as_text(said), error, _into_view(call, state, toolbox))
+            data["current"] = current(state, call)
+        return Result(call.id, result_text(data), error, _new_tools(call, state, toolbox))
+
+
+# -- the scheme's own tools ------------------------------------------------------------------
+
+
+def _use(kind: str, toolbox: Toolbox, objects: Iterable[str] = ()) -> Tool:
+    """Return `_use_TYPE`, which tells of the type's functions and of its objects, a line each."""
+    names = [tool.name for tool in functions_of(kind, toolbox)]
+    parts = [f"Sets the current object to one of type {kind}."]
+    parts += [f"Its functions: {', '.join(names)}."] if names else []
+    parts += objects
+    wrong = (
+        f'{USE}{kind} takes one argument, the name of a {kind}: {{"id": "{kind}#1"}}; '
+        "a number alone names no object"
+    )
+    return Tool(
+        name=f"{USE}{kind}",
+        description="\n".join(parts),
+        parameters=_use_schema(kind),
+        function=lambda id: id,
+        check=lambda arguments, resolve: _checked_text("id", arguments, NAME, wrong),
+        read_only=True,
+    )
+
+
+@lru_cache(1_000)
+def _use_schema(kind: str) -> Mapping[str, Any]:
+    text = f'The name of an object of type {kind}, such as "{kind}#1", or "$base" if you saved it.'
+    schema: Mapping[str, Any] = takes_own_names(_text_schema("id", pattern((kind,)), text))
+    return schema
+
+
+def _save_as() -> Tool:
+    """Return `_saveAs`."""
+    text = 'Letters, digits and _, such as "base".'
+    wrong = (
+        f"{SAVE_AS} takes one argument, a name of letters (a to z), digits and _: "
+        '{"name": "base"}'
+    )
+    return Tool(
+        name=SAVE_AS,
+        description="Names the current object, for when you want to come back to it or to pass "
+        'it on: after _saveAs(name: "base"), "$base" stands for it.',
+        parameters=_text_schema("name", f"^{_OWN_NAME.pattern}$", text),
+        function=lambda name: own_name(name),
+        check=lambda arguments, resolve: _checked_text("name", arguments, _OWN_NAME, wrong),
+        read_only=True,
+    )
+
+
+def own_name(name: Any) -> str:
+    """Return a name that a model gave, as it stands for the object: `$base`."""
+    return f"${str(name).removeprefix('$')}"
+
+
+def _text_schema(name: str, pattern: str, description: str) -> dict[str, Any]:
+    text = {"type": "string", "pattern": pattern, "description": description}
+    return {
+        "type": "object",
+        "properties": {name: text},
+        "required": [name],
+        "additionalProperties": False,
+    }
+
+
+def _checked_text(
+    name: str, arguments: Mapping[str, Any], fits: re.Pattern[str], wrong: str
+) -> dict[str, Any]:
+    """Return the arguments. Raises CallError, which says what is wrong, unless one text fits."""
+    text = arguments.get(name)
+    if set(arguments) != {name} or not isinstance(text, str) or not fits.fullmatch(text):
+        raise CallError(wrong)
+    return dict(arguments)
+
+
+# -- views ----------------------------------------------------------------------------------
+
+_VIEWS: WeakKeyDictionary[Toolbox, Mapping[str, Tool]] = WeakKeyDictionary()
+
+
+def views(toolbox: Toolbox) -> Mapping[str, Tool]:
+    """Return the tools of a toolbox as the model sees them, by name, in its order."""
+    known = _VIEWS.get(toolbox)
+    if known is None:
+        known = _VIEWS[toolbox] = {
+            tool.name: replace(tool, parameters=_ViewSchema(tool), receiver="") for tool in toolbox
+        }
+    return known
+
+
+class _ViewSchema(Mapping[str, Any]):
+    """The schema of a view, made when it is first read: there may be hundreds."""
+
+    def __init__(self, tool: Tool) -> None:
+        self._tool = tool
+
+    @cached_property
+    def _schema(self) -> dict[str, Any]:
+        schema: dict[str, Any] = dict(takes_own_names(self._tool.parameters))
+        if receiver := self._tool.receiver:
+            properties, required = schema.pop("properties", {}), schema.pop("required", ())
+            schema["properties"] = {k: v for k, v in properties.items() if k != receiver}
+            if required := [name for name in required if name != receiver]:
+                schema["required"] = required
+        return schema
+
+    def __eq__(self, other: object) -> bool:
+        return self._schema == other
+
+    def __getitem__(self, key: str) -> Any:
+        return self._schema[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._schema)
+
+    def __len__(self) -> int:
+        return len(self._schema)
 
 
 # -- what is current, and what has a name -------------------------------------------------
 
 
 def current(state: State, call: CallRecord | None = None) -> str:
-    """Return the name of the current object, "" for none; before `call`, where one is given."""
+    """Return the name of the current object, "" for none; before `call`, if one is given."""
     trails = (state.succeeded.get(f"{USE}{kind}") or () for kind in state.counts)
     ends = (_last(trail, state, call) for trail in (state.returned, *trails))
-    last = max(filter(None, ends), key=lambda found: found.step, default=None)
-    match last:
-        case CallRecord(outcome=Made(), object=name):
-            return name
-        case CallRecord(outcome=Data(str() as name)):
+    last = max(filter(None, ends), key=lambda end: end.step, default=None)
+    return _made_current(last) if last else ""
+
+
+def _made_current(call: CallRecord) -> str:
+    """Return the name of the object that a call made current, "" if it made none so."""
+    match call.outcome:
+        case Made():
+            return call.object
+        case Data(str() as name) if call.tool.startswith(USE):
             return name
     return ""
 
@@ -246,17 +249,17 @@ def _last(trail: Sequence[str], state: State, call: CallRecord | None) -> CallRe
     end = bisect_right(trail, call.turn, key=lambda i: calls[i].turn) if call else len(trail)
     best: CallRecord | None = None
     for index in reversed(range(end)):
-        found = calls[trail[index]]
-        if best is not None and found.turn != best.turn:
+        earlier = calls[trail[index]]
+        if best is not None and earlier.turn != best.turn:
             break
-        if (call is None or found.step < call.step) and (best is None or found.step > best.step):
-            best = found
+        if call is None or earlier.step < call.step:
+            best = earlier if best is None or earlier.step > best.step else best
     return best
 
 
-def saved(state: State, call: CallRecord | None = None) -> dict[str, str]:
-    """Return the names that the model gave (`$base`), and the objects that they stand for."""
-    before = (each for each in state.results_of(SAVE_AS) if call is None or each.step < call.step)
+def saved(state: State, call: CallRecord) -> dict[str, str]:
+    """Return the names that the model gave before a call (`$base`), and their objects."""
+    before = (each for each in state.results_of(SAVE_AS) if each.step < call.step)
     return {own_name(each.arguments.get("name")): current(state, each) for each in before}
 
 
@@ -265,20 +268,21 @@ def _kind(name: str, state: State) -> str:
     return state.objects[name].kind if name else ""
 
 
-# -- what a call left unsaid ---------------------------------------------------------------
+# -- what a call left out ------------------------------------------------------------------
 
 
-def _spelled_out(call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
+def _with_object_names(call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
     """Return a call's arguments with objects in place of the names that the model gave."""
 
-    def meant(place: str, name: str) -> str:
+    def object_named(path: Path, name: str) -> str:
         names = saved(state, call)
         if name not in names:
             known = ", ".join(f"{key} is {of}" for key, of in names.items()) or "no names yet"
-            raise CallError(f"{place}: nothing is named {name}; there are: {known}")
+            raise CallError(f"{'.'.join(path)}: nothing is named {name}; there are: {known}")
         return names[name]
 
-    given: dict[str, Any] = walk(tool.parameters, dict(call.asked), meant, own_name_fits)
+    asked = dict(call.asked)
+    given: dict[str, Any] = replace_names(tool.parameters, asked, object_named, own_name_fits)
     return given
 
 
@@ -299,38 +303,30 @@ def _on_current(
 ) -> dict[str, Any]:
     """Return the arguments with the current object as the receiver.
 
-    Raises CallError where the tool is no function of it, or the model means another object.
+    Raises CallError if the tool is no function of it, or the model means another object.
     """
-    said, here, kinds = given.get(tool.receiver), current(state, call), receivers(tool)
-    if call.edited and said is not None:
+    name, now, kinds = given.get(tool.receiver), current(state, call), receivers(tool)
+    if call.edited and name is not None:
         return given
-    if not here:
+    if not now:
         raise CallError(f"{tool.name}: {_nothing_current(state)}")
-    if _kind(here, state) not in kinds:
-        raise CallError(
-            f"{tool.name} is a function of {' or '.join(kinds)}, and the current object is "
-            f"{here}; {_reach(said, kinds, state)}"
-        )
-    if said not in (None, here):
-        raise CallError(
-            f"{tool.name} runs on the current object, {here}, so leave {tool.receiver} out; "
-            f"{_reach(said, kinds, state)}"
-        )
-    return {tool.receiver: here, **given, tool.receiver: here}
-
-
-def _reach(said: Any, kinds: tuple[str, ...], state: State) -> str:
-    """Return how to get to the object that a call needs."""
-    wanted = (
-        said if said in state.objects and _kind(said, state) in kinds else newest_of(kinds, state)
-    )
-    return (
-        f"call {_go_to(wanted, state)} first" if wanted else f"there is no {' or '.join(kinds)} yet"
+    fits = _kind(now, state) in kinds
+    if fits and name in (None, now):
+        return {tool.receiver: now, **given, tool.receiver: now}
+    wanted = newest_of(kinds, state)
+    if isinstance(name, str) and name in state.objects and _kind(name, state) in kinds:
+        wanted = name
+    types = " or ".join(kinds)
+    hint = f"call {_go_to(wanted, state)} first" if wanted else f"there is no {types} yet"
+    raise CallError(
+        f"{tool.name} runs on the current object, {now}, so leave {tool.receiver} out; {hint}"
+        if fits
+        else f"{tool.name} is a function of {types}, and the current object is {now}; {hint}"
     )
 
 
 def _nothing_current(state: State) -> str:
-    names = [state.newest[kind] for kind in kinds_there(state)]
+    names = [state.newest[kind] for kind in existing_kinds(state)]
     if not names:
         return "there is no object yet; call a tool that makes one first"
     more = f"; there are: {', '.join(names)}" if len(names) > 1 else ""
@@ -344,30 +340,19 @@ def _go_to(name: str, state: State) -> str:
 # -- what comes into view --------------------------------------------------------------------
 
 
-def _into_view(call: CallRecord, state: State, toolbox: Toolbox) -> tuple[str, ...]:
+def _new_tools(call: CallRecord, state: State, toolbox: Toolbox) -> tuple[str, ...]:
     """Return the tools that a call's outcome brings: each comes into view once."""
-    first = dict.fromkeys(made.kind for made in introduced(call, state))
-    uses = [f"{USE}{kind}" for kind in first]
-    here = _kind(_after(call), state)
-    mine = functions_of(here, toolbox) if here and _is_first(here, call, state) else ()
-    return (*uses, *(tool.name for tool in mine))
-
-
-def _after(call: CallRecord) -> str:
-    """Return the name of the object that a call made current, "" where it made none so."""
-    match call.outcome:
-        case Made():
-            return call.object
-        case Data(str() as name) if call.tool.startswith(USE):
-            return name
-    return ""
+    uses = [f"{USE}{kind}" for kind in new_kinds(call, state)]
+    kind = _kind(_made_current(call), state)
+    own = functions_of(kind, toolbox) if kind and _is_first(kind, call, state) else ()
+    return (*uses, *(tool.name for tool in own))
 
 
 def _is_first(kind: str, call: CallRecord, state: State) -> bool:
     """Return whether no call before this one is known to have made such an object current."""
-    first = state.calls.get(state.objects[first_of(kind)].producer.call)
+    first = state.calls.get(state.objects[f"{kind}#1"].producer.call)
     # Of the objects of a list none is made current.
-    single = first if first is not None and isinstance(first.outcome, Made) else None
+    if first is not None and isinstance(first.outcome, Made) and first.step < call.step:
+        return False
     uses = state.succeeded.get(f"{USE}{kind}")
-    known = [single, state.calls[uses[0]] if uses else None]
-    return all(each is None or call.step <= each.step for each in known)
+    return not uses or call.step <= state.calls[uses[0]].step

@@ -1,7 +1,6 @@
-"""What a model is told, and what it answers: `Request -> Reply | None`.
+"""What a model is sent, and what it returns: `Request -> Reply | None`.
 
-Only these frozen dataclasses live here. They know no provider; an adapter is a
-function from one to the other in a file of its own, in `models`.
+Only these frozen dataclasses live here. They know no provider: `models` translates them.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from ..tools.tool import Tool
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """What the person (or the session, as a reminder) said.
+    """A message of the person (or of the session, as a reminder).
 
     `secrets` are the keys of the markers in a message that stand for values; a model is sent
     the values.
@@ -28,7 +27,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """What the model said. `raw` is the adapter's own content, to be sent back as it is."""
+    """A message of the model. `raw` is the provider's own content, sent back as it is."""
 
     text: str = ""
     calls: tuple[Call, ...] = ()
@@ -38,7 +37,7 @@ class Assistant:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a call came to, as the model is told: text (JSON where it is not a word).
+    """The result of a call, as the model is sent it: text (JSON if it is not a word).
 
     `selected` are the tools that this result brings into view (scheme `select`).
     """
@@ -54,7 +53,7 @@ class Results:
     """The results of one turn's calls, exactly one for each, in the order of the calls.
 
     `news` is what else the model has to know since its last turn ("" for nothing):
-    an adapter says it as text after the results.
+    it is sent as text after the results.
     """
 
     results: tuple[Result, ...]
@@ -76,13 +75,34 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """All that a model is told, and what an adapter needs beside it.
+    """One request to a model: what it is sent, and what a provider needs to send it well.
 
-    `tools` may be called now. `deferred` are the tools that a later turn may offer:
-    an adapter that can name tools by reference declares them once. `turn` counts the
-    replies so far, `newest` is the newest object of each type. `first` are the definitions
-    as they were first sent, in the order of turns, and by name within one; a tool whose
-    arguments changed is there again. `news` is what the last message says beside its own.
+    A session makes requests; a model of your own gets them. Only the first three fields reach
+    every model; the others let a provider keep its prompt cache.
+
+    Args:
+        system: The system prompt, "" for none.
+        tools: The tools that may be called now. None of them runs by being in a request.
+        messages: The conversation, the oldest message first.
+        deferred: The tools that a later turn may offer: a provider that can refer to tools by
+            name declares them once.
+        turn: How many replies there were before, on this branch.
+        newest: The name of the newest object of each type, such as `{"Potato": "Potato#2"}`.
+        first: The definitions of tools as they were first sent, in the order of turns, and by
+            name within one; a tool whose arguments changed is there again.
+        news: What the last message says beside its own text, "" for nothing.
+        secrets: The keys of the markers in the system prompt that stand for values.
+        marked: Whether a marker stands for a value in any part of the request.
+
+    Example:
+        A model is a function from a request to a reply:
+
+        >>> from jupyter_toolcall import Session, Toolbox
+        >>> from jupyter_toolcall.models import Reply
+        >>> def echo(request):
+        ...     return Reply(request.messages[-1].text.upper())
+        >>> Session(Toolbox(), echo, scheme="flat").tell("Hello").run().text
+        'HELLO'
     """
 
     system: str
@@ -94,14 +114,12 @@ class Request:
     first: Sequence[Sent] = ()
     news: str = ""
     secrets: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    """The keys of the markers in the system text that stand for values."""
     marked: bool = field(default=False, compare=False, repr=False)
-    """Whether a marker stands for a value in any of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A request that came to nothing and was made again: what was wrong, and the wait (s)."""
+    """A request that failed and was made again: what was wrong, and the wait (s)."""
 
     said: str
     waited: float = 0
@@ -109,10 +127,31 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answered. Nothing of it runs unless `stop` is "tools" or "end".
+    """What a model returned for a request.
 
-    `stop`: "end", "tools", "length" (cut off), "refused", "paused", "context". `raw` is
-    JSON-ready content of the provider, kept and sent back untouched.
+    The session checks each call before it runs, and runs none unless `stop` is "tools" or "end".
+    Making a reply raises nothing: what is wrong with a call is a result that the model is sent.
+
+    Args:
+        text: The text of the reply.
+        calls: The tool calls that the model asks for, in order; `Call(id, tool, arguments)`.
+        stop: Why the model stopped: "end", "tools", "length" (cut off), "refused", "paused" (it
+            continues if asked again) or "context" (the conversation is too long for it).
+        usage: The tokens of the request; None if they are not known.
+        raw: JSON-ready content of the provider, kept and sent back untouched; None for none.
+        thought: What the model thought aloud, for the person to read; `raw` has it as it is
+            sent back.
+        said: What a person reads of the text, if calls are written in it too; None for all of it.
+        attempts: The requests before it that failed.
+        ending: What a person reads of a reply that stopped before its end; `said` has it too.
+
+    Example:
+        >>> from jupyter_toolcall.models import Call, Reply
+        >>> reply = Reply("I look it up.", (Call("call_1", "search", {"text": "fries"}),), "tools")
+        >>> reply.calls[0].tool
+        'search'
+        >>> Reply("Done.").stop
+        'end'
     """
 
     text: str = ""
@@ -121,13 +160,9 @@ class Reply:
     usage: Usage | None = None
     raw: Any = None
     thought: str = ""
-    """What it thought aloud, for the person to read; `raw` has it as it is sent back."""
     said: str | None = None
-    """What a person reads of the text, where calls are spelled out in it too."""
     attempts: tuple[Attempt, ...] = ()
-    """The requests before it that came to nothing."""
     ending: str = ""
-    """What a person reads of a reply that stopped before its end; `said` has it too."""
 
 
 def call_id(turn: int, index: int, count: int) -> str:

@@ -5,7 +5,6 @@ What may be called, what is left unsaid and what a call came to is the inner sch
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,14 +12,13 @@ from ..core.call_record import CallRecord
 from ..core.errors import CallError
 from ..core.events import Call
 from ..core.state import State
-from ..tools.argument_schema import sound
+from ..tools.arguments import writable_call
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
+from . import xml_writer
 from .messages import Assistant, Message, Reply, Result, Results, User, call_id
 from .scheme import Offer, Scheme
-from .xml_reading import Spoken, found, pair, prose, spoken
-from .xml_values import types, value
-from .xml_writing import FORCE, WRITE_SO, calls, instructions, result, results, retold
+from .xml_parser import WrittenCall, named_tool, pair, prose, written_calls
 
 UNREADABLE = "unreadable"
 """The name of a call that does not say which tool it is for."""
@@ -39,13 +37,13 @@ class Native:
 
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
         inner = self.scheme.offer(state, toolbox)
-        told = instructions(inner.own, inner.tools, toolbox)
-        due = [FORCE] if self.force and not _called(state, toolbox) else []
+        tools = xml_writer.instructions(inner.own, inner.tools, toolbox)
+        force = xml_writer.FORCE if self.force and not _has_called(state, toolbox) else ""
         return replace(
             inner,
-            system="\n\n".join(part for part in (inner.system, told) if part),
+            system="\n\n".join(filter(None, (inner.system, tools))),
             spoken=True,
-            reminder="\n".join([*due, *([inner.reminder] if inner.reminder else [])]),
+            reminder="\n".join(filter(None, (force, inner.reminder))),
         )
 
     def read(self, reply: Reply, state: State, toolbox: Toolbox) -> Reply:
@@ -53,75 +51,79 @@ class Native:
         inner = self.scheme.offer(state, toolbox)
         tools = {tool.name: tool for tool in (*toolbox, *inner.tools, *inner.own)}
         if reply.calls:
-            reply = _written(reply, tools)
-        elif said := spoken(reply.text):
-            ids = (call_id(state.turns, index, len(said)) for index in range(len(said)))
-            made = tuple(_call(call_id, one, tools) for call_id, one in zip(ids, said, strict=True))
+            calls = tuple(map(writable_call, reply.calls))
+            text = "\n\n".join(filter(None, (reply.text, xml_writer.calls_block(calls, tools.get))))
+            # The provider's own content was another text.
+            reply = replace(reply, text=text, calls=calls, said=reply.text, raw=None)
+        elif written := written_calls(reply.text):
+            calls = tuple(
+                _call(call_id(state.turns, index, len(written)), call, tools)
+                for index, call in enumerate(written)
+            )
             stop = "tools" if reply.stop == "end" else reply.stop
-            reply = replace(reply, calls=made, stop=stop, said=prose(reply.text, said))
+            reply = replace(reply, calls=calls, stop=stop, said=prose(reply.text, written))
         return self.scheme.read(reply, state, toolbox)
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
         return self.scheme.complete(call, tool, state)
 
     def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
-        told = self.scheme.render(call, state, toolbox)
+        result = self.scheme.render(call, state, toolbox)
         tool, name = toolbox.get(call.tool), call.tool.removeprefix(UNREADABLE)
-        own = (name, "" if call.call.broken else name)
-        return replace(told, content=result(*(pair(tool) if tool else own), told))
+        names = pair(tool) if tool else (name, "" if call.call.broken else name)
+        return replace(result, content=xml_writer.result_element(*names, result))
 
     def speak(self, message: Message) -> Message:
         match self.scheme.speak(message):
-            case Assistant(text, made, raw) if made:
-                return Assistant(text if raw is not None else retold(text, made), (), raw)
-            case Results(told, news):
-                return User(results(told, news))
+            case Assistant(text, calls, raw) if calls:
+                return Assistant(
+                    text if raw is not None else xml_writer.with_arguments(text, calls), (), raw
+                )
+            case Results(results, news):
+                return User(xml_writer.results_block(results, news))
             case other:
                 return other
 
 
-def _called(state: State, toolbox: Toolbox) -> bool:
+def _has_called(state: State, toolbox: Toolbox) -> bool:
     """Return whether a tool ran, or a person ruled on one, since a person spoke last."""
-    places = range(state.calls_before, len(state.order))
-    since = (state.calls[state.order[place]] for place in places)
-    ruled = (call for call in since if call.started is not None or call.decided is not None)
-    return any(call.tool in toolbox for call in ruled)
+    calls = map(state.calls.__getitem__, state.order[state.calls_before :])
+    return any(
+        call.tool in toolbox and (call.started is not None or call.decided is not None)
+        for call in calls
+    )
 
 
-def _written(reply: Reply, tools: Mapping[str, Tool]) -> Reply:
-    """Return a reply with its calls in its text too. What was sent was another text."""
-    made = tuple(map(sound, reply.calls))
-    parts = (reply.text, calls(made, tools.get))
-    text = "\n\n".join(part for part in parts if part)
-    return replace(reply, text=text, calls=made, said=reply.text, raw=None)
-
-
-def _call(call_id: str, said: Spoken, tools: Mapping[str, Tool]) -> Call:
-    """Return a call as it was spoken; one that cannot be read says why, and how to write it."""
-    texts = dict(said.whole) if said.whole is not None else {g.name: g.text for g in said.given}
+def _call(call_id: str, call: WrittenCall, tools: dict[str, Tool]) -> Call:
+    """Return a call that was written; one that cannot be read says why, and how to write it."""
+    whole = call.whole
+    texts = dict(whole) if whole is not None else {p.name: p.text for p in call.parameters}
+    name, broken = "_".join(filter(None, (call.tool, call.function))) or UNREADABLE, call.wrong
     try:
-        tool = found(said.tool, said.function, tools.values())
+        tool = named_tool(call.tool, call.function, tools.values())
     except CallError as error:
-        name = "_".join(part for part in (said.tool, said.function) if part) or UNREADABLE
-        unnamed = f"{error}. {WRITE_SO}" if name == UNREADABLE else str(error)
-        return Call(call_id, name, texts, f"{said.wrong}. {WRITE_SO}" if said.wrong else unnamed)
-    if said.wrong:
-        return Call(call_id, tool.name, texts, f"{said.wrong}. {WRITE_SO}")
+        problem = broken or (str(error) if name == UNREADABLE else "")
+        return Call(
+            call_id, name, texts, f"{problem}. {xml_writer.WRITE_SO}" if problem else str(error)
+        )
+    if broken:
+        return Call(call_id, tool.name, texts, f"{broken}. {xml_writer.WRITE_SO}")
     try:
-        return Call(call_id, tool.name, _arguments(said, tool))
+        return Call(call_id, tool.name, texts if whole is not None else _values(call, tool))
     except ValueError as error:
         return Call(call_id, tool.name, texts, f"{tool.name}: {error}")
 
 
-def _arguments(said: Spoken, tool: Tool) -> dict[str, Any]:
-    """Return the values that the texts stand for. Raises ValueError, which names the place."""
-    if said.whole is not None:
-        return dict(said.whole)
-    schema, made = tool.parameters, dict[str, Any]()
-    for given in said.given:
-        part = schema.get("properties", {}).get(given.name, schema.get("additionalProperties"))
+def _values(call: WrittenCall, tool: Tool) -> dict[str, Any]:
+    """Return the values that the texts stand for. Raises ValueError, which names the parameter."""
+    schema, values = tool.parameters, dict[str, Any]()
+    for parameter in call.parameters:
+        name, more = parameter.name, schema.get("additionalProperties")
+        part = schema.get("properties", {}).get(name, more)
         try:
-            made[given.name] = value(given.text, types(part, schema.get("$defs", {})))
+            values[name] = xml_writer.value(
+                parameter.text, xml_writer.types(part, schema.get("$defs", {}))
+            )
         except ValueError as error:
-            raise ValueError(f"{given.name}: {error}") from None
-    return made
+            raise ValueError(f"{name}: {error}") from None
+    return values

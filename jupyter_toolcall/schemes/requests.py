@@ -1,4 +1,4 @@
-"""What a model's reply becomes as a fact: text that can be written down, calls with plain ids."""
+"""The next request of a session, composed from its journal; and a reply as it is recorded."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from rpds import HashTrieMap, HashTrieSet
 from ..core.call_record import CALL_ID
 from ..core.entries import Entry
 from ..core.events import Asked, Call, Decided, Finished, Replied
-from ..core.journal import Journal, Trail
+from ..core.folds import Trail
+from ..core.journal import Journal
 from ..core.secrets import Hide, Secrets
 from ..core.state import State
 from ..core.state_fold import state_at
-from ..tools.argument_schema import sound
+from ..tools.arguments import writable_call
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import well_formed
@@ -31,19 +32,18 @@ _NO_WORD = re.compile(r"[^A-Za-z0-9_-]")
 def recorded_reply(
     reply: Reply, state: State, offered: Mapping[str, str], news: str, hide: Hide
 ) -> Replied:
-    """Return a reply as the fact that it is: calls that can be written down, each id once.
+    """Return a reply as it is recorded: calls that can be written down, each id used once.
 
     An id is a name that later entries use, so a secret in it is hidden before it is one.
     """
-    made = tuple(_hidden_id(sound(call), hide) for call in reply.calls)
-    calls = _unique(made, state) if reply.stop in RUNS else ()
-    raw = reply.raw if calls == tuple(reply.calls) else None
+    sound_calls = [writable_call(call) for call in reply.calls]
+    calls = _with_own_ids(sound_calls, state, hide) if reply.stop in RUNS else ()
     return Replied(
         well_formed(reply.text),
         calls,
         reply.stop,
         reply.usage,
-        raw,
+        reply.raw if calls == tuple(reply.calls) else None,
         offered,
         reply.thought,
         said=well_formed(reply.said),
@@ -52,16 +52,12 @@ def recorded_reply(
     )
 
 
-def _hidden_id(call: Call, hide: Hide) -> Call:
-    plain = hide(call.id)
-    return call if plain == call.id else replace(call, id=plain)
-
-
-def _unique(calls: tuple[Call, ...], state: State) -> tuple[Call, ...]:
+def _with_own_ids(calls: Iterable[Call], state: State, hide: Hide) -> tuple[Call, ...]:
     """A call id is a plain word, and used once in a session, whatever a model sends."""
     taken: dict[str, Call] = {}
     for call in calls:
-        plain = call.id if CALL_ID.fullmatch(call.id) else _NO_WORD.sub("_", call.id)[:100]
+        plain = hide(call.id)
+        plain = plain if CALL_ID.fullmatch(plain) else _NO_WORD.sub("_", plain)[:100]
         call_id, number = plain or "call", 1
         while call_id in taken or call_id in state.calls:
             number += 1
@@ -72,7 +68,7 @@ def _unique(calls: tuple[Call, ...], state: State) -> tuple[Call, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SentConversation:
-    """What a model was told up to some entry.
+    """What a model was sent up to some entry.
 
     `first` are the definitions as they were first sent, `known` the last of each name, and
     `lines` the lines of their descriptions and of the news since.
@@ -88,17 +84,6 @@ class SentConversation:
     marked: bool = False
     """Whether a marker stands for a value in any message."""
 
-    def add(self, message: Message) -> SentConversation:
-        """Return what was told with one more message."""
-        messages = self.messages.add(message)
-        return SentConversation(
-            messages, self.first, self.known, self.lines, self.turns, self.waiting, self.marked
-        )
-
-    def with_keys(self, keys: tuple[str, ...]) -> SentConversation:
-        """Return what was told, marked where a message has markers that stand for values."""
-        return replace(self, marked=True) if keys else self
-
 
 NOTHING = SentConversation(Trail(), Trail(), HashTrieMap(), HashTrieSet())
 
@@ -106,32 +91,51 @@ NOTHING = SentConversation(Trail(), Trail(), HashTrieMap(), HashTrieSet())
 def conversation_fold(
     journal: Journal, scheme: Scheme, toolbox: Toolbox
 ) -> Callable[[SentConversation, Entry], SentConversation]:
-    """Return the fold from entries to what was told; keep it, since the journal goes by it."""
+    """Return the fold from entries to what was sent; keep it, since the journal goes by it."""
 
-    def tell(told: SentConversation, entry: Entry) -> SentConversation:
+    def add_entry(sent: SentConversation, entry: Entry) -> SentConversation:
+        message: Message
+        keys = _marker_keys(entry)
         match entry.event:
             case Asked(text):
-                keys = _keys(entry)
-                return told.add(User(text, keys)).with_keys(keys)
+                message = User(text, keys)
             case Replied() as reply:
-                spoken, keys = (
-                    scheme.speak(assistant_message(reply, journal, entry.id)),
-                    _keys(entry),
-                )
-                if keys and not isinstance(spoken, Results):
-                    spoken = replace(spoken, secrets=keys)
-                return _heard(told, reply, journal.texts, spoken).with_keys(keys)
+                message = scheme.speak(assistant_message(reply, journal, entry.id))
+                if keys and not isinstance(message, Results):
+                    message = replace(message, secrets=keys)
+                sent = _with_request(sent, reply, journal.texts)
             case Finished() | Decided(decision="reject" | "answer"):
-                if told.waiting > 1:
-                    return replace(told, waiting=told.waiting - 1)
-                return told.add(scheme.speak(_results(state_at(journal, entry.id))))
-        return told
+                if sent.waiting > 1:
+                    return replace(sent, waiting=sent.waiting - 1)
+                message = scheme.speak(_results(state_at(journal, entry.id)))
+            case _:
+                return sent
+        marked = sent.marked or bool(keys)
+        return replace(sent, messages=sent.messages.add(message), marked=marked)
 
     def _results(state: State) -> Results:
-        done = (state.calls[call_id] for call_id in state.latest)
-        return Results(tuple(scheme.render(call, state, toolbox) for call in done))
+        calls = (state.calls[call_id] for call_id in state.latest)
+        return Results(tuple(scheme.render(call, state, toolbox) for call in calls))
 
-    return tell
+    return add_entry
+
+
+def _with_request(
+    sent: SentConversation, reply: Replied, texts: Mapping[str, Any]
+) -> SentConversation:
+    """Return what was sent with the request of a reply: the definitions, and the news."""
+    first, known, lines = sent.first, sent.known, sent.lines
+    # By name, since a file may keep the keys of an object in any order.
+    for name, digest in sorted(reply.offered.items()):
+        match texts.get(digest):
+            case {"description": str(description), "parameters": Mapping() as parameters} if name:
+                tool = Sent(sent.turns, name, description, parameters)
+                first, known = first.add(tool), known.insert(name, tool)
+                lines = lines.update(description.splitlines())
+    if reply.news:
+        lines = lines.update(reply.news.splitlines())
+    messages, waiting = _with_news(sent.messages, reply.news), len(reply.calls)
+    return SentConversation(messages, first, known, lines, sent.turns + 1, waiting, sent.marked)
 
 
 def assistant_message(reply: Replied, journal: Journal, entry_id: str) -> Assistant:
@@ -143,30 +147,30 @@ def assistant_message(reply: Replied, journal: Journal, entry_id: str) -> Assist
     return Assistant(reply.text, calls, reply.raw)
 
 
-def _keys(entry: Entry) -> tuple[str, ...]:
-    """Return the markers that stand for values: another machine's entry says so in vain."""
-    return (
-        entry.event.secrets if entry.verified and isinstance(entry.event, Asked | Replied) else ()
-    )
+def _marker_keys(entry: Entry) -> tuple[str, ...]:
+    """Return the markers that stand for values; those of another machine's entry do not."""
+    if entry.verified and isinstance(entry.event, Asked | Replied):
+        return entry.event.secrets
+    return ()
 
 
-def compose_request(state: State, told: SentConversation, offer: Offer) -> Request:
-    """Return the request that a state amounts to, where this is offered."""
+def compose_request(state: State, sent: SentConversation, offer: Offer) -> Request:
+    """Return the next request of a session, with this offer."""
     tools = () if offer.spoken else (*offer.own, *offer.tools)
-    # A turn that paused goes on as it stands.
-    paused = bool(told.messages) and isinstance(told.messages[-1], Assistant)
-    news = "" if paused else "\n".join(_news(tools, state, told, offer))
+    # A turn that paused continues unchanged.
+    paused = bool(sent.messages) and isinstance(sent.messages[-1], Assistant)
+    news = "" if paused else "\n".join(_news(tools, state, sent, offer))
     return Request(
-        system="\n\n".join(part for part in (offer.system, state.opened.system) if part),
+        system="\n\n".join(filter(None, (offer.system, state.opened.system))),
         tools=tools,
-        messages=_with(told.messages, news),
+        messages=_with_news(sent.messages, news),
         deferred=() if offer.spoken else offer.deferred,
         turn=state.turns,
         newest=state.newest,
-        first=told.first,
+        first=sent.first,
         news=news,
         secrets=state.opened.secrets,
-        marked=told.marked or bool(state.opened.secrets),
+        marked=sent.marked or bool(state.opened.secrets),
     )
 
 
@@ -197,60 +201,39 @@ def _revealed(message: Message, secrets: Secrets) -> Message:
     return message
 
 
-def _heard(
-    told: SentConversation, reply: Replied, texts: Mapping[str, Any], spoken: Message
-) -> SentConversation:
-    """Return what was told with a reply, and its request: the definitions, and the news."""
-    first, known, lines = told.first, told.known, told.lines
-    # By name, since a file may keep the keys of an object in any order.
-    for name, digest in sorted(reply.offered.items()):
-        match texts.get(digest):
-            case {"description": str(said), "parameters": Mapping() as parameters} if name:
-                sent = Sent(told.turns, name, said, parameters)
-                first, known = first.add(sent), known.insert(name, sent)
-                lines = lines.update(said.splitlines())
-    if reply.news:
-        lines = lines.update(reply.news.splitlines())
-    messages = _with(told.messages, reply.news).add(spoken)
-    waiting = len(reply.calls)
-    return SentConversation(messages, first, known, lines, told.turns + 1, waiting, told.marked)
-
-
-def _with(messages: Trail[Message], news: str) -> Trail[Message]:
-    """Return the messages with news behind the last, which are a message where none fits."""
+def _with_news(messages: Trail[Message], news: str) -> Trail[Message]:
+    """Return the messages with news: part of the last one if it has results, else a new one."""
     if not news:
         return messages
     match messages[-1] if messages else None:
-        case Results(results, told):
-            both = "\n".join(part for part in (told, news) if part)
+        case Results(results, before):
+            both = "\n".join(filter(None, (before, news)))
             return Trail(messages[:-1]).add(Results(results, both))
     return messages.add(User(news))
 
 
 def _news(
-    tools: Iterable[Tool], state: State, told: SentConversation, offer: Offer
+    tools: Iterable[Tool], state: State, sent: SentConversation, offer: Offer
 ) -> Iterator[str]:
     """Yield what the descriptions of tools say since they were first sent, as lines."""
     for tool in tools:
-        sent = told.known.get(tool.name)
-        if sent is None or sent.description == tool.description or _fits_anew(sent, tool):
+        before = sent.known.get(tool.name)
+        if before is None or before.description == tool.description:
             continue
-        lines = (line for line in tool.description.splitlines() if line not in told.lines)
-        new = [line for line in lines if line.strip() and not _seen(line, state, offer)]
+        # A tool that takes other arguments is sent again as a whole.
+        if before.parameters != tool.parameters:
+            continue
+        lines = (line for line in tool.description.splitlines() if line not in sent.lines)
+        new = [line for line in lines if line.strip() and not _is_known(line, state, offer)]
         if new:
             yield from (f"{tool.name} now says too:", *new)
 
 
-def _fits_anew(sent: Sent, tool: Tool) -> bool:
-    """Return whether a tool takes other arguments, so that it is sent again as a whole."""
-    return bool(sent.parameters != tool.parameters)
+def _is_known(line: str, state: State, offer: Offer) -> bool:
+    """Return whether a line of a list says what some result said already.
 
-
-def _seen(line: str, state: State, offer: Offer) -> bool:
-    """Return whether a line of a list tells of what some result told already.
-
-    A result tells of the objects that its call made, and of the tools that come with the
-    first of their type.
+    A result names the objects that its call made, and the tools that come with the first of
+    their type.
     """
     name = offer.listed.get(line)
     if not name:

@@ -1,4 +1,4 @@
-"""`save`: how a model hands over what it was asked to make, in every scheme alike."""
+"""`save`: the tool by which a model hands over the outputs, the same in every scheme."""
 
 from __future__ import annotations
 
@@ -10,35 +10,25 @@ from ..core.errors import CallError
 from ..core.events import Output
 from ..core.object_names import NAME, kind_in
 from ..core.state import State
+from ..tools.arguments import name_in_line
 from ..tools.object_references import pattern
-from ..tools.tool import Resolve, Tool, in_a_line
+from ..tools.tool import Resolve, Tool
 
-SCALARS: Mapping[str, str] = {
-    "str": "string",
-    "int": "integer",
-    "float": "number",
-    "bool": "boolean",
-}
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "str": (str,),
-    "int": (int,),
-    "float": (int, float),
-    "bool": (bool,),
-}
+SCALARS = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
+"""The JSON type of each type whose values are handed over as they are, and not by a name."""
+_TYPES = {"str": str, "int": int, "float": int | float, "bool": bool}
 
 
 def save_tools(state: State) -> tuple[Tool, ...]:
-    """Return `save`, where something is to be made."""
+    """Return `save`, if the session has outputs."""
     outputs = state.opened.outputs
     if not outputs:
         return ()
-    lines = [
-        f"- {name} ({out.kind}): {out.description}".rstrip(": ") for name, out in outputs.items()
-    ]
-    made = Tool(
+    lines = (f"- {name} ({out.kind}): {out.description}" for name, out in outputs.items())
+    save = Tool(
         name=SAVE,
         description="Hand over what was asked for. You are not done before this call. Call it "
-        "once, at the end, with all of:\n" + "\n".join(lines),
+        "once, at the end, with all of:\n" + "\n".join(line.rstrip(": ") for line in lines),
         parameters={
             "type": "object",
             "properties": {name: _schema(out) for name, out in outputs.items()},
@@ -49,7 +39,7 @@ def save_tools(state: State) -> tuple[Tool, ...]:
         check=lambda arguments, resolve: _check(arguments, resolve, outputs, state.newest),
         read_only=True,
     )
-    return (made,)
+    return (save,)
 
 
 def reminder(state: State) -> str:
@@ -64,8 +54,8 @@ def _schema(out: Output) -> dict[str, Any]:
     if out.kind in SCALARS:
         described = {"description": out.description} if out.description else {}
         return {"type": SCALARS[out.kind], **described}
-    said = f"The name of a {out.kind}. {out.description}".strip()
-    return {"type": "string", "pattern": pattern((out.kind,)), "description": said}
+    text = f"The name of a {out.kind}. {out.description}".strip()
+    return {"type": "string", "pattern": pattern((out.kind,)), "description": text}
 
 
 def _check(
@@ -74,33 +64,25 @@ def _check(
     outputs: Mapping[str, Output],
     newest: Mapping[str, str],
 ) -> dict[str, Any]:
-    """All outputs or none: nothing is saved where one of them does not fit."""
+    """Return the arguments, all outputs or none. Raises CallError if one of them does not fit."""
     wrong = {name: "there is no such output" for name in arguments if name not in outputs}
     for name, out in outputs.items():
-        said = _problem(arguments, name, out, resolve, newest.get(out.kind))
-        if said:
-            wrong[name] = said
+        if name not in arguments:
+            wrong[name] = f"is missing; it must be a {out.kind}"
+        elif problem := _problem(arguments[name], out.kind, resolve, newest.get(out.kind)):
+            wrong[name] = problem
     if wrong:
-        lines = "; ".join(f"{in_a_line(name)}: {said}" for name, said in wrong.items())
+        lines = "; ".join(f"{name_in_line(name)}: {problem}" for name, problem in wrong.items())
         raise CallError(f"Nothing was saved. {lines}", wrong)
     return dict(arguments)
 
 
-def _problem(
-    arguments: Mapping[str, Any], name: str, out: Output, resolve: Resolve, newest: str | None
-) -> str:
-    """Return what is wrong with an output, "" where it fits."""
-    if name not in arguments:
-        return f"is missing; it must be a {out.kind}"
-    value = arguments[name]
-    if out.kind not in SCALARS:
-        return _no_object(value, out.kind, resolve, newest)
-    # True is an int in Python, and nowhere else.
-    fits = isinstance(value, _TYPES[out.kind]) and (out.kind == "bool") == isinstance(value, bool)
-    return "" if fits else f"must be a {out.kind}, not {value!r:.60}"
-
-
-def _no_object(value: Any, wanted: str, resolve: Resolve, newest: str | None) -> str:
+def _problem(value: Any, wanted: str, resolve: Resolve, newest: str | None) -> str:
+    """Return what is wrong with an output, "" if it fits."""
+    if wanted in SCALARS:
+        # True is an int in Python, and nowhere else.
+        fits = isinstance(value, _TYPES[wanted]) and (wanted == "bool") == isinstance(value, bool)
+        return "" if fits else f"must be a {wanted}, not {value!r:.60}"
     if not isinstance(value, str) or not NAME.fullmatch(value):
         known = f", such as {newest}" if newest else " (there is none yet)"
         return f"must be the name of a {wanted}{known}, not {value!r:.60}"

@@ -1,31 +1,49 @@
 """What a tool-calling scheme is: five pure functions, and no state of its own.
 
 What a model selected, uses, named or saved is in the calls that it made, so a scheme
-reads it from there. A scheme is one small file beside this one.
+reads it from there. Below are the parts that schemes share: the lines that tell a model of objects
+and tools, and the results of calls; and `Flat`, the simplest scheme. A scheme is one small file
+beside this one.
 """
 
 from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 from ..core.call_record import CallRecord
 from ..core.digests import readable_json
 from ..core.errors import CallError
 from ..core.events import Data, Failed, Interrupted, Made, Many
+from ..core.object_names import NAME
 from ..core.state import State
+from ..core.text import nearest
 from ..tools.object_references import kinds_of
+from ..tools.object_types import receiver_types
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from .messages import Message, Reply, Result
-from .object_lines import newest_of, no_tool
+from .save_tool import reminder, save_tools
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
-TOLD = 100_000
-"""Characters of one result that a model is told."""
+LONGEST_RESULT = 100_000
+"""Characters of one result that a model is sent."""
+SHOWN = 8
+"""So many objects of one kind are listed, the newest; what is older stays usable."""
+FEW = 12
+"""So many functions of one type are named to a model that called another one."""
+ALIKE = 0.85
+"""From here on a name is a slip of the pen: the nearest is meant."""
+RECIPE = 160
+"""Characters of how an object was made."""
+FLAT_SYSTEM = (
+    "Objects have names such as Type#1 and never change: a tool that returns one makes a new name."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +82,8 @@ class Scheme(Protocol):
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
         """Return what the model may call now.
 
-        It may go by how the session was opened, what a person said, and what calls came
-        to, and by nothing else, so that it holds until the next of these.
+        It may depend on how the session was opened, what a person said, and the results of
+        calls, and on nothing else, so that it holds until the next of these.
         """
 
     def read(self, reply: Reply, state: State, toolbox: Toolbox) -> Reply:
@@ -73,7 +91,7 @@ class Scheme(Protocol):
         return reply
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
-        """Return a call's arguments with what the model left unsaid.
+        """Return a call's arguments with what the model left out.
 
         The tool is any of the scheme's own or the toolbox's. Raises CallError for a call
         that the scheme does not allow now, and says what to do first.
@@ -82,21 +100,38 @@ class Scheme(Protocol):
 
     def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
         """Return what the model is told of a call's outcome."""
-        return rendered(call, state)
+        data, error = result_data(call)
+        return Result(call.id, result_text(data), error)
 
     def speak(self, message: Message) -> Message:
         """Return a message as it goes by the model's own interface."""
         return message
 
 
+@dataclass(frozen=True)
+class Flat(Scheme):
+    """Every tool, always. What most model APIs mean by tools."""
+
+    def offer(self, state: State, toolbox: Toolbox) -> Offer:
+        # Objects from outside are named here, since no tool's result ever names them.
+        lines = [
+            f"- {state.name_of(made)}: {made.description}".rstrip(": ")
+            for _, made in state.opened.inputs
+        ]
+        system = "\n".join([FLAT_SYSTEM, *(["Objects at the start:", *lines] if lines else [])])
+        return Offer(save_tools(state), tuple(toolbox), system, reminder=reminder(state))
+
+
+# -- calls ---------------------------------------------------------------------------------------
+
+
 def with_receiver(call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
     """Return a call's arguments; a receiver that was left out is the newest of its type."""
-    if not tool.receiver or call.asked.get(tool.receiver) is not None:
-        return dict(call.asked)
-    newest = newest_of(receivers(tool), state)
-    if newest is None:
-        return dict(call.asked)
-    return {tool.receiver: newest, **call.asked, tool.receiver: newest}
+    given = dict(call.asked)
+    if tool.receiver and given.get(tool.receiver) is None:
+        newest = newest_of(receivers(tool), state)
+        return given if newest is None else {tool.receiver: newest, **given, tool.receiver: newest}
+    return given
 
 
 def receivers(tool: Tool) -> tuple[str, ...]:
@@ -106,27 +141,31 @@ def receivers(tool: Tool) -> tuple[str, ...]:
 
 
 def own_tool(name: str, offer: Offer) -> Tool | None:
-    """Return a tool of the scheme itself by name; None where it has none of that name."""
+    """Return a tool of the scheme itself by name; None if it has none of that name."""
     return next((tool for tool in offer.own if tool.name == name), None)
 
 
 def unknown_tool(name: str, toolbox: Toolbox, offer: Offer) -> CallError:
-    """Return what a model is told that called a tool which is not there."""
-    known = [tool.name for tool in (*offer.own, *toolbox)]
-    said = no_tool(name, known, toolbox)
-    return CallError(f"{said[:1].lower()}{said[1:]}")
+    """Return the error for a model that called a tool which does not exist."""
+    text = no_tool(name, [tool.name for tool in (*offer.own, *toolbox)], toolbox)
+    return CallError(f"{text[:1].lower()}{text[1:]}")
 
 
-def told(call: CallRecord, state: State) -> tuple[dict[str, Any], bool]:
-    """Return what came of a call as JSON-ready data, and whether that is an error."""
-    said: dict[str, Any] = {}
-    match call:
-        case CallRecord(decided=decided) if decided is not None and call.edited:
-            said["note"] = _edited(call, decided.reason)
-        case CallRecord(decided=decided) if decided is not None and call.status == "answered":
-            said["note"] = _note("A person gave this result; the tool did not run.", decided.reason)
-    body, error = _outcome(call)
-    return {**said, **body}, error
+# -- results -------------------------------------------------------------------------------------
+
+
+def result_data(call: CallRecord) -> tuple[dict[str, Any], bool]:
+    """Return the result of a call as JSON-ready data, and whether that is an error."""
+    note = ""
+    if call.decided is not None and call.edited:
+        ran = ", ".join(f"{key}={readable_json(value)}" for key, value in call.arguments.items())
+        note = f"A person changed this call; what ran in its place: {call.tool}({ran})."
+    elif call.decided is not None and call.status == "answered":
+        note = "A person gave this result; the tool did not run."
+    data, error = _outcome(call)
+    if note and call.decided is not None:
+        return {"note": _with_reason(note, call.decided.reason), **data}, error
+    return data, error
 
 
 def _outcome(call: CallRecord) -> tuple[dict[str, Any], bool]:
@@ -138,33 +177,131 @@ def _outcome(call: CallRecord) -> tuple[dict[str, Any], bool]:
         case Data(data):
             return {"result": data}, False
         case Failed(message) if call.status == "rejected":
-            return {"error": _note("This call was rejected, so it did not run.", message)}, True
+            return {
+                "error": _with_reason("This call was rejected, so it did not run.", message)
+            }, True
         case Failed(message):
             return {"error": message}, True
         case Interrupted():
-            said = "A person interrupted this call while it ran; what it had done is not known."
-            return {"error": said}, True
+            text = "A person interrupted this call while it ran; what it had done is not known."
+            return {"error": text}, True
     return {"error": "This call has no result."}, True
 
 
-def _edited(call: CallRecord, reason: str) -> str:
-    ran = ", ".join(f"{key}={readable_json(value)}" for key, value in call.arguments.items())
-    return _note(f"A person changed this call; what ran in its place: {call.tool}({ran}).", reason)
+def _with_reason(text: str, reason: str) -> str:
+    return f"{text} Reason: {reason}" if reason else text
 
 
-def _note(said: str, reason: str) -> str:
-    return f"{said} Reason: {reason}" if reason else said
-
-
-def as_text(data: Mapping[str, Any]) -> str:
-    """Return what a model is told as text: JSON, cut where it is very long."""
+def result_text(data: Mapping[str, Any]) -> str:
+    """Return a result as the text that a model is sent: JSON, cut if it is very long."""
     text = _ENCODER.encode(data)
-    if len(text) <= TOLD:
+    if len(text) <= LONGEST_RESULT:
         return text
-    return f"{text[:TOLD]}… ({len(text):,} characters in all; the rest is left out)"
+    return f"{text[:LONGEST_RESULT]}… ({len(text):,} characters in all; the rest is left out)"
 
 
-def rendered(call: CallRecord, state: State) -> Result:
-    """Return the result as most schemes tell it."""
-    body, error = told(call, state)
-    return Result(call.id, as_text(body), error)
+# -- objects and tools, as lines -----------------------------------------------------------------
+# Nothing here depends on the order of a set or a map, so that the same state is always told
+# in the same words: a prompt cache lives by that.
+
+_FUNCTIONS: WeakKeyDictionary[Toolbox, Mapping[str, tuple[Tool, ...]]] = WeakKeyDictionary()
+
+
+def functions_of(kind: str, toolbox: Toolbox) -> tuple[Tool, ...]:
+    """Return the tools that objects of a type have, in toolbox order; "": those of none."""
+    known = _FUNCTIONS.get(toolbox)
+    if known is None:
+        known = _FUNCTIONS[toolbox] = _functions_by_kind(toolbox)
+    return known.get(kind, ())
+
+
+def _functions_by_kind(toolbox: Toolbox) -> dict[str, tuple[Tool, ...]]:
+    own: dict[str, tuple[Tool, ...]] = {}
+    for tool in toolbox:
+        kind = tool.kind if tool.receiver else ""
+        own[kind] = (*own.get(kind, ()), tool)
+    # A type that was not given itself has the functions of the classes that it is made from.
+    inherited: dict[str, tuple[Tool, ...]] = {}
+    for kind, tools in own.items():
+        cls = toolbox.type_named(kind)
+        for heir in receiver_types(cls, toolbox.kinds) if cls is not None else ():
+            name = toolbox.kinds.get(heir, kind)
+            inherited[name] = (*inherited.get(name, ()), *tools)
+    return {**inherited, **own}
+
+
+def no_tool(name: str, known: Iterable[str], toolbox: Toolbox) -> str:
+    """Return what a model is told of a tool that does not exist: the nearest, or the type's."""
+    names, kind = list(known), name.partition("_")[0]
+    text = f"There is no tool {name!r}.{nearest(name, names)}"
+    functions = [tool.name for tool in functions_of(kind, toolbox)] if kind else []
+    if get_close_matches(name, names, 1, ALIKE) or not 0 < len(functions) <= FEW:
+        return text
+    return f"{text} {kind} has: {', '.join(functions)}."
+
+
+def newest_names(kind: str, state: State) -> list[str]:
+    """Return the names of the newest objects of a type, the newest last."""
+    count = state.counts.get(kind) or 0
+    return [f"{kind}#{number}" for number in range(max(1, count - SHOWN + 1), count + 1)]
+
+
+def object_line(name: str, state: State, toolbox: Toolbox) -> str:
+    """Return an object as one line: its name, and what is known of it."""
+    return f"- {name}: {_object_text(name, state, toolbox)}".rstrip(": ")
+
+
+def _object_text(name: str, state: State, toolbox: Toolbox) -> str:
+    """Return what a person said of an object, or else the call that made it."""
+    made = state.objects[name]
+    if made.description:
+        return " ".join(made.description.split())
+    call = state.calls.get(made.producer.call)
+    if call is None:
+        return ""
+    index = f"[{made.producer.index}]" if isinstance(call.outcome, Many) else ""
+    recipe = f"{_recipe(call, toolbox.get(call.tool))}{index}"
+    return f"given by a person for {recipe}" if call.status == "answered" else recipe
+
+
+def _recipe(call: CallRecord, tool: Tool | None) -> str:
+    """Return a call in one line: `Potato#1.slice(shape: "STICKS")`."""
+    arguments, name = dict(call.arguments), call.tool
+    if tool is not None and (receiver := arguments.pop(tool.receiver, "")):
+        name = f"{receiver}.{name.removeprefix(f'{tool.kind}_')}"
+    text = f"{name}({', '.join(f'{key}: {_value(value)}' for key, value in arguments.items())})"
+    return text if len(text) <= RECIPE else f"{text[:RECIPE]}…"
+
+
+def _value(value: Any) -> str:
+    text = value if isinstance(value, str) and NAME.fullmatch(value) else readable_json(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def new_kinds(call: CallRecord, state: State) -> list[str]:
+    """Return the types whose first object a call made."""
+    made = (each.kind for each in call.produced if state.name_of(each) == f"{each.kind}#1")
+    return list(dict.fromkeys(made))
+
+
+def known_kinds(toolbox: Toolbox) -> tuple[str, ...]:
+    """Return the types that a toolbox knows, in its order."""
+    kinds = (tool.kind for tool in toolbox if tool.receiver)
+    return tuple(dict.fromkeys((*kinds, *toolbox.kinds.values())))
+
+
+def existing_kinds(state: State) -> list[str]:
+    """Return the types that have an object, in the order in which they came to be."""
+    return sorted(state.counts, key=lambda kind: (_made_at(f"{kind}#1", state), kind))
+
+
+def newest_of(kinds: tuple[str, ...], state: State) -> str | None:
+    """Return the newest object that is of one of these types; None if there is none."""
+    names = [state.newest[kind] for kind in kinds if kind in state.newest]
+    return max(names, key=lambda name: _made_at(name, state), default=None)
+
+
+def _made_at(name: str, state: State) -> int:
+    """Return the step of the call that made an object; 0 for one from outside."""
+    call = state.calls.get(state.objects[name].producer.call)
+    return call.step if call is not None else 0

@@ -6,7 +6,7 @@ its own name once it was selected. What is selected is a fold over those calls.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -17,9 +17,19 @@ from ..core.state import State
 from ..tools.tool import Resolve, Tool
 from ..tools.toolbox import Toolbox
 from .messages import Result
-from .object_lines import SHOWN, first_of, functions_of, introduced, line, no_tool
 from .save_tool import reminder, save_tools
-from .scheme import Offer, Scheme, as_text, told, with_receiver
+from .scheme import (
+    SHOWN,
+    Offer,
+    Scheme,
+    functions_of,
+    new_kinds,
+    no_tool,
+    object_line,
+    result_data,
+    result_text,
+    with_receiver,
+)
 
 SELECT = "selectTools"
 SYSTEM = """\
@@ -35,7 +45,7 @@ class Select(Scheme):
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
         chosen = selected(state, toolbox)
         rest = tuple(tool for tool in toolbox if tool.name not in chosen)
-        objects, listed = _objects(state, toolbox), _tools(state, toolbox)
+        objects, listed = _object_lines(state, toolbox), _tool_lines(state, toolbox)
         own = (_select_tools(objects, listed), *save_tools(state))
         tools = tuple(toolbox[name] for name in chosen)
         known = {line: name for line, name in {**objects, **listed}.items() if name is not None}
@@ -43,7 +53,7 @@ class Select(Scheme):
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
         # What a person wrote runs, whatever the model had selected.
-        if not (call.edited or tool.name in _own(state) or _is_selected(tool.name, state)):
+        if not (call.edited or tool.name in _own_names(state) or _is_selected(tool.name, state)):
             raise CallError(
                 f'{tool.name} is not selected yet; call {SELECT} with ["{tool.name}"] first'
             )
@@ -52,41 +62,43 @@ class Select(Scheme):
     def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
         if call.tool == SELECT and call.status == "succeeded":
             return _answer(call, state, toolbox)
-        said, error = told(call, state)
-        new = _new(call, state, toolbox)
-        hint = {"hint": f"New tools to select: {', '.join(new)}"} if new else {}
-        return Result(call.id, as_text({**said, **hint}), error)
+        data, error = result_data(call)
+        # The first object of a type makes its tools available: the model is told once.
+        tools = (
+            tool.name for kind in new_kinds(call, state) for tool in functions_of(kind, toolbox)
+        )
+        new = [name for name in dict.fromkeys(tools) if not _is_selected(name, state)]
+        if new:
+            data["hint"] = f"New tools to select: {', '.join(new)}"
+        return Result(call.id, result_text(data), error)
 
 
 def selected(state: State, toolbox: Toolbox) -> dict[str, None]:
     """Return the names of the tools that were selected so far, in that order."""
-    chosen = (name for call in state.results_of(SELECT) for name in _named(call, toolbox))
-    return dict.fromkeys(chosen)
+    names = (name for call in state.results_of(SELECT) for name in _wanted(call))
+    return dict.fromkeys(name for name in names if name in toolbox)
 
 
 def _is_selected(name: str, state: State) -> bool:
     return any(name in _wanted(call) for call in state.results_of(SELECT))
 
 
-def _own(state: State) -> tuple[str, ...]:
+def _own_names(state: State) -> tuple[str, ...]:
     return (SELECT, SAVE) if state.opened.outputs else (SELECT,)
 
 
 def _wanted(call: CallRecord) -> tuple[str, ...]:
-    """A person may have edited the call, whatever its arguments were."""
+    """Return the names in a call; a person may have edited its arguments to anything."""
     names = call.arguments.get("tools")
-    named = names if isinstance(names, list) else []
-    return tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
-
-
-def _named(call: CallRecord, toolbox: Toolbox) -> tuple[str, ...]:
-    return tuple(name for name in _wanted(call) if name in toolbox)
+    texts = (name for name in (names if isinstance(names, list) else []) if isinstance(name, str))
+    return tuple(dict.fromkeys(texts))
 
 
 def _answer(call: CallRecord, state: State, toolbox: Toolbox) -> Result:
-    """A model that got nothing at all would go on as if it had: that is told as an error."""
-    known = _named(call, toolbox)
-    unknown = [name for name in _wanted(call) if name not in (*toolbox.names, *_own(state))]
+    """A model that got no tool at all would continue as if it had: so that is an error."""
+    wanted = _wanted(call)
+    known = tuple(name for name in wanted if name in toolbox)
+    unknown = [name for name in wanted if name not in (*toolbox.names, *_own_names(state))]
     if not unknown:
         return Result(call.id, "ok", selected=known)
     head = f"Selected: {', '.join(known)}." if known else "Nothing was selected."
@@ -94,55 +106,36 @@ def _answer(call: CallRecord, state: State, toolbox: Toolbox) -> Result:
     return Result(call.id, text, not known, known)
 
 
-def _new(call: CallRecord, state: State, toolbox: Toolbox) -> list[str]:
-    """The first object of a type brings its tools into reach: the model is told once."""
-    firsts = dict.fromkeys(made.kind for made in introduced(call, state))
-    names = (tool.name for kind in firsts for tool in functions_of(kind, toolbox))
-    return [name for name in dict.fromkeys(names) if not _is_selected(name, state)]
-
-
 def _select_tools(objects: Iterable[str], tools: Iterable[str]) -> Tool:
     """Return `selectTools`, which lists objects and tools, a line each."""
-    lines = [*objects]
-    listed = "\n".join(
-        [
-            "Gets you more tools, for all turns to come.",
-            *(["", "Objects:", *lines] if lines else []),
-            "",
-            "Tools:",
-            *tools,
-        ]
-    )
-    return Tool(SELECT, listed, _PARAMETERS, lambda tools: "ok", _check, read_only=True)
+    objects = [*objects]
+    lines = ["Gets you more tools, for all turns to come."]
+    lines += ["", "Objects:", *objects] if objects else []
+    lines += ["", "Tools:", *tools]
+    return Tool(SELECT, "\n".join(lines), _PARAMETERS, lambda tools: "ok", _check, read_only=True)
 
 
-def _tools(state: State, toolbox: Toolbox) -> dict[str, str | None]:
-    """Return the line of each tool that is listed, and the object that brought it into reach.
+def _tool_lines(state: State, toolbox: Toolbox) -> dict[str, str | None]:
+    """Return the lines of plain tools, and of those of types that have an object.
 
-    None for a plain tool, which no object brought.
+    Each with the first object of the type, which made the tool available; None for a plain tool.
     """
-    kinds = ((name, toolbox[name].kind) for name in available(state, toolbox))
-    return {f"- {name}": first_of(kind) if kind else None for name, kind in kinds}
+    known = {tool.name for kind in ("", *state.counts) for tool in functions_of(kind, toolbox)}
+    kinds = ((name, toolbox[name].kind) for name in toolbox.names if name in known)
+    return {f"- {name}": f"{kind}#1" if kind else None for name, kind in kinds}
 
 
-def available(state: State, toolbox: Toolbox) -> list[str]:
-    """Return the tools that are listed: plain ones, and those of types that have an object."""
-    there = {tool.name for kind in ("", *state.counts) for tool in functions_of(kind, toolbox)}
-    return [name for name in toolbox.names if name in there]
+def _object_lines(state: State, toolbox: Toolbox) -> dict[str, str]:
+    """Return the lines of the inputs, and of the newest objects that calls made.
 
-
-def _objects(state: State, toolbox: Toolbox) -> dict[str, str]:
-    """Return the lines of the objects from outside, and of the newest of those that were made,
-    each with the object's name."""
-    made = list(islice(_made(state), SHOWN + 1))
-    names = (*state.inputs.values(), *reversed(made[:SHOWN]))
-    lines = {line(name, state, toolbox): name for name in names}
-    return {**lines, "- and older ones": ""} if len(made) > SHOWN else lines
-
-
-def _made(state: State) -> Iterator[str]:
-    names = (state.names[-1 - back] for back in range(len(state.names)))
-    return (name for name in names if not state.objects[name].producer.input)
+    Each with the object's name.
+    """
+    newest = (state.names[-1 - back] for back in range(len(state.names)))
+    made = (name for name in newest if not state.objects[name].producer.input)
+    shown = [*islice(made, SHOWN)]
+    names = (*state.inputs.values(), *reversed(shown))
+    lines = {object_line(name, state, toolbox): name for name in names}
+    return {**lines, "- and older ones": ""} if next(made, None) else lines
 
 
 _PARAMETERS: Mapping[str, Any] = {

@@ -8,23 +8,23 @@ from ..core.errors import UsageError
 from ..engine.cursor import Cursor
 
 
-def diff(here: Cursor, other: Cursor | str | None = None) -> Comparison:
+def diff(cursor: Cursor, other: Cursor | str | None = None) -> Comparison:
     """Return how another branch, on the left, differs from the one of a cursor.
 
     The other is that of a cursor, of a name, or (None) the one that this one left. Raises
     UsageError where there is none.
     """
-    journal, name = here.context.journal, current_branch(here.context.journal, here.head).name
+    journal, name = cursor.context.journal, current_branch(cursor.context.journal, cursor.head).name
     if isinstance(other, Cursor):
         theirs = current_branch(other.context.journal, other.head).name
-        theirs = f"{theirs} (other)" if theirs == name and other.head != here.head else theirs
-        return compare(other, here, (theirs, name))
+        theirs = f"{theirs} (other)" if theirs == name and other.head != cursor.head else theirs
+        return compare(other, cursor, (theirs, name))
     branch = (
-        forked_from(journal, here.head)
+        forked_from(journal, cursor.head)
         if other is None
-        else branch_named(journal, here.head, other)
+        else branch_named(journal, cursor.head, other)
     )
-    return compare(Cursor(here.context, branch.head), here, (branch.name, name))
+    return compare(Cursor(cursor.context, branch.head), cursor, (branch.name, name))
 
 
 def came_out(cursor: Cursor) -> Comparison:

@@ -18,13 +18,13 @@ from ..core.events import Asked, Decided, Finished, Replied
 from ..core.journal import Journal
 from ..core.state import State
 from ..core.state_fold import state_at
-from ..models.recorded.tape import Came, Course, Outcomes, Told, Turn, plain
+from ..models.recording_file import CallOutcome, Course, KeptMessage, Outcomes, Turn, without_raw
+from ..schemes import scheme_recorded
 from ..schemes.messages import Reply, User
 from ..schemes.native import Native
-from ..schemes.registry import scheme_recorded
 from ..schemes.requests import assistant_message
-from ..schemes.scheme import Scheme, told
-from ..storage.notebook_files import Gathered, gathered, recorded
+from ..schemes.scheme import Scheme, result_data
+from ..storage.notebook_files import JoinedSessions, join_sessions, saved_sessions
 from ..tools.toolbox import Toolbox
 
 LONGEST = 10_000
@@ -40,20 +40,20 @@ def courses(path: Path, shown: str, part: str = "") -> tuple[Course, ...]:
     """
     try:
         if path.suffix == ".ipynb":
-            held = gathered(recorded(path), shown, part)
+            held = join_sessions(saved_sessions(path), shown, part)
         else:
-            held = Gathered(Journal.loads(path.read_text(encoding="utf-8")))
-        found = tuple(filter(lambda course: course.turns, _courses(held)))
+            held = JoinedSessions(Journal.loads(path.read_text(encoding="utf-8")))
+        result = tuple(filter(lambda course: course.turns, _courses(held)))
     except BrokenJournal as error:
         raise UsageError(f"{shown}: {error}") from None
     except ToolcallError as error:
         raise UsageError(f"{shown} holds no session that can be said again: {error}") from None
-    if not found:
+    if not result:
         raise UsageError(f"{shown} holds no session with a reply in it")
-    return found
+    return result
 
 
-def _courses(gathered: Gathered) -> Iterator[Course]:
+def _courses(gathered: JoinedSessions) -> Iterator[Course]:
     """Yield the course of each branch that is asked for."""
     for leaf in gathered.journal.leaves():
         path = gathered.journal.path(leaf)
@@ -63,7 +63,7 @@ def _courses(gathered: Gathered) -> Iterator[Course]:
 
 def _course(journal: Journal, path: Sequence[Entry], inferred: bool) -> Course:
     """Return the course of a branch."""
-    course, new = Course(), list[Told]()
+    course, new = Course(), list[KeptMessage]()
     for entry in path:
         state, before = state_at(journal, entry.id), state_at(journal, entry.parent)
         scheme = scheme_recorded(state.opened.scheme)
@@ -77,7 +77,7 @@ def _course(journal: Journal, path: Sequence[Entry], inferred: bool) -> Course:
                     # Its calls stand in its text, and are read from there again.
                     turn = replace(turn, reply=replace(turn.reply, calls=(), said=None))
                 course = course.then(turn, new)
-                new = [plain(scheme.speak(shown))]
+                new = [without_raw(scheme.speak(shown))]
             case Decided() | Finished() if before.open and not state.open:
                 new.append(_outcomes(state, scheme, inferred))
     return course
@@ -98,7 +98,7 @@ def _turn(journal: Journal, state: State, before: State, reply: Replied) -> Turn
             reply.said,
             ending=reply.ending,
         ),
-        heard=0,
+        message_count=0,
         system=journal.texts.get(state.sent.get("") or ""),
         tools={**dict.fromkeys(before.sent), **new},
         offered=None,
@@ -108,20 +108,22 @@ def _turn(journal: Journal, state: State, before: State, reply: Replied) -> Turn
 
 def _outcomes(state: State, scheme: Scheme, inferred: bool) -> Outcomes:
     own = {tool.name for tool in scheme.offer(state, _NO_TOOLS).own}
-    spoken = isinstance(scheme, Native)
+    is_xml = isinstance(scheme, Native)
     calls = (state.calls[call_id] for call_id in state.latest)
     return Outcomes(
         tuple(
-            Came(call.id, None) if inferred or call.tool in own else _came(call, state, spoken)
+            CallOutcome(call.id, None)
+            if inferred or call.tool in own
+            else _call_result(call, state, is_xml)
             for call in calls
         )
     )
 
 
-def _came(call: CallRecord, state: State, spoken: bool) -> Came:
+def _call_result(call: CallRecord, state: State, is_xml: bool) -> CallOutcome:
     """Return what a call came to, as far as it stands so in what a model is told."""
-    said, error = told(call, state)
-    said.pop("note", None)
-    values = (json.dumps(value, ensure_ascii=False) for value in said.values())
-    parts = call.objects if spoken else tuple(values)
-    return Came(call.id, error, tuple(part for part in parts if len(part) < LONGEST))
+    data, error = result_data(call)
+    data.pop("note", None)
+    values = (json.dumps(value, ensure_ascii=False) for value in data.values())
+    parts = call.objects if is_xml else tuple(values)
+    return CallOutcome(call.id, error, tuple(part for part in parts if len(part) < LONGEST))

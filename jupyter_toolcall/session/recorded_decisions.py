@@ -17,7 +17,7 @@ from ..engine import person_model as replying
 from ..engine.decisions import decision_event
 from ..engine.replay_queue import call_id_of
 from ..models.named import IN_PLACE
-from ..storage.notebook_files import recorded
+from ..storage.notebook_files import saved_sessions
 from .session import Session
 
 Saved = tuple[str, Event, Mapping[str, Any]]
@@ -69,9 +69,9 @@ def without_cut_off(part: Mapping[str, Any]) -> list[Any]:
         if call_id_of(entries[at][1]) == call_id
     }
     kept = [number for number in range(len(rows)) if number not in dropped]
-    places = {number: place for place, number in enumerate(kept)} | {-1: -1}
-    held = (next(each for each in (*_up(rows, rows[n][0]), -1) if each in places) for n in kept)
-    return [[places[above], *rows[n][1:]] for n, above in zip(kept, held, strict=True)]
+    positions = {number: position for position, number in enumerate(kept)} | {-1: -1}
+    held = (next(each for each in (*_up(rows, rows[n][0]), -1) if each in positions) for n in kept)
+    return [[positions[above], *rows[n][1:]] for n, above in zip(kept, held, strict=True)]
 
 
 def _turn(entries: Sequence[Saved], rows: Sequence[Any], number: int) -> Iterator[int]:
@@ -132,7 +132,7 @@ def notebook_decisions() -> NotebookDecisions:
 
 def decisions_in(path: Path, allowed: str) -> NotebookDecisions:
     """Return the decisions of a notebook that are allowed."""
-    parts = [each.data["journal"] for each in recorded(path)]
+    parts = [each.data["journal"] for each in saved_sessions(path)]
     return NotebookDecisions([cell for part in parts for cell in _cell(part, allowed)])
 
 
@@ -159,7 +159,7 @@ def verified_decisions(path: Path, verified: frozenset[str]) -> tuple[str, int]:
     """Return the ids of a notebook's verified decisions, and how many are not verified."""
     everything = [
         entry_id
-        for each in recorded(path)
+        for each in saved_sessions(path)
         for entry_id, event, meta in entries_of(each.data["journal"])
         if meta.get("by") == "person" and isinstance(event, (Decided, Replied))
     ]
@@ -209,8 +209,8 @@ def _decide(session: Session, event: Decided, decision: RecordedDecision) -> Ses
     if event.decision == "answer":
         options["result"] = _answer(event, session)
     if event.call_id not in session.state.open:
-        again = session.decide_anew(event.call_id, event.decision, **options)
-        return again if _is_same(again.journal[again.head].event, decision) else None
+        forked = session.decide_anew(event.call_id, event.decision, **options)
+        return forked if _is_same(forked.journal[forked.head].event, decision) else None
     now = decision_event(session.cursor, event.call_id, event.decision, **options)
     if not _is_same(now, decision):
         return None

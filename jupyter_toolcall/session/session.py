@@ -21,13 +21,11 @@ from ..core.lineage import Graph, lineage
 from ..core.state import State
 from ..engine import (
     calls_by_program,
+    decisions,
     forks,
-    object_values,
     outdated,
     person_model,
     prompts,
-    recorded_results,
-    side_questions,
     verification,
 )
 from ..engine.approval_policy import Approve
@@ -190,7 +188,7 @@ class Session:
         call does not wait, has no recorded result, or is not what `bound` was shown for.
         """
         self.cursor.refresh()
-        recorded_results.keep_result(self.cursor, id_of(call), bound, rest)
+        decisions.keep_result(self.cursor, id_of(call), bound, rest)
         return self
 
     def begin_new(self) -> Session:
@@ -300,11 +298,11 @@ class Session:
 
         Raises Unfinished where a call waits for a person, or nothing was saved.
         """
-        return side_questions.transform(self.cursor, obj, instruction)
+        return prompts.transform(self.cursor, obj, instruction)
 
     def query(self, obj: Any, question: str, returns: Any = str) -> Any:
         """Return the model's answer about an object: a str, int, float or bool; as `transform`."""
-        return side_questions.query(self.cursor, obj, question, returns)
+        return prompts.query(self.cursor, obj, question, returns)
 
     # -- reading ---------------------------------------------------------------------
 
@@ -347,7 +345,7 @@ class Session:
     @property
     def pending(self) -> tuple[CallRecord, ...]:
         """The calls that wait for a person as they would run, the one to decide first."""
-        return forks.pending_calls(self.cursor)
+        return decisions.pending_calls(self.cursor)
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -357,7 +355,7 @@ class Session:
     @property
     def outputs(self) -> Mapping[str, Any]:
         """What was saved, by name."""
-        return object_values.output_values(self.cursor)
+        return self.cursor.context.values.outputs(self.state)
 
     @property
     def usage(self) -> Usage:
@@ -384,18 +382,20 @@ class Session:
 
         Raises CallError for a name that there is not, Absent where the value is not here.
         """
-        return object_values.object_value(self.cursor, name)
+        return self.cursor.context.values.copy_of(name, self.state)
 
     def deps(self, name: str, *, all: bool = False) -> tuple[str, ...]:
         """Return the objects that an object was made from, nearest first; with `all` their own too.
 
         Raises UsageError, which names the nearest, for a name that there is not.
         """
-        return self.graph.deps(object_values.known_object(self.state, name), all=all)
+        graph = self.graph
+        return graph.deps(graph.known(name), all=all)
 
     def users(self, name: str, *, all: bool = False) -> tuple[str, ...]:
         """Return the objects that were made from an object; as `deps`, the other way."""
-        return self.graph.users(object_values.known_object(self.state, name), all=all)
+        graph = self.graph
+        return graph.users(graph.known(name), all=all)
 
     def why(self, name: Any) -> Explanation:
         """Return how an object, an output or a call came about, as text and as code.
@@ -403,7 +403,9 @@ class Session:
         Raises UsageError, which names the nearest, for a name that there is not.
         """
         home = import_module("..export", __package__)
-        explanation: Explanation = home.explain(home.take(self.cursor, self.name), id_of(name))
+        explanation: Explanation = home.explain(
+            home.exported_session(self.cursor, self.name), id_of(name)
+        )
         return explanation
 
     @property
@@ -475,7 +477,7 @@ class Session:
         it since, or with `force`. Raises UsageError.
         """
         home = import_module("..export", __package__)
-        written: Path = home.export(home.take(self.cursor, self.name), path, to, force)
+        written: Path = home.export(home.exported_session(self.cursor, self.name), path, to, force)
         return written
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:

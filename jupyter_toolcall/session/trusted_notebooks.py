@@ -20,7 +20,7 @@ from pathlib import Path
 from ..core.digests import digest
 from ..core.errors import ToolcallError
 from ..storage.journal_file import journals_folder
-from ..storage.notebook_files import damage_refused, recorded, signed_by_jupyter
+from ..storage.notebook_files import damage_refused, saved_sessions, signed_by_jupyter
 from ..storage.signatures import signer
 from .recorded_decisions import entries_of
 from .verify_files import own_entries
@@ -65,7 +65,7 @@ def _sealed(path: Path, solutions: Sequence[str]) -> str:
 def _worked_on_here(path: Path) -> bool:
     try:
         with damage_refused():
-            saved = recorded(path)
+            saved = saved_sessions(path)
             verified = own_entries(path) if saved else frozenset[str]()
             entries = [entry for each in saved for entry, *_ in entries_of(each.data["journal"])]
             return bool(entries) and verified.issuperset(entries) and signed_by_jupyter(path)

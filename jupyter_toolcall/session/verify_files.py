@@ -23,7 +23,13 @@ from ..engine.replay_queue import call_id_of
 from ..engine.verification import first_difference
 from ..models.named import IN_PLACE
 from ..storage.journal_file import journal_file, journal_names, journals_folder
-from ..storage.notebook_files import NotExecuted, Recorded, damage_refused, execute, recorded
+from ..storage.notebook_files import (
+    NotebookSession,
+    NotExecuted,
+    damage_refused,
+    execute,
+    saved_sessions,
+)
 from ..storage.signatures import signer
 from .recorded_decisions import ALL, WORDS, verified_decisions, without_cut_off
 
@@ -64,7 +70,7 @@ def verify(path: Path, allow: bool = False) -> Verified:
 def executes(path: Path) -> bool:
     """Return whether `verify` executes a file: a notebook that can be read, with a session."""
     try:
-        return path.suffix != ".jsonl" and bool(recorded(path))
+        return path.suffix != ".jsonl" and bool(saved_sessions(path))
     except (ToolcallError, OSError):
         return False
 
@@ -83,16 +89,16 @@ def _journal(path: Path) -> Verified:
     if not states:
         return Verified("it holds no session")
     calls = len({call for state in states for call in state.order})
-    what = f"{_many(len(journal), 'entry', 'entries')}, {_many(calls, 'call', 'calls')}"
+    content = f"{_many(len(journal), 'entry', 'entries')}, {_many(calls, 'call', 'calls')}"
     older = f" (of format {journal.version})" if journal.version < VERSION else ""
-    return Verified(f"{what} follow one another{older}; a journal holds no tools, so none ran")
+    return Verified(f"{content} follow one another{older}; a journal holds no tools, so none ran")
 
 
 # -- notebooks ------------------------------------------------------------------------------
 
 
 def _notebook(path: Path, allow: bool) -> Verified:
-    before = recorded(path)
+    before = saved_sessions(path)
     if not before:
         return Verified("it holds no session")
     verified, others = verified_decisions(path, own_entries(path))
@@ -136,7 +142,9 @@ def own_entries(path: Path) -> frozenset[str]:
     return frozenset(verified)
 
 
-def _divergences(before: Sequence[Recorded], after: Sequence[Recorded]) -> Iterator[str]:
+def _divergences(
+    before: Sequence[NotebookSession], after: Sequence[NotebookSession]
+) -> Iterator[str]:
     for old, new in zip_longest(before, after):
         if old is None:
             yield f"{new.where}: a session came out that is not recorded"

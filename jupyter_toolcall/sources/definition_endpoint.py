@@ -12,8 +12,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from ..core.digests import encode
 from ..core.errors import CallError
-from .allowed_hosts import RequestLimits
-from .http_client import Response, send
+from .http_client import RequestLimits, Response, send
 
 SECONDS = 20.0
 MAX_QUOTED = 500

@@ -14,11 +14,18 @@ from urllib.parse import urlsplit
 from ..core.errors import CallError, DefinitionError
 from ..core.secrets import hiding
 from ..core.text import nearest
-from ..tools.argument_schema import DEEPEST
-from .definition_defaults import Action, Condition, Default
+from ..tools.arguments import MAX_DEPTH
+from .definition_defaults import (
+    Action,
+    Condition,
+    Default,
+    Reference,
+    Template,
+    parse_format,
+    parse_text,
+)
 from .definition_endpoint import SLOT, Endpoint
 from .definition_schema import ArgumentChecker, is_open, property_names, read_schema
-from .definition_templates import Reference, Template, parse_format, parse_text
 
 Kind = Literal["action", "endpoint", "context"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -63,6 +70,14 @@ class Definition:
         """The arguments that may run: in the schema, fixed, or written by a default."""
         written = (d.key.partition(".")[0] for d in self.defaults if d.action != "remove")
         return tuple(dict.fromkeys((*property_names(self.parameters), *self.fixed, *written)))
+
+    @property
+    def references(self) -> Iterator[tuple[str, Reference]]:
+        """All references, each with the place of its text."""
+        for default in self.defaults:
+            yield from ((f"defaults.{default.key}", each) for each in default.references)
+        for template in templates_in(self.result):
+            yield from (("result", each) for each in template.references)
 
 
 def read_definition(source: Any) -> Definition:
@@ -144,7 +159,7 @@ def _loaded(source: Any) -> Any:
 def check_depth(data: Any, where: str) -> Any:
     """Return JSON data. Raises DefinitionError where it is nested too deep."""
     level: list[Any] = [[data]]
-    for _ in range(DEEPEST + 1):
+    for _ in range(MAX_DEPTH + 1):
         inner = (each.values() if isinstance(each, dict) else each for each in level)
         level = [x for each in inner for x in each if isinstance(x, (dict, list))]
         if not level:
@@ -153,7 +168,7 @@ def check_depth(data: Any, where: str) -> Any:
 
 
 def _too_deep(where: str) -> str:
-    return f"{where}: is nested deeper than {DEEPEST} levels"
+    return f"{where}: is nested deeper than {MAX_DEPTH} levels"
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -387,12 +402,8 @@ def _check_names(definition: Definition) -> None:
     """Raise DefinitionError for names that the parts of a definition do not share."""
     for default in definition.defaults:
         _check_default(default, definition)
-    for default in definition.defaults:
-        for reference in default.references:
-            _check_reference(reference, definition, f"defaults.{default.key}")
-    for template in templates_in(definition.result):
-        for reference in template.references:
-            _check_reference(reference, definition, "result")
+    for where, reference in definition.references:
+        _check_reference(reference, definition, where)
     names = definition.argument_names
     for slot in SLOT.findall(definition.endpoint.url) if definition.endpoint else ():
         if slot not in names:
@@ -440,9 +451,8 @@ def _has_no_parts(parameters: Mapping[str, Any], name: str) -> bool:
 
 def _check_context(definition: Definition) -> None:
     """Raise DefinitionError for an argument of a context tool that nothing uses."""
-    read = [r for default in definition.defaults for r in default.references]
-    read += [r for template in templates_in(definition.result) for r in template.references]
-    used = {r.name.partition(".")[0] for r in read if r.space == "params"}
+    references = [each for _, each in definition.references if each.space == "params"]
+    used = {each.name.partition(".")[0] for each in references}
     used |= {default.key for default in definition.defaults if default.action == "remove"}
     for name in definition.argument_names:
         if name not in VARIABLE_OF and name not in used:

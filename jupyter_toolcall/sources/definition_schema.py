@@ -11,7 +11,7 @@ from jsonschema_rs import Draft202012Validator, ValidationError
 
 from ..core.errors import DefinitionError
 from ..core.text import nearest
-from ..tools.tool import misfits
+from ..tools.arguments import wrong_arguments
 
 Schema = Mapping[str, Any]
 Ignored = Callable[[str, bool], bool]
@@ -145,7 +145,7 @@ class ArgumentChecker:
                 if key not in self.known
             }
         if fields:
-            raise misfits(self.title, fields)
+            raise wrong_arguments(self.title, fields)
         return converted
 
     def _problem(self, error: ValidationError) -> tuple[str, str] | None:

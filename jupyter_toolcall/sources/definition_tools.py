@@ -1,4 +1,9 @@
-"""Tools from tool definitions, and back: `from_definition` and `to_definition`."""
+"""Tools from tool definitions, and back: `from_definition` and `to_definition`.
+
+The format is Syllable's `ToolDefinition` (https://docs.syllable.ai): JSON with the keys `tool` (an
+OpenAI function: name, description, parameters), `type` (`action`, `endpoint` or `context`),
+`endpoint`, `defaults`, `static_parameters` and `result`.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +22,23 @@ from ..core.digests import digest, encode
 from ..core.errors import DefinitionError
 from ..core.secrets import hiding
 from ..core.text import print_text
-from ..tools.argument_schema import readable
+from ..tools.arguments import plain_arguments
 from ..tools.tool import Changed, Check, Origin, Resolve, Tool
 from ..tools.tool_version import Version, version_of
 from ..tools.toolbox import Toolbox
-from .allowed_hosts import RequestLimits
-from .definition_defaults import EMPTY, Default, apply_defaults, unset_messages
+from .definition_defaults import (
+    EMPTY,
+    Default,
+    NotSet,
+    Scope,
+    Template,
+    apply_defaults,
+    unset_messages,
+)
 from .definition_endpoint import Endpoint, call_endpoint
-from .definition_file import VARIABLE_OF, Definition, check_depth, read_definition, templates_in
+from .definition_file import VARIABLE_OF, Definition, check_depth, read_definition
 from .definition_schema import ArgumentChecker, Ignored, is_open, property_names
-from .definition_templates import NotSet, Scope, Template
+from .http_client import RequestLimits
 
 _LOCAL_PORT = re.compile(r"(?<=//)(localhost|127\.0\.0\.1|\[::1\]):\d+")
 
@@ -40,52 +52,28 @@ def from_definition(
 ) -> Tool:
     """Return the tool that a tool definition describes.
 
-    The format is Syllable's `ToolDefinition` (https://docs.syllable.ai): JSON with the keys
-    `tool` (an OpenAI function: name, description, parameters), `type` (`action`, `endpoint`
-    or `context`), `endpoint`, `defaults`, `static_parameters` and `result`.
-
     Arguments:
         definition: a dict, JSON text, or the path of a .json file (`str` or `Path`).
-        variables: what the session's variables are at the start, by name, with or without
-            `vars.` before it. JSON data; a secret is refused, since arguments are shown.
+        variables: the session's variables at the start, as JSON data by name. A secret is
+            refused, since arguments are shown.
         allow_hosts: the hosts that an endpoint may reach, each `host` or `host:port`. Without
-            them every request is refused. A private address has to be given itself.
-        action: the function, sync or async, or the tool that carries out an action. Without
-            it the action is a request to the person, who answers or rejects it.
+            them every request is refused.
+        action: the function, sync or async, or the tool that carries out an action. Without it
+            the action is a request to the person, who answers or rejects it.
 
     Returns:
         A `Tool`; `parameters` are the model's, without arguments that are fixed or removed.
 
     Raises:
-        DefinitionError: in one line, with the place of the mistake, such as
-            `defaults.city: there is no parameter 'cty'. Did you mean city?`.
+        DefinitionError: with the place of the mistake, such as `defaults.city: there is ...`.
 
     Example:
-        >>> greet = from_definition(
-        ...     {
-        ...         "tool": {
-        ...             "function": {"name": "greet", "parameters": {"name": {"type": "string"}}}
-        ...         },
-        ...         "defaults": {"text": {"transform": {"format": "Hello, {name}!"}}},
-        ...     },
-        ...     action=lambda name, text: text,
-        ... )
-        >>> greet.fill({"name": "Ann"}, {})
-        {'name': 'Ann', 'text': 'Hello, Ann!'}
+        >>> function = {"name": "greet", "parameters": {"name": {"type": "string"}}}
+        >>> from_definition({"tool": {"function": function}}).parameters["required"]
+        []
     """
     read = read_definition(definition)
-    hosts = _read_hosts(allow_hosts)
-    tool = _tool(read, _read_variables(variables or {}))
-    if action is not None:
-        if read.kind != "action":
-            raise DefinitionError(f"action: {read.name} is of type {read.kind}, and runs by itself")
-        return _printing_unset(read, _done_by(action, read, tool))
-    if read.endpoint is not None:
-        return _printing_unset(read, replace(tool, function=_calling(read.endpoint, hosts)))
-    if read.kind == "context":
-        function = functools.partial(_set_variables, read)
-        return _printing_unset(read, replace(tool, function=function, idempotent=True))
-    return replace(tool, for_person=True)
+    return _running(read, _tool(read, _read_variables(variables or {})), action, allow_hosts)
 
 
 def to_definition(tool: Any) -> dict[str, Any]:
@@ -132,6 +120,24 @@ def to_definition(tool: Any) -> dict[str, Any]:
 # -- the parts of a tool ------------------------------------------------------------------
 
 
+def _running(definition: Definition, tool: Tool, action: Any, allow_hosts: Any) -> Tool:
+    """Return a definition's tool with the function that runs. Raises DefinitionError."""
+    hosts = _read_hosts(allow_hosts)
+    if action is not None:
+        if definition.kind != "action":
+            raise DefinitionError(
+                f"action: {definition.name} is of type {definition.kind}, and runs by itself"
+            )
+        return _printing_unset(definition, _done_by(action, definition, tool))
+    if definition.endpoint is not None:
+        call = functools.partial(_call_endpoint, definition.endpoint, hosts)
+        return _printing_unset(definition, replace(tool, function=call))
+    if definition.kind == "context":
+        call = functools.partial(_set_variables, definition)
+        return _printing_unset(definition, replace(tool, function=call, idempotent=True))
+    return replace(tool, for_person=True)
+
+
 def _tool(definition: Definition, variables: Mapping[str, Any]) -> Tool:
     return Tool(
         name=definition.name,
@@ -175,7 +181,7 @@ class _Filling:
         checked = self.checker()({k: v for k, v in arguments.items() if k not in empty})
         params = {key: empty[key] if key in empty else checked[key] for key in arguments}
         scope: Scope = {"params": {**params, **self.definition.fixed}, "vars": variables}
-        return readable(apply_defaults(defaults, scope))
+        return plain_arguments(apply_defaults(defaults, scope))
 
 
 def _filling(definition: Definition) -> _Filling:
@@ -250,10 +256,8 @@ def _variables_read(definition: Definition) -> tuple[str, ...]:
 
     A name with dots may be a name, or lead into a variable: both are read.
     """
-    references = [r for default in definition.defaults for r in default.references]
-    references += [r for each in templates_in(definition.result) for r in each.references]
     names: dict[str, None] = {}
-    for reference in references:
+    for _, reference in definition.references:
         if reference.space == "vars":
             steps = reference.name.split(".")
             names |= dict.fromkeys(".".join(steps[: n + 1]) for n in range(len(steps)))
@@ -278,11 +282,13 @@ def _printing_unset(definition: Definition, tool: Tool) -> Tool:
     return replace(tool, function=run)
 
 
-def _calling(endpoint: Endpoint, hosts: tuple[str, ...]) -> Callable[..., Any]:
-    def call(arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> Any:
-        return call_endpoint(endpoint, arguments, hosts)
-
-    return call
+def _call_endpoint(
+    endpoint: Endpoint,
+    hosts: tuple[str, ...],
+    arguments: Mapping[str, Any],
+    variables: Mapping[str, Any],
+) -> Any:
+    return call_endpoint(endpoint, arguments, hosts)
 
 
 def _set_variables(

@@ -16,9 +16,10 @@ from typing import Any
 from ..core.errors import CallError
 from ..core.object_names import NAME, kind_in
 from ..core.text import nearest
-from ..tools.object_references import pattern
-from .graphql_introspection import read_literal
-from .graphql_objects import EnumValue, InputFields, Pairs, Value, json_value
+from ..tools.arguments import unknown_argument
+from ..tools.object_references import pattern, receiver_schema
+from .graphql_queries import EnumValue, InputFields, Pairs, Value, json_value
+from .graphql_readers import read_literal
 from .graphql_schema import BUILT_IN, Argument, Ref, Schema
 
 Resolve = Callable[[str, tuple[str, ...]], Value]
@@ -69,9 +70,7 @@ def parameters(
     """
     result = _object_schema(schema, arguments)
     if receiver:
-        doc = f"The {kind} to work on. If left out: the newest {kind}."
-        named = {"type": "string", "pattern": pattern((kind,)), "description": doc}
-        result["properties"] = {receiver: named, **result["properties"]}
+        result["properties"] = {receiver: receiver_schema(kind, (kind,)), **result["properties"]}
     inputs: dict[str, Any] = {}
     ahead = [each.type.name for each in arguments]
     while ahead:
@@ -165,11 +164,9 @@ class ArgumentReader:
             except _Misfit as misfit:
                 self.errors.setdefault(f"{where}{each.name}", str(misfit))
         names = [each.name for each in arguments]
-        there = f"there {'is' if len(names) == 1 else 'are'} {', '.join(names) or 'none'}"
         for name in given:
             if name not in names:
-                message = f"there is no such argument; {there}.{nearest(name, names)}".rstrip(".")
-                self.errors[f"{where}{name}"] = message
+                self.errors[f"{where}{name}"] = unknown_argument(name, names)
         return tuple(pairs)
 
     def value(self, ref: Ref, expected: str, value: Any, where: str) -> Value:

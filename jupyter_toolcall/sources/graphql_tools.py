@@ -1,4 +1,4 @@
-"""Tools from a GraphQL schema: `from_graphql`.
+"""Tools from a GraphQL schema (https://spec.graphql.org): `from_graphql`.
 
 Object types become kinds of objects, their fields tools (`Type_field`), and the fields of
 Query and Mutation plain tools. A field that returns one object sends nothing: its result is a
@@ -17,14 +17,13 @@ from typing import Any, NamedTuple
 from ..core.digests import digest_text
 from ..core.errors import CallError, DefinitionError
 from ..core.text import nearest
-from ..tools.tool import Resolve, Tool, misfits
+from ..tools.arguments import resolve_receiver, wrong_arguments
+from ..tools.tool import Resolve, Tool
 from ..tools.toolbox import Toolbox
 from .graphql_arguments import ArgumentReader, LazyMapping, offered, parameters
-from .graphql_client import Server, graphql_endpoint, send_nowhere
-from .graphql_introspection import Send, ask_introspection, read_introspection
-from .graphql_objects import ObjectPath, Pairs, Step, Value
+from .graphql_queries import ObjectPath, Pairs, Server, Step, Value, graphql_endpoint, send_nowhere
+from .graphql_readers import Send, ask_introspection, read_introspection, read_sdl
 from .graphql_schema import LEAVES, Field, Loader, Schema, Type
-from .graphql_sdl import read_sdl
 
 
 def from_graphql(
@@ -37,55 +36,50 @@ def from_graphql(
 ) -> Toolbox:
     """Return the tools of a GraphQL schema.
 
-    The schema is one of the GraphQL specification (https://spec.graphql.org); ids follow the
-    conventions of Dagger (`FooID`, `@expectedType`) and Relay (`node(id:)`).
+    Ids follow the conventions of Dagger (`FooID`, `@expectedType`) and Relay (`node(id:)`).
 
     Arguments:
         source: a URL, which is asked for its schema; SDL as text; the path of a .graphql,
-            .graphqls, .gql or .json file; or an introspection result, as a dict or as JSON
-            text. SDL needs graphql-core (`pip install 'jupyter-toolcall[graphql]'`).
-        endpoint: the URL that requests go to. Without it, `source` where that is a URL; else
-            tools can be looked at and chained, and sending is an error. A name and a password
-            in the URL become a header.
-        headers: of each request. `${NAME}` in a value is the environment variable NAME,
-            filled in when a request is sent.
-        include: globs over the names of tools; all by default. A tool that is left out by
-            default (deprecated, `id`, `node`, `loadFooFromID`) is there where its full name
-            is in `include`.
+            .graphqls, .gql or .json file; or an introspection result, as a dict or as JSON text.
+        endpoint: the URL that requests go to, if `source` is no URL; without one, nothing can
+            be sent. A name and a password in the URL become a header.
+        headers: of each request. `${NAME}` in a value is filled in from the environment.
+        include: globs over the names of tools; all by default. The full name adds a tool that
+            is left out by default (deprecated, `id`, `node`, `loadFooFromID`).
         exclude: globs over the names of tools; none by default.
 
     Returns:
         A `Toolbox` with a tool for each field, and a type of object for each object type.
 
     Raises:
-        DefinitionError: in one line, with the place, for a source that cannot be read, an
-            endpoint or a header that is not one, and a glob that fits no tool.
+        DefinitionError: for a source that cannot be read, an endpoint or a header that is not
+            one, and a glob that fits no tool.
 
     Example:
         >>> box = from_graphql("type Query { pot: Pot! } type Pot { size(unit: String): Int! }")
         >>> box.names
         ('pot', 'Pot_size')
-        >>> list(box["Pot_size"].parameters["properties"])
-        ['Pot', 'unit']
-
-        With a server (this one does not exist)::
-
-            from_graphql("https://api.example.org/graphql", headers={"X-Key": "${API_KEY}"})
     """
-    is_url = isinstance(source, str) and source.lstrip().lower().startswith(("http://", "https://"))
-    url = endpoint if endpoint is not None else str(source).strip() if is_url else None
-    to = graphql_endpoint(url, headers or {}) if url is not None else None
-    if is_url and to is not None:
-        asked = graphql_endpoint(str(source).strip(), to.headers)
-        schema = _asked_schema(asked.send, asked.shown)
-    else:
-        schema = _read_schema(source)
-    api = Api(schema, Server(to.send if to else send_nowhere), to.shown if to else "graphql")
+    api = _api(source, endpoint, headers or {})
     chosen = _chosen(_functions(api), _globs(include), _globs(exclude))
     return Toolbox(*map(_tool, chosen), types=api.classes.values())
 
 
 # -- the schema -----------------------------------------------------------------------
+
+
+def _api(source: Any, endpoint: str | None, headers: Mapping[str, str]) -> Api:
+    text = source.strip() if isinstance(source, str) else ""
+    is_url = text.lower().startswith(("http://", "https://"))
+    if endpoint is None and not is_url:
+        return Api(_read_schema(source), Server(send_nowhere), "graphql")
+    to = graphql_endpoint(text if endpoint is None else endpoint, headers)
+    if is_url:
+        asked = graphql_endpoint(text, headers)
+        schema = _asked_schema(asked.send, asked.shown)
+    else:
+        schema = _read_schema(source)
+    return Api(schema, Server(to.send), to.shown)
 
 
 def _asked_schema(send: Send, address: str) -> Schema:
@@ -213,13 +207,7 @@ class Function(NamedTuple):
         given, receiver, classes = dict(arguments), None, self.api.classes
         if self.kind:
             name = given.pop(self.receiver, None)
-            if name is None:
-                raise CallError(f"{self.kind}: there is no {self.kind} yet; make one first")
-            if not isinstance(name, str):
-                raise CallError(
-                    f"{self.kind}: must be the name of an object, such as {self.kind}#1"
-                )
-            receiver = resolve(name, (classes[self.kind],))
+            receiver = resolve_receiver(self.kind, name, (classes[self.kind],), resolve)
 
         def named(name: str, kinds: tuple[str, ...]) -> Value:
             return resolve(name, tuple(classes[kind] for kind in kinds if kind in classes))
@@ -227,7 +215,7 @@ class Function(NamedTuple):
         reader = ArgumentReader(self.api.schema, named)
         pairs = reader.pairs(offered(self.field.arguments), given)
         if reader.errors:
-            raise misfits(self.name, reader.errors)
+            raise wrong_arguments(self.name, reader.errors)
         return {"of": receiver, "given": pairs}
 
     def call(self, of: ObjectPath | None, given: Pairs) -> Any:

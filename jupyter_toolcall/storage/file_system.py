@@ -1,7 +1,10 @@
-"""The few acts on files that a journal needs, and nothing else: what a test puts faults into.
+"""Writing files: the operations that a journal needs, and the only writer of its file.
 
-A file that was made is there after a loss of power once its folder was synced, and its bytes
-once it was synced itself. Each act raises OSError.
+After a loss of power a new file exists if its folder was synced, and its bytes if the file was
+synced. Each operation raises OSError. Tests replace `Files` to inject faults.
+
+The writer writes every line once, whole and in order, or not at all. It cuts a partly written line
+before it writes anything else, keeps what the disk refuses, and tries that again first.
 """
 
 from __future__ import annotations
@@ -10,12 +13,17 @@ import contextlib
 import errno
 import os
 import secrets
+import time
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from ..core.entries import When
+from ..core.errors import NotKept
+
 NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP})
-"""What a file system says that has no locks."""
+"""The errors of a file system without locks."""
 
 
 class File(Protocol):
@@ -31,23 +39,23 @@ class File(Protocol):
         """Make the file that long."""
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
 
 
 class Files(Protocol):
-    """The files of a machine."""
+    """The operations on files."""
 
     def read(self, path: Path) -> bytes | None:
-        """Return what a file holds; None where there is none."""
+        """Return the bytes of a file, None if there is none."""
 
     def open(self, path: Path) -> File:
-        """Open a file for writing at its end; it is made where there is none."""
+        """Open a file for writing at its end; it is created if needed."""
 
     def has_folder(self, path: Path) -> bool:
         """Return whether there is such a folder."""
 
     def make_folder(self, path: Path) -> None:
-        """Make a folder in a folder that there is; its user alone can enter it."""
+        """Create a folder in an existing one; only its user can enter it."""
 
     def sync_folder(self, path: Path) -> None:
         """Return when the names in a folder are on disk."""
@@ -56,11 +64,11 @@ class Files(Protocol):
         """Give a file another name in its folder, in place of the file that has that name."""
 
     def lock(self, path: Path) -> Callable[[], None] | None:
-        """Return what lets go of the lock of a file; None where another process holds it."""
+        """Return what releases the lock of a file; None if another process holds it."""
 
 
 class LocalFile:
-    """A file of this machine, which its user alone can read."""
+    """A file of this computer, which only its user can read."""
 
     def __init__(self, path: Path) -> None:
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
@@ -83,7 +91,7 @@ class LocalFile:
 
 
 class LocalFiles:
-    """This machine's files."""
+    """The files of this computer."""
 
     def read(self, path: Path) -> bytes | None:
         try:
@@ -113,7 +121,7 @@ class LocalFiles:
         os.replace(path, to)
 
     def lock(self, path: Path) -> Callable[[], None] | None:
-        """The system's lock ends with its process; without one a file names who holds it."""
+        """The system's lock ends with its process; without locks, a file names the holder."""
         from filelock import FileLock, SoftFileLock, Timeout
 
         try:
@@ -134,22 +142,162 @@ DISK = LocalFiles()
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Put a text in the place of a file: the old one is there until the new one is whole.
+    """Replace a file by a text: the old file is there until the new one is whole.
 
-    Its user alone can read the new one: it holds prompts and results.
+    Only its user can read the new file, since it holds prompts and results.
     """
     path = path.resolve()
     if path.exists() and not path.is_file():
-        # A pipe or a terminal has no place to take.
+        # A pipe or a terminal cannot be replaced.
         path.write_text(text, encoding="utf-8", newline="\n")
         return
     new = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
     try:
-        made = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(made, "w", encoding="utf-8", newline="\n") as file:
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         os.replace(new, path)
     finally:
         new.unlink(missing_ok=True)
+
+
+# -- the writer of a journal ----------------------------------------------------------------
+
+SOON = 64
+"""How many lines that may wait are synced together."""
+_WORDS = {
+    errno.ENOSPC: ("the disk is full", "free space"),
+    errno.EDQUOT: ("your quota of the disk is used up", "free space"),
+    errno.EFBIG: ("the file is as large as a file may be", "raise that limit"),
+    errno.EIO: ("the disk fails (input/output error)", "look after it"),
+    errno.EROFS: ("the disk is read-only", "make it writable"),
+    errno.EACCES: ("its folder may not be written", "make it writable"),
+    errno.EPERM: ("its folder may not be written", "make it writable"),
+}
+_READING = dict.fromkeys(
+    (errno.EACCES, errno.EPERM), ("its file or folder may not be read", "make it readable")
+)
+
+
+def write_error_texts(error: OSError, reading: bool = False) -> tuple[str, str]:
+    """Return why a file cannot be written or read, and what a person can do about it."""
+    other = error.strerror or str(error), "mend that"
+    return (_READING if reading else _WORDS).get(error.errno or 0, other)
+
+
+@dataclass(frozen=True, slots=True)
+class UnsyncedTail:
+    """The lines after the bytes that are certainly on disk."""
+
+    synced: int
+    """How many bytes are synced."""
+    lines: tuple[bytes, ...] = ()
+    """The lines after them, in order."""
+    written: int = 0
+    """How many of these lines are in the file."""
+    torn: bool = False
+    """Whether the file may hold something else after them."""
+
+    @property
+    def size(self) -> int:
+        """The bytes of the file without what may be torn."""
+        return self.synced + sum(map(len, self.lines[: self.written]))
+
+
+@dataclass
+class Writer:
+    """The one writer of a file, whose first `size` bytes are whole."""
+
+    file: File
+    size: int
+    clock: Callable[[], float] = time.time
+    _tail: UnsyncedTail = field(init=False)
+    _late: tuple[float, OSError] | None = None
+    """Since when lines are not on disk, and the error that prevented it."""
+
+    def __post_init__(self) -> None:
+        self._tail = UnsyncedTail(self.size)
+
+    def __call__(self, line: str, when: When) -> None:
+        """Write a line. Raises NotKept if it has to be on disk first, and cannot be."""
+        data, tail = f"{line}\n".encode(), self._tail
+        self._tail = replace(tail, lines=(*tail.lines, data))
+        try:
+            self._catch_up(when != "soon" or len(tail.lines) >= SOON)
+        except OSError as error:
+            if when != "first":
+                self._wait(error)
+                return
+            self._take_back(data)
+            why, what = write_error_texts(error)
+            problem = f"{why}; the call did not run. {what.capitalize()}"
+            raise NotKept(f"{problem}, then Run (or %toolchat next) goes on") from error
+        except BaseException:
+            self._take_back(data)
+            raise
+
+    def late(self) -> str:
+        """Write again what is not on disk; return one line about it if that fails."""
+        if self._late is not None:
+            try:
+                self._catch_up(True)
+            except OSError as error:
+                self._wait(error)
+        if self._late is None:
+            return ""
+        since, (why, what) = self._late[0], write_error_texts(self._late[1])
+        return (
+            f"Not on disk since {time.strftime('%H:%M', time.localtime(since))}: {why}. "
+            f"What happened since is in this kernel alone; {what}, and it is written."
+        )
+
+    def close(self) -> None:
+        """Write what the disk accepts, and close the file."""
+        with contextlib.suppress(OSError):
+            self._catch_up(True)
+        with contextlib.suppress(OSError):
+            self.file.close()
+
+    def _wait(self, error: OSError) -> None:
+        self._late = (self.clock() if self._late is None else self._late[0]), error
+
+    def _catch_up(self, sync: bool) -> None:
+        self._mend()
+        tail = self._tail
+        if missing := b"".join(tail.lines[tail.written :]):
+            self._tail = replace(tail, torn=True)
+            append(self.file, missing)
+            self._tail = tail = replace(tail, written=len(tail.lines))
+        if sync and tail.lines:
+            # After a failed sync the next one may succeed without what this one lost.
+            self._tail = UnsyncedTail(tail.synced, tail.lines, torn=True)
+            self.file.sync()
+            self._tail = UnsyncedTail(tail.size)
+        self._late = None
+
+    def _mend(self) -> None:
+        if self._tail.torn:
+            self.file.cut(self._tail.size)
+            self._tail = replace(self._tail, torn=False)
+
+    def _take_back(self, data: bytes) -> None:
+        """Remove the last line, from the file too if that is possible."""
+        tail = self._tail
+        if tail.lines and tail.lines[-1] is data:
+            lines = tail.lines[:-1]
+            written = min(tail.written, len(lines))
+            torn = tail.torn or written < tail.written
+            self._tail = replace(tail, lines=lines, written=written, torn=torn)
+        with contextlib.suppress(OSError):
+            self._mend()
+
+
+def append(file: File, data: bytes) -> None:
+    """Write all bytes, however few the system accepts at a time."""
+    while data:
+        written = file.append(data)
+        if written <= 0:
+            raise OSError(errno.ENOSPC, "nothing more goes in")
+        data = data[written:]

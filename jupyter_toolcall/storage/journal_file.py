@@ -1,9 +1,9 @@
-"""A session's journal and its file: read, written by one kernel, set aside where it is damaged.
+"""A session's journal and its file, which one kernel writes; a damaged part is set aside.
 
-A kernel that can't write reads: what is on disk is history to it and allows nothing, since
-its writer may act on it. Later it may become the writer, and then it writes what it has.
+A kernel that cannot write only reads: entries on disk allow nothing there, since the writer may
+act on them. It may become the writer later, and then writes what it has.
 
-The file of an older version is kept beside as it was; its session goes on in a new file.
+The file of an older version is kept beside as it was; its session continues in a new file.
 """
 
 from __future__ import annotations
@@ -24,15 +24,14 @@ from ..core.errors import ToolcallError, UnreadableJournal
 from ..core.events import Replied
 from ..core.journal import Journal
 from ..core.older_versions import OLDER
-from .file_system import DISK, File, Files
-from .journal_writer import Writer, append, write_error_texts
-from .signatures import key_refusal
+from .file_system import DISK, File, Files, Writer, append, write_error_texts
+from .signatures import key_refusal, signer
 
 NAME = "jupyter-toolcall"
 UNNAMED = "cells"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _RESERVED = re.compile(rf"{UNNAMED}|con|prn|aux|nul|(com|lpt)\d")
-"""Names of files that are taken: by the unnamed session, and by Windows."""
+"""Names of files that the unnamed session and Windows use."""
 ELSEWHERE = (
     "Another kernel writes this session, so what happens here is in this kernel alone; "
     "when that one has closed, the next cell here writes it."
@@ -47,32 +46,30 @@ UNSEALED = (
     "The key that tells this machine's journals can't be read or made, so what happens here "
     "will be history later: shown, and asked about again."
 )
-
-
-def _nothing() -> str:
-    return ""
+CANNOT_VERIFY = "the recorded calls of this session cannot be verified"
 
 
 @dataclass(frozen=True, slots=True)
 class JournalHandle:
-    """A journal, and one line for the person where something about it is to be said."""
+    """A journal, and what a person has to know about its file."""
 
     journal: Journal
     note: str = ""
-    close: Callable[[], object] = _nothing
-    """Lets go of the file, so that another kernel may write it."""
-    late: Callable[[], str] = _nothing
-    """Tries again what is not on disk; returns one line where it still isn't."""
+    """One line for the person, "" if there is nothing to say."""
+    close: Callable[[], object] = str
+    """Closes the file, so that another kernel may write it."""
+    late: Callable[[], str] = str
+    """Writes again what is not on disk; returns one line if that fails."""
     again: Callable[[], JournalHandle] | None = None
-    """Where this kernel does not write: tries that again, and returns how it stands then."""
+    """If this kernel does not write: tries that again, and returns the new handle."""
     doubt: str = ""
-    """Why the recorded calls of this journal cannot be relied on, and what to do about it; ""
-    where this kernel writes the journal and has verified all of it."""
+    """Why the recorded calls cannot be relied on, and what to do about it; "" if this kernel writes
+    the journal and has verified all of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class JournalLocation:
-    """The file of a journal, and what seals it."""
+    """The file of a journal, and the seal of its entries."""
 
     path: Path
     seal: Seal | None
@@ -89,19 +86,15 @@ def journals_folder() -> Path:
 
 def journal_file(notebook: str, session: str) -> Path:
     """Return the file of a session of a notebook; two names never share one."""
-    return (
-        journals_folder()
-        / "sessions"
-        / digest("notebook", notebook)
-        / f"{file_stem(session)}.jsonl"
-    )
+    folder = journals_folder() / "sessions" / digest("notebook", notebook)
+    return folder / f"{file_stem(session)}.jsonl"
 
 
 def file_stem(session: str) -> str:
     """Return the name of a session's file without its ending; "" is the unnamed session.
 
-    What is not a small ASCII letter, digit, `-` or `_` is percent-encoded, since a file system
-    may not tell `A` from `a`.
+    Any character but a small ASCII letter, a digit, `-` and `_` is percent-encoded, since a file
+    system may not distinguish `A` from `a`.
     """
     if not session:
         return UNNAMED
@@ -115,14 +108,13 @@ def _percent(char: str) -> str:
 
 def journal_names(notebook: str) -> tuple[str, ...]:
     """Return the names of a notebook's sessions that are on disk; "" is the unnamed one."""
-    found = sorted(path.stem for path in journal_file(notebook, "").parent.glob("*.jsonl"))
+    stems = sorted(path.stem for path in journal_file(notebook, "").parent.glob("*.jsonl"))
     # The file of an older version (`a.v1.jsonl`) is no session of its own.
-    stems = (stem for stem in found if "." not in stem)
-    return tuple("" if stem == UNNAMED else unquote(stem) for stem in stems)
+    return tuple("" if stem == UNNAMED else unquote(stem) for stem in stems if "." not in stem)
 
 
 def read_journal(path: Path, files: Files = DISK, seal: Seal | None = None) -> Journal:
-    """Return what a file holds as far as it can be read; without a seal nothing of it is own."""
+    """Return the journal in a file as far as it can be read; without a seal nothing is verified."""
     with contextlib.suppress(OSError, ToolcallError):
         return Journal.salvage(_text(files.read(path)), seal)[0]
     return Journal()
@@ -131,23 +123,26 @@ def read_journal(path: Path, files: Files = DISK, seal: Seal | None = None) -> J
 def open_journal(
     path: Path, seal: Seal | None, files: Files = DISK, *, fresh: bool = False
 ) -> JournalHandle:
-    """Return a file's journal; what is added to it goes there.
+    """Return the journal of a file; entries that are added to it are written to the file.
 
-    Where the file can't be written, or another kernel writes it, the journal is kept in
-    memory alone, and the note says so. Raises UnreadableJournal where there is a file that
-    cannot be read, but not with `fresh`: then a new session begins in memory.
+    If the file cannot be written, or another kernel writes it, the journal is kept in memory
+    alone, and the note says so. Raises UnreadableJournal for a file that cannot be read, but not
+    with `fresh`: then a new session begins in memory.
     """
-    return _kept(JournalLocation(path, seal, files), fresh=fresh)
+    return _handle(JournalLocation(path, seal, files), fresh=fresh)
 
 
-def _kept(
-    place: JournalLocation, known: Journal | None = None, said: str = "", *, fresh: bool = False
+def _handle(
+    location: JournalLocation,
+    known: Journal | None = None,
+    last_note: str = "",
+    *,
+    fresh: bool = False,
 ) -> JournalHandle:
-    """Return a journal as its writer, if that can be; `known` is what this kernel has of it."""
+    """Return a journal, written if possible; `known` is what this kernel has of it."""
     try:
-        written = _written(place, known)
-        if written is not None:
-            return written
+        if (handle := _handle_of_writer(location, known)) is not None:
+            return handle
         note, doubt = ELSEWHERE, HELD_ELSEWHERE
     except ToolcallError as error:
         note, doubt = f"What happens here is in this kernel alone: {error}.", str(error)
@@ -155,21 +150,21 @@ def _kept(
         why, what = write_error_texts(error)
         note = f"This session is not kept on disk: {why}; {what}, and run a cell."
         doubt = f"the journal cannot be written: {why}. {what.capitalize()} and run this cell again"
-    journal = _read_only(place, known, fresh)
-    again = functools.partial(_kept, place, journal, note)
-    return JournalHandle(journal, "" if note == said else note, again=again, doubt=doubt)
+    journal = _read_only(location, known, fresh)
+    again = functools.partial(_handle, location, journal, note)
+    return JournalHandle(journal, "" if note == last_note else note, again=again, doubt=doubt)
 
 
-def _read_only(place: JournalLocation, known: Journal | None, fresh: bool) -> Journal:
-    """Return what this kernel knows of a journal that it does not write, with the file by now.
+def _read_only(location: JournalLocation, known: Journal | None, fresh: bool) -> Journal:
+    """Return what this kernel knows of a journal that it does not write, with the file's entries.
 
-    Its writer may act on every approval in it, so nothing of it is verified here.
+    The writer may act on every approval in the file, so nothing is verified here.
     """
     try:
-        found = Journal.salvage(_text(place.files.read(place.path)))[0]
+        on_disk = Journal.salvage(_text(location.files.read(location.path)))[0]
         if known is not None:
-            known.join(found)
-        return found if known is None else known
+            known.join(on_disk)
+        return on_disk if known is None else known
     except (OSError, ToolcallError) as error:
         if known is not None:
             return known
@@ -188,49 +183,52 @@ def _unreadable(error: OSError | ToolcallError) -> str:
     )
 
 
-def _written(place: JournalLocation, known: Journal | None) -> JournalHandle | None:
-    """Return the journal with this kernel as its writer; None where another one is it.
+def _handle_of_writer(location: JournalLocation, known: Journal | None) -> JournalHandle | None:
+    """Return the journal with this kernel as its writer; None if another kernel writes it.
 
-    Raises OSError; NewerJournal, and what a fold raises that does not fit what is known.
+    Raises OSError, NewerJournal, and what joining the file with `known` raises.
     """
-    _make_folders(place.path.parent, place.files)
-    _close_to_others(place.path.parent)
-    release = place.files.lock(place.path)
+    _make_folders(location.path.parent, location.files)
+    _close_to_others(location.path.parent)
+    release = location.files.lock(location.path)
     if release is None:
         return None
     try:
-        return _taken(place, known, release)
+        return _locked_handle(location, known, release)
     except BaseException:
         release()
         raise
 
 
-def _taken(
-    place: JournalLocation, known: Journal | None, release: Callable[[], object]
+def _locked_handle(
+    location: JournalLocation, known: Journal | None, release: Callable[[], object]
 ) -> JournalHandle:
-    data = place.files.read(place.path) or b""
-    found, whole = _valid(data, place.seal)
-    journal, lines = (found, []) if known is None else _joined(known, found, place.seal)
-    older = whole > 0 and found.version < VERSION
+    data, seal = location.files.read(location.path) or b"", location.seal
+    on_disk, valid = _valid_prefix(data, seal)
+    journal, lines = on_disk, list[str]()
+    if known is not None:
+        known.join(on_disk)
+        journal, lines = known, list(known.lines(seal, on_disk))
+    older = valid > 0 and on_disk.version < VERSION
     if older:
-        aside = _keep_older(place, data, found.version)
-        writer, lines = _converted(place, journal), []
+        aside = _keep_older(location, data, on_disk.version)
+        writer, lines = _converted(location, journal), []
     else:
-        aside = place.path.with_suffix(".torn")
-        writer = Writer(_mended(place, data, whole, aside), whole)
-    for line in [HEADER] * (whole == 0) + lines:
+        aside = location.path.with_suffix(".torn")
+        writer = Writer(_mended(location, data, valid, aside), valid)
+    for line in [HEADER] * (valid == 0) + lines:
         writer(line, "soon")
-    journal.write_to(writer, place.seal)
-    if b"\n" in data[whole:]:
-        # Whole lines are lost, not just one that was half written: they may have held a start.
+    journal.write_to(writer, seal)
+    if b"\n" in data[valid:]:
+        # Whole lines are lost, not just a partly written one: a call may have started in them.
         journal.mark_open_calls("damaged")
-    doubt = _unverified(place) if any(map(_asks_unverified, found)) else ""
+    doubt = _unverified(seal) if any(map(_asks_unverified, on_disk)) else ""
     notes = {
         f"{HISTORY} The file as it was is kept in {aside}.": older,
-        _damage(found, aside): whole < len(data),
+        _damage(on_disk, aside): valid < len(data),
         REGAINED: known is not None,
-        key_refusal(journals_folder()) or UNSEALED: place.seal is None,
-        f"{doubt[:1].upper()}{doubt[1:]}.": bool(doubt) and place.seal is not None,
+        key_refusal(journals_folder()) or UNSEALED: seal is None,
+        f"{doubt[:1].upper()}{doubt[1:]}.": bool(doubt) and seal is not None,
     }
 
     def close() -> None:
@@ -241,32 +239,32 @@ def _taken(
     return JournalHandle(journal, note, close, writer.late, doubt=doubt)
 
 
-def _keep_older(place: JournalLocation, data: bytes, version: int) -> Path:
+def _keep_older(location: JournalLocation, data: bytes, version: int) -> Path:
     """Keep the file of an older version as it is, under a name of its own, and return its path."""
     for number in itertools.count(1):
         again = f"-{number}" if number > 1 else ""
-        path = place.path.with_suffix(f".v{version}{again}.jsonl")
-        known = place.files.read(path)
+        path = location.path.with_suffix(f".v{version}{again}.jsonl")
+        known = location.files.read(path)
         if known is None:
-            _put_whole(place, path, data)
+            _write_whole(location, path, data)
         if known in (None, data):
             break
     return path
 
 
-def _converted(place: JournalLocation, journal: Journal) -> Writer:
-    """Put a journal of today's version in the place of the older file; return its writer."""
-    data = journal.dumps(place.seal).encode()
-    _put_whole(place, place.path, data)
-    return Writer(place.files.open(place.path), len(data))
+def _converted(location: JournalLocation, journal: Journal) -> Writer:
+    """Replace the file of an older version by one of today's, and return its writer."""
+    data = journal.dumps(location.seal).encode()
+    _write_whole(location, location.path, data)
+    return Writer(location.files.open(location.path), len(data))
 
 
-def _put_whole(place: JournalLocation, path: Path, data: bytes) -> None:
-    """Write a file that is there whole or not at all; the one that has its name is replaced."""
+def _write_whole(location: JournalLocation, path: Path, data: bytes) -> None:
+    """Write a file, which is there whole or not at all, in place of the one of this name."""
     new = path.with_name(f".{path.name}.new")
-    file = place.files.open(new)
+    file = location.files.open(new)
     try:
-        # A kernel that was killed here before may have left a part of it.
+        # A kernel that was killed here may have left a part of it.
         file.cut(0)
         append(file, data)
         file.sync()
@@ -276,40 +274,46 @@ def _put_whole(place: JournalLocation, path: Path, data: bytes) -> None:
         raise
     finally:
         file.close()
-    place.files.rename(new, path)
-    place.files.sync_folder(path.parent)
+    location.files.rename(new, path)
+    location.files.sync_folder(path.parent)
 
 
 def _asks_unverified(entry: Entry) -> bool:
-    """Return whether a reply asks for calls, and nothing says who recorded it."""
+    """Return whether a reply asks for calls, and it is not known who recorded it."""
     by_older = entry.meta.get("may_have_run") == OLDER
     calls = isinstance(entry.event, Replied) and bool(entry.event.calls)
     return calls and not (entry.verified or by_older)
 
 
-def _unverified(place: JournalLocation) -> str:
+def _unverified(seal: Seal | None) -> str:
     """Return why entries of a journal are not verified, and what to do about it."""
-    cannot = "the recorded calls of this session cannot be verified"
-    if place.seal is None:
-        why = (
-            key_refusal(journals_folder()).rstrip(".") or "the key of this computer cannot be read"
-        )
-        return f"{cannot}: {why}. Mend that and restart the kernel"
+    if seal is None:
+        return _without_key()
     return (
-        f"{cannot}: they were written with another key than this computer's. Put the old key back "
-        f"({journals_folder() / 'key'}) and restart the kernel"
+        f"{CANNOT_VERIFY}: they were written with another key than this computer's. Put the old "
+        f"key back ({journals_folder() / 'key'}) and restart the kernel"
     )
 
 
-def _mended(place: JournalLocation, data: bytes, whole: int, aside: Path) -> File:
-    """Return the file, open behind what is whole in it; the rest is set aside before."""
-    if whole < len(data):
-        _set_aside(place, aside, data[whole:])
-    file = place.files.open(place.path)
+def key_problem() -> str:
+    """Return why nothing can be verified now, and what to do about it; "" where all can."""
+    return "" if signer(journals_folder()) is not None else _without_key()
+
+
+def _without_key() -> str:
+    why = key_refusal(journals_folder()).rstrip(".") or "the key of this computer cannot be read"
+    return f"{CANNOT_VERIFY}: {why}. Mend that and restart the kernel"
+
+
+def _mended(location: JournalLocation, data: bytes, valid: int, aside: Path) -> File:
+    """Return the file, open after its valid part; the damaged part is set aside first."""
+    if valid < len(data):
+        _set_aside(location, aside, data[valid:])
+    file = location.files.open(location.path)
     try:
-        place.files.sync_folder(place.path.parent)
-        if whole < len(data):
-            file.cut(whole)
+        location.files.sync_folder(location.path.parent)
+        if valid < len(data):
+            file.cut(valid)
         # A kernel that was killed may have left lines that were to be synced later.
         file.sync()
     except BaseException:
@@ -318,22 +322,16 @@ def _mended(place: JournalLocation, data: bytes, whole: int, aside: Path) -> Fil
     return file
 
 
-def _valid(data: bytes, seal: Seal | None) -> tuple[Journal, int]:
-    """Return the journal that the longest valid prefix of a file is, and how long that is."""
+def _valid_prefix(data: bytes, seal: Seal | None) -> tuple[Journal, int]:
+    """Return the journal in the longest valid prefix of a file, and the length of that in bytes."""
     text = _text(data)
-    found, rest = Journal.salvage(text, seal)
-    return found, len(text[: len(text) - len(rest)].encode())
+    journal, damaged = Journal.salvage(text, seal)
+    return journal, len(text[: len(text) - len(damaged)].encode())
 
 
-def _joined(known: Journal, found: Journal, seal: Seal | None) -> tuple[Journal, list[str]]:
-    """Return what is known with what was found, and the lines that the file lacks."""
-    known.join(found)
-    return known, list(known.lines(seal, found))
-
-
-def _damage(found: Journal, aside: Path) -> str:
-    whole = f"its first {len(found)} entries are whole, and what was behind them"
-    kept = whole if len(found) else "nothing of it can be read, so it begins anew; what was there"
+def _damage(journal: Journal, aside: Path) -> str:
+    whole = f"its first {len(journal)} entries are whole, and what was behind them"
+    kept = whole if len(journal) else "nothing of it can be read, so it begins anew; what was there"
     return f"The journal was damaged: {kept} is set aside in {aside}."
 
 
@@ -345,7 +343,7 @@ def _make_folders(path: Path, files: Files) -> None:
 
 
 def _close_to_others(folder: Path) -> None:
-    """Take a folder of sessions from other users: an earlier version let them enter it."""
+    """Close a folder of sessions to other users: an earlier version let them enter it."""
     if os.name != "nt" and folder.parent == journals_folder() / "sessions":
         for each in (folder, folder.parent):
             with contextlib.suppress(OSError):
@@ -353,19 +351,19 @@ def _close_to_others(folder: Path) -> None:
                     each.chmod(0o700)
 
 
-def _set_aside(place: JournalLocation, aside: Path, rest: bytes) -> None:
-    """Keep what is damaged: on disk before it is cut off, and behind what was kept before."""
-    file = place.files.open(aside)
+def _set_aside(location: JournalLocation, aside: Path, rest: bytes) -> None:
+    """Append the damaged part to a file of its own, on disk before it is cut off."""
+    file = location.files.open(aside)
     try:
         append(file, rest.rstrip(b"\n") + b"\n")
         file.sync()
-        place.files.sync_folder(aside.parent)
+        location.files.sync_folder(aside.parent)
     finally:
         file.close()
 
 
 def _text(data: bytes | None) -> str:
-    """Return what a file holds up to where it is no text."""
+    """Return the text of a file, up to the first byte that is no text."""
     data = data or b""
     try:
         return data.decode()

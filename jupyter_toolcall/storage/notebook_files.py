@@ -1,4 +1,7 @@
-"""Split."""
+"""Sessions in notebook files: reading them, joining their entries, executing a notebook.
+
+A file says what another computer recorded: that is shown, and allows nothing here.
+"""
 
 from __future__ import annotations
 
@@ -50,14 +53,15 @@ del _network_off
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """A session as a cell's output holds it."""
+class NotebookSession:
+    """A session in the output of a cell, or in a journal."""
 
     where: str
+    """The cell's number and its title, or the file."""
     text: str
     data: Mapping[str, Any]
     cell: int = 0
-    """The number of the cell, from 1; 0 where it is in a journal."""
+    """The number of the cell, from 1; 0 for a journal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ class Executed:
     """A notebook that was executed, and its sessions."""
 
     notebook: Any
-    sessions: tuple[Recorded, ...]
+    sessions: tuple[NotebookSession, ...]
 
     def write(self, path: Path) -> None:
         """Write the notebook to a file."""
@@ -84,48 +88,48 @@ class NotExecuted(Unfinished):
 
 @contextmanager
 def damage_refused() -> Iterator[None]:
-    """Raise BrokenJournal, in one line, for whatever a damaged file makes its readers raise.
+    """Raise BrokenJournal, in one line, for what readers raise on a damaged file.
 
-    A file may hold anything in any place. Each reader checks what it goes by; this is for all
-    the rest, so that a file is refused and never gives a traceback.
+    Readers check what they use; a file may hold anything else, and never gives a traceback.
     """
     try:
         yield
     except (*BROKEN, LookupError, ArithmeticError) as error:
         if isinstance(error, ToolcallError):
             raise
-        raise BrokenJournal(f"it is damaged ({type(error).__name__}: {_first(error)})") from None
+        raise BrokenJournal(
+            f"it is damaged ({type(error).__name__}: {_first_line(error)})"
+        ) from None
 
 
-def _first(error: object, limit: int = 120) -> str:
-    return next(iter(str(error).splitlines()), "")[:limit]
+def _first_line(text: object, limit: int = 120) -> str:
+    return next(iter(str(text).splitlines()), "")[:limit]
 
 
-def read(path: Path) -> Any:
-    """Return a notebook as nbformat has it. Raises ToolcallError for what is none."""
+def read_notebook(path: Path) -> Any:
+    """Return a notebook as nbformat reads it. Raises ToolcallError for a file that is none."""
     import nbformat
 
     try:
-        # Half a character can stand in a file as an escape, and can neither be sent nor written.
+        # Half of a character can be in a file as an escape, and can neither be sent nor written.
         return nbformat.from_dict(well_formed(nbformat.read(path, as_version=4)))
     except (nbformat.ValidationError, *BROKEN, LookupError) as error:
-        raise _no_notebook(path, _first(error)) from None
+        raise _no_notebook(path, _first_line(error)) from None
 
 
-def cells(path: Path) -> list[Mapping[str, Any]]:
-    """Return a notebook's cells as the file has them. Raises ToolcallError for what is none.
+def notebook_cells(path: Path) -> list[Mapping[str, Any]]:
+    """Return the cells of a notebook file. Raises ToolcallError for a file that is none.
 
-    A kernel reads its own notebook so: nbformat, with the schemas that it loads, takes
-    seconds to import.
+    A kernel reads its own notebook without nbformat, which takes seconds to import.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise _no_notebook(path, _first(error)) from None
-    held = found.get("cells") if isinstance(found, dict) else None
-    if not isinstance(held, list) or not all(isinstance(each, dict) for each in held):
+        raise _no_notebook(path, _first_line(error)) from None
+    cells = data.get("cells") if isinstance(data, dict) else None
+    if not isinstance(cells, list) or not all(isinstance(each, dict) for each in cells):
         raise _no_notebook(path, "it has no cells")
-    return held
+    return cells
 
 
 def _no_notebook(path: Path, why: str) -> ToolcallError:
@@ -142,41 +146,35 @@ def signed_by_jupyter(path: Path) -> bool:
         return False
     notary = NotebookNotary(data_dir=str(folder))
     try:
-        return bool(notary.check_signature(read(path)))
+        return bool(notary.check_signature(read_notebook(path)))
     finally:
         notary.store.close()
 
 
-def recorded(path: Path) -> tuple[Recorded, ...]:
-    """Return the sessions that a file holds, each checked against its own digests.
+def saved_sessions(path: Path) -> tuple[NotebookSession, ...]:
+    """Return the sessions in a file, each checked against its own digests.
 
-    What an older version wrote is converted to today's.
+    A session of an older version is converted to today's.
     """
     with damage_refused():
         if path.suffix == ".jsonl":
             journal = Journal.loads(path.read_text(encoding="utf-8"))
-            said = f"{len(journal)} entries, {len(journal.leaves())} branches"
-            said += f", of format {journal.version}" if journal.version < VERSION else ""
-            return (Recorded(str(path), said, {}),)
-        return tuple(_sessions(cells(path)))
+            text = f"{len(journal)} entries, {len(journal.leaves())} branches"
+            text += f", of format {journal.version}" if journal.version < VERSION else ""
+            return (NotebookSession(str(path), text, {}),)
+        return tuple(_sessions(notebook_cells(path)))
 
 
-def _sessions(held: Sequence[Mapping[str, Any]]) -> Iterator[Recorded]:
+def _sessions(cells: Sequence[Mapping[str, Any]]) -> Iterator[NotebookSession]:
     upgrade = Upgrade()
-    for number, cell in enumerate(held, 1):
-        for data in _bundles(cell):
-            saved = checked(data[MIME], upgrade)
-            where = f"cell {number}: {_title(_text(cell.get('source', '')))}"
-            yield Recorded(where, _text(data.get("text/plain", "")), saved, number)
-
-
-def _bundles(cell: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield what stands below a cell and has a session in it."""
-    outputs = cell.get("outputs", ())
-    for output in outputs if isinstance(outputs, list) else ():
-        data = output.get("data") if isinstance(output, dict) else None
-        if isinstance(data, dict) and MIME in data:
-            yield data
+    for number, cell in enumerate(cells, 1):
+        outputs = cell.get("outputs", ())
+        for output in outputs if isinstance(outputs, list) else ():
+            data = output.get("data") if isinstance(output, dict) else None
+            if isinstance(data, dict) and MIME in data:
+                saved = check_session(data[MIME], upgrade)
+                where = f"cell {number}: {_title(_text(cell.get('source', '')))}"
+                yield NotebookSession(where, _text(data.get("text/plain", "")), saved, number)
 
 
 def _title(source: str) -> str:
@@ -188,10 +186,10 @@ def _text(text: Any) -> str:
     return text if isinstance(text, str) else "".join(map(str, text))
 
 
-def checked(data: Mapping[str, Any], upgrade: Upgrade) -> Mapping[str, Any]:
-    """Return a saved session with the entries of its journal as today's version has them.
+def check_session(data: Mapping[str, Any], upgrade: Upgrade) -> Mapping[str, Any]:
+    """Return a saved session whose journal has the entries of today's version.
 
-    Raises BrokenJournal where they do not lead to the head that it names, NewerJournal where a
+    Raises BrokenJournal if they do not lead to the head that the session names, NewerJournal if a
     newer version wrote them.
     """
     try:
@@ -216,51 +214,51 @@ def _ids(part: Mapping[str, Any]) -> list[str]:
     return ids
 
 
-def sources(path: Path) -> tuple[str | None, ...]:
-    """Return the source of each cell of a notebook, None for what is no code."""
+def cell_sources(path: Path) -> tuple[str | None, ...]:
+    """Return the source of each cell of a notebook, None for a cell without code."""
     with damage_refused():
         return tuple(
             _text(cell.get("source", "")) if cell.get("cell_type") == "code" else None
-            for cell in cells(path)
+            for cell in notebook_cells(path)
         )
 
 
-# -- in one journal: what a file says is another machine's word, and allows nothing here --------
+# -- saved sessions in one journal --------------------------------------------------------------
 
 
 @dataclass
-class Gathered:
+class JoinedSessions:
     """The entries of saved sessions in one journal."""
 
     journal: Journal = field(default_factory=Journal)
     names: dict[str, str] = field(default_factory=dict)
     """The entries by the ids that they have in the notebook."""
     inferred: set[str] = field(default_factory=set)
-    """The beginnings that are not known."""
+    """The first entries that are not in the notebook."""
     ends: set[str] = field(default_factory=set)
-    """Where a branch that is asked for ends, or comes by; empty for all."""
+    """The entries at the ends, and the heads, of the session that is asked for; empty for all."""
 
     def add(self, part: Mapping[str, Any], wanted: bool) -> None:
-        """Take a saved session's entries. Raises BrokenJournal for a text that was changed."""
-        # What reads notebooks gives mappings of its own.
+        """Add a saved session's entries. Raises BrokenJournal for a text that was changed."""
+        # nbformat returns mappings of its own.
         part = json.loads(json.dumps(part))
         for key, value in part.get("texts", {}).items():
             if self.journal.remember(value) != key:
                 raise BrokenJournal("a text does not fit its digest")
-        true: list[str] = []
+        ids: list[str] = []
         start = self._start(part)
         for index, data, *meta in part["events"]:
             event = from_json(data)
-            before = self.names[true[index]] if index >= 0 else start
-            true.append(name(part["parent"] if index < 0 else true[index], event))
+            before = self.names[ids[index]] if index >= 0 else start
+            ids.append(name(part["parent"] if index < 0 else ids[index], event))
             entry = self.journal.append(before, event, meta[0] if meta else None, verified=False)
-            self.names[true[-1]] = entry.id
+            self.names[ids[-1]] = entry.id
         if wanted:
-            last = {self.names[each] for each in true} & {*self.journal.leaves()}
+            last = {self.names[each] for each in ids} & {*self.journal.leaves()}
             self.ends |= last | {self.names.get(part["head"], "")}
 
     def _start(self, part: Mapping[str, Any]) -> str | None:
-        """Return the entry that a saved session goes on from."""
+        """Return the entry that a saved session continues from."""
         parent = part["parent"]
         if parent is None or parent in self.names:
             return None if parent is None else self.names[parent]
@@ -273,28 +271,28 @@ class Gathered:
         return self.names[parent]
 
 
-def gathered(saved: Sequence[Recorded], shown: str, part: str) -> Gathered:
+def join_sessions(saved: Sequence[NotebookSession], shown: str, part: str) -> JoinedSessions:
     """Return the entries of saved sessions; `part` names the one that is asked for, "" all.
 
-    Raises UsageError, which names those that there are, where there is none of that name.
+    Raises UsageError for a name that no session has; it lists the names.
     """
-    made = Gathered()
+    joined = JoinedSessions()
     for each in saved:
-        made.add(each.data["journal"], part in labels(each))
-    if part and not made.ends:
-        known = ", ".join(dict.fromkeys(label for each in saved for label in labels(each)))
+        joined.add(each.data["journal"], part in session_labels(each))
+    if part and not joined.ends:
+        known = ", ".join(dict.fromkeys(label for each in saved for label in session_labels(each)))
         raise UsageError(f"{shown}: there is no session {part}; there are {known or 'none'}")
-    return made
+    return joined
 
 
-def labels(saved: Recorded) -> tuple[str, ...]:
-    """Return how a session of a notebook may be called: its cell's number, and its name."""
+def session_labels(saved: NotebookSession) -> tuple[str, ...]:
+    """Return the names that select a session of a notebook: its cell's number, and its own name."""
     number = str(saved.cell) if saved.cell else saved.where
     rows = saved.data.get("rows", {}).get("session", ())
     return (number, *(str(row["name"]) for row in rows if row.get("name")))
 
 
-# -- executed anew ------------------------------------------------------------------------------
+# -- executing a notebook -----------------------------------------------------------------------
 
 
 def execute(
@@ -305,16 +303,20 @@ def execute(
     halts: bool = True,
     offline: bool = False,
 ) -> Executed:
-    """Return a notebook executed in a fresh kernel, without a front end, beside its own file.
+    """Return a notebook executed in a fresh kernel, without a front end, in its own folder.
 
-    `environment` is added to that of the kernel. `added` are cells that stand before those of
-    these numbers. `offline` takes the network from the kernel, and where the system can do that
-    (`network_off.unavailable`) from all processes that it starts. Raises NotExecuted, which
-    names the cell that failed and its error, where it `halts` at such a cell.
+    Arguments:
+        environment: variables that are added to those of the kernel.
+        added: cells that are inserted, by the index of the cell that they come before.
+        halts: stop at a cell that fails.
+        offline: take the network from the kernel, and from all processes that it starts if the
+            system can do that (`network_off.unavailable`).
+
+    Raises NotExecuted, which names the cell that failed and its error.
     """
     from nbformat.v4 import new_code_cell
 
-    notebook = read(path)
+    notebook = read_notebook(path)
     for number in sorted(added, reverse=True):
         notebook.cells[number:number] = [new_code_cell(each) for each in added[number]]
     hidden = [new_code_cell(SOCKETS_OFF)] if offline else []
@@ -332,15 +334,9 @@ def _run_cells(
     from nbclient import NotebookClient
     from nbclient.exceptions import CellControlSignal, DeadKernelError
 
-    resources = {"metadata": {"path": str(path.parent)}}
     # The kernel splits printed text at random points; joined, two runs give the same file.
-    client = NotebookClient(
-        notebook,
-        timeout=600,
-        resources=resources,
-        coalesce_streams=True,
-        allow_errors=not halts,
-    )
+    options: dict[str, Any] = {"timeout": 600, "coalesce_streams": True, "allow_errors": not halts}
+    client = NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}, **options)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     progress = bar(len(code), path.name, "cell")
     client.on_cell_executed = lambda **_: progress.update()
@@ -368,7 +364,7 @@ def _run_cells(
 def _managed_offline(folder: str) -> Any:
     """Return the class of a kernel's manager that starts it without a network.
 
-    The kernel talks by sockets in `folder`: those are reached from another network namespace.
+    The kernel uses sockets in `folder`, which another network namespace can reach.
     """
     from jupyter_client.manager import AsyncKernelManager
 
@@ -386,9 +382,9 @@ def _managed_offline(folder: str) -> Any:
 
 @contextmanager
 def _signal_handlers_kept() -> Iterator[None]:
-    """Put the handlers of signals back as they were.
+    """Restore the handlers of signals.
 
-    nbclient leaves its own where a kernel does not start: the next Ctrl-C would do nothing, and
+    nbclient leaves its own when a kernel does not start: the next Ctrl-C would do nothing, and
     cancel the notebook that is executed after it.
     """
     if threading.current_thread() is not threading.main_thread():
@@ -407,7 +403,7 @@ def _signal_handlers_kept() -> Iterator[None]:
 
 @contextmanager
 def _short_folder() -> Iterator[str]:
-    """Make a folder whose path leaves room for a socket's name: 107 bytes hold the whole."""
+    """Create a folder with a short path: the path of a socket has at most 107 bytes."""
     usual = tempfile.gettempdir()
     with tempfile.TemporaryDirectory(dir=usual if len(usual) < 60 else "/tmp") as folder:
         yield folder
@@ -417,10 +413,9 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def _reason(error: Exception) -> str:
-    """Return why a cell failed, in one line: an error of ours without its name."""
-    # nbclient has the name and the message of the error beside its traceback.
+    """Return why a cell failed, in one line; an error of ours is its message alone."""
     if getattr(error, "ename", "") in _names(ToolcallError):
-        return _first(getattr(error, "evalue", ""), 300)
+        return _first_line(getattr(error, "evalue", ""), 300)
     return _last_line(str(error))
 
 
@@ -435,7 +430,7 @@ def _last_line(text: str) -> str:
 
 @contextmanager
 def _own_data(environment: Mapping[str, str]) -> Iterator[None]:
-    """A run of its own keeps its journals to itself."""
+    """Give an execution a folder of its own for its journals."""
     with tempfile.TemporaryDirectory() as folder:
         added = {"JUPYTER_TOOLCALL_DATA": folder, **environment}
         before = {name: os.environ.get(name) for name in added}

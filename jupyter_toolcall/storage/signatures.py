@@ -1,7 +1,7 @@
-"""Whose journal is it: the seal that only this user's machine can put on an entry.
+"""The seal of an entry, which only this user's computer can compute.
 
-The key is made once, in the user's data directory and never beside a notebook. What bears
-no seal of it is history: it is shown, and allows nothing.
+The key is created once, in the user's data directory and never beside a notebook. An entry
+without a valid seal is shown, and allows nothing.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from pathlib import Path
 
 from ..core.digests import LENGTH
 from ..core.entries import Seal
+from .file_system import DISK
 
 BYTES = 32
 
 
 class KeyExposed(OSError):
-    """Other users can read or change a key, so anybody may have sealed what bears its seal."""
+    """Other users can read or change a key, so anybody may have made its seals."""
 
 
 def signer(folder: Path) -> Seal | None:
-    """Return what seals with the key of a folder; None where no key can be kept there."""
+    """Return the seal with the key of a folder; None if no key can be kept there."""
     try:
         key = _key(folder / "key")
     except OSError:
@@ -33,18 +34,18 @@ def signer(folder: Path) -> Seal | None:
     start = hmac.new(key, digestmod=hashlib.sha256)
 
     def seal(text: str) -> str:
-        made = start.copy()
-        made.update(text.encode())
-        return made.hexdigest()[:LENGTH]
+        code = start.copy()
+        code.update(text.encode())
+        return code.hexdigest()[:LENGTH]
 
     return seal
 
 
 @functools.cache
 def _key(path: Path) -> bytes:
-    """Return the key of a file, which is made where there is none; the first of two makers wins.
+    """Return the key in a file, which is created if needed; the first of two creators wins.
 
-    Raises OSError where it can neither be read nor be made, KeyExposed where others can read it.
+    Raises OSError if it can neither be read nor created, KeyExposed if other users can read it.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with contextlib.suppress(FileNotFoundError):
@@ -58,12 +59,13 @@ def _key(path: Path) -> bytes:
         _put(new, path)
     finally:
         new.unlink(missing_ok=True)
-    _sync(path.parent)
+    # After a loss of power all seals of a lost key would count as another computer's.
+    DISK.sync_folder(path.parent)
     return _read(path)
 
 
 def key_refusal(folder: Path) -> str:
-    """Return why the key of a folder is not used, and the command that mends it; "" otherwise."""
+    """Return why the key of a folder is not used, and the command that repairs it; "" otherwise."""
     try:
         _key(folder / "key")
     except KeyExposed as error:
@@ -74,7 +76,7 @@ def key_refusal(folder: Path) -> str:
 
 
 def _put(new: Path, path: Path) -> None:
-    """Give a key its name: it appears whole or not at all, and not in place of another's."""
+    """Give a key its name: it appears whole or not at all, and replaces no other key."""
     with contextlib.suppress(FileExistsError):
         try:
             os.link(new, path)
@@ -84,17 +86,6 @@ def _put(new: Path, path: Path) -> None:
             # Some file systems have no links.
             if not path.exists():
                 os.replace(new, path)
-
-
-def _sync(folder: Path) -> None:
-    """What is sealed with a key that a loss of power takes is another machine's for ever."""
-    if os.name == "nt":
-        return
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
 
 
 def _read(path: Path) -> bytes:

@@ -1,4 +1,7 @@
-"""Split."""
+"""The value store: expensive results on disk, by name, sealed with this user's key.
+
+A file of `names` holds the digest of a content and a seal; a file of `contents` the pickled value.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import pickle
 import re
 import secrets
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,36 +25,33 @@ from .journal_file import journals_folder
 from .signatures import signer
 
 MISSING = object()
-
-
 SETTING = "JUPYTER_TOOLCALL_VALUES"
 MEGABYTE = 1 << 20
 ROOM = 1024
-"""Megabytes that values may take, where the setting says nothing."""
+"""Megabytes that values may take without the setting."""
 BLOCK = 4096
-"""What a file takes at least."""
+"""Bytes of disk that a file takes at least."""
 HOUR = 3600.0
-"""Seconds after which what is half done stays so."""
+"""Seconds after which nobody writes a temporary file any more."""
 _NAME = re.compile(r"[0-9a-f]{32,64}")
 
 
 def value_store(environ: Mapping[str, str] = os.environ) -> ValueFolder | None:
-    """Return this user's store; None where nothing is to be kept, or nothing can be sealed.
+    """Return this user's store; None if nothing is to be kept, or nothing can be sealed.
 
-    Raises UsageError where the setting is no number.
+    Raises UsageError for a setting that is no number.
     """
-    said = environ.get(SETTING, str(ROOM))
-    if not said.isdecimal():
-        raise UsageError(f"{SETTING} is {said!r}; it takes a number of megabytes, 0 keeps no value")
-    room, seal = int(said) * MEGABYTE, signer(journals_folder())
-    return (
-        ValueFolder(journals_folder() / "values", seal, room) if room and seal is not None else None
-    )
+    text = environ.get(SETTING, str(ROOM))
+    if not text.isdecimal():
+        raise UsageError(f"{SETTING} is {text!r}; it takes a number of megabytes, 0 keeps no value")
+    room, seal = int(text) * MEGABYTE, signer(journals_folder())
+    folder = journals_folder() / "values"
+    return ValueFolder(folder, seal, room) if room and seal is not None else None
 
 
 @dataclass(frozen=True, slots=True)
 class StoreSize:
-    """What a store holds: so many values, in so many bytes."""
+    """How many values a store holds, and their bytes."""
 
     values: int
     size: int
@@ -67,16 +67,16 @@ def megabytes(size: int) -> str:
 
 @dataclass
 class ValueFolder:
-    """Values by name on disk, at most `room` bytes of them; the least recently used go first."""
+    """Values by name on disk, at most `room` bytes; the least recently used are removed first."""
 
     folder: Path
     seal: Seal
     room: int
     _free: int = field(default=0, repr=False)
-    """Bytes that may be written before the folder is looked at again."""
+    """Bytes that may be written before the folder is read again."""
 
     def find(self, name: str) -> Any:
-        """Return a value, MISSING where it is not there, or not as this machine put it there."""
+        """Return a value, MISSING if there is none, or if this machine did not write it."""
         try:
             content, _, seal = _content(f"{self._names}/{_checked(name)}").partition(" ")
             if not hmac.compare_digest(seal, self._sealed(name, content)):
@@ -89,13 +89,13 @@ class ValueFolder:
             os.utime(path)
         except (OSError, ValueError, TypeError):
             return MISSING
-        # What a value's own class raises when it is read is up to that class.
+        # Unpickling calls methods of the value's class, which may raise anything.
         value, raised = attempt(pickle.loads, data)
         return MISSING if raised else value
 
     def put(self, name: str, value: Any) -> str:
         """Keep a value; return "", or why it is not kept."""
-        # What a value raises when it is written is up to its class.
+        # Pickling calls methods of the value's class, which may raise anything.
         data, raised = attempt(pickle.dumps, value, protocol=5)
         if raised or data is None:
             return "it can't be pickled"
@@ -116,7 +116,7 @@ class ValueFolder:
 
     def held(self) -> StoreSize:
         """Return what the store holds."""
-        names = sum(not _half_done(path) for path, _ in _files(self._names))
+        names = sum(not _is_temporary(path) for path, _ in _files(self._names))
         return StoreSize(names, sum(stat.st_size for _, stat in _files(self._contents)))
 
     def clear(self) -> StoreSize:
@@ -135,7 +135,7 @@ class ValueFolder:
 
     def _put(self, name: str, content: str, data: bytes) -> None:
         path = f"{self._contents}/{content}"
-        # What is used again is as good as new, and whole: a torn file is as short as it is torn.
+        # A file of this length is whole: a partly written one is shorter.
         if _size(path) == len(data):
             os.utime(path)
         else:
@@ -147,7 +147,7 @@ class ValueFolder:
         self._write(path, f"{content} {self._sealed(name, content)}".encode())
 
     def _write(self, path: str, data: bytes) -> None:
-        """Write a file, which appears whole or not at all. Raises OSError."""
+        """Write a file, in a folder that is created if needed. Raises OSError."""
         try:
             _write(path, data)
         except FileNotFoundError:
@@ -156,36 +156,42 @@ class ValueFolder:
             _write(path, data)
 
     def _make_room(self, more: int) -> None:
-        """Let what is about to be written fit; other kernels write too, so look now and then."""
+        """Remove values so that the next fits. Other kernels write too: read now and then."""
         if self._free < more:
             free = self.room - self._swept(self.room - more)
             self._free = min(free, max(more, self.room // 8))
         self._free -= more
 
     def _swept(self, most: int) -> int:
-        """Remove what is over, and a tenth more; return how much is taken then.
+        """Remove what is too much, and a tenth more; return how much is taken then.
 
-        What nothing leads to goes first, then what was used least recently.
+        Contents without a name are removed first, then the least recently used.
         """
         names, contents = list(_files(self._names)), list(_files(self._contents))
         taken = sum(_blocks(stat.st_size) for _, stat in (*names, *contents))
         if taken <= most:
             return taken
-        leads_to = {path: _content(path).partition(" ")[0] for path, _ in names}
-        used = {*leads_to.values()}
-        contents.sort(key=lambda each: (_leads(each[0], used, each[1]), each[1].st_mtime))
+        content_of = {path: _content(path).partition(" ")[0] for path, _ in names}
+        used = {*content_of.values()}
+        # A content whose name is about to be written counts as used.
+        contents.sort(
+            key=lambda each: (
+                os.path.basename(each[0]) in used or not _is_abandoned(each[1]),
+                each[1].st_mtime,
+            )
+        )
         for path, stat in contents:
             if taken > most - most // 10:
                 used.discard(os.path.basename(path))
                 taken -= _removed(path, stat)
         for path, stat in names:
-            if leads_to[path] not in used and (_left(stat) or not _half_done(path)):
+            if content_of[path] not in used and (_is_abandoned(stat) or not _is_temporary(path)):
                 taken -= _removed(path, stat)
         return taken
 
 
 def _checked(name: str) -> str:
-    """A name comes from a journal, so it may be anything, a path too."""
+    """Return a name. A journal may hold anything, a path too: that raises OSError."""
     if not _NAME.fullmatch(name):
         raise OSError(0, "that is no name of a value")
     return name
@@ -199,22 +205,17 @@ def _blocks(size: int) -> int:
     return -(-size // BLOCK) * BLOCK
 
 
-def _half_done(path: str) -> bool:
+def _is_temporary(path: str) -> bool:
     return os.path.basename(path).startswith(".")
 
 
-def _leads(path: str, used: Collection[str], stat: os.stat_result) -> bool:
-    """Return whether a name leads to a content, or may do so in a moment."""
-    return os.path.basename(path) in used or not _left(stat)
-
-
-def _left(stat: os.stat_result) -> bool:
-    """Return whether nobody can still be at what is half done."""
+def _is_abandoned(stat: os.stat_result) -> bool:
+    """Return whether a file is so old that nobody is still writing it."""
     return time.time() - stat.st_mtime > HOUR
 
 
 def _content(path: str) -> str:
-    """Return what a name's file says: a content, and the seal."""
+    """Return the text in a name's file: the digest of a content, and the seal."""
     try:
         with open(path, encoding="ascii") as file:
             return file.read()
@@ -230,7 +231,7 @@ def _size(path: str) -> int:
 
 
 def _removed(path: str, stat: os.stat_result) -> int:
-    """Remove a file, and return how much room that makes."""
+    """Remove a file, and return how many bytes that frees."""
     try:
         os.unlink(path)
     except FileNotFoundError:
@@ -241,7 +242,7 @@ def _removed(path: str, stat: os.stat_result) -> int:
 
 
 def _files(place: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the files of a folder; another kernel may remove one meanwhile."""
+    """Yield the files of a folder; another kernel may remove one at the same time."""
     with contextlib.suppress(OSError), os.scandir(place) as entries:
         for entry in entries:
             with contextlib.suppress(OSError):

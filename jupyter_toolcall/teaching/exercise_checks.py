@@ -1,17 +1,22 @@
-"""Evaluates the checks of an exercise: on request only, on copies, with a time limit.
+"""Checks an exercise, on request only, on copies, with a time limit, and shows how it stands.
 
 An expression is code of the exercise's author, and runs with the rights of the kernel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Set
+import _thread
+import contextlib
+import ctypes
+import signal
+import threading
+from collections.abc import Callable, Collection, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, UsageError
-from ..core.text import nearest
+from ..core.text import LINES, nearest, printable
 from ..engine.execution import error_text
 from ..models.scripted import Scripted
 from ..session.session import Session
@@ -19,13 +24,17 @@ from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import private
 from .exercise_file import Check, Exercise
-from .guess_scores import NO_POINTS, Points
-from .time_limit import OutOfTime, with_time_limit
+from .guesses import NO_POINTS, Points
+from .panel_rows import Task
 
+MIME = "application/vnd.jupyter-toolcall.check+json"
 LIMIT = 5.0
 """Seconds that one check may take."""
 LONGEST = 120
 """Characters of an error that the learner sees."""
+T = TypeVar("T")
+AGAIN = 0.5
+"""Seconds between two interrupts: enough for the code that ends a call to end it in between."""
 
 
 class CheckedSession:
@@ -87,7 +96,7 @@ class CheckedSession:
 
 
 def tool_of(function: Any) -> Tool:
-    """Return the tool that a model is offered of a function. Raises DefinitionError."""
+    """Return the tool of a function, as a model is offered it. Raises DefinitionError."""
     tools = list(Toolbox(function))
     if len(tools) != 1:
         raise UsageError(f"it holds {len(tools)} tools; a function is one")
@@ -95,7 +104,7 @@ def tool_of(function: Any) -> Tool:
 
 
 def run_tool(function: Any, /, **arguments: Any) -> Any:
-    """Return the result of a tool, called as a model calls it, as JSON. Raises CallError."""
+    """Return the JSON result of a tool, called as a model calls it. Raises CallError."""
     model = Scripted([(tool_of(function).name, arguments), "Done."])
     session = Session(Toolbox(function), model, scheme="flat", approve="all").tell("Call it.")
     (call,) = session.calls
@@ -129,7 +138,7 @@ class CheckContext:
             if name in own:
                 values[name] = own[name]
             elif name == "session":
-                continue  # never another one, which the notebook may call so
+                continue  # A variable of the notebook with this name is another session.
             elif name in outputs:
                 values[name] = outputs[name]
             elif isinstance(value := self.variables.get(name), Session):
@@ -139,7 +148,7 @@ class CheckContext:
         return values
 
     def missing(self, name: str) -> str:
-        """Return that there is no such name, and the nearest that there is."""
+        """Return the message about a name that does not exist, with the nearest name."""
         if name == "session" and self.session_name:
             return f"there is no session `{self.session_name}` yet"
         if name == "session":
@@ -188,7 +197,7 @@ def is_about(exercise: Exercise, session: str, outputs: Collection[str]) -> bool
 def _evaluate(check: Check, context: CheckContext, limit: float) -> tuple[bool, str]:
     """Return whether a check holds, and in one line of Markdown what it raised."""
     try:
-        # Copying runs the code of others too.
+        # Copying a value calls methods of its class, so it is limited too.
         return with_time_limit(limit, lambda: _holds(check, context)), ""
     except OutOfTime:
         return False, f"it took longer than {limit:g} seconds"
@@ -211,3 +220,152 @@ def _code(text: str) -> str:
     """Return a text as code in one line; nothing in it can end the code."""
     line = " ".join(text.replace("`", "'").split())
     return f"`{line if len(line) <= LONGEST else f'{line[:LONGEST]}…'}`"
+
+
+# -- how an exercise stands, as Markdown and as text -------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Markdown to display; `data` is for programs, by MIME type."""
+
+    markdown: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return {
+            **self.data,
+            "text/markdown": self.markdown,
+            "text/plain": printable(str(self), LINES),
+        }
+
+    def __str__(self) -> str:
+        return self.markdown.replace("**", "").replace("### ", "")
+
+
+def task_page(exercise: Exercise, name: str) -> Page:
+    """Return what a learner is asked to do; nothing of how it is checked or solved."""
+    how = f"Check yourself with `%toolchat check {name}`; checking again gives a hint."
+    return Page(f"### {exercise.title}\n\n{exercise.text}\n\n{how}")
+
+
+def solution_page(exercise: Exercise) -> Page:
+    """Return the solution."""
+    solution = exercise.solution or "It has no solution written down."
+    return Page(f"### {exercise.title}: a solution\n\n{solution}")
+
+
+def verdict_page(verdict: Verdict, hint: str, name: str) -> Page:
+    """Return how an exercise stands, and a hint where there is one."""
+    of = len(verdict.exercise.checks)
+    data = {"exercise": name, "passed": verdict.passed, "held": len(verdict.held), "of": of}
+    word = "Passed" if verdict.passed else "Not done yet"
+    items = [f"- {line}" for line in _lines(verdict)]
+    after = ["", hint] if hint else []
+    title = f"**{word}: {verdict.exercise.title}**"
+    return Page("\n".join([title, "", *items, *after]), {MIME: data})
+
+
+def verdict_task(verdict: Verdict, hint: str) -> Task:
+    """Return how an exercise stands, for the panel."""
+    lines = [*_lines(verdict), *([hint] if hint else [])]
+    return Task(verdict.exercise.title, "\n".join(lines), verdict.passed)
+
+
+def _lines(verdict: Verdict) -> list[str]:
+    """Return a line for each check up to the first one that does not hold."""
+    lines = [f"✓ {check.sentence}" for check in verdict.held]
+    if verdict.fails is not None:
+        problem = f": {verdict.problem}" if verdict.problem else ""
+        lines.append(f"✗ {verdict.fails.sentence.removesuffix('.')}{problem}")
+    return lines
+
+
+# -- the time limit --------------------------------------------------------------------------
+#
+# A second thread interrupts this one when the time is over: in the main thread as Ctrl-C does,
+# which also ends a `sleep`, in any other one with an exception between two instructions. It
+# interrupts again and again, since the code may catch what it raises, and ends with the call. It
+# cannot interrupt one call into C that never returns, such as `sum(itertools.count())`.
+
+
+class OutOfTime(Exception):
+    """The time limit is over."""
+
+
+def with_time_limit(seconds: float, function: Callable[[], T]) -> T:
+    """Return what a function returns.
+
+    Raises OutOfTime where it takes longer, KeyboardInterrupt where a person interrupts it, and
+    what the function raises.
+    """
+    watcher = _Watcher(seconds)
+    try:
+        try:
+            watcher.begin()
+            try:
+                result = function()
+            finally:
+                watcher.ended.set()
+        finally:
+            watcher.end()
+    except BaseException:
+        # After the time limit it does not matter how the function handled the interrupt.
+        if not watcher.late.is_set():
+            raise
+    if watcher.late.is_set():
+        raise OutOfTime
+    return result
+
+
+class _Watcher(threading.Thread):
+    """Interrupts the thread that created it when the time is over."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(daemon=True)
+        self.seconds = seconds
+        self.late, self.ended = threading.Event(), threading.Event()
+        self.watched, self.watched_id = threading.current_thread(), threading.get_ident()
+        self.in_main = self.watched is threading.main_thread()
+
+    def begin(self) -> None:
+        if self.in_main:
+            self.before = signal.signal(signal.SIGINT, self._on_signal)
+        self.start()
+
+    def end(self) -> None:
+        self.ended.set()  # Again: an interrupt may have come right after the function's end.
+        if self.in_main:
+            self.join()
+            signal.signal(signal.SIGINT, self.before)
+            return
+        while self.is_alive():
+            with contextlib.suppress(KeyboardInterrupt):
+                self.join()
+        # The last exception may still be pending: it is raised in this loop, not in what follows.
+        # (To take it back with NULL would leave Python 3.11 checking for it for ever.)
+        with contextlib.suppress(KeyboardInterrupt):
+            for _ in range(100):
+                pass
+
+    def run(self) -> None:
+        wait = self.seconds
+        while not self.ended.wait(wait) and self.watched.is_alive():
+            self.late.set()
+            wait = AGAIN
+            if not self.in_main:
+                _raise_in(self.watched_id, KeyboardInterrupt)
+            elif hasattr(signal, "pthread_kill"):
+                signal.pthread_kill(self.watched_id, signal.SIGINT)
+            else:
+                _thread.interrupt_main()
+
+    def _on_signal(self, number: int, frame: object) -> None:
+        # One that the watcher sent right before the end came too late.
+        if not (self.late.is_set() and self.ended.is_set()):
+            raise KeyboardInterrupt
+
+
+def _raise_in(thread: int, error: type[BaseException]) -> None:
+    """Have a thread raise an exception at its next instruction."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import ToolcallError
-from ..storage.notebook_files import Executed, execute, sources
+from ..storage.notebook_files import Executed, cell_sources, execute
+from .exercise_checks import MIME
 from .exercise_file import Exercise, exercise_named
-from .exercise_pages import MIME
 
 _LINE = re.compile(r"^%toolchat (check|exercise)(?: +([\w-]+))?[ \t]*$", re.MULTILINE)
 
@@ -63,7 +63,7 @@ def exercise_code(path: Path) -> tuple[str, ...]:
 
 
 def _checked_exercises(path: Path) -> list[_CheckedExercise]:
-    cells = sources(path)
+    cells = cell_sources(path)
     checked: dict[str, _CheckedExercise] = {}
     first, name = 0, ""
     for index, source in enumerate(cells):

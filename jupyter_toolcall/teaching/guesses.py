@@ -1,15 +1,21 @@
-"""A learner guesses each reply of the model before it is asked for, and then sees both.
+"""A learner guesses each reply of the model before it is asked for, then sees both, with points.
 
-A guess is no event of the session: nothing of it is in the journal. It is kept here for as
-long as the kernel lives.
+A guess is no event of the session, so it is not in the journal. It is kept as long as the kernel
+runs.
+
+There is one point for the tool, and one for each argument. An argument of a guess is right if the
+model's call would be the same call with it. So a value counts as the tool takes it, and an object
+counts whether it is named or is the default.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..core.digests import digest
 from ..core.errors import Absent, CallError, NotYourTurn, UsageError
 from ..core.events import Call, Replied
 from ..core.state import AskModel
@@ -18,16 +24,39 @@ from ..engine import person_model as replying
 from ..engine.cursor import Cursor
 from ..engine.hooks import SessionHooks
 from ..engine.person_model import Written, YourTurn
-from ..models.person import Person
+from ..models.named import Person
+from ..schemes.select import SELECT
 from ..session.session import Session
-from ..tools.argument_schema import readable
+from ..tools.arguments import plain_arguments, wrong_arguments
 from ..tools.object_references import references
-from ..tools.tool import misfits
-from .guess_scores import NO_POINTS, Points, score_guess
-from .panel_rows import Guess, GuessRow, TeachingRow
+from ..tools.tool import Tool
+from ..tools.value_copies import plain_data
+from .panel_rows import Guess, GuessRow, Mark, TeachingRow
 
 NOBODY = "predict is off: nobody is here to guess"
 PLAYS = "predict is off: you are the model yourself"
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """How many points a learner has, and how many there were to have."""
+
+    right: int = 0
+    of: int = 0
+
+    @property
+    def percent(self) -> float:
+        """The points as a part of a hundred, 0 where there were none to have."""
+        return self.right * 100 / max(self.of, 1)
+
+    def __add__(self, more: Points) -> Points:
+        return Points(self.right + more.right, self.of + more.of)
+
+    def __str__(self) -> str:
+        return f"{self.right} of {self.of} point{'' if self.of == 1 else 's'}"
+
+
+NO_POINTS = Points()
 
 
 @dataclass
@@ -59,12 +88,9 @@ class Guesses(SessionHooks):
     def holds_reply(self, cursor: Cursor) -> bool:
         """Return whether the next reply is one to be guessed."""
         state = cursor.state
-        if (
-            state.open
-            or state.aside is not None
-            or cursor.head in self._passed
-            or cursor.turn_limit_reached
-        ):
+        if state.open or state.aside is not None or cursor.turn_limit_reached:
+            return False
+        if cursor.head in self._passed:
             return False
         replayed = cursor.replay_queue.next()
         if replayed is not None:
@@ -84,7 +110,7 @@ class Guesses(SessionHooks):
         self._passed.add(cursor.head)
 
     def settle(self, cursor: Cursor) -> None:
-        """Compare the guess with its reply, where that has come."""
+        """Compare the guess with its reply, if the reply has come."""
         if self._open is None:
             return
         head, guess = self._open
@@ -110,38 +136,38 @@ class Guesses(SessionHooks):
 
 
 def turn_to_guess(cursor: Cursor) -> YourTurn | None:
-    """Return the turn whose reply is to be guessed; None where none is.
+    """Return the turn whose reply is to be guessed, None if there is none.
 
-    It is made of the request, and so holds nothing of the reply.
+    It is computed from the request, so it contains nothing of the reply.
     """
     return replying.next_turn(cursor) if isinstance(cursor.holding_hook, Guesses) else None
 
 
 def begin(session: Session, before: Guesses | None = None) -> Guesses:
-    """From now on hold the session's replies until they are guessed; return the guesses.
+    """Start to hold the session's replies until they are guessed, and return the guesses.
 
-    The replies that it has already were seen. `before` are the guesses of its last cell.
+    Replies that it has already are not guessed. `before` are the guesses of its last cell.
     """
     end(session)
     cursor = session.cursor
     path = cursor.context.journal.path(cursor.head)
-    seen = {entry.parent or "" for entry in path if isinstance(entry.event, Replied)}
+    replied = {entry.parent or "" for entry in path if isinstance(entry.event, Replied)}
     root, earlier = path[0].id, NO_POINTS
     if before is not None and before.root == root:
         earlier = before.earlier + before.points
-    made = Guesses(root, earlier, _passed=seen)
-    cursor.context.hooks = (*cursor.context.hooks, made)
-    return made
+    guesses = Guesses(root, earlier, _passed=replied)
+    cursor.context.hooks = (*cursor.context.hooks, guesses)
+    return guesses
 
 
 def end(session: Session) -> None:
-    """Hold no reply any more."""
-    desk = session.cursor.context
-    desk.hooks = tuple(hook for hook in desk.hooks if not isinstance(hook, Guesses))
+    """Stop holding replies."""
+    context = session.cursor.context
+    context.hooks = tuple(hook for hook in context.hooks if not isinstance(hook, Guesses))
 
 
 def current(session: Session) -> Guesses:
-    """Return the guesses that hold a session's replies. Raises UsageError where none do."""
+    """Return the guesses that hold a session's replies. Raises UsageError if there are none."""
     for hook in session.cursor.context.hooks:
         if isinstance(hook, Guesses):
             return hook
@@ -152,7 +178,7 @@ def current(session: Session) -> Guesses:
 
 
 def why_not(session: Session, somebody: bool) -> str:
-    """Return why nothing can be guessed in a cell, "" where it can."""
+    """Return why nothing can be guessed in a cell, "" if something can."""
     return PLAYS if _plays(session.cursor) else "" if somebody else NOBODY
 
 
@@ -176,14 +202,14 @@ def _possible(cursor: Cursor, guess: Guess) -> Guess:
             f"{guess.tool!r:.60} is none of the tools of this turn: {', '.join(offered)}."
             f"{nearest(guess.tool, offered)}"
         )
-    arguments = readable(guess.arguments)
+    arguments = plain_arguments(guess.arguments)
     if problems := _problems(cursor, guess.tool, arguments):
-        raise misfits(guess.tool, problems)
+        raise wrong_arguments(guess.tool, problems)
     return Guess(guess.tool, arguments)
 
 
 def _problems(cursor: Cursor, name: str, arguments: dict[str, Any]) -> dict[str, str]:
-    """Return what no call of the tool could have, by its path in the arguments."""
+    """Return what is wrong with arguments of a tool, by path; an argument may be missing."""
     state, tool = cursor.state, cursor.tool_named(name)
     assert tool is not None
     problems = {
@@ -232,7 +258,7 @@ def _row(cursor: Cursor, head: str, guess: Guess | None, calls: tuple[Call, ...]
 
 
 def as_text(rows: Iterable[GuessRow], score: str) -> str:
-    """Return guesses beside the calls as text, for those who have no panel."""
+    """Return guesses beside the calls as text, for a front end without the panel."""
     lines = []
     for row in rows:
         lines.append(f"turn {row.turn}: {row.says}")
@@ -247,3 +273,117 @@ def _as_code(call: Written | None) -> str:
         return "no call: it answers"
     arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
     return f"{call.tool}({arguments})"[:300]
+
+
+# -- the score of a guess -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredGuess:
+    """A guess beside the call that it is compared with, None where the model made none."""
+
+    guess: Guess
+    call: Call | None
+    tool: bool
+    """The guess names the right tool, or says rightly that there is none."""
+    marks: tuple[Mark, ...] = ()
+
+    @property
+    def points(self) -> Points:
+        right = self.tool + sum(mark.right for mark in self.marks) if self.tool else 0
+        return Points(right, 1 + len(self.marks))
+
+    @property
+    def sentence(self) -> str:
+        """How the guess came out, in one kind line."""
+        right, of = sum(mark.right for mark in self.marks), len(self.marks)
+        if not self.tool:
+            came = f"it called {self.call.tool}" if self.call is not None else "it answered"
+            return f"Not this time: {came}."
+        if self.call is None:
+            return "Right: it answered, and called nothing."
+        if right == of:
+            return "Right, all of it." if of else "Right: that is the call."
+        if right:
+            return f"The right tool, and {right} of {of} arguments."
+        return f"The right tool, with {'other arguments' if of > 1 else 'another argument'}."
+
+
+def score_guess(before: Cursor, guess: Guess, calls: Sequence[Call]) -> ScoredGuess:
+    """Return a guess beside the calls of the reply that followed at a cursor.
+
+    Of several calls in one reply, the one that the guess comes nearest to counts.
+    """
+    if not calls:
+        return ScoredGuess(guess, None, not guess.tool)
+    each = [_compared(before, guess, call) for call in calls]
+    return max(each, key=lambda scored: (scored.tool, scored.points.percent))
+
+
+def _compared(before: Cursor, guess: Guess, call: Call) -> ScoredGuess:
+    tool = before.tool_named(call.tool)
+    # The object of a call counts even if it is left out, since it is the default.
+    receiver = [tool.receiver] if tool is not None and tool.receiver else []
+    names = tuple(dict.fromkeys((*receiver, *call.arguments)))
+    if guess.tool != call.tool:
+        return ScoredGuess(guess, call, False, tuple(Mark(name, False) for name in names))
+    marks = [Mark(name, _is_right(before, guess, call, name)) for name in names]
+    # An argument too much is wrong, unless it only says the default.
+    for name in guess.arguments:
+        if name not in names and not _is_right(before, guess, call, name):
+            marks.append(Mark(name, False))
+    return ScoredGuess(guess, call, True, tuple(marks))
+
+
+def _is_right(before: Cursor, guess: Guess, call: Call, name: str) -> bool:
+    """Return whether the call would be the same with the guess's value of one argument."""
+    guessed = {key: value for key, value in call.arguments.items() if key != name}
+    if name in guess.arguments:
+        guessed[name] = guess.arguments[name]
+    pair = (dict(call.arguments), guessed)
+    if len({digest("said", each) for each in pair}) == 1:
+        return True
+    meanings = (plain_data(_meaning(before, call.tool, each)) for each in pair)
+    return len({digest("meant", each) for each in meanings}) == 1
+
+
+# -- what a call means ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An object that an argument names."""
+
+    name: str
+
+
+def _meaning(before: Cursor, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a call's arguments mean: completed by the scheme, as the tool takes them.
+
+    Arguments that could not run mean themselves.
+    """
+    tool = before.tool_named(name)
+    if tool is None:
+        return dict(arguments)
+    complete = _completed(before, tool, arguments)
+    if tool.name == SELECT and isinstance(complete.get("tools"), list):
+        return {**complete, "tools": sorted(map(str, complete["tools"]))}
+    properties = tool.parameters.get("properties", {})
+    defaults = {key: part["default"] for key, part in properties.items() if "default" in part}
+    for each in ({**defaults, **complete}, complete):
+        # The types of a tool may run any code, which gets a name here in place of an object.
+        with contextlib.suppress(Exception):
+            return tool.check(each, lambda name, types: Named(name))
+    return complete
+
+
+def _completed(before: Cursor, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    state, complete = before.state, dict(arguments)
+    call = state.next_call(Call("guess", tool.name, arguments))
+    with contextlib.suppress(CallError):
+        complete = before.context.scheme.complete(call, tool, state)
+    variables = {**before.context.toolbox.variables, **state.variables}
+    known = {each: variables[each] for each in tool.reads if each in variables}
+    with contextlib.suppress(CallError):
+        complete = tool.fill(complete, known)
+    return complete

@@ -1,6 +1,6 @@
-"""What a learner sees in the panel, and clicks: guesses, their score, and an exercise.
+"""The rows and commands of teaching in the panel: guesses, their score, and an exercise.
 
-Part of the contract with TypeScript, as the rows of `jupyter_toolcall/rows` are.
+They are part of the contract with TypeScript, as `view/contract.py` is.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class GuessRow:
-    """A guess of what the model does next, beside what it did. In a saved notebook is none."""
+    """A guess of what the model does next, beside what it did. Notebooks do not save it."""
 
     id: str
     turn: int
     says: str = ""
-    """How it came out, in words."""
+    """The result of the guess, in words."""
     guess: Written | None = None
-    """None where it was skipped; without a tool: no call."""
+    """None if it was skipped; without a tool: no call."""
     came: Written | None = None
-    """The call that it is compared with; None where the model made none."""
+    """The call that it is compared with; None if the model made none."""
     step: int = 0
     """The number of that call."""
     calls: int = 0
@@ -51,7 +51,7 @@ class Task:
 
     title: str
     says: str = ""
-    """What the last check came to, a line each; code stands between backticks."""
+    """The result of the last check, one check a line; code stands between backticks."""
     passed: bool = False
 
 
@@ -61,11 +61,11 @@ class TeachingRow(ExtensionRow):
 
     id: Literal["teaching"] = "teaching"
     turn: YourTurn | None = None
-    """Set while the person guesses what the model replies to this; nothing here tells it."""
+    """Set while the person guesses the reply; it contains nothing of the reply."""
     score: str = ""
-    """What was guessed so far, in words."""
+    """The points so far, in words."""
     session_score: str = ""
-    """What was guessed in the whole session, where earlier cells had guesses too."""
+    """The points of the whole session, if earlier cells had guesses too."""
     guesses: tuple[GuessRow, ...] = ()
     task: Task | None = None
 

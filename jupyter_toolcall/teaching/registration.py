@@ -57,5 +57,5 @@ def _create(cells: Cells) -> NotebookExtension:
 
 
 def _recording(folder: Path, name: str) -> Model:
-    model: Model = import_module(".seeded_errors", __package__).recording(folder, name)
+    model: Model = import_module(".exercise_file", __package__).recording(folder, name)
     return model

@@ -1,7 +1,7 @@
-"""Calling a tool's function: a sync one here and now, an async one on one private loop.
+"""Calling a tool's function: a sync one directly, an async one on an event loop of our own.
 
-The loop's thread is started when the first async tool runs. An interrupt reaches an
-async tool as the cancellation of its task.
+The loop's thread starts when the first async tool runs. An interrupt cancels the task of an async
+tool.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ from ..core.errors import CallError
 from ..core.interrupts import Hold, interruptible
 
 TICK = 0.05
-"""Seconds: how soon an interrupt of the main thread is seen while an async tool runs."""
+"""Seconds until an interrupt of the main thread is noticed while an async tool runs."""
 PATIENCE = 1.0
-"""Seconds that a loop has to answer after an interrupt, before another one takes its place."""
+"""Seconds that a loop has to answer after an interrupt, before a new loop replaces it."""
 
 
 def invoke(function: Callable[..., Any], first: tuple[Any, ...], values: Mapping[str, Any]) -> Any:
-    """Return what a function returns, awaited where it is async; raises what it raises."""
+    """Return what a function returns, awaited if it is async. Raises what the function raises."""
     result = function(*first, **values)
     return _await(result) if _is_awaitable(result) else result
 
 
 def _is_awaitable(result: Any) -> bool:
-    """Return whether a result is awaited; nothing is asked of it but its type."""
+    """Return whether a result is awaited. Only its type is read: attributes may do anything."""
     cls = type(result)
     return issubclass(cls, Awaitable) or (cls is GeneratorType and inspect.isawaitable(result))
 
 
 @dataclass
 class _End:
-    """What a task came to. It is told here, since a task that cancels itself loses its result."""
+    """How a task ended, kept here since a task that cancels itself loses its result."""
 
-    known: threading.Event = field(default_factory=threading.Event)
+    reached: threading.Event = field(default_factory=threading.Event)
     result: Any = None
     error: BaseException | None = None
 
 
 def _await(task: Awaitable[Any]) -> Any:
     worker, end = _Worker.ready(), _End()
-    # An interrupt finds no task that has begun and that nobody would cancel.
+    # An interrupt must not come between starting the task and being able to cancel it.
     with Hold():
         future = asyncio.run_coroutine_threadsafe(_settle(task, end), worker.loop)
         try:
@@ -64,21 +64,21 @@ def _await(task: Awaitable[Any]) -> Any:
 
 
 def _wait(end: _End, future: Future[None], worker: _Worker) -> None:
-    """Return when a task has ended. Raises CallError where it never will."""
-    while not end.known.wait(TICK):
+    """Wait until a task has ended. Raises CallError if it never will."""
+    while not end.reached.wait(TICK):
         lost = future.done() or not worker.thread.is_alive()
-        if lost and not end.known.is_set():
+        if lost and not end.reached.is_set():
             raise CallError("the tool's task or event loop was closed before the tool returned")
 
 
 async def _settle(task: Awaitable[Any], end: _End) -> None:
-    """Tell what a task came to; what it raises must not end the loop's thread."""
+    """Record how a task ends; what it raises must not end the loop's thread."""
     try:
         end.result = await task
     except BaseException as error:
         end.error = error
     finally:
-        end.known.set()
+        end.reached.set()
 
 
 class _Worker:
@@ -90,13 +90,13 @@ class _Worker:
         self.loop = asyncio.new_event_loop()
         self.retired = False
         self.interrupted = False
-        """Whether its last task was interrupted, and may hold the loop still."""
+        """Whether its last task was interrupted, and may still block the loop."""
         self.thread = threading.Thread(target=self._run, name="toolcall-async", daemon=True)
         self.thread.start()
 
     @classmethod
     def ready(cls) -> _Worker:
-        """Return the worker of this process; a new one where that no longer answers."""
+        """Return the worker of this process; a new one if that no longer answers."""
         if cls.current is None or not cls.current._answers():
             before, cls.current = cls.current, cls()
             if before is not None:
@@ -105,7 +105,7 @@ class _Worker:
 
     @classmethod
     def forget(cls) -> None:
-        """Begin with a new worker: threads are not in a forked child."""
+        """Start with a new worker: a forked child has no threads."""
         cls.current = None
 
     def _run(self) -> None:
@@ -113,7 +113,7 @@ class _Worker:
         while not (self.retired or self.loop.is_closed()):
             try:
                 self.loop.run_forever()
-            # A task's own, which asyncio raises out of the loop; the loop is whole.
+            # A task raised it, and asyncio passes it on; the loop can still run.
             except (SystemExit, KeyboardInterrupt):
                 continue
             # The loop cannot run any more.
@@ -122,7 +122,7 @@ class _Worker:
         self.loop.close()
 
     def _retire(self) -> None:
-        """End the loop once it answers and its tasks have ended: another one takes its place."""
+        """Stop the loop when it answers again and its tasks have ended."""
         # It may be closed already.
         with contextlib.suppress(RuntimeError):
             self.loop.call_soon_threadsafe(lambda: self.loop.create_task(self._leave()))

@@ -1,9 +1,9 @@
-"""Where a call's arguments name objects: told by the tool's JSON Schema alone.
+"""The objects that a call's arguments name, found by the tool's JSON Schema.
 
 An object parameter is a string whose pattern names its types: `^Potato#[1-9][0-9]*$`.
-The pattern teaches the model, makes the person's form, and is all that is needed here,
-so that tools of every source are treated alike. Where a scheme lets the model name
-objects itself, the pattern takes such a name too: `^(Potato#...|$NAME)$`.
+The model, the form and this file read the pattern, so tools of every source are treated alike.
+If a scheme lets the model name objects itself, the pattern takes such a name too:
+`^(Potato#...|$NAME)$`.
 """
 
 from __future__ import annotations
@@ -11,21 +11,18 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, repeat
 from typing import Any
 
 from ..core.object_names import NAME, OWN_NAME, kind_in
 
 Path = tuple[str, ...]
-"""The keys, and the positions in lists, that lead to a value."""
-Rename = Callable[[str], str]
-Note = Callable[[str, str], str]
-"""Takes the argument that a name stands in (`plates.0`), and the name; returns what stands there
-instead."""
-NoteAt = Callable[[Path, str], str]
-"""The same, with the path of the argument."""
+"""The keys, and the positions in lists, of a value in the arguments."""
 Schema = Mapping[str, Any]
+Replacement = Callable[[Path, str], str]
+"""From the path of an object's name, and the name, to what replaces it."""
 Fits = Callable[[Schema, str], bool]
-"""Whether a text names an object where this schema stands."""
+"""Whether a text names an object for this schema."""
 
 _PATTERN = re.compile(
     r"\^(?P<own>\()?(?:\(([\w|]+)\)|(\w+))#\[1-9\]\[0-9\]\*(?(own)\|\\\$\\w\+\))\$"
@@ -38,8 +35,14 @@ def pattern(kinds: tuple[str, ...]) -> str:
     return f"^{head}#[1-9][0-9]*$"
 
 
+def receiver_schema(kind: str, kinds: tuple[str, ...]) -> dict[str, Any]:
+    """Return the schema of the argument that names the object to work on, of one of these types."""
+    description = f"The {kind} to work on. If left out: the newest {kind}."
+    return {"type": "string", "pattern": pattern(kinds), "description": description}
+
+
 def kinds_of(schema: Schema) -> tuple[str, ...]:
-    """Return the types that a string schema names objects of; () where it names none."""
+    """Return the types whose objects a string schema takes; () if it takes none."""
     return _kinds(str(schema["pattern"])) if "pattern" in schema else ()
 
 
@@ -74,98 +77,6 @@ def takes_own_names(schema: Any) -> Any:
     return schema
 
 
-def rename(schema: Schema, value: Any, new: Rename, fitting: Fits | None = None) -> Any:
-    """Return a value that fits `schema` with `new(name)` for each object's name in it."""
-    return walk(schema, value, lambda _, name: new(name), fitting)
-
-
-def references(schema: Schema, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield (place, name) for each object that a value names: ("plates.0", "Plate#1")."""
-    found: list[tuple[str, str]] = []
-
-    def note(place: str, name: str) -> str:
-        found.append((place, name))
-        return name
-
-    walk(schema, value, note)
-    return iter(found)
-
-
-def walk(schema: Schema, value: Any, note: Note, fitting: Fits | None = None) -> Any:
-    """Return a value with `note(place, name)` for each object's name in it.
-
-    `fitting` says what counts as one; without it, what `fits`.
-    """
-    return walk_paths(schema, value, lambda path, name: note(".".join(path), name), fitting)
-
-
-def walk_paths(schema: Schema, value: Any, note: NoteAt, fitting: Fits | None = None) -> Any:
-    """Return a value with `note(path, name)` for each object's name in it, as `walk` does."""
-    counts = fitting or fits
-
-    def seek(part: Schema, path: Path, text: str) -> str | None:
-        return note(path, text) if counts(part, text) else None
-
-    return _walk(schema, value, schema.get("$defs", {}), (), seek)
-
-
-_Seek = Callable[[Schema, Path, str], str | None]
-"""Returns what stands in the place of a text, None where it names no object there."""
-
-
-def _walk(schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any:
-    if not (isinstance(value, (str, list, dict)) and isinstance(schema, (dict, Mapping))):
-        return value
-    if "$ref" in schema:
-        schema = defs.get(str(schema["$ref"]).rpartition("/")[2], {})
-    match value:
-        case str() if (found := seek(schema, path, value)) is not None:
-            return found
-        case list() if schema.get("items") or schema.get("prefixItems"):
-            return _items(schema, value, defs, path, seek)
-        case dict() if schema.get("properties") or schema.get("additionalProperties"):
-            return {
-                key: _walk(_property(schema, key), item, defs, (*path, key), seek)
-                for key, item in value.items()
-            }
-    return _branches(schema, value, defs, path, seek)
-
-
-def _branches(schema: Schema, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any:
-    """The first branch that finds a name has it: no name is renamed twice."""
-    noted: list[str] = []
-
-    def noting(part: Schema, at: Path, text: str) -> str | None:
-        found = seek(part, at, text)
-        noted.extend([text] if found is not None else [])
-        return found
-
-    for key in ("anyOf", "oneOf", "allOf"):
-        for branch in schema.get(key, ()):
-            found = _walk(branch, value, defs, path, noting)
-            if noted:
-                return found
-    return value
-
-
-def _items(schema: Schema, value: list[Any], defs: Schema, path: Path, seek: _Seek) -> Any:
-    fixed = schema.get("prefixItems", ())
-    return [
-        _walk(
-            fixed[index] if index < len(fixed) else schema.get("items"),
-            item,
-            defs,
-            (*path, str(index)),
-            seek,
-        )
-        for index, item in enumerate(value)
-    ]
-
-
-def _property(schema: Schema, key: str) -> Any:
-    return schema.get("properties", {}).get(key, schema.get("additionalProperties"))
-
-
 def fits(schema: Schema, value: str) -> bool:
     """Return whether a text is a name, and of a type that the schema takes."""
     kinds = kinds_of(schema)
@@ -175,3 +86,73 @@ def fits(schema: Schema, value: str) -> bool:
 def own_name_fits(schema: Schema, value: str) -> bool:
     """Return whether a text is a `$name`, where the schema takes an object."""
     return bool(kinds_of(schema)) and OWN_NAME.fullmatch(value) is not None
+
+
+def references(schema: Schema, value: Any) -> Iterator[tuple[str, str]]:
+    """Yield (path, name) for each object that a value names: ("plates.0", "Plate#1")."""
+    names: list[tuple[str, str]] = []
+
+    def note(path: Path, name: str) -> str:
+        names.append((".".join(path), name))
+        return name
+
+    replace_names(schema, value, note)
+    return iter(names)
+
+
+def replace_names(schema: Schema, value: Any, new: Replacement, fitting: Fits = fits) -> Any:
+    """Return a value with `new(path, name)` for each object's name in it.
+
+    Arguments:
+        schema: the JSON Schema of the value; its `$defs` are used.
+        fitting: which texts are names.
+    """
+
+    def seek(part: Schema, path: Path, text: str) -> str | None:
+        return new(path, text) if fitting(part, text) else None
+
+    return _walk(schema, value, schema.get("$defs", {}), (), seek)
+
+
+_Seek = Callable[[Schema, Path, str], str | None]
+"""Returns what replaces a text, None if the text names no object."""
+
+
+def _walk(schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any:
+    if not (isinstance(value, (str, list, dict)) and isinstance(schema, (dict, Mapping))):
+        return value
+    if "$ref" in schema:
+        schema = defs.get(str(schema["$ref"]).rpartition("/")[2], {})
+    match value:
+        case str() if (replaced := seek(schema, path, value)) is not None:
+            return replaced
+        case list() if schema.get("items") or schema.get("prefixItems"):
+            schemas = chain(schema.get("prefixItems", ()), repeat(schema.get("items")))
+            return [
+                _walk(part, item, defs, (*path, str(index)), seek)
+                for index, (part, item) in enumerate(zip(schemas, value, strict=False))
+            ]
+        case dict() if schema.get("properties") or schema.get("additionalProperties"):
+            named, other = schema.get("properties", {}), schema.get("additionalProperties")
+            return {
+                key: _walk(named.get(key, other), item, defs, (*path, key), seek)
+                for key, item in value.items()
+            }
+    return _branches(schema, value, defs, path, seek)
+
+
+def _branches(schema: Schema, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any:
+    """The first branch that contains a name is used, so that no name is replaced twice."""
+    names: list[str] = []
+
+    def seek_and_count(part: Schema, at: Path, text: str) -> str | None:
+        replacement = seek(part, at, text)
+        names.extend([text] if replacement is not None else [])
+        return replacement
+
+    for key in ("anyOf", "oneOf", "allOf"):
+        for branch in schema.get(key, ()):
+            replaced = _walk(branch, value, defs, path, seek_and_count)
+            if names:
+                return replaced
+    return value

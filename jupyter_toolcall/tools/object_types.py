@@ -1,4 +1,7 @@
-"""What the type hints of a function stand for: what it takes, and what it may make."""
+"""The types of objects: in the annotations of a function, of a value, and as a JSON Schema.
+
+A parameter whose type is an object class takes the object by its name (`Potato#3`).
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,8 @@ import enum
 import functools
 import inspect
 import numbers
+import re
 import types
-import types as python_types
-import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import (
     Annotated,
@@ -44,13 +46,23 @@ from ..core.interrupts import attempt
 from .object_references import pattern
 from .tool import Resolve
 
+Kinds = Mapping[type, str]
+"""The types of object that a toolbox knows, with their names."""
+_SCALARS = (str, int, float, bool, bytes, type(None))
 
-def types_of(function: Callable[..., Any], title: str, kinds: Kinds) -> dict[str, Any]:
-    """Return the types of a function's parameters, and its "return" where that is known."""
-    bare, found = inspect.unwrap(function), {}
+
+# -- the annotations of a function ---------------------------------------------------------
+
+
+def annotation_types(function: Callable[..., Any], title: str, kinds: Kinds) -> dict[str, Any]:
+    """Return the types of a function's parameters, and its "return" where that is known.
+
+    Raises DefinitionError for a parameter whose type is not defined.
+    """
+    bare, known = inspect.unwrap(function), {}
     for name in getattr(bare, "__annotations__", {}):
         try:
-            found[name] = hint(bare, name, kinds)
+            known[name] = annotation_type(bare, name, kinds)
         except (NameError, SyntaxError, TypeError, AttributeError) as error:
             if name == "return":
                 continue
@@ -58,34 +70,44 @@ def types_of(function: Callable[..., Any], title: str, kinds: Kinds) -> dict[str
                 f"{title}: the parameter {name!r} has a type that is not known here ({error}); "
                 f"define or import it first, or write a type that is, such as `{name}: str`"
             ) from None
-    return found
+    return known
 
 
-def hint(function: Any, name: str, classes: Iterable[type]) -> Any:
-    """Return what one annotation of a function stands for. Raises NameError, and others."""
-    local = {cls.__name__: cls for cls in classes}
+def annotation_type(function: Any, name: str, classes: Iterable[type]) -> Any:
+    """Return the type that one annotation of a function stands for. Raises NameError, and others.
+
+    The classes are known by their names, besides what the function itself can name.
+    """
+    if type(function.__annotations__[name]) is type:
+        return function.__annotations__[name]
+    names = {cls.__name__: cls for cls in classes}
     if inspect.isfunction(function):
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        local |= {free: cell.cell_contents for free, cell in cells if _filled(cell)}
-    one = python_types.SimpleNamespace(__annotations__={name: function.__annotations__[name]})
-    known = getattr(function, "__globals__", {})
-    return typing.get_type_hints(one, known, local, include_extras=True)[name]
+        names |= {free: cell.cell_contents for free, cell in cells if _is_filled(cell)}
+    only = types.SimpleNamespace(__annotations__={name: function.__annotations__[name]})
+    return get_type_hints(only, getattr(function, "__globals__", {}), names, True)[name]
 
 
-def makes(types: Mapping[str, Any], kinds: Kinds) -> tuple[str, ...] | None:
-    """Return the types of object that a function may make; None where it does not say."""
-    if "return" not in types:
+def _is_filled(cell: types.CellType) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:
+        return False
+
+
+def created_types(annotations: Mapping[str, Any], kinds: Kinds) -> tuple[str, ...] | None:
+    """Return the types of object that a function may create; None if its annotation says none."""
+    returned = classes_in(annotations.get("return", object))
+    classes = [cls for cls in returned if isinstance(cls, type)]
+    if not classes or object in classes or Any in classes:
         return None
-    parts = [part for part in classes_in(types["return"]) if isinstance(part, type)]
-    if not parts or object in parts or Any in parts:
-        return None
-    return tuple(kinds.get(part) or kind_name(part) for part in parts)
+    return tuple(kinds.get(cls) or kind_name(cls) for cls in classes)
 
 
-def returned(types: Mapping[str, Any], kinds: Kinds) -> str:
-    """Return the name of the object type that a function says to return, "" for none."""
-    parts = [part for part in classes_in(types.get("return")) if part is not type(None)]
-    cls = parts[0] if len(parts) == 1 else None
+def returned_type(annotations: Mapping[str, Any], kinds: Kinds) -> str:
+    """Return the name of the object type that a function says it returns, "" for none."""
+    classes = [cls for cls in classes_in(annotations.get("return")) if cls is not type(None)]
+    cls = classes[0] if len(classes) == 1 else None
     if not isinstance(cls, type):
         return ""
     if cls in kinds:
@@ -93,14 +115,81 @@ def returned(types: Mapping[str, Any], kinds: Kinds) -> str:
     return kind_name(cls) if is_object_class(cls) and not has_schema(cls) else ""
 
 
-def _filled(cell: Any) -> bool:
+def classes_in(annotation: Any) -> Iterator[Any]:
+    """Yield the classes that an annotation is made of."""
+    if get_origin(annotation) is Literal:
+        return
+    if get_origin(annotation) is Annotated:
+        yield from classes_in(get_args(annotation)[0])
+    elif parts := get_args(annotation):
+        for part in parts:
+            yield from classes_in(part)
+    else:
+        yield annotation
+
+
+# -- the type of a value --------------------------------------------------------------------
+
+
+def kind_name(cls: type) -> str:
+    """Return the name of the type of a class's objects: `Potato` in `Potato#3`."""
+    return re.sub(r"\W", "_", cls.__name__)
+
+
+def kind_of(value: object, kinds: Kinds) -> str | None:
+    """Return the name of a value's type, or None if it is plain data.
+
+    A class that was defined again in the notebook is still the class of its old objects.
+    """
+    cls = type(value)
+    for base in cls.__mro__:
+        if base in kinds:
+            return kinds[base]
+    if cls in _SCALARS:
+        return None
+    for known, name in kinds.items():
+        if (known.__module__, known.__qualname__) == (cls.__module__, cls.__qualname__):
+            return name
+    is_data, raised = attempt(_is_data, value)
+    # A list that holds itself is no object either; it is described in words.
+    return None if is_data or raised == RecursionError.__name__ else kind_name(cls)
+
+
+def _is_data(value: object) -> bool:
+    """Return whether a value is plain data, which the model is shown as JSON."""
+    if isinstance(value, (*_SCALARS, enum.Enum, numbers.Number)):
+        return True
+    if isinstance(value, Mapping):
+        return all(map(_is_data, value.values()))
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return all(map(_is_data, value))
+    # A single number or truth value of an array library has an empty shape.
+    cls: Any = type(value)
+    return getattr(value, "shape", None) == () or has_schema(cls)
+
+
+@functools.cache
+def has_schema(cls: Any) -> bool:
+    """Return whether pydantic knows a JSON Schema for a class."""
     try:
-        return cell.cell_contents is not None
-    except ValueError:
+        TypeAdapter(cls).json_schema()
+    except (PydanticSchemaGenerationError, PydanticUserError):
         return False
+    return True
 
 
-Kinds = Mapping[type, str]
+def is_object_class(cls: Any) -> bool:
+    """Return whether an annotation is a class of objects, whose values are no plain data."""
+    if not isinstance(cls, type) or get_origin(cls) is not None or is_typeddict(cls):
+        return False
+    plain = (*_SCALARS, enum.Enum, list, dict, tuple, set, frozenset, BaseModel)
+    if cls in (type, Callable) or issubclass(cls, plain):
+        return False
+    known: Any = cls
+    return dataclasses.is_dataclass(cls) or not has_schema(known)
+
+
+# -- objects by name in an annotation -------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -117,8 +206,7 @@ class ObjectOf:
             if not isinstance(name, str):
                 raise ValueError(f"must be the name of an object, such as {self.names[0]}#1")
             try:
-                resolved = cast(Resolve, info.context)
-                return resolved(name, self.types)
+                return cast(Resolve, info.context)(name, self.types)
             except CallError as error:
                 raise ValueError(str(error)) from None
 
@@ -130,155 +218,68 @@ class ObjectOf:
         return {"type": "string", "pattern": pattern(self.names)}
 
 
-def kind_name(cls: type) -> str:
-    """Return the name that objects of a class bear."""
-    return "".join(c if c.isalnum() or c == "_" else "_" for c in cls.__name__)
-
-
-def kind_of(value: object, kinds: Kinds) -> str | None:
-    """Return the type of a value by name, or None where it is plain data.
-
-    A class that was defined anew in the notebook is still the class of its old objects.
-    """
-    cls = type(value)
-    for base in cls.__mro__:
-        if base in kinds:
-            return kinds[base]
-    if cls in _SCALARS:
-        return None
-    for known, name in kinds.items():
-        if (known.__module__, known.__qualname__) == (cls.__module__, cls.__qualname__):
-            return name
-    return None if is_data(value) else kind_name(cls)
-
-
-_SCALARS = (str, int, float, bool, bytes, type(None))
-
-
-def is_data(value: object) -> bool:
-    """Return whether a value is plain data: told to the model as JSON, and not named."""
-    if type(value) in _SCALARS:
-        return True
-    found, raised = attempt(_is_data, value)
-    # A list that holds itself is no object either; it is described in words.
-    return raised == RecursionError.__name__ or bool(found)
-
-
-def _is_data(value: object) -> bool:
-    if isinstance(value, (*_SCALARS, enum.Enum, numbers.Number)):
-        return True
-    if isinstance(value, Mapping):
-        return all(map(_is_data, value.values()))
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return all(map(_is_data, value))
-    # A number or a truth of an array library is one of ours in its way.
-    cls: Any = type(value)
-    return getattr(value, "shape", None) == () or has_schema(cls)
-
-
-@functools.cache
-def has_schema(cls: Any) -> bool:
-    """Return whether pydantic knows a JSON Schema for a class."""
-    try:
-        TypeAdapter(cls).json_schema()
-    except (PydanticSchemaGenerationError, PydanticUserError):
-        return False
-    return True
-
-
-def is_object_class(cls: Any) -> bool:
-    """Return whether an annotation is a class that is an object's own: no plain data."""
-    if not isinstance(cls, type) or get_origin(cls) is not None or is_typeddict(cls):
-        return False
-    if cls in (type, Callable):
-        return False
-    if issubclass(cls, (*_SCALARS, enum.Enum, list, dict, tuple, set, frozenset, BaseModel)):
-        return False
-    known: Any = cls
-    return dataclasses.is_dataclass(cls) or not has_schema(known)
-
-
-def classes_in(annotation: Any) -> Iterator[Any]:
-    """Yield the classes that an annotation is made of."""
-    if get_origin(annotation) is Literal:
-        return
-    if get_origin(annotation) is Annotated:
-        yield from classes_in(get_args(annotation)[0])
-    elif parts := get_args(annotation):
-        for part in parts:
-            yield from classes_in(part)
-    else:
-        yield annotation
-
-
-def refer(annotation: Any, kinds: Kinds) -> Any:
-    """Return an annotation in which objects are taken by name, at any depth."""
+def by_object_name(annotation: Any, kinds: Kinds) -> Any:
+    """Return an annotation in which objects are given by name, at any depth."""
     while isinstance(annotation, NewType):
         annotation = annotation.__supertype__
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return Annotated[(refer(parts[0], kinds), *parts[1:])]
+        return Annotated[(by_object_name(parts[0], kinds), *parts[1:])]
     if origin in (Union, types.UnionType):
-        return Union[tuple(refer(part, kinds) for part in parts)]  # noqa: UP007
+        return Union[tuple(by_object_name(part, kinds) for part in parts)]  # noqa: UP007
     if origin in (Required, NotRequired):
-        return origin[refer(parts[0], kinds)]
+        return origin[by_object_name(parts[0], kinds)]
     if origin in kinds:
-        return _refer_class(origin, kinds)
+        return _class_by_object_name(origin, kinds)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         # An object is no key: the name that stands for it would not be followed.
-        return types.GenericAlias(origin, (parts[0], refer(parts[1], kinds)))
+        return types.GenericAlias(origin, (parts[0], by_object_name(parts[1], kinds)))
     if origin is not None and origin is not Literal and parts:
-        return types.GenericAlias(origin, tuple(refer(part, kinds) for part in parts))
+        return types.GenericAlias(origin, tuple(by_object_name(part, kinds) for part in parts))
     if isinstance(annotation, type):
-        return _refer_class(annotation, kinds)
+        return _class_by_object_name(annotation, kinds)
     return annotation
 
 
-def _refer_class(cls: type, kinds: Kinds) -> Any:
-    fitting = _fitting(cls, kinds)
+def _class_by_object_name(cls: type, kinds: Kinds) -> Any:
+    fitting = _subtypes(cls, kinds)
     if fitting and cls is not object:
         return Annotated[Any, ObjectOf(tuple(fitting), tuple(dict.fromkeys(fitting.values())))]
-    if _holds(cls, kinds) or _is_bare(cls):
+    if _holds_objects(cls, kinds) or _needs_fields(cls):
         return _by_fields(cls, kinds)
     if is_object_class(cls) and not dataclasses.is_dataclass(cls):
         return Annotated[Any, ObjectOf((cls,), (kind_name(cls),))]
     return cls
 
 
-def _fitting(cls: type, kinds: Kinds) -> dict[type, str]:
-    """Return the types whose objects a parameter of this class takes."""
+def _subtypes(cls: type, kinds: Kinds) -> dict[type, str]:
+    """Return the known types that are subclasses of a class, with their names."""
     try:
         return {known: name for known, name in kinds.items() if issubclass(known, cls)}
-    # A TypedDict, or a Protocol of attributes, is the class of nothing.
+    # `issubclass` refuses a TypedDict, and a Protocol that has attributes.
     except TypeError:
         return {}
 
 
 def receiver_types(cls: type, kinds: Kinds) -> tuple[type, ...]:
     """Return the types whose objects have the methods of a class."""
-    return tuple(dict.fromkeys((cls, *_fitting(cls, kinds))))
+    return tuple(dict.fromkeys((cls, *_subtypes(cls, kinds))))
 
 
 def _by_fields(cls: type, kinds: Kinds) -> Any:
-    """Return a type that is checked field by field and comes out as the class."""
+    """Return a type that is validated field by field, and results in the class."""
+    fields = {name: by_object_name(hint, kinds) for name, hint in fields_of(cls).items()}
     if issubclass(cls, BaseModel):
-        changed = {name: (refer(f.annotation, kinds), f) for name, f in cls.model_fields.items()}
+        changed = {name: (fields[name], field) for name, field in cls.model_fields.items()}
         return create_model(cls.__name__, __base__=cls, **changed)  # type: ignore[call-overload]
-    needed = _needed(cls)
-    wanted = {
-        name: refer(hint, kinds) if name in needed else NotRequired[refer(_bare(hint), kinds)]
-        for name, hint in _fields(cls).items()
-    }
-    made = strict_dict(cls.__name__, wanted)
-    return made if is_typeddict(cls) else Annotated[made, AfterValidator(lambda d: cls(**d))]
+    for name in fields.keys() - _required_fields(cls):
+        if get_origin(fields[name]) is not NotRequired:
+            fields[name] = NotRequired[fields[name]]
+    record = strict_dict(cls.__name__, fields)
+    return record if is_typeddict(cls) else Annotated[record, AfterValidator(lambda d: cls(**d))]
 
 
-def _bare(hint: Any) -> Any:
-    return get_args(hint)[0] if get_origin(hint) in (Required, NotRequired) else hint
-
-
-def _needed(cls: Any) -> frozenset[str]:
-    """Return the fields that have to be given."""
+def _required_fields(cls: Any) -> frozenset[str]:
     if is_typeddict(cls):
         return frozenset(cls.__required_keys__)
     missing = dataclasses.MISSING
@@ -287,8 +288,8 @@ def _needed(cls: Any) -> frozenset[str]:
     )
 
 
-def _fields(cls: Any) -> dict[str, Any]:
-    """Return the types of a class's fields; {} where it has none that are checked alone."""
+def fields_of(cls: Any) -> dict[str, Any]:
+    """Return the types of a record class's fields; {} for any other class."""
     if isinstance(cls, type) and issubclass(cls, BaseModel):
         return {name: field.annotation for name, field in cls.model_fields.items()}
     if not (is_typeddict(cls) or (dataclasses.is_dataclass(cls) and isinstance(cls, type))):
@@ -302,27 +303,27 @@ def _fields(cls: Any) -> dict[str, Any]:
     return {f.name: hints[f.name] for f in dataclasses.fields(cls) if f.init}
 
 
-def _is_bare(cls: Any) -> bool:
-    """Return whether pydantic takes a class by its fields alone: `typing.TypedDict` before 3.12."""
+def _needs_fields(cls: Any) -> bool:
+    """Return whether pydantic cannot read a class: `typing.TypedDict` before Python 3.12."""
     return is_typeddict(cls) and not has_schema(cls)
 
 
-def _holds(cls: Any, kinds: Kinds, seen: frozenset[Any] = frozenset()) -> bool:
-    """Return whether a class has an object, or what is checked by fields, at any depth."""
-    for hint in _fields(cls).values():
+def _holds_objects(cls: Any, kinds: Kinds, seen: frozenset[Any] = frozenset()) -> bool:
+    """Return whether a record class has a field that takes an object, at any depth."""
+    for hint in fields_of(cls).values():
         for part in classes_in(hint):
             if not isinstance(part, type) or part in seen:
                 continue
-            if (_fitting(part, kinds) and part is not object) or _is_bare(part):
+            if (_subtypes(part, kinds) and part is not object) or _needs_fields(part):
                 return True
-            if _holds(part, kinds, seen | {cls, part}):
+            if _holds_objects(part, kinds, seen | {cls, part}):
                 return True
     return False
 
 
 def strict_dict(name: str, fields: Mapping[str, Any]) -> Any:
-    """Return a TypedDict type that refuses keys that it does not know."""
-    form: Any = TypedDict
-    made = form(name, dict(fields))
-    made.__pydantic_config__ = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
-    return made
+    """Return a TypedDict type that refuses unknown keys."""
+    make: Any = TypedDict
+    record = make(name, dict(fields))
+    record.__pydantic_config__ = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    return record

@@ -1,4 +1,7 @@
-"""What a docstring says of a function and of each parameter (Google, NumPy, Sphinx)."""
+"""Tools made from Python functions, classes and instances: schemas from hints and docstrings.
+
+Docstrings may be of Google's, NumPy's or Sphinx' style.
+"""
 
 from __future__ import annotations
 
@@ -6,300 +9,316 @@ import dataclasses
 import functools
 import inspect
 import re
-import types as python_types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from types import GenericAlias
 from typing import Annotated, Any, NotRequired, get_args, get_origin
 
 from docstring_parser import ParseError, parse
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from ..core.digests import encode
-from ..core.errors import CallError, DefinitionError
-from .argument_schema import adapter_of, check_of
-from .object_types import Kinds, kind_name, makes, receiver_types, refer, returned, types_of
-from .tool import Origin, Resolve, Tool, hints_of
+from ..core.errors import DefinitionError
+from ..core.interrupts import attempt
+from .arguments import argument_check, arguments_adapter, resolve_receiver
+from .object_references import receiver_schema
+from .object_types import (
+    Kinds,
+    annotation_types,
+    by_object_name,
+    classes_in,
+    created_types,
+    fields_of,
+    kind_name,
+    receiver_types,
+    returned_type,
+)
+from .tool import Origin, Resolve, Tool, tool_options
 from .tool_version import version_of
 
+Parameter = inspect.Parameter
 
-def documented(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
-    """Return a function's description, and those of its parameters by name."""
-    text = inspect.getdoc(function) or ""
+
+def from_function(
+    function: Callable[..., Any], kinds: Kinds, *, name: str = "", receiver: str | None = None
+) -> Tool:
+    """Return the tool for a function; that of a method takes no `self`.
+
+    Arguments:
+        receiver: of a method the argument that names its object, "" for that of an instance.
+
+    Raises:
+        DefinitionError: names the parameter, why it has no schema and what to write.
+    """
+    bare = _without_partial(function)
+    options = tool_options(bare)
+    title = name or options.name or str(getattr(bare, "__name__", type(bare).__name__))
+    parameters = _parameters(function, title)[0 if receiver is None else 1 :]
+    annotations = annotation_types(bare, title, kinds)
+    types = tuple(_argument_type(p, annotations, kinds, title) for p in parameters)
+    # All that the schema depends on: a reload can change any of it and keep the function.
+    key = (function, title, parameters, types, receiver or "", inspect.getdoc(bare) or "")
+    made = (_typed_tool if _is_cacheable(key, types) else _typed_tool.__wrapped__)(*key)
+    return replace(
+        made,
+        description=made.description if options.description is None else options.description,
+        read_only=options.read_only,
+        idempotent=options.idempotent,
+        returns=returned_type(annotations, kinds),
+        makes=created_types(annotations, kinds),
+        version=version_of(function),
+        origin=Origin(function),
+    )
+
+
+def _without_partial(function: Any) -> Any:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return getattr(function, "__func__", function)
+
+
+def _parameters(function: Callable[..., Any], title: str) -> tuple[Parameter, ...]:
     try:
-        found = parse(text)
-    except ParseError:
-        return text.strip(), {}
-    said = "\n\n".join(part for part in (found.short_description, found.long_description) if part)
-    notes = {p.arg_name.lstrip("*"): _line(p.description) for p in found.params if p.description}
-    return said, notes
-
-
-def _line(text: str | None) -> str:
-    return " ".join((text or "").split())
-
-
-_Parameter = inspect.Parameter
-
-
-def parameters_of(function: Callable[..., Any], title: str) -> list[_Parameter]:
-    """Return what a function takes. Raises DefinitionError where nobody can tell."""
-    try:
-        return list(inspect.signature(function).parameters.values())
+        return tuple(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         raise DefinitionError(
             f"{title}: its signature cannot be read; wrap it in a function with typed parameters"
         ) from None
 
 
-def field_of(
-    parameter: _Parameter,
-    types: Mapping[str, Any],
-    notes: Mapping[str, str],
-    kinds: Kinds,
+def _is_cacheable(key: tuple[Any, ...], types: tuple[Any, ...]) -> bool:
+    """Return whether the key says all: a reload changes the fields of a record class in place."""
+    classes = (cls for annotation in types for cls in classes_in(annotation))
+    return not attempt(hash, key)[1] and not any(map(fields_of, classes))
+
+
+@functools.lru_cache(1_000)
+def _typed_tool(
+    function: Callable[..., Any],
     title: str,
+    parameters: tuple[Parameter, ...],
+    types: tuple[Any, ...],
+    receiver: str,
+    docstring: str,
+) -> Tool:
+    """Return the tool for a function, with its schema and its check."""
+    description, notes = _documentation(docstring)
+    fields = {p.name: _field(p, cls, notes) for p, cls in zip(parameters, types, strict=True)}
+    adapter, schema = arguments_adapter(title, fields)
+    names = [*([receiver] if receiver else ()), *fields]
+    return Tool(
+        name=title,
+        description=description,
+        parameters=schema,
+        function=_by_keywords(function, parameters),
+        check=argument_check(adapter, title, names),
+    )
+
+
+def _documentation(docstring: str) -> tuple[str, dict[str, str]]:
+    """Return the description in a docstring, and those of the parameters by name."""
+    try:
+        parsed = parse(docstring)
+    except ParseError:
+        return docstring.strip(), {}
+    parts = (parsed.short_description, parsed.long_description)
+    notes = {p.arg_name.lstrip("*"): p.description for p in parsed.params if p.description}
+    description = "\n\n".join(part for part in parts if part)
+    return description, {name: " ".join(note.split()) for name, note in notes.items()}
+
+
+# -- the parameters of a function ----------------------------------------------------------
+
+
+def _argument_type(
+    parameter: Parameter, annotations: Mapping[str, Any], kinds: Kinds, title: str
 ) -> Any:
-    """Return a parameter as a field of a schema. Raises DefinitionError where it has no type."""
-    annotation = _annotation(parameter, types, kinds, title)
-    extra: dict[str, Any] = {}
-    if parameter.default is not parameter.empty:
-        extra["json_schema_extra"] = _default(parameter.default)
-    if parameter.name in notes and not _has_description(annotation):
-        extra["description"] = notes[parameter.name]
-    made = Annotated[annotation, Field(**extra)] if extra else annotation
-    return made if _is_required(parameter) else NotRequired[made]
+    """Return the type of a parameter's argument: a list for `*args`, an object for `**kwargs`.
 
-
-def _annotation(parameter: _Parameter, types: Mapping[str, Any], kinds: Kinds, title: str) -> Any:
-    """Return the type of what a parameter takes: of many, a list or a record of it."""
-    if parameter.name not in types:
+    Raises DefinitionError if it has no type.
+    """
+    if parameter.name not in annotations:
         raise DefinitionError(
             f"{title}: the parameter {parameter.name!r} has no type, so it has no schema; "
             f"write `{parameter.name}: str`, or what it takes"
         )
     try:
-        annotation = refer(_described(types[parameter.name]), kinds)
+        annotation = by_object_name(annotations[parameter.name], kinds)
     except RecursionError:
         raise DefinitionError(
             f"{title}: the parameter {parameter.name!r} has a type that holds itself and objects; "
             "take a list of the objects in its place"
         ) from None
     match parameter.kind:
-        case _Parameter.VAR_POSITIONAL:
-            return python_types.GenericAlias(list, (annotation,))
-        case _Parameter.VAR_KEYWORD:
-            return python_types.GenericAlias(dict, (str, annotation))
+        case Parameter.VAR_POSITIONAL:
+            return GenericAlias(list, (_described(annotation),))
+        case Parameter.VAR_KEYWORD:
+            return GenericAlias(dict, (str, _described(annotation)))
     return annotation
 
 
-def _is_required(parameter: _Parameter) -> bool:
-    many = parameter.kind in (_Parameter.VAR_POSITIONAL, _Parameter.VAR_KEYWORD)
-    return parameter.default is parameter.empty and not many
+def _field(parameter: Parameter, annotation: Any, notes: Mapping[str, str]) -> Any:
+    """Return a parameter as a field of a schema, with its default and its description."""
+    annotation = _described(annotation)
+    extra: dict[str, Any] = {}
+    if parameter.default is not parameter.empty:
+        extra["json_schema_extra"] = _default(parameter.default)
+    if parameter.name in notes and not _has_description(annotation):
+        extra["description"] = notes[parameter.name]
+    field = Annotated[annotation, Field(**extra)] if extra else annotation
+    is_many = parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    is_required = parameter.default is parameter.empty and not is_many
+    return field if is_required else NotRequired[field]
 
 
 def _described(annotation: Any) -> Any:
     """A bare text beside a type (`Annotated[str, "The city."]`) is its description."""
     if get_origin(annotation) is not Annotated:
         return annotation
-    first, *rest = get_args(annotation)
-    notes = [Field(description=note) if isinstance(note, str) else note for note in rest]
-    described: Any = Annotated[(first, *notes)]
+    first, *notes = get_args(annotation)
+    fields = [Field(description=note) if isinstance(note, str) else note for note in notes]
+    described: Any = Annotated[(first, *fields)]
     return described
 
 
 def _has_description(annotation: Any) -> bool:
-    if get_origin(annotation) is not Annotated:
-        return False
-    notes = get_args(annotation)[1:]
+    notes = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
     return any(isinstance(note, FieldInfo) and note.description for note in notes)
 
 
 def _default(default: Any) -> dict[str, Any]:
+    """Return the part of a schema that shows a default; a value that is not JSON is not shown."""
     try:
         data = to_jsonable_python(default)
         encode(data)
-    # What is not JSON is not told; it holds all the same.
     except (PydanticSerializationError, ValueError, TypeError, RecursionError):
         return {}
     return {"default": data}
 
 
-def caller(function: Callable[..., Any], parameters: list[_Parameter]) -> Callable[..., Any]:
-    """Return a function of keywords alone, whatever kinds of parameters there are."""
-    kinds = {p.kind for p in parameters}
-    if kinds <= {_Parameter.POSITIONAL_OR_KEYWORD, _Parameter.KEYWORD_ONLY}:
+def _by_keywords(
+    function: Callable[..., Any], parameters: tuple[Parameter, ...]
+) -> Callable[..., Any]:
+    """Return a function that takes all arguments as keywords, whatever kinds they are of."""
+    names: dict[Any, list[str]] = {}
+    for parameter in parameters:
+        names.setdefault(parameter.kind, []).append(parameter.name)
+    ordinary = names.pop(Parameter.POSITIONAL_OR_KEYWORD, [])
+    if names.keys() <= {Parameter.KEYWORD_ONLY}:
         return function
-    first = [p.name for p in parameters if p.kind is _Parameter.POSITIONAL_ONLY]
-    many = next((p.name for p in parameters if p.kind is _Parameter.VAR_POSITIONAL), None)
-    if many is not None:
-        first = [
-            p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-        ]
-    named = next((p.name for p in parameters if p.kind is _Parameter.VAR_KEYWORD), None)
+    (many,) = names.get(Parameter.VAR_POSITIONAL, [""])
+    (named,) = names.get(Parameter.VAR_KEYWORD, [""])
+    first = names.get(Parameter.POSITIONAL_ONLY, []) + (ordinary if many else [])
 
     def call(*receiver: Any, **values: Any) -> Any:
-        more = values.pop(many, []) if many else []
-        keywords = values.pop(named, {}) if named else {}
-        given = [values.pop(name) for name in first if name in values]
-        return function(*receiver, *given, *more, **values, **keywords)
+        more, keywords = values.pop(many, []), values.pop(named, {})
+        positional = [values.pop(name) for name in first if name in values]
+        return function(*receiver, *positional, *more, **values, **keywords)
 
     return call
 
 
-def from_function(
-    function: Callable[..., Any],
-    kinds: Kinds,
-    *,
-    name: str = "",
-    method: str = "",
-    receiver: tuple[str, ...] = (),
-) -> Tool:
-    """Return the tool that a function is; a method of type `method` without its receiver.
+# -- the methods of a class ----------------------------------------------------------------
 
-    Raises DefinitionError, which names the parameter, why it has no schema and what to
-    write.
+
+def from_class(cls: type, kinds: Kinds, instance: object = None) -> Iterator[Tool]:
+    """Yield a tool for each public method of a class, or of an instance, which shares its state.
+
+    An instance's tools are named by its `name` and described by its `description`, if its
+    class has these. Raises DefinitionError if they are no texts.
     """
-    bare = _underlying(function)
-    hints = hints_of(bare)
-    title = name or hints.name or str(getattr(bare, "__name__", type(bare).__name__))
-    said, notes = documented(bare)
-    parameters = parameters_of(function, title)[1 if method else 0 :]
-    types = types_of(bare, title, kinds)
-    fields = {p.name: field_of(p, types, notes, kinds, title) for p in parameters}
-    adapter, schema = adapter_of(title, fields)
-    return Tool(
-        name=title,
-        description=hints.description if hints.description is not None else said,
-        parameters=schema,
-        function=caller(function, parameters),
-        check=check_of(adapter, title, [*receiver, *fields]),
-        read_only=hints.read_only,
-        idempotent=hints.idempotent,
-        returns=returned(types, kinds),
-        makes=makes(types, kinds),
-        version=version_of(function),
-        origin=Origin(function),
-    )
-
-
-def _underlying(function: Any) -> Any:
-    """Return the function that a partial, or a method of a class, is made of."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    return _bare(function)
-
-
-def from_class(cls: type, kinds: Kinds) -> Iterator[Tool]:
-    """Yield a tool for each public method of a class."""
-    kind, about = kind_name(cls), _about(cls)
-    for name, member in _members(cls):
-        title = f"{kind}_{hints_of(_bare(member)).name or name}"
+    kind = kind_name(cls)
+    group, about = kind, _class_description(cls)
+    if instance is not None:
+        group = _own_text(instance, "name") or kind
+        about = _own_text(instance, "description") or about
+    for name, member in _methods(cls):
+        title = f"{group}_{tool_options(_without_partial(member)).name or name}"
         if isinstance(member, (staticmethod, classmethod)):
-            made = from_function(getattr(cls, name), kinds, name=title)
-            origin = Origin(getattr(cls, name), cls, name, static=True)
+            bound = getattr(cls if instance is None else instance, name)
+            origin = Origin(bound, cls, name, static=True)
+            made = from_function(bound, kinds, name=title)
         else:
-            method = from_function(member, kinds, name=title, method=kind, receiver=(kind,))
-            made, origin = _with_receiver(method, cls, kinds), Origin(member, cls, name)
-        version = version_of(origin.function, cls)
-        yield replace(made, group=kind, about=about, origin=origin, version=version)
-
-
-def from_instance(instance: object, kinds: Kinds) -> Iterator[Tool]:
-    """Yield a tool for each public method of an instance; they share its state.
-
-    They are named by its `name` and described by its `description`, where its class says
-    that it has these. Raises DefinitionError where they are no texts.
-    """
-    cls = type(instance)
-    group = _said(instance, "name") or kind_name(cls)
-    about = _said(instance, "description") or _about(cls)
-    for name, member in _members(cls):
-        title = f"{group}_{hints_of(_bare(member)).name or name}"
-        if isinstance(member, (staticmethod, classmethod)):
-            made = from_function(getattr(instance, name), kinds, name=title)
-            origin = Origin(getattr(instance, name), cls, name, static=True)
-        else:
-            made = from_function(member, kinds, name=title, method=group)
             origin = Origin(member, cls, name)
-            made = replace(made, instance=group, subject=instance)
+            made = from_function(
+                member, kinds, name=title, receiver="" if instance is not None else kind
+            )
+            if instance is None:
+                made = _with_receiver(made, cls, kinds)
+            else:
+                made = replace(made, instance=group, subject=instance)
         version = version_of(origin.function, cls)
         yield replace(made, group=group, about=about, origin=origin, version=version)
 
 
-def _about(cls: type) -> str:
-    """Return what a class says of itself; what Python or a base says of it is not that."""
-    said = cls.__dict__.get("__doc__")
-    made = dataclasses.is_dataclass(cls) and str(said).startswith(f"{cls.__name__}(")
-    return inspect.cleandoc(said) if isinstance(said, str) and not made else ""
+def _class_description(cls: type) -> str:
+    """Return a class's own docstring, "" if it inherits one or a dataclass wrote it."""
+    docstring = cls.__dict__.get("__doc__")
+    generated = dataclasses.is_dataclass(cls) and str(docstring).startswith(f"{cls.__name__}(")
+    return inspect.cleandoc(docstring) if isinstance(docstring, str) and not generated else ""
 
 
-def _said(instance: object, name: str) -> str:
-    """Return what an instance says of itself; "" where its class is no class of tools."""
+def _own_text(instance: object, name: str) -> str:
+    """Return an instance's `name` or `description`; "" if its class has neither."""
     cls = type(instance)
-    if not any(_is_said(cls, each) for each in ("name", "description")):
+    if not any(_has_data(cls, each) for each in _TEXTS):
         return ""
-    said = getattr(instance, name, None)
-    if callable(said) or (said is None and not _is_said(cls, name)):
+    text = getattr(instance, name, None)
+    if callable(text) or (text is None and not _has_data(cls, name)):
         return ""
-    what, pattern, such = _SAID[name]
-    if isinstance(said, str) and re.fullmatch(pattern, said, re.DOTALL):
-        return said
+    what, form, example = _TEXTS[name]
+    if isinstance(text, str) and re.fullmatch(form, text, re.DOTALL):
+        return text
     raise DefinitionError(
-        f"{cls.__name__}.{name} is {said!r:.60}; it has to be {what}, such as {name} = {such!r}"
+        f"{cls.__name__}.{name} is {text!r:.60}; it has to be {what}, such as {name} = {example!r}"
     )
 
 
-_SAID = {
+_TEXTS = {
     "name": ("letters a to z, digits, _ and -", r"[A-Za-z0-9_-]+", "weather"),
     "description": ("a text", r".*\S.*", "Tells the weather of a city"),
 }
 
 
-def _is_said(cls: type, name: str) -> bool:
-    """Return whether a class has this as an attribute or a property, and not as a method."""
-    found = inspect.getattr_static(cls, name, None)
-    data = isinstance(found, (property, functools.cached_property)) or not callable(found)
-    return found is not None and data and not isinstance(found, (staticmethod, classmethod))
+def _has_data(cls: type, name: str) -> bool:
+    """Return whether a class has an attribute or a property of this name, and not a method."""
+    value = inspect.getattr_static(cls, name, None)
+    data = isinstance(value, (property, functools.cached_property)) or not callable(value)
+    return value is not None and data and not isinstance(value, (staticmethod, classmethod))
 
 
-def _bare(member: Any) -> Any:
-    return getattr(member, "__func__", member)
-
-
-def _members(cls: type) -> Iterator[tuple[str, Any]]:
-    seen: set[str] = set()
+def _methods(cls: type) -> Iterator[tuple[str, Any]]:
+    """Yield the public methods of a class and its bases, the newest definition of each."""
+    names: set[str] = set()
     for base in cls.__mro__:
         if base is object or base.__module__.startswith("pydantic"):
             continue
         for name, member in vars(base).items():
             known = isinstance(member, (staticmethod, classmethod)) or inspect.isfunction(member)
-            if known and not name.startswith("_") and name not in seen:
-                seen.add(name)
+            if known and not name.startswith("_") and name not in names:
+                names.add(name)
                 yield name, member
 
 
 def _with_receiver(tool: Tool, cls: type, kinds: Kinds) -> Tool:
     """Return a method's tool, with the argument that names the object it works on."""
-    kind = kind_name(cls)
-    if kind in tool.parameters.get("properties", {}):
+    kind, check_rest, method = kind_name(cls), tool.check, tool.function
+    properties = tool.parameters.get("properties", {})
+    if kind in properties:
         raise DefinitionError(
             f"{tool.name}: the parameter {kind!r} is named as its own type; rename it"
         )
-    said = f"The {kind} to work on. If left out: the newest {kind}."
-    named = {**TypeAdapter(refer(cls, kinds)).json_schema(), "description": said}
-    properties = {kind: named, **tool.parameters.get("properties", {})}
-    inner, method, fitting = tool.check, tool.function, receiver_types(cls, kinds)
+    fitting = receiver_types(cls, kinds)
+    names = dict.fromkeys(name for known, name in kinds.items() if known in fitting)
 
     def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
-        rest = {key: value for key, value in arguments.items() if key != kind}
-        name = arguments.get(kind)
-        if name is None:
-            raise CallError(f"{kind}: there is no {kind} yet; make one first")
-        if not isinstance(name, str):
-            raise CallError(f"{kind}: must be the name of an object, such as {kind}#1")
-        return {kind: resolve(name, fitting), **inner(rest, resolve)}
+        receiver = resolve_receiver(kind, arguments.get(kind), fitting, resolve)
+        others = {key: value for key, value in arguments.items() if key != kind}
+        return {kind: receiver, **check_rest(others, resolve)}
 
+    properties = {kind: receiver_schema(kind, tuple(names)), **properties}
     return replace(
         tool,
         parameters={**tool.parameters, "properties": properties},

@@ -1,4 +1,4 @@
-"""What can be called: a tool, and a box of tools. How they are made is in the files beside."""
+"""`Tool`, what a model can call, and `@tool`, which marks a function. Toolboxes are beside."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
-from ..core.errors import CallError
 from .object_references import kinds_in
 from .tool_version import parts_of
 
@@ -14,10 +13,8 @@ Resolve = Callable[[str, tuple[type, ...]], Any]
 """From an object's name, and the types that fit, to its value. Raises CallError."""
 Check = Callable[[Mapping[str, Any], Resolve], dict[str, Any]]
 """From a model's arguments to the values that the function takes. Raises CallError."""
-
-
 Fill = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
-"""From what was asked for, and the session's variables, to what runs. Raises CallError."""
+"""From the model's arguments and the session's variables to what runs. Raises CallError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +27,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The Python that a tool is: a function, or what a class has under a name."""
+    """The Python code of a tool: a function, or the attribute `name` of the class `owner`."""
 
     function: Callable[..., Any]
     owner: type | None = None
@@ -39,13 +36,8 @@ class Origin:
     """It is called on the class itself."""
 
 
-def as_asked(arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments as they are."""
-    return dict(arguments)
-
-
-def unchecked(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
-    """Return the arguments as they are."""
+def unchanged(arguments: Mapping[str, Any], context: object) -> dict[str, Any]:
+    """Return the arguments as they are: the `check` and the `fill` of a tool without its own."""
     return dict(arguments)
 
 
@@ -53,64 +45,92 @@ def unchecked(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
 class Tool:
     """Something that a model can call.
 
-    `parameters` is the JSON Schema of its arguments. `read_only` says that it changes
-    nothing; `idempotent` that it may run again unasked after a crash. `kind` is the type
-    that it is a function of ("" for a plain function) and `receiver` the argument that
-    names the object, filled in where it is left out. Calls of tools with one `instance`
-    follow one another on that instance.
+    `Toolbox` makes tools from functions and classes. Write one yourself where a tool has no
+    Python signature, such as a request to a server.
+
+    Arguments:
+        name: letters a to z, digits, `_` and `-`, at most 128 characters.
+        description: what the model reads about it.
+        parameters: the JSON Schema of its arguments, of type `object`.
+        function: what runs. It takes what `check` returns, as keywords. An async function
+            is awaited.
+        check: validates the arguments of a call and returns what the function takes.
+            Without one they are passed as they are.
+        read_only: it changes nothing, so the policy `ask` runs it without asking.
+        idempotent: it may run again after a crash without asking.
+
+    The other fields are described below; `Toolbox` and the sources of tools fill them in.
+
+    Raises:
+        CallError: by `check`, `fill` and `function`; the model reads its text.
+
+    Example:
+        >>> double = Tool(
+        ...     "double",
+        ...     "Return twice a number.",
+        ...     {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
+        ...     lambda n: 2 * n,
+        ...     read_only=True,
+        ... )
+        >>> double.definition()["description"], double.repeatable
+        ('Return twice a number.', True)
     """
 
     name: str
     description: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     function: Callable[..., Any] = field(default=dict, repr=False, compare=False)
-    check: Check = field(default=unchecked, repr=False, compare=False)
+    check: Check = field(default=unchanged, repr=False, compare=False)
     read_only: bool = False
     idempotent: bool = False
     kind: str = ""
+    """The type of object that it is a function of, "" for a plain function."""
     receiver: str = ""
+    """The argument that names that object; left out, the newest object of the type is taken."""
     returns: str = ""
-    """The type of the object that it says to return, "" where it says none."""
+    """The type of the object that its annotation says it returns, "" for none."""
     makes: tuple[str, ...] | None = None
-    """The types of object that it may make; None where it does not say."""
+    """The types of object that it may create; None if its annotation does not say."""
     instance: str = ""
-    """The name of the stateful instance that it works on, "" for none."""
+    """The name of the stateful instance that it works on, "" for none. Calls of tools with one
+    `instance` run one after the other on that instance."""
     subject: Any = field(default=None, repr=False, compare=False)
+    """That instance."""
     version: Callable[[], str] = field(default=str, repr=False, compare=False)
-    """The digest of its source, computed when it is first asked for."""
+    """The digest of its source, computed when it is first needed."""
     group: str = ""
-    """The type or the instance that it is a function of: the first part of its name."""
+    """The type or the instance that it belongs to: the first part of its name."""
     about: str = field(default="", compare=False)
-    """What that type or instance is."""
-    fill: Fill = field(default=as_asked, repr=False, compare=False)
-    """What runs for what the model asked for; a person's own arguments run as they are."""
+    """The description of that type or instance."""
+    fill: Fill = field(default=unchanged, repr=False, compare=False)
+    """What runs for the model's arguments; arguments that a person wrote run as they are."""
     reads: tuple[str, ...] = ()
-    """The session variables that it goes by; its function gets them as `variables`."""
+    """The session variables that it reads; its function gets them as `variables`."""
     variables: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    """What session variables are at the start."""
+    """The values of session variables at the start."""
     for_person: bool = False
     """A request to a person: it is answered or rejected, and never runs."""
     origin: Origin | None = field(default=None, repr=False, compare=False)
-    """None where it is no Python: a request to a server, or to a person."""
+    """None if it is no Python code: a request to a server, or to a person."""
 
     @property
     def repeatable(self) -> bool:
-        """Whether it may run again unasked where its result is no longer at hand."""
+        """Whether it may run again without asking when its result is no longer at hand."""
         return self.read_only or self.idempotent
 
     @property
     def takes(self) -> tuple[str, ...]:
-        """The types of object that it can be given, in the order of its arguments."""
+        """The types of object that its arguments name, in the order of the arguments."""
         return tuple(dict.fromkeys(kinds_in(self.parameters)))
 
     def parts(self) -> Mapping[str, str]:
-        """Return what it is made of: the digest of its own function ("") and of each part."""
+        """Return the digests of the code that it runs: of its own function (""), of each helper."""
         if self.origin is None:
             return {"": self.version()}
         return parts_of(self.origin.function, self.origin.owner)
 
     def definition(self) -> dict[str, Any]:
-        """Return what a model is told of it, JSON-ready."""
+        """Return what a model is shown: its `name`, `description` and `parameters`."""
         return {
             "name": self.name,
             "description": self.description,
@@ -119,8 +139,8 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class Hints:
-    """What `@tool` says of a function; None is what the function itself says."""
+class ToolOptions:
+    """The arguments of `@tool`; None means what the function itself says."""
 
     read_only: bool = False
     idempotent: bool = False
@@ -128,9 +148,8 @@ class Hints:
     description: str | None = None
 
 
-HINTS = "__toolcall__"
-
-
+_OPTIONS = "__toolcall__"
+"""The attribute of a function that holds its options."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -153,27 +172,37 @@ def tool(
     name: str | None = None,
     description: str | None = None,
 ) -> Any:
-    """Mark a function or a method: `@tool` or `@tool(read_only=True)`; it stays as it is."""
+    """Say how a function or a method is used as a tool: `@tool` or `@tool(read_only=True)`.
+
+    Arguments:
+        function: the function, when the decorator is written without parentheses.
+        read_only: it changes nothing, so the policy `ask` runs it without asking.
+        idempotent: it may run again after a crash without asking.
+        name: the name of the tool, after the name of its class; without it, that of the function.
+        description: what the model reads; without it, the docstring.
+
+    Returns:
+        The function itself, which is called as before.
+
+    Example:
+        >>> from jupyter_toolcall import Toolbox
+        >>> @tool(read_only=True, name="count_words")
+        ... def count(text: str) -> int:
+        ...     return len(text.split())
+        >>> count("one two")
+        2
+        >>> Toolbox(count)["count_words"].read_only
+        True
+    """
 
     def mark(marked: Callable[..., Any]) -> Callable[..., Any]:
-        setattr(marked, HINTS, Hints(read_only, idempotent, name, description))
+        setattr(marked, _OPTIONS, ToolOptions(read_only, idempotent, name, description))
         return marked
 
     return mark if function is None else mark(function)
 
 
-def hints_of(function: Callable[..., Any]) -> Hints:
-    """Return what `@tool` said of a function, or what holds without it."""
-    found = getattr(function, HINTS, None)
-    return found if isinstance(found, Hints) else Hints()
-
-
-def misfits(title: str, fields: Mapping[str, str]) -> CallError:
-    """Return what is told, in one line, of arguments that do not fit; `fields` are by place."""
-    lines = "; ".join(f"{in_a_line(place)}: {said}" for place, said in [*fields.items()][:8])
-    return CallError(f"{title}: {lines}"[:2000], dict(fields))
-
-
-def in_a_line(name: str) -> str:
-    """Return a name that a model made up so that it fits into a line."""
-    return name if name.isprintable() and len(name) <= 200 else f"{name!r:.200}"
+def tool_options(function: Callable[..., Any]) -> ToolOptions:
+    """Return the arguments of a function's `@tool`, or the defaults if it has none."""
+    options = getattr(function, _OPTIONS, None)
+    return options if isinstance(options, ToolOptions) else ToolOptions()

@@ -1,4 +1,4 @@
-"""A box of tools: what a session can call, and the types of object that it knows."""
+"""`Toolbox`: the tools that a session can call, and the types of object that it knows."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 from ..core.errors import DefinitionError, UsageError
 from ..core.text import nearest
-from .object_types import classes_in, hint, is_object_class, kind_name
-from .python_tools import from_class, from_function, from_instance
+from .object_types import annotation_type, classes_in, is_object_class, kind_name
+from .python_tools import from_class, from_function
 from .tool import Tool
 from .tool_version import forget
 from .value_copies import well_formed
@@ -21,20 +21,53 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 class Toolbox:
-    """Functions, classes, instances, `Tool`s and other toolboxes, as tools.
+    """The tools of a session.
 
-    Raises DefinitionError for what is none of these, for a schema that cannot be
-    derived, and for a name that is used twice.
+    A function is one tool, named as it is. Each public method of a class is a tool `Class_method`,
+    whose argument `Class` names the object to work on. The methods of an instance share its
+    state. Parameters need types; docstrings describe them. An object class among the types is
+    given by the object's name, such as `Potato#3`.
+
+    Arguments:
+        sources: functions, classes, instances, `Tool`s, other toolboxes, and lists of these.
+        types: more classes whose objects are given by name.
+
+    Attributes:
+        sources: the sources, without lists and toolboxes around them.
+        types: the classes that were passed as `types`.
+        kinds: each class whose objects are given by name, with the name of its type.
+        variables: the session variables of the tools, with their values at the start.
+
+    Raises:
+        DefinitionError: for a source that is none of these, a parameter that has no schema, and a
+            name that two tools or two types have.
+
+    Example:
+        >>> def double(n: int) -> int:
+        ...     "Return twice a number."
+        ...     return 2 * n
+        >>> class Counter:
+        ...     "Counts upwards."
+        ...     def add(self, n: int = 1) -> "Counter":
+        ...         "Return a counter that is n further."
+        ...         return self
+        >>> toolbox = Toolbox(double, Counter)
+        >>> toolbox.names
+        ('double', 'Counter_add')
+        >>> toolbox["double"].parameters["required"]
+        ['n']
+        >>> list(toolbox["Counter_add"].parameters["properties"])
+        ['Counter', 'n']
     """
 
     def __init__(self, *sources: Any, types: Iterable[type] = ()) -> None:
-        self.sources = tuple(_flat(sources))
-        self.types = tuple(dict.fromkeys((*_types_of(sources), *types)))
-        """The types that are met by name beside those of the sources."""
+        parts = tuple(_flat(sources))
+        self.sources = tuple(part for part in parts if not isinstance(part, Toolbox))
+        more = (cls for part in parts if isinstance(part, Toolbox) for cls in part.types)
+        self.types: tuple[type, ...] = tuple(dict.fromkeys((*more, *types)))
         self.kinds: Mapping[type, str] = _kinds(self.sources, self.types)
-        self._tools = _named(tool for source in self.sources for tool in self._from(source))
+        self._tools = _by_name(tool for source in self.sources for tool in self._from(source))
         self.variables: Mapping[str, Any] = _variables(self)
-        """What session variables are at the start."""
 
     def _from(self, source: Any) -> Iterable[Tool]:
         match source:
@@ -44,16 +77,16 @@ class Toolbox:
                 return from_class(source, self.kinds)
             case _ if inspect.isroutine(source) or isinstance(source, functools.partial):
                 return (from_function(source, self.kinds),)
-        found = tuple(from_instance(source, self.kinds))
-        if not found:
+        tools = tuple(from_class(type(source), self.kinds, source))
+        if not tools:
             raise DefinitionError(
                 f"a {type(source).__name__} is no tool, since it has no public methods: give "
                 "functions, classes, instances, Tool or Toolbox"
             )
-        return found
+        return tools
 
     def with_types(self, types: Iterable[type]) -> Toolbox:
-        """Return this toolbox, where these types are met by name too."""
+        """Return a toolbox of the same tools, in which objects of these types are named too."""
         more = [cls for cls in types if cls not in self.kinds]
         return Toolbox(*self.sources, types=(*self.types, *self.kinds, *more)) if more else self
 
@@ -67,29 +100,31 @@ class Toolbox:
         return name in self._tools
 
     def __getitem__(self, name: str) -> Tool:
+        """Return a tool. Raises UsageError for an unknown name, with the nearest one."""
         try:
             return self._tools[name]
         except KeyError:
             raise UsageError(f"no tool {name!r}.{nearest(name, self._tools)}") from None
 
     def look_again(self) -> None:
-        """Read the versions of the tools anew when they are asked for next.
+        """Compute the versions of the tools again when they are next needed.
 
-        What a tool calls by name may have been defined anew since.
+        A helper that a tool calls by name may have been defined again since.
         """
         for tool in self:
             forget(tool.version)
 
     def get(self, name: str) -> Tool | None:
-        """Return a tool, or None where there is none of that name."""
+        """Return a tool, or None if there is none of that name."""
         return self._tools.get(name)
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The names of the tools, in the order of the sources."""
         return tuple(self._tools)
 
     def type_named(self, name: str) -> type | None:
-        """Return the class that objects of this type have, where it is known."""
+        """Return the class of the objects of a type, or None if no such type is known."""
         return next((cls for cls, known in self.kinds.items() if known == name), None)
 
     def __repr__(self) -> str:
@@ -97,12 +132,11 @@ class Toolbox:
 
 
 def _flat(sources: Iterable[Any]) -> Iterator[Any]:
+    """Yield the sources in lists and toolboxes, and the toolboxes themselves."""
     for source in sources:
         match source:
-            case Tool():
-                yield source
             case Toolbox():
-                yield from source.sources
+                yield from (source, *source.sources)
             case list() | tuple():
                 yield from _flat(source)
             case None | str() | bytes() | int() | float() | dict() | set():
@@ -114,73 +148,59 @@ def _flat(sources: Iterable[Any]) -> Iterator[Any]:
                 yield source
 
 
-def _types_of(sources: Iterable[Any]) -> Iterator[type]:
-    for source in sources:
-        match source:
-            case Toolbox():
-                yield from source.types
-            case list() | tuple():
-                yield from _types_of(source)
-
-
 def _variables(tools: Iterable[Tool]) -> dict[str, Any]:
-    """Return what all tools say of the session's variables at the start."""
-    found: dict[str, Any] = {}
+    """Return the session variables of all tools. Raises DefinitionError if two tools differ."""
+    variables: dict[str, Any] = {}
     for tool in tools:
         for name, value in tool.variables.items():
-            if found.setdefault(name, value) != value:
+            if variables.setdefault(name, value) != value:
                 raise DefinitionError(
                     f"{tool.name}: the variable {name!r} is {value!r:.60} here and "
-                    f"{found[name]!r:.60} in another tool; give both the same"
+                    f"{variables[name]!r:.60} in another tool; give both the same"
                 )
-    return found
+    return variables
 
 
 def _kinds(sources: Iterable[Any], types: Iterable[type]) -> dict[type, str]:
-    """Return the types that are met by name: the classes given, what their methods make."""
-    given = [source for source in sources if not isinstance(source, Tool)]
-    classes = [source for source in given if isinstance(source, type)]
-    found = dict.fromkeys([*types, *classes])
-    for source in given:
-        found.update(dict.fromkeys(_met_by(source, classes)))
+    """Return the types of object: the classes among the sources, and those in annotations."""
+    classes = [source for source in sources if isinstance(source, type)]
+    known = dict.fromkeys([*types, *classes])
+    for source in sources:
+        known.update(dict.fromkeys(_annotated_types(source, classes)))
     names: dict[str, type] = {}
-    for cls in found:
+    for cls in known:
         other = names.setdefault(kind_name(cls), cls)
-        if not _same(other, cls):
+        # A class that was defined again, as by a cell that ran twice, is the same type.
+        if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
             raise DefinitionError(
                 f"two types are named {kind_name(cls)!r} ({other.__module__} and "
                 f"{cls.__module__}); objects are named by type, so rename one"
             )
-    return {cls: kind_name(cls) for cls in found}
+    return {cls: kind_name(cls) for cls in known}
 
 
-def _same(one: type, other: type) -> bool:
-    """A class that was defined anew, as by a cell that ran twice, is the same type."""
-    return (one.__module__, one.__qualname__) == (other.__module__, other.__qualname__)
-
-
-def _met_by(source: Any, classes: list[type]) -> Iterator[type]:
-    """Yield what a class's methods make, and what a function takes and makes that has no JSON."""
+def _annotated_types(source: Any, classes: list[type]) -> Iterator[type]:
+    """Yield the types that a class's methods return, and those in a function's annotations."""
     if isinstance(source, type):
         for method in vars(source).values():
-            made = _hints(getattr(method, "__func__", method), ("return",), classes)
-            yield from (part for part in made if is_object_class(part))
+            returned = _classes(getattr(method, "__func__", method), ("return",), classes)
+            yield from filter(is_object_class, returned)
     elif inspect.isfunction(source):
-        met = _hints(source, source.__annotations__, classes)
-        bare = (part for part in met if is_object_class(part) and part is not object)
-        yield from (part for part in bare if not dataclasses.is_dataclass(part))
+        for cls in filter(is_object_class, _classes(source, source.__annotations__, classes)):
+            if cls is not object and not dataclasses.is_dataclass(cls):
+                yield cls
 
 
-def _hints(function: Any, names: Iterable[str], classes: list[type]) -> Iterator[Any]:
+def _classes(function: Any, names: Iterable[str], known: list[type]) -> Iterator[Any]:
     for name in names if inspect.isfunction(function) else ():
         try:
-            yield from classes_in(hint(function, name, classes))
-        # What is wrong here is said when the tool is made, or does no harm.
+            yield from classes_in(annotation_type(function, name, known))
+        # An error here is raised again when the tool is made, or does no harm.
         except (NameError, SyntaxError, TypeError, AttributeError, KeyError):
             continue
 
 
-def _named(tools: Iterable[Tool]) -> dict[str, Tool]:
+def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
     named: dict[str, Tool] = {}
     for tool in tools:
         if not _NAME.fullmatch(tool.name):
@@ -192,14 +212,10 @@ def _named(tools: Iterable[Tool]) -> dict[str, Tool]:
             raise DefinitionError(
                 f"two tools are named {tool.name!r}; rename one with @tool(name=...)"
             )
-        named[tool.name] = _readable(tool)
+        # Half of a Unicode character would stop each request, file and message.
+        written = tool.description, dict(tool.parameters)
+        description, parameters = readable = tuple(map(well_formed, written))
+        if readable != written:
+            tool = dataclasses.replace(tool, description=description, parameters=parameters)
+        named[tool.name] = tool
     return named
-
-
-def _readable(tool: Tool) -> Tool:
-    """Half of a character in what is said of a tool would stop each request, file and message."""
-    said = tool.description, dict(tool.parameters)
-    description, parameters = readable = tuple(map(well_formed, said))
-    if readable == said:
-        return tool
-    return dataclasses.replace(tool, description=description, parameters=parameters)

@@ -1,7 +1,4 @@
-"""The content of a value: whether it can change, a copy, and its JSON.
-
-Its digest is beside (`canonical`); a value without one ("") is not reproducible.
-"""
+"""Whether a value can change, a private copy of it, and the value as JSON data and as text."""
 
 from __future__ import annotations
 
@@ -19,18 +16,16 @@ from pydantic_core import to_jsonable_python
 
 from ..core.digests import encode
 from ..core.interrupts import attempt, class_name
-from .value_digests import SCALARS, content_digest
-
-__all__ = ["content_digest", "cut", "describe", "is_frozen", "plain_data", "private", "well_formed"]
+from .value_digests import SCALARS
 
 LONGEST = 1_000_000
-"""Characters of JSON of one result that are kept; of more only the beginning is."""
+"""Characters of one result's JSON; of a longer one only the beginning is recorded."""
 
 
 def is_frozen(value: object) -> bool:
-    """Return whether a value can't change, so that it needs no copy.
+    """Return whether a value cannot change, so that it needs no copy.
 
-    A class of ours whose values never change says with `__content__` what they are.
+    A class whose values never change has a method `__content__`, which returns their content.
     """
     cls = type(value)
     return cls in SCALARS or bool(attempt(_is_frozen, value, cls)[0])
@@ -42,42 +37,40 @@ def _is_frozen(value: Any, cls: Any) -> bool:
     if cls in (tuple, frozenset):
         return all(map(is_frozen, value))
     if dataclasses.is_dataclass(cls):
-        fixed = value.__dataclass_params__.frozen
         fields = dataclasses.fields(value)
-        return bool(fixed) and all(is_frozen(getattr(value, field.name)) for field in fields)
+        values = (getattr(value, field.name) for field in fields)
+        return bool(value.__dataclass_params__.frozen) and all(map(is_frozen, values))
     return False
 
 
 def private(value: Any) -> tuple[Any, bool]:
-    """Return a copy of a value that nobody else holds, and whether that was possible."""
+    """Return a copy of a value that nobody else holds, and whether it could be copied."""
     if is_frozen(value):
         return value, True
-    # What copying raises is up to the value's own class.
-    if attempt(_holds_objects, value)[0]:
-        made, raised = attempt(_pickled, value)
+    # Copying calls methods of the value's class, which may raise anything.
+    if attempt(_shares_cells, value)[0]:
+        duplicate, raised = attempt(lambda: pickle.loads(pickle.dumps(value, protocol=5)))
         if not raised:
-            return made, True
-    made, raised = attempt(copy.deepcopy, value)
-    return (value, False) if raised else (made, True)
+            return duplicate, True
+    duplicate, raised = attempt(copy.deepcopy, value)
+    return (value, False) if raised else (duplicate, True)
 
 
-def _pickled(value: Any) -> Any:
-    return pickle.loads(pickle.dumps(value, protocol=5))
-
-
-def _holds_objects(value: Any) -> bool:
-    """Return whether a value is a pandas table with objects in its cells: a copy shares these."""
+def _shares_cells(value: Any) -> bool:
+    """Return whether a value is a pandas table with objects in its cells, which copies share."""
     if type(value).__module__.partition(".")[0] != "pandas":
         return False
-    found = getattr(value, "dtypes", getattr(value, "dtype", ()))
-    return any(str(each) == "object" for each in (found if hasattr(found, "items") else [found]))
+    types = getattr(value, "dtypes", getattr(value, "dtype", ()))
+    return any(str(each) == "object" for each in (types if hasattr(types, "items") else [types]))
 
 
 def plain_data(value: object) -> Any:
-    """Return a value as JSON data; what has no JSON is described in words, and cut."""
+    """Return a value as JSON data; a value that has no JSON is described in words, and cut."""
     if value is None or type(value) is bool or (type(value) is int and abs(value) < 2**63):
         return value
-    found, _ = (_jsonable(value), "") if _is_ascii(value) else attempt(_jsonable, value)
+    if type(value) is str and value.isascii() and len(value) < LONGEST // 8:
+        return value
+    found = attempt(_jsonable, value)[0]
     if found is None:
         return describe(value, 2000)
     data, text = found
@@ -86,14 +79,10 @@ def plain_data(value: object) -> Any:
     return data
 
 
-def _is_ascii(value: object) -> bool:
-    return type(value) is str and value.isascii()
-
-
 def _jsonable(value: object) -> tuple[Any, str]:
-    """Return a value as JSON data, and as text. Raises what its own methods raise."""
+    """Return a value as JSON data, and as JSON text. Raises what its own methods raise."""
     data = well_formed(to_jsonable_python(value, fallback=_plain))
-    # What is not JSON even so would else fail when it is written down.
+    # Encoding raises here, and not when the journal is written.
     return data, encode(data)
 
 
@@ -114,10 +103,10 @@ def well_formed(data: str) -> str: ...
 @overload
 def well_formed(data: Any) -> Any: ...
 def well_formed(data: Any) -> Any:
-    """Return a text, or data, that is JSON and UTF-8: half of a character is U+FFFD."""
+    """Return a text, or JSON data, that UTF-8 can hold: half of a character becomes U+FFFD."""
     match data:
         case str():
-            # A text of a class of its own becomes a plain one: its methods may be anything.
+            # A subclass of str may have methods of its own.
             data = str.__str__(data)
             if data.isascii():
                 return data
@@ -143,9 +132,8 @@ def cut(text: str, limit: int) -> str:
 
 
 def describe(value: object, limit: int) -> str:
-    """Return a value's `repr`, cut; whatever its own class raises is told in its place."""
-    found, raised = attempt(repr, value)
+    """Return a value's `repr`, cut, or what it raised."""
+    shown, raised = attempt(repr, value)
     name = class_name(type(value))
-    text = f"<{name} whose repr raises {raised}>" if found is None else str.__str__(found)
-    text = well_formed(text)
+    text = well_formed(f"<{name} whose repr raises {raised}>" if shown is None else shown)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

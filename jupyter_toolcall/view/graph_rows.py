@@ -20,8 +20,8 @@ from ..core.secrets import Hide
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor
+from ..engine.decisions import recorded_result
 from ..engine.outdated import Reasons
-from ..engine.recorded_results import recorded_result
 from ..engine.replay import reapproval_reason
 from ..engine.session_values import PreparedCall
 from ..schemes.select import SELECT

@@ -10,9 +10,8 @@ from typing import Any
 
 from ..core.digests import readable_json
 from ..core.interrupts import attempt
-from ..tools.image_data import glyph, image_address, is_image
 from ..tools.value_copies import describe, well_formed
-from ..tools.value_reprs import Shows, reprs
+from ..tools.value_display import Shows, glyph, image_address, is_image, reprs
 from .contract_rows import Preview
 
 CAPTION, WORD = 24, 14

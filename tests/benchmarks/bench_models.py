@@ -16,7 +16,7 @@ from typing import Any
 import anthropic
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.models.anthropic.client import Claude
+from jupyter_toolcall.models.anthropic import Claude
 
 MODEL = "claude-opus-5-5"
 TIMES = 7

@@ -19,6 +19,7 @@ from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import Absent, BrokenJournal, NotYourTurn, UsageError
 from jupyter_toolcall.core.events import Finished, Interrupted, Started
+from jupyter_toolcall.core.interrupts import Hold
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.state_fold import state_at
 from jupyter_toolcall.jupyter.cells import Cells
@@ -170,8 +171,11 @@ def _interrupted_at(session: Session, point: int) -> None:
     def strike(frame: Any, event: str, arg: Any) -> None:
         if event == "call" and "jupyter_toolcall" in frame.f_code.co_filename:
             seen[0] += 1
-            # What a generator raises while it is closed is lost in any program.
-            if seen[0] >= point and not frame.f_code.co_flags & inspect.CO_GENERATOR:
+            # What a generator raises while it is closed is lost in any program. No signal is
+            # raised where a hold begins or ends: its handler waits for the next place.
+            atomic = (Hold.__enter__.__code__, Hold.__exit__.__code__)
+            generator = frame.f_code.co_flags & inspect.CO_GENERATOR
+            if seen[0] >= point and frame.f_code not in atomic and not generator:
                 sys.setprofile(None)
                 raise KeyboardInterrupt
 
@@ -182,6 +186,7 @@ def _interrupted_at(session: Session, point: int) -> None:
         pass
     finally:
         sys.setprofile(None)
+    assert Hold.innermost is None
 
 
 # -- a kernel that died ---------------------------------------------------------------------

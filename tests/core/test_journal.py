@@ -32,7 +32,8 @@ from jupyter_toolcall.core.events import (
     from_json,
     to_json,
 )
-from jupyter_toolcall.core.journal import Journal, Trail
+from jupyter_toolcall.core.folds import Trail
+from jupyter_toolcall.core.journal import Journal
 
 texts = st.text(max_size=5)
 data = st.recursive(

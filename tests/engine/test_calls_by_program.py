@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -12,43 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
+from jupyter_toolcall import Scripted, Session, Tool, Toolbox
 from jupyter_toolcall.core.errors import CallError, NotYourTurn, UsageError
 from jupyter_toolcall.core.events import Call, Started
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.engine.replay import advance
 from jupyter_toolcall.schemes.messages import Assistant, Reply, Request, Results
 from jupyter_toolcall.tools.tool import Changed
-
-
-@dataclass(frozen=True)
-class Book:
-    """A book."""
-
-    title: str
-    pages: int = 100
-
-
-RAN: list[str] = []
-
-
-def cut(book: Book, pages: int) -> Book:
-    """Return the book with fewer pages."""
-    RAN.append("cut")
-    return replace(book, pages=pages)
-
-
-@tool(read_only=True)
-def count(book: Book) -> int:
-    """Say how many pages it has."""
-    RAN.append("count")
-    return book.pages
-
-
-def burn(book: Book) -> str:
-    """Fail."""
-    RAN.append("burn")
-    raise OSError("too wet")
+from tests.example_tools import RAN, Book, burn, count, cut
 
 
 def wait(book: Book) -> str:

@@ -224,7 +224,7 @@ def test_another_python_is_not_taken_for_an_edit(
 ) -> None:
     _, session = kitchen
     late = loaded(session, tmp_path, CELL.replace("x * 2", "x * 4"))
-    monkeypatch.setattr("jupyter_toolcall.engine.execution.PYTHON", "4.0")
+    monkeypatch.setattr("jupyter_toolcall.engine.outdated.PYTHON", "4.0")
     why = late.outdated()[0].why
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     assert why == f"its tool fry was compiled by Python {version}, and this is 4.0"

@@ -194,10 +194,18 @@ def run(
     script: Sequence[Any] = (*SCRIPT, *SCRIPT),
 ) -> Session:
     chosen = parse_options(
-        f"-n {name} -m m -t send --scheme flat --approve {approve} {' '.join(words)}"
+        f"-m m -t send writes_letter --scheme flat --approve {approve}"
+        f" {f'-n {name}' if name else ''} {' '.join(words)}"
     )
-    session = cells.session(chosen, {"send": send, "m": Scripted([*script])})
+    tools = {"send": send, "writes_letter": writes_letter}
+    session = cells.session(chosen, {**tools, "m": Scripted([*script])})
     return cells.keep(add_prompt(session, "Send it.", chosen.fresh).run())
+
+
+def writes_letter(to: str) -> Letter:
+    """Write a letter, and count it."""
+    SENT.append(to)
+    return Letter(to)
 
 
 def recorded(notebook: Path) -> None:
@@ -256,6 +264,24 @@ def test_a_recorded_effect_is_not_repeated_because_its_record_is_out_of_reach(
     assert "\n" not in notes[0]
     row = PanelController(session, lambda notice: None).whole().calls[0]
     assert (row.may_have_run, row.recorded) == (True, "sent to Ann")
+
+
+@pytest.mark.parametrize("how", LOST)
+def test_a_policy_makes_no_object_again_whose_stored_value_cannot_be_verified(
+    tmp_path: Path, how: str
+) -> None:
+    script = [("writes_letter", {"to": "Ann"}), "Done."]
+    first, second = cells_of(tmp_path / "a.ipynb"), cells_of(tmp_path / "a.ipynb")
+    run(first, name="", script=script)
+    run(second, name="", script=script)
+    first.close()
+    LOST[how]()
+    seal._key.cache_clear()
+    # The second kernel writes the journal from now on, and has verified it with the lost key.
+    session = run(second, name="", script=script)
+    assert [call.id for call in session.pending] == ["call_1"]
+    assert SENT == ["Ann"]
+    second.close()
 
 
 @pytest.mark.parametrize("how", HOW)

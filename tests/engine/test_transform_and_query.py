@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import CallError, ModelError, NotYourTurn, Unfinished, UsageError
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.schemes.messages import Assistant, Reply, Request, Results, User
-
-
-@dataclass(frozen=True)
-class Book:
-    """A book."""
-
-    title: str
-    pages: int = 100
+from tests.example_tools import RAN, Book, burn, count, cut
 
 
 class Shelf:
@@ -30,27 +22,6 @@ class Single:
 
     def __reduce__(self) -> str:
         raise TypeError("not to be copied")
-
-
-RAN: list[str] = []
-
-
-def cut(book: Book, pages: int) -> Book:
-    """Return the book with fewer pages."""
-    RAN.append("cut")
-    return replace(book, pages=pages)
-
-
-@tool(read_only=True)
-def count(book: Book) -> int:
-    """Say how many pages it has."""
-    RAN.append("count")
-    return book.pages
-
-
-def burn(book: Book) -> Book:
-    """Fail."""
-    raise OSError("too wet")
 
 
 BOX = Toolbox(Book, cut, count, burn)

@@ -12,7 +12,7 @@ import pytest
 from jupyter_toolcall import Session, cli
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.export import FORMATS, export
-from jupyter_toolcall.export.session_files import Held, chosen, sessions
+from jupyter_toolcall.export.session_files import FileSession, chosen, sessions
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.storage.notebook_files import MIME, execute
@@ -27,12 +27,12 @@ def tool_names(line: str) -> tuple[str, ...]:
     return parse_options(line).tools
 
 
-def sessions_in(path: Path) -> tuple[Held, ...]:
+def sessions_in(path: Path) -> tuple[FileSession, ...]:
     return sessions(path, tool_names)
 
 
-def home(held: Held, folder: Path, to: str = "py") -> Path:
-    return export(held.take, folder / f"{held.label}.{to}", to, force=True)
+def home(held: FileSession, folder: Path, to: str = "py") -> Path:
+    return export(held.session, folder / f"{held.label}.{to}", to, force=True)
 
 
 @pytest.mark.filterwarnings("ignore:The 'convert_dates' keyword")
@@ -298,4 +298,4 @@ def test_a_file_that_a_person_changed_needs_force(
 
 def test_a_part_that_a_name_means_is_its_last_place(lesson: Path) -> None:
     [held] = chosen(lesson, "art", tool_names)
-    assert len(held.take.cursor.state.prompt) == len("Go on.")
+    assert len(held.session.cursor.state.prompt) == len("Go on.")

@@ -642,7 +642,7 @@ def run(examples: int, steps: int, number: int) -> Tally:
         try:
             run_state_machine_as_test(seed(number)(Effects), settings=chosen)
         except Exception as error:
-            case = _steps(error)
-            TALLY.broken.append({"law": "duplicate effect", "how": _where(error), "case": case})
+            law = "duplicate effect" if isinstance(error, AssertionError) else "crash"
+            TALLY.broken.append({"law": law, "how": _where(error), "case": _steps(error)})
     TALLY.seconds = cpu() - began
     return TALLY

@@ -1,4 +1,4 @@
-"""What a kernel loads for its first cell: nothing that takes seconds."""
+"""What a kernel loads for `%load_ext` and for its first cell: nothing that takes long."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import sys
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()
 shell.run_line_magic("load_ext", "jupyter_toolcall")
+print([name for name in ("pydantic_core", "jupyter_toolcall.session") if name in sys.modules])
 shell.run_cell("from jupyter_toolcall.kitchen import Fries, Oven, Potato\\npotato = Potato()")
 cell = "%%toolchat -m scripted:kitchen -t Potato Oven Fries -i potato --approve all\\nFry."
 assert shell.run_cell(cell).error_before_exec is None
@@ -20,26 +21,10 @@ print([name for name in {HEAVY!r} if name in sys.modules])
 """
 
 
-def test_a_first_cell_loads_nothing_heavy(tmp_path: Path) -> None:
+def test_loading_the_extension_and_a_first_cell_load_nothing_heavy(tmp_path: Path) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", RUN], cwd=tmp_path, capture_output=True, text=True, timeout=300
     )
     assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines()[0] == "[]"
     assert ran.stdout.splitlines()[-1].endswith("[]")
-
-
-LOAD = """
-import sys
-from IPython.core.interactiveshell import InteractiveShell
-InteractiveShell.instance().run_line_magic("load_ext", "jupyter_toolcall")
-parts = {name.split(".")[1] for name in sys.modules if name.startswith("jupyter_toolcall.")}
-print(sorted(parts - {"core", "jupyter", "teaching"}), "pydantic" in sys.modules)
-"""
-
-
-def test_loading_the_extension_imports_neither_the_engine_nor_sessions(tmp_path: Path) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-c", LOAD], cwd=tmp_path, capture_output=True, text=True, timeout=300
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.splitlines()[-1] == "[] False"

@@ -20,7 +20,7 @@ from jupyter_toolcall.core.digests import encode
 from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.jupyter.panel_controller import PanelController
-from jupyter_toolcall.models.anthropic.client import Claude
+from jupyter_toolcall.models.anthropic import Claude
 from jupyter_toolcall.schemes.messages import Assistant, Result, Results, User
 from tests.standin.anthropic_api import StandIn
 from tests.standin.anthropic_turns import Hide, Think, Turn, Use, says

@@ -12,7 +12,7 @@ import pytest
 
 from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.core.errors import ModelError
-from jupyter_toolcall.models.anthropic.client import Claude
+from jupyter_toolcall.models.anthropic import Claude
 from jupyter_toolcall.schemes.messages import Reply
 from tests.standin.anthropic_api import StandIn
 from tests.standin.anthropic_memory import in_memory

@@ -14,7 +14,7 @@ import pytest
 from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.core.errors import ModelError, ToolcallError
 from jupyter_toolcall.jupyter.panel_controller import PanelController
-from jupyter_toolcall.models.anthropic.client import Claude
+from jupyter_toolcall.models.anthropic import Claude
 from jupyter_toolcall.models.retrying import Patience
 from jupyter_toolcall.schemes.messages import Attempt
 from tests.standin.anthropic_api import StandIn

@@ -11,7 +11,8 @@ import pytest
 
 from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.core.errors import ModelError
-from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
+from jupyter_toolcall.kitchen import Plate, Potato
+from tests.example_tools import fries_session
 from tests.standin.anthropic_api import StandIn
 from tests.standin.anthropic_memory import in_memory
 from tests.standin.anthropic_turns import Think, Turn, Use, says
@@ -42,14 +43,7 @@ def cooking(
 ) -> Iterator[Session]:
     server.turns += turns
     with speak(server) as model:
-        yield Session(
-            kitchen(),
-            model,
-            scheme=scheme,
-            inputs={"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()},
-            outputs={"fries": Plate},
-            approve="all",
-        )
+        yield fries_session(model, scheme)
 
 
 @pytest.mark.parametrize("scheme", ["select", "flat"])

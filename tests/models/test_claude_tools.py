@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.models.anthropic.abilities import MODELS, Abilities, Strategy, abilities
+from jupyter_toolcall.models.anthropic_requests import MODELS, Abilities, Strategy, abilities
 from tests.standin.anthropic_api import StandIn
 from tests.standin.anthropic_memory import in_memory
 from tests.standin.anthropic_turns import Think, Turn, Use, says

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Session
-from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
+from jupyter_toolcall.kitchen import Plate
+from tests.example_tools import fries_session
 from tests.standin.anthropic_api import StandIn
 from tests.standin.anthropic_turns import Think, Turn, says
 from tests.standin.talk import KEY, a_claude
@@ -35,14 +36,7 @@ COOKED = (
 def cooked(server: StandIn, *turns: Turn, scheme: str = "native") -> Session:
     server.turns += turns
     with a_claude(server) as model:
-        return Session(
-            kitchen(),
-            model,
-            scheme=scheme,
-            inputs={"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()},
-            outputs={"fries": Plate},
-            approve="all",
-        ).tell("Make fries.")
+        return fries_session(model, scheme).tell("Make fries.")
 
 
 def sent(server: StandIn, turn: int) -> list[Any]:

@@ -18,10 +18,9 @@ from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.core.errors import ModelError, UsageError
 from jupyter_toolcall.core.events import Call, Usage
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
-from jupyter_toolcall.models.local import Local
-from jupyter_toolcall.models.local.gguf import Weights, weights
-from jupyter_toolcall.models.local.wire import End, Piece, Settings, reply
-from jupyter_toolcall.models.local.wire import turn_body as body
+from jupyter_toolcall.models.local import Local, Weights, weights
+from jupyter_toolcall.models.local_wire import End, Piece, Settings, reply
+from jupyter_toolcall.models.local_wire import turn_body as body
 from jupyter_toolcall.models.named import is_name, model_named
 from jupyter_toolcall.schemes.messages import Assistant, Reply, Request, Result, Results, User
 from jupyter_toolcall.tools.tool import Tool

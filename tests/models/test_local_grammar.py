@@ -20,10 +20,10 @@ from jupyter_toolcall import Toolbox
 from jupyter_toolcall.core.errors import CallError
 from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
-from jupyter_toolcall.models.local.grammar import LINE, LINES, turn_grammar
-from jupyter_toolcall.models.local.wire import End, reply
+from jupyter_toolcall.models.local_grammar import LINE, LINES, turn_grammar
+from jupyter_toolcall.models.local_wire import End, reply
 from jupyter_toolcall.schemes.messages import Request
-from jupyter_toolcall.tools.strict_json import read
+from jupyter_toolcall.tools.arguments import parse_json
 from jupyter_toolcall.tools.tool import Tool
 from tests.standin.sampler import samples
 
@@ -320,7 +320,7 @@ def test_whatever_is_made_from_a_schema_is_strict_json_that_fits_it(schema: Any,
     fits = jsonschema_rs.validator_for(schema)
     for turn in samples(turn_grammar(asking(schema), force=True), range(seed, seed + 2)):
         for line in turn.split("\n"):
-            found = read(line)
+            found = parse_json(line)
             assert found["tool"] == "take"
             assert fits.is_valid(found["arguments"]["n"]), (found, schema)
 

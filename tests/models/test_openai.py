@@ -13,8 +13,7 @@ import pytest
 from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.core.events import Call, Usage
 from jupyter_toolcall.models.named import model_named
-from jupyter_toolcall.models.openai import OpenAI
-from jupyter_toolcall.models.openai.client import server_for
+from jupyter_toolcall.models.openai import OpenAI, server_for
 from jupyter_toolcall.schemes.messages import (
     Assistant,
     Attempt,

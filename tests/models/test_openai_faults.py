@@ -18,7 +18,8 @@ import pytest
 from jupyter_toolcall import Session
 from jupyter_toolcall.core.errors import ModelError, Stopped
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
-from jupyter_toolcall.models.openai import OpenAI, stream
+from jupyter_toolcall.models import openai_wire
+from jupyter_toolcall.models.openai import OpenAI
 from jupyter_toolcall.models.retrying import Patience
 from jupyter_toolcall.schemes.messages import Reply, Request, User
 from jupyter_toolcall.tools.tool import Tool
@@ -56,11 +57,11 @@ def server() -> Iterator[StandIn]:
 @pytest.mark.parametrize("name", RECORDED)
 def test_a_stream_cut_at_any_byte_is_an_error_or_the_whole_reply(name: str) -> None:
     sent = recorded(name)
-    whole = stream.reply(payloads(name, sent))
+    whole = openai_wire.reply(payloads(name, sent))
     came = 0
     for place in range(len(sent)):
         try:
-            outcome: Reply | str = stream.reply(payloads(name, sent[:place]))
+            outcome: Reply | str = openai_wire.reply(payloads(name, sent[:place]))
         except ModelError as error:
             outcome = str(error)
         check_cut(outcome, whole, sent[place:])
@@ -75,7 +76,7 @@ def test_a_connection_that_ends_or_breaks_within_a_stream_is_an_error_or_the_who
     name: str,
 ) -> None:
     sent = recorded(name)
-    whole = stream.reply(payloads(name, sent))
+    whole = openai_wire.reply(payloads(name, sent))
     server = StandIn()
     with a_near_model(server) as model:
         for place in range(0, len(sent), 11):
@@ -95,7 +96,9 @@ def recorded(name: str) -> bytes:
 def payloads(name: str, sent: bytes) -> list[str]:
     if RECORDED[name].dialect == "json":
         return [sent.decode(errors="replace")]
-    return list(stream.payloads(sent[start : start + 100] for start in range(0, len(sent), 100)))
+    return list(
+        openai_wire.payloads(sent[start : start + 100] for start in range(0, len(sent), 100))
+    )
 
 
 def check_cut(outcome: Reply | str, whole: Reply, missing: bytes) -> None:

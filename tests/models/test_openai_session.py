@@ -17,6 +17,7 @@ from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.models.openai import OpenAI
 from jupyter_toolcall.models.retrying import Patience
+from tests.example_tools import fries_session
 from tests.standin.openai_api import MODEL, StandIn, a_model
 from tests.standin.openai_turns import DIALECTS, Turn, Use, says
 
@@ -81,14 +82,7 @@ def cooking(
 ) -> Iterator[Session]:
     server.turns += turns
     with a_model(server, **options) as model:
-        yield Session(
-            kitchen(),
-            model,
-            scheme=scheme,
-            inputs=given(),
-            outputs={"fries": Plate},
-            approve="all",
-        )
+        yield fries_session(model, scheme)
 
 
 def roles(server: StandIn) -> list[str]:

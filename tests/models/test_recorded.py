@@ -20,19 +20,13 @@ from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import ModelError, UsageError
 from jupyter_toolcall.core.events import Call, Event, Opened, Usage
 from jupyter_toolcall.core.secrets import HIDDEN
-from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+from jupyter_toolcall.kitchen import FRIES, Plate, Potato
 from jupyter_toolcall.models import Recorded, Recording, Reply, Request
 from jupyter_toolcall.schemes.messages import Model, User
+from tests.example_tools import fries_session
 
 CANARY = "canary-0123456789abcdef"
 PROMPT = "Bake me some fries."
-
-
-def cooking(model: Model | str, **more: Any) -> Session:
-    """A session in the kitchen; nothing has been said."""
-    inputs = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
-    known = {"inputs": inputs, "outputs": {"fries": Plate}, "approve": "all"}
-    return Session(kitchen(), model, **{**known, **more})
 
 
 def said(session: Session) -> list[Event]:
@@ -60,7 +54,7 @@ def refusal(act: Callable[[], object], kind: type[Exception] = ModelError) -> st
 @pytest.fixture
 def tape(tmp_path: Path) -> Path:
     """The kitchen's own session, recorded."""
-    cooking(Recording(FRIES, tmp_path / "tape.jsonl")).tell(PROMPT)
+    fries_session(Recording(FRIES, tmp_path / "tape.jsonl")).tell(PROMPT)
     return tmp_path / "tape.jsonl"
 
 
@@ -83,8 +77,8 @@ def test_what_was_recorded_is_said_again_in_every_scheme(tmp_path: Path, how: st
         ["Here.", ("save", {"fries": "$Plate"})],
     ]
     path = tmp_path / "tape.jsonl"
-    first = cooking(Recording(Scripted(turns), path), **SPOKEN[how]).tell(PROMPT)
-    again = cooking(Recorded(path), **SPOKEN[how]).tell(PROMPT)
+    first = fries_session(Recording(Scripted(turns), path), **SPOKEN[how]).tell(PROMPT)
+    again = fries_session(Recorded(path), **SPOKEN[how]).tell(PROMPT)
     assert len(first.calls) == 4
     assert {"succeeded", "failed"} <= {call.status for call in first.calls}
     assert said(again) == said(first)
@@ -130,7 +124,7 @@ def test_any_recording_says_the_same_again(
 
 
 def test_a_fork_and_a_replay_hear_the_same(tape: Path) -> None:
-    first = cooking(Recorded(tape)).tell(PROMPT)
+    first = fries_session(Recorded(tape)).tell(PROMPT)
     forked = first.fork(first.calls[2]).run()
     assert forked.head == first.head
     assert first.replay(fresh=True).run().text == first.text
@@ -138,7 +132,7 @@ def test_a_fork_and_a_replay_hear_the_same(tape: Path) -> None:
 
 def test_text_comes_in_pieces(tape: Path) -> None:
     heard: list[str] = []
-    cooking(Recorded(tape, on_text=heard.append)).tell(PROMPT)
+    fries_session(Recorded(tape, on_text=heard.append)).tell(PROMPT)
     assert len(heard) > 10
     assert "".join(heard) == "".join(line["reply"].get("text", "") for line in lines(tape))
 
@@ -153,13 +147,16 @@ def test_a_long_text_comes_in_few_pieces(tmp_path: Path) -> None:
 
 
 def test_a_recording_is_a_model_by_its_name(tape: Path) -> None:
-    assert cooking(f"recorded:{tape}").tell(PROMPT).outputs["fries"] == Plate("fries: sticks")
-    assert "there is no recording" in refusal(lambda: cooking("recorded:no.jsonl"), UsageError)
+    session = fries_session(f"recorded:{tape}").tell(PROMPT)
+    assert session.outputs["fries"] == Plate("fries: sticks")
+    assert "there is no recording" in refusal(
+        lambda: fries_session("recorded:no.jsonl"), UsageError
+    )
 
 
 def test_another_recording_is_another_model(tape: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.jsonl"
-    cooking(Recording(Scripted(["No."]), other)).tell(PROMPT)
+    fries_session(Recording(Scripted(["No."]), other)).tell(PROMPT)
     names = [Recorded(path, name="tape.jsonl").identity for path in (tape, tape, other)]
     assert names[0] == names[1] != names[2]
     assert all(name.startswith("recorded:tape.jsonl:") for name in names)
@@ -289,7 +286,7 @@ def test_recording_goes_on_behind_a_torn_line_and_says_so(tape: Path, lost: int)
     tape.write_bytes(tape.read_bytes()[:-lost])
     model = Recording(FRIES, tape, clock=lambda: 0)
     assert "torn and is left out; 7 turns before it are whole" in model.note
-    cooking(model).tell(PROMPT)
+    fries_session(model).tell(PROMPT)
     again, before = lines(tape), [json.loads(line) for line in whole.splitlines()]
     assert [{**line, "at": ""} for line in again] == [{**line, "at": ""} for line in before]
 
@@ -382,7 +379,7 @@ def test_a_reply_that_cannot_be_written_is_not_asked_for_again(
 
 
 def test_another_prompt_is_named_and_shown(tape: Path) -> None:
-    told = refusal(lambda: cooking(Recorded(tape, name="tape.jsonl")).tell("Bake me fries."))
+    told = refusal(lambda: fries_session(Recorded(tape, name="tape.jsonl")).tell("Bake me fries."))
     assert told.splitlines() == [
         "turn 1 differs from tape.jsonl in the prompt: "
         "recorded “Bake me some fries.”, now “Bake me fries.”.",
@@ -464,7 +461,7 @@ def test_the_session_goes_on_with_another_model_from_there(washed: Recorded) -> 
 
 
 def test_an_edited_branch_leaves_the_recording_where_it_says_something_new(tape: Path) -> None:
-    first = cooking(Recorded(tape)).tell(PROMPT)
+    first = fries_session(Recorded(tape)).tell(PROMPT)
     edited = first.edit(first.calls[3], shape="SLICES").run()
     assert edited.outputs["fries"] == Plate("fries: slices")
     rest = edited.fork(edited.calls[4])
@@ -474,7 +471,7 @@ def test_an_edited_branch_leaves_the_recording_where_it_says_something_new(tape:
 
 
 def test_a_recording_that_is_at_its_end_says_so(tape: Path) -> None:
-    session = cooking(Recorded(tape, name="tape.jsonl")).tell(PROMPT)
+    session = fries_session(Recorded(tape, name="tape.jsonl")).tell(PROMPT)
     told = refusal(lambda: session.tell("And now?"))
     assert told.startswith("tape.jsonl ends after turn 8, and turn 9 was asked for.\n")
 
@@ -502,10 +499,10 @@ def test_another_course_is_refused_before_anybody_is_asked(tape: Path) -> None:
     def never(request: Request) -> Reply:
         raise AssertionError("asked")
 
-    other = cooking(Recording(never, tape, name="tape.jsonl"))
+    other = fries_session(Recording(never, tape, name="tape.jsonl"))
     told = refusal(lambda: other.tell("Boil it."))
     assert "tape.jsonl holds another course: turn 1 differs in the prompt" in told
-    same = cooking(Recording(never, tape))
+    same = fries_session(Recording(never, tape))
     assert "turn 1 was said by scripted:kitchen" in refusal(lambda: same.tell(PROMPT))
     assert tape.read_bytes() == before
 
@@ -513,7 +510,7 @@ def test_another_course_is_refused_before_anybody_is_asked(tape: Path) -> None:
 def test_a_branch_that_leaves_the_recording_is_recorded_elsewhere(tmp_path: Path) -> None:
     script = Scripted([("Potato_peel", {}), "one", "two", "three"])
     path = tmp_path / "tape.jsonl"
-    session = cooking(Recording(script, path), scheme="flat", outputs={}).tell("Peel.")
+    session = fries_session(Recording(script, path), scheme="flat", outputs={}).tell("Peel.")
     branch = session.tell("And?").fork(session.calls[0]).run()
     branch.ask("Or?")
     assert "turn 3 differs in the prompt" in refusal(branch.run)
@@ -523,7 +520,7 @@ def test_a_branch_that_leaves_the_recording_is_recorded_elsewhere(tmp_path: Path
     [line] = lines(other)
     assert line["turn"] == 3
     assert [*line["told"][0]] == ["user"]
-    replayed = cooking(Recorded(other), scheme="flat", outputs={})
+    replayed = fries_session(Recorded(other), scheme="flat", outputs={})
     assert "begins with turn 3" in refusal(lambda: replayed.tell("Peel."))
 
 
@@ -571,9 +568,9 @@ def test_a_recorder_is_called_and_heard_as_its_model_is(tmp_path: Path) -> None:
 
 
 def test_a_saved_journal_says_again_what_was_said(tmp_path: Path) -> None:
-    first = cooking(FRIES).tell(PROMPT)
+    first = fries_session(FRIES).tell(PROMPT)
     first.save(tmp_path / "session.jsonl")
-    again = cooking(Recorded(tmp_path / "session.jsonl")).tell(PROMPT)
+    again = fries_session(Recorded(tmp_path / "session.jsonl")).tell(PROMPT)
     assert said(again) == said(first)
 
 
@@ -592,16 +589,16 @@ def test_what_a_call_came_to_is_compared_with_a_journal(tmp_path: Path, how: str
 
 
 def test_every_branch_of_a_journal_is_said_again(tmp_path: Path) -> None:
-    session = cooking(FRIES).tell(PROMPT)
+    session = fries_session(FRIES).tell(PROMPT)
     edited = session.edit(session.calls[3], shape="SLICES").run()
     session.save(tmp_path / "session.jsonl")
-    again = cooking(Recorded(tmp_path / "session.jsonl")).tell(PROMPT)
+    again = fries_session(Recorded(tmp_path / "session.jsonl")).tell(PROMPT)
     branch = again.edit(again.calls[3], shape="SLICES").run()
     assert said(branch)[-1] == said(edited)[-1]
     assert branch.fork(branch.calls[4]).run().text == edited.text
 
 
 def test_a_journal_without_a_reply_is_no_recording(tmp_path: Path) -> None:
-    cooking(FRIES).ask(PROMPT).save(tmp_path / "session.jsonl")
+    fries_session(FRIES).ask(PROMPT).save(tmp_path / "session.jsonl")
     said = refusal(lambda: Recorded(tmp_path / "session.jsonl", name="s.jsonl"), UsageError)
     assert said == "s.jsonl holds no session with a reply in it"

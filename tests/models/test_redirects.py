@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from jupyter_toolcall.core.errors import ModelError
-from jupyter_toolcall.models.anthropic.client import Claude
+from jupyter_toolcall.models.anthropic import Claude
 from jupyter_toolcall.models.openai import OpenAI
 from jupyter_toolcall.schemes.messages import Request, User
 from tests.standin.openai_api import KEY, MODEL, StandIn

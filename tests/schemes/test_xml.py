@@ -12,10 +12,11 @@ from pydantic import BaseModel, Field
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+from jupyter_toolcall.kitchen import FRIES, Plate
 from jupyter_toolcall.schemes import Flat, Native, Select, scheme_named
 from jupyter_toolcall.schemes.messages import Assistant, User
 from tests.engine.test_linear_cost import session_of, work
+from tests.example_tools import fries_session
 
 
 class WeatherTool:
@@ -83,14 +84,8 @@ COOKED: list[Any] = [
 
 
 def cooking(scheme: str, script: Any = None, **options: Any) -> Session:
-    given: dict[str, Any] = {
-        "inputs": {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()},
-        "outputs": {"fries": Plate},
-        "approve": "all",
-        **options,
-    }
     cooked = FRIES if "select" in scheme else Scripted(COOKED)
-    return Session(kitchen(), Scripted(script) if script else cooked, scheme=scheme, **given)
+    return fries_session(Scripted(script) if script else cooked, scheme, **options)
 
 
 def told(session: Session) -> list[str]:

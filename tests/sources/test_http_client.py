@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall.core.errors import CallError, DefinitionError
-from jupyter_toolcall.sources.allowed_hosts import RequestLimits
-from jupyter_toolcall.sources.http_client import Response, send
+from jupyter_toolcall.sources.http_client import RequestLimits, Response, send
 from tests.standin.web import Answer, Asked, Web
 
 Resolving = Callable[[dict[str, list[str]]], list[str]]

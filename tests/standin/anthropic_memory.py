@@ -13,7 +13,7 @@ from typing import Any
 import anthropic
 import httpx2
 
-from jupyter_toolcall.models.anthropic.client import Claude
+from jupyter_toolcall.models.anthropic import Claude
 from jupyter_toolcall.models.retrying import Patience
 
 from .anthropic_api import Scripted, StandIn

@@ -9,7 +9,7 @@ from typing import Any
 
 import anthropic
 
-from jupyter_toolcall.models.anthropic.client import Claude
+from jupyter_toolcall.models.anthropic import Claude
 from jupyter_toolcall.models.retrying import Patience
 from jupyter_toolcall.schemes.messages import (
     Assistant,

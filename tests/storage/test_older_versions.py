@@ -48,7 +48,7 @@ from jupyter_toolcall.storage.journal_file import (
     journals_folder,
     open_journal,
 )
-from jupyter_toolcall.storage.notebook_files import MIME, recorded
+from jupyter_toolcall.storage.notebook_files import MIME, saved_sessions
 from jupyter_toolcall.storage.signatures import signer
 from jupyter_toolcall.view.saved_output import mime_bundle
 from jupyter_toolcall.view.view_rows import all_rows
@@ -198,11 +198,11 @@ def test_a_notebook_that_version_1_saved_is_shown_and_exported(
     path = tmp_path / "saved.ipynb"
     path.write_bytes((FOLDER / f"{name}.ipynb").read_bytes())
     journal = Journal.loads(older(name).read_text())
-    for saved in recorded(path):
+    for saved in saved_sessions(path):
         part = saved.data["journal"]
         assert (part["version"], part["head"] in journal) == (VERSION, True)
     held = sessions(path, lambda line: ())[-1]
-    assert [*held.take.cursor.state.names] == as_written(name)["objects"]
+    assert [*held.session.cursor.state.names] == as_written(name)["objects"]
     assert cli.main(["show", str(path), str(older(name))]) == 0
     assert "of format 1" in capsys.readouterr().out
     for form in ("json", "html", "py", "messages"):

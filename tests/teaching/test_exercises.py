@@ -19,10 +19,9 @@ from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
 from jupyter_toolcall.models.recorded import Recording
 from jupyter_toolcall.teaching import guesses
-from jupyter_toolcall.teaching.exercise_checks import CheckContext, Verdict, check_exercise
+from jupyter_toolcall.teaching.exercise_checks import CheckContext, Page, Verdict, check_exercise
 from jupyter_toolcall.teaching.exercise_file import Exercise, SeededError, read_exercise
-from jupyter_toolcall.teaching.exercise_pages import Page
-from jupyter_toolcall.teaching.guess_scores import Points
+from jupyter_toolcall.teaching.guesses import Points
 from jupyter_toolcall.teaching.magic_commands import Teaching
 from jupyter_toolcall.teaching.panel_rows import Check as CheckCommand
 from jupyter_toolcall.teaching.panel_rows import Task

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from jupyter_toolcall import Session, Toolbox, from_definition
 from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.kitchen import Fries, Oven, Potato, Sink
-from jupyter_toolcall.teaching.guess_scores import Points, ScoredGuess, score_guess
+from jupyter_toolcall.teaching.guesses import Points, ScoredGuess, score_guess
 from jupyter_toolcall.teaching.panel_rows import Guess
 
 

@@ -25,10 +25,9 @@ from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.storage.notebook_files import MIME, execute
 from jupyter_toolcall.teaching import guesses
 from jupyter_toolcall.teaching.guesses import Guesses
-from jupyter_toolcall.teaching.magic_commands import Teaching
+from jupyter_toolcall.teaching.magic_commands import Teaching, TeachingPanel
 from jupyter_toolcall.teaching.panel_rows import GuessRow, TeachingRow
 from jupyter_toolcall.teaching.registration import register_teaching
-from jupyter_toolcall.teaching.teaching_panel import TeachingPanel
 from jupyter_toolcall.view.contract import Notice, Refused, Rows, Whole
 from jupyter_toolcall.view.saved_output import mime_bundle
 from jupyter_toolcall.view.view_rows import UpdateEncoder

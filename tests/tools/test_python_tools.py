@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from jupyter_toolcall import Toolbox, tool
 from jupyter_toolcall.core.errors import CallError, DefinitionError, UsageError
-from jupyter_toolcall.tools.object_references import references, rename
+from jupyter_toolcall.tools.object_references import references, replace_names
 from jupyter_toolcall.tools.tool_version import fingerprint
 
 
@@ -166,7 +166,7 @@ def test_objects_are_taken_by_name_at_any_depth(
     schema = Toolbox(Potato, Sweet, use)["use"].parameters
     assert dict(references(schema, {"x": given})) == places
     # Each name is renamed once, whatever unions it stands in.
-    again = rename(schema, {"x": given}, lambda name: f"{name}0")
+    again = replace_names(schema, {"x": given}, lambda _, name: f"{name}0")
     assert dict(references(schema, again)) == {place: f"{name}0" for place, name in places.items()}
 
 
@@ -285,3 +285,53 @@ def test_a_version_follows_defaults_and_what_a_closure_holds() -> None:
         return f
 
     assert fingerprint(make(1)) == fingerprint(make(1)) != fingerprint(make(2))
+
+
+def test_a_class_in_two_toolboxes_has_one_schema_and_two_versions_of_its_own() -> None:
+    class Oven:
+        def heat(self, degrees: int) -> None:
+            """Heat it."""
+
+    first, second = Toolbox(Oven)["Oven_heat"], Toolbox(Oven, Potato)["Oven_heat"]
+    assert first.parameters["properties"]["degrees"] is second.parameters["properties"]["degrees"]
+    assert first.version is not second.version
+
+
+def test_what_a_reload_changes_in_a_function_is_read_again() -> None:
+    def cook(minutes: int) -> str:
+        """Cook it."""
+        return str(minutes)
+
+    assert Toolbox(cook)["cook"].description == "Cook it."
+    cook.__doc__, cook.__defaults__ = "Cook it for long.", (5,)
+    again = Toolbox(cook)["cook"]
+    assert again.description == "Cook it for long."
+    assert again.parameters["properties"]["minutes"]["default"] == 5
+
+
+def test_what_a_reload_changes_in_a_dataclass_is_read_again() -> None:
+    @dataclass
+    class Order:
+        dish: str
+
+    @dataclass
+    class Reloaded:
+        dish: str
+        guests: int
+
+    def serve(order: Any) -> str:
+        return str(order.dish)
+
+    serve.__annotations__["order"] = Order
+    assert "guests" not in str(Toolbox(serve)["serve"].parameters)
+    for name in ("__annotations__", "__dataclass_fields__", "__init__"):
+        setattr(Order, name, vars(Reloaded)[name])
+    assert "guests" in str(Toolbox(serve)["serve"].parameters)
+
+
+def test_a_text_beside_the_type_of_many_arguments_describes_each() -> None:
+    def join(*parts: Annotated[str, "A part."]) -> str:
+        return "".join(parts)
+
+    parts = Toolbox(join)["join"].parameters["properties"]["parts"]
+    assert parts["items"]["description"] == "A part."

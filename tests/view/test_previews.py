@@ -17,7 +17,7 @@ from PIL import Image
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.jupyter.panel_controller import PanelController
-from jupyter_toolcall.tools.value_reprs import speaking
+from jupyter_toolcall.tools.value_display import reprs_with_printers
 from jupyter_toolcall.view.contract import Displayed, Notice, Refused
 from jupyter_toolcall.view.previews import LARGE, preview
 
@@ -155,7 +155,7 @@ def test_what_a_person_registered_for_a_type_goes_before_its_own_methods() -> No
 
     formatters = DisplayFormatter().formatters
     formatters["text/html"].for_type(complex, lambda value: f"<i>{value.real}</i>")
-    shows = speaking(formatters)
+    shows = reprs_with_printers(formatters)
     assert preview(2 + 1j, shows).html == "<i>2.0</i>"
     assert preview(said(_repr_html_="<b>own</b>"), shows).html == "<b>own</b>"
     assert preview(2 + 1j).html == ""

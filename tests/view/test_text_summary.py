@@ -10,7 +10,7 @@ from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.models import Scripted
 from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.teaching import guesses
-from jupyter_toolcall.teaching.teaching_panel import TeachingPanel
+from jupyter_toolcall.teaching.magic_commands import TeachingPanel
 from jupyter_toolcall.view.saved_output import mime_bundle
 
 

@@ -354,7 +354,7 @@ export interface YourTurn {
   calls?: Written[];
 }
 /**
- * What the model is told since its last reply: the result of a call, or other words.
+ * Something new in the request: the result of a call, or other text.
  */
 export interface Told {
   text: string;
@@ -488,7 +488,7 @@ export interface TeachingRow {
   task?: Task | null;
 }
 /**
- * A guess of what the model does next, beside what it did. In a saved notebook is none.
+ * A guess of what the model does next, beside what it did. Notebooks do not save it.
  */
 export interface GuessRow {
   id: string;

@@ -1,0 +1,108 @@
+"""Claude, by Anthropic's Messages API. The only file that imports `anthropic`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import ModelError
+from ..schemes.messages import Reply, Request
+from . import anthropic_requests as requests
+from .anthropic_replies import reply
+from .anthropic_requests import Strategy
+from .provider_client import (
+    Json,
+    ProviderClient,
+    http_client,
+    json_object,
+    one_line,
+    read_to_end,
+    status_line,
+)
+from .retrying import Patience
+
+if TYPE_CHECKING:
+    import anthropic
+
+
+NO_KEY = (
+    "ANTHROPIC_API_KEY is not set: set it and restart the kernel, "
+    "or work offline with `-m scripted:NAME`"
+)
+
+
+class Claude(ProviderClient):
+    """A model of Anthropic's: call it with a `Request`, and it returns a `Reply`.
+
+    `strategy` is how tools are added during a conversation (None for the model's best one);
+    `beta=False` is for a gateway that knows no beta features; `client` is an SDK client of your
+    own. For `on_text`, `on_wait`, and what a call raises, see `ProviderClient`.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        on_text: Callable[[str], object] | None = None,
+        on_wait: Callable[[str], object] | None = None,
+        client: anthropic.Anthropic | None = None,
+        max_tokens: int = 32_000,
+        strategy: Strategy | None = None,
+        beta: bool = True,
+        patience: Patience | None = None,
+    ) -> None:
+        super().__init__(model, on_text, on_wait, patience)
+        self.name = f"anthropic:{model}"
+        self._target = requests.target(model, max_tokens, strategy, beta)
+        self._client = client
+
+    def body(self, request: Request) -> Json:
+        """Return the JSON body that a request is sent as: nothing else goes into it."""
+        return requests.body(request, self._target)
+
+    def _sdk(self) -> tuple[Any, type[Exception]]:
+        import anthropic
+
+        return anthropic, anthropic.AnthropicError
+
+    def _read(self, parts: Iterable[Json], body: Json) -> Reply:
+        bound = self._target.abilities.bound and not self._target.drops
+        digest = requests.bound_to(body) if bound else ""
+        return reply(parts, self.model, self.on_text, digest)
+
+    def _stream(self, body: Json) -> Iterator[Json]:
+        import anthropic
+
+        self._client = self._client or self._connected()
+        # Who asks again is `persistent`, where it is seen.
+        if self._client.max_retries:
+            self._client = self._client.with_options(max_retries=0)
+        messages = self._client.beta.messages.with_streaming_response
+        betas = requests.betas(body)
+        with messages.create(**body, **({"betas": betas} if betas else {})) as response:
+            parts = anthropic.Stream.raw_events(response.http_response)
+            for event in (json_object(part.data) for part in parts if part.data):
+                if event.get("type") == "message_stop":
+                    read_to_end(parts)
+                yield event
+
+    def _connected(self) -> anthropic.Anthropic:
+        import anthropic
+
+        client = anthropic.Anthropic(http_client=http_client(self, anthropic.DefaultHttpxClient))
+        if not (client.api_key or client.auth_token or client.credentials):
+            raise ModelError(NO_KEY)
+        return client
+
+    def _refusal(self, status: int, body: object) -> tuple[str, bool]:
+        match body:
+            case {"error": {"message": str(message)}}:
+                pass
+            case _:
+                message = ""
+        lines = {
+            401: "the API refuses the key in ANTHROPIC_API_KEY (401): check it",
+            403: f"the key may not use {self.model} (403)",
+            404: f"the API has no model {self.model} (404): check the name",
+        }
+        return status_line(status, one_line(message), self.where, lines), False

@@ -1,5 +1,0 @@
-"""Models that run on this machine, from GGUF files."""
-
-from .client import Local
-
-__all__ = ["Local"]

@@ -1,0 +1,203 @@
+"""Models behind a chat completions API. The only file that imports `openai`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, urlsplit
+
+from ..core.errors import ModelError
+from ..schemes.messages import Reply, Request
+from . import openai_wire as wire
+from .provider_client import (
+    AGAIN,
+    NO_KEY,
+    Json,
+    ProviderClient,
+    http_client,
+    read_to_end,
+    status_line,
+)
+from .retrying import Passing, Patience
+
+if TYPE_CHECKING:
+    import openai
+
+
+OFFICIAL = "https://api.openai.com/v1"
+_HINT = "http://localhost:11434/v1"
+_MISSING = "this model needs the openai package: pip install 'jupyter-toolcall[openai]'"
+_CONTEXT = ("context_length_exceeded", "exceed_context_size_error")
+
+
+class OpenAI(ProviderClient):
+    """A model behind chat completions: call it with a `Request`, and it returns a `Reply`.
+
+    `base_url` is the server's address (else `OPENAI_BASE_URL`, else OpenAI's own), such as
+    `http://localhost:11434/v1`; `options` are further fields of the request, such as
+    `{"temperature": 0}`; with `keep_thoughts` what the model thought aloud is kept and
+    sent back, for servers that want it; `client` is an SDK client of your own. For `on_text`,
+    `on_wait`, and what a call raises, see `ProviderClient`.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        keep_thoughts: bool = False,
+        on_text: Callable[[str], object] | None = None,
+        on_wait: Callable[[str], object] | None = None,
+        patience: Patience | None = None,
+        client: openai.OpenAI | None = None,
+    ) -> None:
+        super().__init__(model, on_text, on_wait, patience)
+        self.name = f"openai:{model}"
+        self.options = dict(options or {})
+        self.keep_thoughts = keep_thoughts
+        self.usage = True
+        """Whether tokens are asked for: False once the server has refused the question."""
+        self._client = client and client.with_options(max_retries=0)
+        self._base_url, self._api_key = base_url, api_key
+        self._server: Server | None = None
+
+    def body(self, request: Request) -> Json:
+        """Return the body that a request is sent as. Raises ModelError if it can't be."""
+        return wire.body(request, self.model, usage=self.usage, options=self.options)
+
+    def _sdk(self) -> tuple[Any, type[Exception]]:
+        try:
+            import openai
+        except ImportError:
+            raise ModelError(_MISSING) from None
+        return openai, openai.OpenAIError
+
+    def _read(self, parts: Iterable[str], body: Json) -> Reply:
+        return wire.reply(parts, self.on_text, self.keep_thoughts)
+
+    def _stream(self, body: Json) -> Iterator[str]:
+        self._client = self._client or self._connected()
+        completions = self._client.chat.completions.with_streaming_response
+        # The body goes as it is: the SDK would rebuild all of the history.
+        with completions.create(
+            model=self.model, messages=(), stream=True, extra_body=body
+        ) as answer:
+            response = answer.http_response
+            kind = response.headers.get("content-type", "")
+            if "json" in kind:
+                yield response.read().decode()
+                return
+            parts, empty = response.iter_bytes(), True
+            for payload in wire.payloads(parts):
+                empty = False
+                if payload == wire.DONE:
+                    read_to_end(parts)
+                yield payload
+            if empty and "event-stream" not in kind:
+                raise ModelError(f"{self.where} answers no chat completions: check the base URL")
+
+    def _connected(self) -> openai.OpenAI:
+        import openai
+
+        self._server = server_for(self._base_url, self._api_key, os.environ)
+        return openai.OpenAI(
+            http_client=http_client(self, openai.DefaultHttpx2Client),
+            base_url=self._server.url,
+            api_key=self._server.key,
+            max_retries=0,
+            timeout=openai.Timeout(600, connect=10),
+        )
+
+    @property
+    def where(self) -> str:
+        """The server's address, as an error shows it."""
+        if self._server is None and self._client is not None:
+            self._server = Server(str(self._client.base_url), self._client.api_key)
+        return self._server.address if self._server else "the server"
+
+    def _refused(self, error: Any) -> ModelError:
+        if self.usage and error.status_code in (400, 422) and "stream_options" in str(error.body):
+            self.usage = False
+            return Passing("the server does not count tokens in a stream", 0)
+        return super()._refused(error)
+
+    def _refusal(self, status: int, body: object) -> tuple[str, bool]:
+        code, message, where = wire.error_code(body), wire.error_text(body), self.where
+        lines = {
+            401: f"{where} refuses the key (401): check OPENAI_API_KEY",
+            403: f"the key may not use {self.model} at {where} (403)",
+            404: f"{where} has no model {self.model}, or no chat completions (404): check both",
+        }
+        if code in _CONTEXT or status == 413:
+            too_long = f"the conversation is too long for {self.model} ({status})"
+            lines[status] = f"{too_long}: begin a new session"
+        elif code == "insufficient_quota":
+            lines[status] = f"the account at {where} has no credit left ({status})"
+        elif "reasoning_content" in message and status not in lines:
+            message += "; OpenAI(MODEL, keep_thoughts=True) sends it"
+        return status_line(status, message, where, lines), code in wire.FINAL
+
+    def _unreached(self, cause: str) -> ModelError:
+        if cause == "ConnectError" and self._server and self._server.private:
+            return ModelError(f"no server answers at {self.where}: start it; {AGAIN}")
+        return super()._unreached(cause)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Its address, the key that it gets, and whether it is on this machine or network."""
+
+    url: str
+    key: str = field(repr=False)
+    private: bool = False
+
+    @property
+    def address(self) -> str:
+        """The address as it may be shown: without a user's name and password."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
+
+
+def server_for(base_url: str | None, key: str | None, environment: Mapping[str, str]) -> Server:
+    """Return the server that is meant. Raises ModelError, which says what to set.
+
+    The environment's key is not sent to a private address that the program names: it is
+    the key of another server.
+    """
+    url = _whole_url(base_url or environment.get("OPENAI_BASE_URL") or OFFICIAL)
+    host = urlsplit(url).hostname or ""
+    private = _is_private(host)
+    if key is None and not (base_url and private):
+        key = environment.get("OPENAI_API_KEY")
+    if not key and url == OFFICIAL:
+        raise ModelError(
+            "OPENAI_API_KEY is not set: set it and restart the kernel, or set OPENAI_BASE_URL "
+            f"to a server of yours, such as {_HINT}"
+        )
+    if not key and not private:
+        raise ModelError(f"OPENAI_API_KEY is not set, and {host} is not of this network: set it")
+    return Server(url, key or NO_KEY, private)
+
+
+def _whole_url(url: str) -> str:
+    """Return an address with its path: the servers that people run have theirs under /v1."""
+    try:
+        parts = urlsplit(url.strip())
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        parts, known = SplitResult("", "", "", "", ""), False
+    if not known:
+        raise ModelError(f"the base URL is no address of a server; write it such as {_HINT}")
+    return parts._replace(path=parts.path.rstrip("/") or "/v1").geturl()
+
+
+def _is_private(host: str) -> bool:
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith((".localhost", ".local", ".internal"))

@@ -1,0 +1,436 @@
+"""Chat completions: a `Request` as the body of one, and its stream of chunks as a `Reply`. No I/O.
+
+For OpenAI's API and local servers alike. The strictest of the servers sets the form of a request:
+each call answered by one `tool` message, in call order, right behind it; user and assistant in
+turns, as the chat templates of local models want it; arguments in the history always JSON.
+A reply is whole, or there is none: the SDK's own reading takes a stream that was cut off for a
+finished one; this one wants the reason for which the model stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..core.digests import digest
+from ..core.errors import ModelError
+from ..core.events import Call, Usage
+from ..schemes.messages import Assistant, Message, Reply, Request, Result, Results, Sent, User
+from ..tools.value_copies import well_formed
+from .provider_client import (
+    AGAIN,
+    GO_ON,
+    Json,
+    call_of,
+    cut_off,
+    garbled,
+    json_object,
+    legal_name,
+    one_line,
+    stop_reason,
+    whole_reply,
+)
+from .retrying import Passing, may_pass
+
+THOUGHTS = ("reasoning_content", "reasoning")
+"""The fields in which servers send what a model thinks aloud, the usual one first."""
+LONGEST_ID = 40
+LONGEST_DESCRIPTION = 1024
+"""Characters of a tool's description that OpenAI takes."""
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+def body(request: Request, model: str, *, usage: bool, options: Mapping[str, Any]) -> Json:
+    """Return the body of a request. Raises ModelError, which names a tool that cannot be sent.
+
+    `usage` asks for the count of tokens, `options` are fields of the API beside ours.
+    """
+    tools = _declared(request)
+    # What is too long for a tool's description stands in the system message.
+    long = (f"The tool {tool.name}: {tool.description.strip()}" for tool in tools if _is_long(tool))
+    system = _message("system", "\n\n".join(filter(str.strip, (request.system, *long))))
+    parts: Json = {
+        "model": model,
+        "messages": in_turns([*system, *(part for m in request.messages for part in _messages(m))]),
+        "tools": [_declaration(tool) for tool in tools],
+        "stream": True,
+        "stream_options": {"include_usage": True} if usage else {},
+    }
+    # The API refuses an empty list of tools.
+    return {key: part for key, part in parts.items() if part} | dict(options)
+
+
+# -- tools ----------------------------------------------------------------------------------
+
+
+def _declared(request: Request) -> list[Sent]:
+    """Return the tools of a request, each at the position and in the words that it first had.
+
+    A server's cache has what it read before; a new tool comes last.
+    """
+    now = {
+        tool.name: Sent(request.turn, tool.name, tool.description, tool.parameters)
+        for tool in sorted(request.tools, key=lambda tool: tool.name)
+    }
+    before = {one.name: one for one in request.first if one.name in now}
+    for name, one in before.items():
+        # Other arguments are another tool, and an old description would not fit them.
+        if one.parameters == now[name].parameters:
+            now[name] = one
+    return [now[name] for name in {**before, **now}]
+
+
+def _declaration(tool: Sent) -> Json:
+    if not _NAME.fullmatch(tool.name):
+        raise ModelError(
+            f"the tool {tool.name[:80]!r} cannot be sent: its name ({len(tool.name)} characters) "
+            "must be at most 64 letters, digits, _ or -; name it with @tool(name=...)"
+        )
+    text = well_formed(tool.description.strip())
+    if _is_long(tool):
+        text = f"{text.splitlines()[0][: LONGEST_DESCRIPTION // 2]} (More: see the system message.)"
+    described = {"description": text} if text else {}
+    # Arguments without a list of properties are refused, also where there are none.
+    schema = {"type": "object", "properties": {}, **tool.parameters}
+    return {"type": "function", "function": {"name": tool.name, **described, "parameters": schema}}
+
+
+def _is_long(tool: Sent) -> bool:
+    return len(tool.description.strip()) > LONGEST_DESCRIPTION
+
+
+# -- messages -------------------------------------------------------------------------------
+
+
+def in_turns(messages: Iterable[Json]) -> list[Json]:
+    """Return messages in turns: the person's joined, never two of the model's, none at the end."""
+    turns: list[Json] = []
+    for message in messages:
+        last = turns[-1] if turns else {}
+        match last.get("role"), message["role"]:
+            case "user", "user":
+                turns[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
+                continue
+            case "assistant", "assistant":
+                turns += _message("user", GO_ON)
+        turns.append(message)
+    if turns and turns[-1]["role"] == "assistant":
+        turns += _message("user", GO_ON)
+    return turns
+
+
+def _messages(message: Message) -> list[Json]:
+    match message:
+        case User(text):
+            return _message("user", text)
+        case Results(results, news):
+            return [*map(_answer, results), *_message("user", news)]
+        case Assistant(text, calls, raw):
+            # What the model thought aloud, where the reply was kept to be sent with it.
+            kept = raw.get("openai") if isinstance(raw, dict) else None
+            thought = kept if isinstance(kept, dict) else {}
+            if not calls:
+                return [{**said, **thought} for said in _message("assistant", text)]
+            content = well_formed(text) if text.strip() else None
+            begin = {"role": "assistant", "content": content}
+            return [{**begin, **thought, "tool_calls": [_call(call) for call in calls]}]
+
+
+def _call(call: Call) -> Json:
+    # Servers read the arguments of the history too.
+    text = json.dumps({} if call.broken else dict(call.arguments), ensure_ascii=False)
+    function = {"name": legal_name(call.tool), "arguments": text}
+    return {"id": _legal_id(call.id), "type": "function", "function": function}
+
+
+def _answer(result: Result) -> Json:
+    text = well_formed(result.content)
+    content = _error(text) if result.error else text
+    return {"role": "tool", "tool_call_id": _legal_id(result.call_id), "content": content}
+
+
+def _error(text: str) -> str:
+    """Return a content that says that it is an error: there is no field which would."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        data = None
+    known = isinstance(data, dict) and "error" in data
+    return text if known else json.dumps({"error": text}, ensure_ascii=False)
+
+
+def _message(role: str, text: str) -> list[Json]:
+    return [{"role": role, "content": well_formed(text)}] if text.strip() else []
+
+
+def _legal_id(call_id: str) -> str:
+    # Another model's ids may be longer than OpenAI takes.
+    return call_id if len(call_id) <= LONGEST_ID else digest("call", call_id)[:LONGEST_ID]
+
+
+# -- the reply --------------------------------------------------------------------------------
+
+DONE = "[DONE]"
+STOPS = {
+    "stop": "end",
+    "tool_calls": "tools",
+    "function_call": "tools",
+    "length": "length",
+    "content_filter": "refused",
+}
+
+
+def payloads(parts: Iterable[bytes]) -> Iterator[str]:
+    """Yield the data of a stream of server-sent events, line by line.
+
+    A chunk is one line, so that the blank line behind it is not waited for; a line
+    without its end was cut off. Only the ends of lines of the standard (WHATWG HTML,
+    9.2.5) part them: other separators may stand within a text.
+    """
+    rest = b""
+    for part in parts:
+        *lines, rest = (rest + part).split(b"\n")
+        for line in lines:
+            if line.startswith(b"data:"):
+                yield _decoded(line[5:].strip())
+
+
+def reply(
+    payloads: Iterable[str],
+    on_text: Callable[[str], object] = lambda text: None,
+    keep_thoughts: bool = False,
+) -> Reply:
+    """Return the reply that the chunks hold.
+
+    Raises ModelError if they are not whole, as Passing if nothing of the reply had come.
+    """
+    return whole_reply(_Draft(on_text, keep_thoughts), payloads)
+
+
+@dataclass
+class _CallDraft:
+    id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list)
+
+    def ends_before(self, piece: Mapping[str, Any]) -> bool:
+        """Return whether a piece with this call's number begins another call.
+
+        Only a piece with a name can. It does if its id is another one, or if this call has all
+        its arguments and these are more.
+        """
+        name, text = _function(piece)
+        if not name:
+            return False
+        if self.id and _text(piece.get("id")) not in ("", self.id):
+            return True
+        return bool(text) and self._is_whole()
+
+    def add(self, piece: Mapping[str, Any]) -> None:
+        name, text = _function(piece)
+        self.id = self.id or _text(piece.get("id"))
+        if name != self.name:
+            self.name += name
+        self.pieces.append(text)
+
+    def _is_whole(self) -> bool:
+        try:
+            return isinstance(json.loads("".join(self.pieces)), dict)
+        except (ValueError, RecursionError):
+            return False
+
+
+@dataclass
+class _Draft:
+    """What has come so far of one reply.
+
+    OpenAI numbers the calls of a reply, sends an id and a name with the first piece and nothing
+    but arguments with the others. Local servers differ: no number, or 0 for all; whole calls in
+    one piece; an id that is empty, new with each piece, or there twice; the name again with each
+    piece. So which call a piece belongs to depends on all that it says.
+    """
+
+    on_text: Callable[[str], object]
+    keep_thoughts: bool
+    text: list[str] = field(default_factory=list)
+    thought: dict[str, list[str]] = field(default_factory=dict)
+    refusal: list[str] = field(default_factory=list)
+    calls: list[_CallDraft] = field(default_factory=list)
+    numbered: dict[int | None, _CallDraft] = field(default_factory=dict)
+    stop: str = ""
+    usage: Usage | None = None
+
+    @property
+    def begun(self) -> bool:
+        return bool(self.text or self.thought or self.refusal or self.calls)
+
+    def add(self, payload: str) -> bool:
+        """Add one chunk. Raises ModelError if it says that the server failed."""
+        if payload == DONE:
+            return True
+        chunk = json_object(payload) if payload else {}
+        match chunk:
+            case {"error": error} if error:
+                raise broken_off(error)
+            case {"message": _} | {"detail": _} if not chunk.get("choices"):
+                raise broken_off(chunk)
+            case {"usage": dict(usage)}:
+                self.usage = _usage(usage)
+        for choice in _dicts(chunk.get("choices")):
+            if choice.get("index"):
+                continue
+            # Some send a whole message, as they would without a stream.
+            delta = choice.get("delta") or choice.get("message")
+            if isinstance(delta, dict):
+                self._add_delta(delta)
+            self.stop = _text(choice.get("finish_reason")) or self.stop
+        return False
+
+    def finished(self, ended: bool) -> Reply:
+        calls = tuple(
+            call_of(well_formed(call.id), well_formed(call.name), "".join(call.pieces))
+            for call in self.calls
+        )
+        # Text that was sent whole, by a server that gives no reasons, has nothing to run.
+        reason = self.stop or ("stop" if ended and not calls and self.text else "")
+        if not reason:
+            raise cut_off()
+        stop = stop_reason(reason, STOPS)
+        if stop in ("end", "tools"):
+            # Many servers say `stop` when they sent calls.
+            stop = "tools" if calls else "end"
+        thoughts = {name: well_formed("".join(parts)) for name, parts in self.thought.items()}
+        first = next((name for name in THOUGHTS if thoughts.get(name)), "")
+        refusal = "".join(self.refusal)
+        return Reply(
+            text=well_formed("".join(self.text) or refusal),
+            calls=calls,
+            stop="refused" if refusal else stop,
+            usage=self.usage,
+            raw={"openai": {first: thoughts[first]}} if self.keep_thoughts and first else None,
+            thought=thoughts.get(first, ""),
+        )
+
+    def _add_delta(self, delta: Mapping[str, Any]) -> None:
+        content = delta.get("content")
+        # Some send a list of parts.
+        text = _text(content) or "".join(_text(part.get("text")) for part in _dicts(content))
+        refusal = _text(delta.get("refusal"))
+        # Before there were several calls in a reply, there was this one.
+        old = _dicts([delta.get("function_call")])
+        pieces = [*_dicts(delta.get("tool_calls")), *({"function": call} for call in old)]
+        if self.stop and (text or refusal or pieces):
+            raise garbled("more of it behind its end")
+        for name in THOUGHTS:
+            if thought := _text(delta.get(name)):
+                self.thought.setdefault(name, []).append(thought)
+        for piece in pieces:
+            self._add_call_piece(piece)
+        if refusal:
+            self.refusal.append(refusal)
+        if text:
+            self.text.append(text)
+            self.on_text(well_formed(text))
+
+    def _add_call_piece(self, piece: Mapping[str, Any]) -> None:
+        index = piece.get("index")
+        number = index if isinstance(index, int) else None
+        call = self.numbered.get(number)
+        if call is None or call.ends_before(piece):
+            call = _CallDraft()
+            self.calls.append(call)
+        # A piece without a number continues the last call, numbered or not.
+        self.numbered[number] = self.numbered[None] = call
+        call.add(piece)
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    details = usage.get("prompt_tokens_details")
+    details = details if isinstance(details, dict) else {}
+    return Usage(
+        input=_count(usage.get("prompt_tokens")),
+        output=_count(usage.get("completion_tokens")),
+        cached=_count(details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens")),
+        written=_count(details.get("cache_write_tokens")),
+    )
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _decoded(line: bytes) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        raise garbled("a part that is not UTF-8") from None
+
+
+def _dicts(value: object) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _function(piece: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the name and the text of the arguments in a piece, "" for what it lacks."""
+    match piece.get("function"):
+        case dict(function):
+            given = function.get("arguments")
+            whole = json.dumps(given) if isinstance(given, dict) else _text(given)
+            return _text(function.get("name")), whole
+    return "", ""
+
+
+# -- errors in a stream or a response ---------------------------------------------------------
+
+FINAL = ("insufficient_quota", "invalid_request_error")
+"""The errors that no later attempt mends."""
+
+
+def broken_off(error: object) -> ModelError:
+    """Return what an error within a stream means."""
+    line = f"the server broke off its reply ({error_text(error) or 'without saying why'}); {AGAIN}"
+    code = error.get("code") if isinstance(error, dict) else None
+    passes = may_pass(code if isinstance(code, int) else 500, {})
+    return Passing(line) if passes and error_code(error) not in FINAL else ModelError(line)
+
+
+def error_text(body: object) -> str:
+    """Return the words of an error, in whichever form a server sends them."""
+    match body:
+        case str():
+            return one_line(body)
+        case {"error": (str() | dict()) as inner} if inner:
+            return error_text(inner)
+        case {"message": (str() | dict()) as inner} if inner:
+            return error_text(inner)
+        case {"detail": str(inner)}:
+            return one_line(inner)
+        case {"detail": list(faults)}:
+            return one_line("; ".join(map(_fault, faults)))
+    return ""
+
+
+def _fault(fault: object) -> str:
+    match fault:
+        case {"loc": list(path), "msg": str(message)}:
+            return f"{'.'.join(map(str, path))}: {message}"
+    return str(fault)
+
+
+def error_code(body: object) -> str:
+    """Return the word that names the kind of an error, "" if it has none."""
+    match body:
+        case {"code": str(code)} if code:
+            return code
+        case {"type": str(kind)}:
+            return kind
+        case {"error": dict(inner)}:
+            return error_code(inner)
+    return ""

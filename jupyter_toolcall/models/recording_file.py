@@ -1,0 +1,354 @@
+"""What a recording is: one line of JSON a turn, with what was new to the model and its reply.
+
+From a request and a reply to a line, from lines to the course that they hold; and the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ..core.digests import encode
+from ..core.errors import ModelError, UsageError
+from ..core.events import Call, Usage
+from ..core.json_data import json_data
+from ..core.secrets import HIDDEN, LEAST, Hide, hiding
+from ..schemes.messages import Assistant, Message, Reply, Request, Result, Results, User
+from ..tools.arguments import writable_call
+
+Json = dict[str, Any]
+NOTEBOOK = ".ipynb"
+_BEGINS = b'{"turn": '
+_REPLY = ("text", "calls", "stop", "usage", "raw", "thought", "said", "ending")
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """The outcome of a call, as far as a journal keeps it: `parts` stand in the result's text.
+
+    `error` is None if a journal does not say it.
+    """
+
+    call_id: str
+    error: bool | None = False
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """Results of which a journal keeps the outcomes, and not the text."""
+
+    results: tuple[CallOutcome, ...] = ()
+
+
+KeptMessage = Message | Outcomes
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn of a course: the request, as far as it is known, and the reply.
+
+    `message_count` is how many messages of the course the request had. `system` and `offered`
+    (the names of the tools) are None if they are not known; `tools` are all definitions so far,
+    by name, None for one that is not known.
+    """
+
+    number: int
+    reply: Reply
+    message_count: int
+    system: str | None = ""
+    tools: Mapping[str, Json | None] = field(default_factory=dict)
+    offered: tuple[str, ...] | None = ()
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A recording from its first turn to its last; `messages` are those of the last request."""
+
+    turns: tuple[Turn, ...] = ()
+    messages: tuple[KeptMessage, ...] = ()
+
+    def turn(self, number: int) -> Turn | None:
+        """Return a turn by its number: 1 is a session's first."""
+        at = number - self.turns[0].number if self.turns else -1
+        if 0 <= at < len(self.turns) and self.turns[at].number == number:
+            return self.turns[at]
+        return next((turn for turn in self.turns if turn.number == number), None)
+
+    def then(self, turn: Turn, new: Sequence[KeptMessage]) -> Course:
+        """Return the course with one more turn, and the messages that were new in its request."""
+        messages = (*self.messages, *new)
+        return Course((*self.turns, replace(turn, message_count=len(messages))), messages)
+
+
+# -- a turn as a line ---------------------------------------------------------------------
+
+
+def line(course: Course, request: Request, reply: Reply, model: str, at: str) -> Json:
+    """Return a turn as the line that follows a course: what is new in it, and the reply."""
+    before = course.turns[-1] if course.turns else None
+    data: Json = {"turn": request.turn + 1, "model": model, "at": at}
+    if before is None or request.system != before.system:
+        data["system"] = request.system
+    known = before.tools if before else {}
+    definitions = [tool.definition() for tool in request.tools]
+    new = [tool for tool in definitions if not same_definition(known.get(tool["name"]), tool)]
+    if new:
+        data["tools"] = new
+    offered = [tool.name for tool in request.tools]
+    if offered != [*((before.offered if before else None) or ())]:
+        data["offered"] = offered
+    messages = [without_raw(message) for message in request.messages[len(course.messages) :]]
+    told = list(map(message_json, messages))
+    if before and messages[:1] == [reply_message(before.reply)]:
+        told[0] = {"reply": before.number}
+    kept = json_data(replace(reply, calls=tuple(map(writable_call, reply.calls))))
+    # A call that cannot be written down is recorded as the broken one that it will be.
+    return {**data, "told": told, "reply": {key: kept[key] for key in _REPLY if key in kept}}
+
+
+def same_definition(was: Json | None, now: Json) -> bool:
+    """Return whether two definitions are one, whatever the order of their keys."""
+    return was == now or (was is not None and encode(_sorted(was)) == encode(_sorted(now)))
+
+
+def _sorted(data: Any) -> Any:
+    match data:
+        case Mapping():
+            return {str(key): _sorted(data[key]) for key in sorted(data, key=str)}
+        case list() | tuple():
+            return [_sorted(item) for item in data]
+    return data
+
+
+def without_raw(message: Message) -> Message:
+    """Return a message without what only its provider can read."""
+    return replace(message, raw=None) if isinstance(message, Assistant) else message
+
+
+def reply_message(reply: Reply) -> Assistant:
+    """Return a reply as a message of the next request."""
+    return Assistant(reply.text, reply.calls)
+
+
+def message_json(message: Message) -> Json:
+    """Return a message as a person can read it in a line."""
+    match message:
+        case User(text):
+            return {"user": text}
+        case Assistant(text, calls):
+            return {"assistant": text} | ({"calls": json_data(calls)} if calls else {})
+        case Results(results, news):
+            return {"results": json_data(results)} | ({"news": news} if news else {})
+
+
+def line_bytes(data: Json) -> bytes:
+    """Return a line as bytes. Raises ValueError and TypeError for what is no JSON."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+    try:
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(data, allow_nan=False).encode() + b"\n"
+
+
+# -- lines as a course --------------------------------------------------------------------
+
+
+def read_course(data: bytes, where: str) -> tuple[Course, int]:
+    """Return the course that the whole lines hold, and how many bytes they are.
+
+    Only the end can be torn. Raises UsageError, which names the line, if another line is no turn.
+    """
+    course, whole = Course(), 0
+    # Only this ends a line: JSON may hold other ends as they are.
+    lines = data.split(b"\n")
+    for number, text in enumerate(lines, 1):
+        last = number == len(lines)
+        if text.strip():
+            try:
+                course = with_line(course, json.loads(text.decode()))
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+                if last and (course.turns or _BEGINS.startswith(text[: len(_BEGINS)])):
+                    break
+                why = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"[:80]
+                raise UsageError(
+                    f"{where} is no recording: line {number} is no turn ({why})"
+                ) from None
+        whole += len(text) + (not last)
+    return course, whole
+
+
+def with_line(course: Course, data: Json) -> Course:
+    """Return a course with the turn of a line. Raises what reading wrong data raises."""
+    before = course.turns[-1] if course.turns else None
+    tools = {tool["name"]: tool for tool in data.get("tools", ())}
+    offered = data.get("offered")
+    turn = Turn(
+        number=int(data["turn"]),
+        reply=reply_of(data["reply"]),
+        message_count=0,
+        system=str(data.get("system", before.system if before else "")),
+        # Shared with the turn before, if there is none new: a course may have thousands of turns.
+        tools={**before.tools, **tools} if before and tools else before.tools if before else tools,
+        offered=tuple(offered) if offered is not None else (before.offered if before else ()),
+        model=str(data.get("model", "")),
+    )
+    if before and turn.number <= before.number:
+        raise ValueError(f"turn {turn.number} stands behind turn {before.number}")
+    return course.then(turn, [message_of(each, before) for each in data["told"]])
+
+
+def message_of(data: Json, before: Turn | None = None) -> Message:
+    """Return the message of a line, behind this turn. Raises ValueError for what is none."""
+    match data:
+        case {"reply": _} if before:
+            return reply_message(before.reply)
+        case {"user": str(text)}:
+            return User(text)
+        case {"assistant": str(text)}:
+            return Assistant(text, _calls(data))
+        case {"results": list(results)}:
+            read = (Result(**{**r, "selected": tuple(r.get("selected", ()))}) for r in results)
+            return Results(tuple(read), data.get("news", ""))
+    raise ValueError(f"{str(data)[:40]} is no message")
+
+
+def reply_of(data: Json) -> Reply:
+    """Return the reply that a line holds. Raises what reading wrong data raises."""
+    known = {name: data[name] for name in _REPLY if name in data}
+    usage = {"usage": Usage(**data["usage"])} if data.get("usage") else {}
+    return Reply(**{**known, "calls": _calls(data), **usage})
+
+
+def _calls(data: Json) -> tuple[Call, ...]:
+    return tuple(Call(**call) for call in data.get("calls", ()))
+
+
+# -- the file --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """What a file holds: its course, the bytes of its whole lines, and all its bytes."""
+
+    course: Course
+    whole: int = 0
+    size: int = 0
+
+
+def new_tape(folder: Path, name: str) -> Path:
+    """Return the path of a new recording; folders within `folder` are made for it.
+
+    Raises UsageError where it cannot be there.
+    """
+    path = folder / Path(name).expanduser()
+    if path.suffix == NOTEBOOK:
+        raise UsageError(f"--record {name} is a notebook; name a file of its own, as tape.jsonl")
+    if not path.parent.is_dir():
+        if not path.parent.resolve().is_relative_to(folder.resolve()):
+            raise UsageError(f"--record {name}: there is no folder {path.parent}; make it first")
+        path.parent.mkdir(parents=True)
+    return path
+
+
+def open_tape(path: Path, name: str) -> tuple[Tape, str]:
+    """Return what a file holds, and a note about it; the file is made if there is none.
+
+    A torn last line is cut. Raises UsageError for a file that is no recording, or that
+    cannot be written.
+    """
+    try:
+        with path.open("ab"):
+            tape = read_tape(path, name)
+            if tape.whole < tape.size:
+                os.truncate(path, tape.whole)
+                return Tape(tape.course, tape.whole, tape.whole), torn_line(tape, name)
+    except OSError as error:
+        raise UsageError(f"{name} cannot be written ({error.strerror})") from None
+    return tape, ""
+
+
+def read_tape(path: Path, name: str) -> Tape:
+    """Return what a file holds. Raises UsageError for what is no recording, and OSError."""
+    data = path.read_bytes()
+    course, whole = read_course(data, name)
+    return Tape(course, whole, len(data))
+
+
+def torn_line(tape: Tape, name: str) -> str:
+    """Return a note about a recording whose last line is torn, "" for a whole one."""
+    if tape.whole == tape.size:
+        return ""
+    count = len(tape.course.turns)
+    turns = f"{count} turn before it is" if count == 1 else f"{count} turns before it are"
+    return f"the last line of {name} is torn and is left out; {turns} whole"
+
+
+def append_line(path: Path, tape: Tape, line: bytes) -> int:
+    """Put a line at the end of a file and on the disk; return how many bytes there are now.
+
+    Raises OSError, and then nothing of the line is there; ModelError where another
+    process has written to the file.
+    """
+    with path.open("ab", buffering=0) as file:
+        before = os.fstat(file.fileno()).st_size
+        if before != tape.size:
+            raise ModelError(f"{path.name} was changed by another program while the model answered")
+        whole = line if _ended(path, before) else b"\n" + line
+        try:
+            unwritten = memoryview(whole)
+            while unwritten:
+                unwritten = unwritten[file.write(unwritten) :]
+            os.fsync(file.fileno())
+        except OSError:
+            os.ftruncate(file.fileno(), before)
+            raise
+    return before + len(whole)
+
+
+def _ended(path: Path, size: int) -> bool:
+    with path.open("rb") as file:
+        file.seek(max(0, size - 1))
+        return file.read() in (b"", b"\n")
+
+
+# -- what never reaches a recording: secrets of the environment, and what looks like a key ---------
+
+_NAME = r"(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]{0,40}(?:key|token)|(?:x-)?api[-_]?key"
+_HEADER = re.compile(_NAME, re.IGNORECASE)
+_TOKEN = r"(?=[^\s\"'\\,;]*\d)[A-Za-z0-9._~+/=-]"
+_SPELLED = re.compile(
+    rf"((?:{_NAME})\\*[\"']?\s*[:=]\s*\\*[\"']?(?:(?:bearer|basic|token)\s+)?){_TOKEN}{{16,}}"
+    rf"|(\b(?:bearer|basic)\s+){_TOKEN}{{12,}}"
+    r"|\b(?:sk|pk|ghp|gho|xox[a-z])[-_][A-Za-z0-9_-]{16,}",
+    re.IGNORECASE,
+)
+
+
+def redacting(environment: Mapping[str, str]) -> Hide:
+    """Return what takes secrets, and what looks like a key, out of JSON-ready data."""
+    secrets = hiding(environment)
+
+    def hide(data: Any) -> Any:
+        match data:
+            case str():
+                return _SPELLED.sub(
+                    lambda match: f"{match[1] or match[2] or ''}{HIDDEN}", str(secrets(data))
+                )
+            case Mapping():
+                return {hide(str(key)): hide_value(str(key), item) for key, item in data.items()}
+            case list() | tuple():
+                return [hide(item) for item in data]
+        return data
+
+    def hide_value(name: str, item: Any) -> Any:
+        secret = isinstance(item, str) and len(item) >= LEAST and _HEADER.fullmatch(name)
+        return HIDDEN if secret else hide(item)
+
+    return hide

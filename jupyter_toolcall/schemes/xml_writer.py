@@ -1,0 +1,361 @@
+"""What a model is sent as XML: its tools, calls and their results, and values as text.
+
+A value that is a text is written as it is, all else as JSON; which of them a text stands for is
+decided by the parameter's schema alone. `written` and `value` undo each other for every value that
+fits the schema.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+from xml.sax.saxutils import escape
+
+from ..core.events import Call
+from ..tools.arguments import parse_arguments, parse_json
+from ..tools.object_references import kinds_of
+from ..tools.tool import Tool
+from ..tools.toolbox import Toolbox
+from .messages import Result
+from .xml_parser import WrittenCall, content, nested, pair, written_calls
+
+Schema = Mapping[str, Any]
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_JSON_TYPES: Mapping[type, str] = {
+    str: "string",
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    list: "array",
+    dict: "object",
+    type(None): "null",
+}
+_PYTHON_NAMES = {
+    "string": "str",
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "array": "list",
+}
+EVERY = frozenset(_JSON_TYPES.values())
+TEXT = frozenset({"string"})
+_WORDS: Mapping[str, bool] = {"true": True, "false": False}
+_LIMITS = (
+    *("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "format"),
+    *("minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems"),
+)
+DEEPEST = 12
+
+
+# -- values as text ------------------------------------------------------------------------------
+
+
+def types(schema: Any, defs: Schema, known: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Return the JSON types that a schema takes; "number" stands for integers too."""
+    match schema:
+        case {"$ref": ref}:
+            name = str(ref).rpartition("/")[2]
+            return EVERY if name in known else types(defs.get(name), defs, known | {name})
+        case {"type": kind}:
+            kinds = kind if isinstance(kind, list) else [kind]
+            return frozenset("number" if each == "integer" else str(each) for each in kinds)
+        case {"enum": _} | {"const": _}:
+            return frozenset(_JSON_TYPES[type(each)] for each in _constants(schema))
+        case Mapping():
+            one_of = (*schema.get("anyOf", ()), *schema.get("oneOf", ()))
+            some = frozenset[str]().union(*(types(part, defs, known) for part in one_of)) or EVERY
+            return some.intersection(
+                *(types(part, defs, known) for part in schema.get("allOf", ()))
+            )
+    return EVERY
+
+
+def _constants(schema: Schema) -> list[Any]:
+    return list(schema.get("enum", [schema.get("const")]))
+
+
+def value(text: str, taken: frozenset[str]) -> Any:
+    """Return the value that a text stands for, for a parameter that takes these types.
+
+    A text that is none of them is returned as it is: the tool says what is wrong with it.
+    Raises ValueError if only JSON could have been meant, and it is none.
+    """
+    if taken == TEXT:
+        return text
+    word = text.strip().lower()
+    if "string" not in taken:
+        if "boolean" in taken and word in _WORDS:
+            return _WORDS[word]
+        if "null" in taken and word in ("", "null", "none"):
+            return None
+    try:
+        data = parse_json(text)
+    except ValueError as error:
+        if taken & {"string", "number", "boolean"}:
+            return text
+        example = '["a", "b"]' if "array" in taken else '{"key": "value"}'
+        raise ValueError(f"must be JSON, such as {example}. As it stands, {error}") from None
+    return data if _JSON_TYPES[type(data)] in taken or "string" not in taken else text
+
+
+def written(data: Any, taken: frozenset[str] = EVERY) -> str:
+    """Return the text that stands for a value, for a parameter that takes these types."""
+    return (
+        data if isinstance(data, str) and _stands_for(data, data, taken) else _ENCODER.encode(data)
+    )
+
+
+def _stands_for(text: str, data: Any, taken: frozenset[str]) -> bool:
+    try:
+        return same(value(text, taken), data)
+    except ValueError:
+        return data is None
+
+
+def same(one: Any, other: Any) -> bool:
+    """Return whether two values are the same JSON: true is not 1."""
+    return one == other and _ENCODER.encode(one) == _ENCODER.encode(other)
+
+
+# -- types in words ------------------------------------------------------------------------------
+
+
+def in_words(schema: Any, defs: Schema, spelled: set[str], depth: int = 0) -> str:
+    """Return a type such as `list[str] | null`; what `spelled` has is named, and not said again.
+
+    An object of fields is `Name{"field": type, "may_be_left_out"?: type}`.
+    """
+    if not isinstance(schema, Mapping) or depth > DEEPEST:
+        return "any"
+
+    def inner(part: Any) -> str:
+        return in_words(part, defs, spelled, depth + 1)
+
+    if "$ref" in schema:
+        return _named(str(schema["$ref"]).rpartition("/")[2], defs, spelled, depth)
+    for key, sign in (("anyOf", " | "), ("oneOf", " | "), ("allOf", " & ")):
+        if schema.get(key):
+            return sign.join(dict.fromkeys(map(inner, schema[key])))
+    if "enum" in schema or "const" in schema:
+        return " | ".join(map(written, _constants(schema)))
+    kind = schema.get("type", "object" if "properties" in schema else "")
+    if isinstance(kind, list):
+        return " | ".join(inner({**schema, "type": each}) for each in kind)
+    if kinds := kinds_of(schema):
+        return f"name such as {' or '.join(f'{name}#1' for name in kinds)}"
+    limits = ", ".join(f"{key} {written(schema[key])}" for key in _LIMITS if key in schema)
+    return _plain(schema, kind, inner) + (f" ({limits})" if limits else "")
+
+
+def _named(name: str, defs: Schema, spelled: set[str], depth: int) -> str:
+    schema = defs.get(name, {})
+    if name in spelled:
+        return name
+    if "properties" not in schema:
+        return in_words(schema, defs, spelled | {name}, depth + 1)
+    spelled.add(name)
+    return f"{name}{in_words(schema, defs, spelled, depth + 1)}"
+
+
+def _plain(schema: Schema, kind: str, inner: Callable[[Any], str]) -> str:
+    match kind:
+        case "array" if schema.get("prefixItems"):
+            return f"[{', '.join(map(inner, schema['prefixItems']))}]"
+        case "array" if schema.get("items"):
+            return f"list[{inner(schema['items'])}]"
+        case "object" if schema.get("properties"):
+            fields = (
+                f"{written(name, frozenset())}{'' if name in schema.get('required', ()) else '?'}: "
+                f"{inner(part)}{_note(part)}"
+                for name, part in schema["properties"].items()
+            )
+            return f"{{{', '.join(fields)}}}"
+        case "object" if isinstance(schema.get("additionalProperties"), Mapping):
+            return f"dict[str, {inner(schema['additionalProperties'])}]"
+    return _PYTHON_NAMES.get(kind, kind or "any")
+
+
+def _note(schema: Any) -> str:
+    description = schema.get("description", "") if isinstance(schema, Mapping) else ""
+    return f" ({' '.join(description.split())})" if description else ""
+
+
+# -- tools ---------------------------------------------------------------------------------------
+
+HOW = """\
+# Calling tools
+
+You call the tools that are described below by writing a block like this one:
+
+<tool-calls>
+  <tool-call tool="TOOL" function="FUNCTION">
+    <parameter name="PARAMETER">VALUE</parameter>
+  </tool-call>
+</tool-calls>
+
+- A block may hold several calls. They run from top to bottom, and none can use the result of
+  another: give real values, never placeholders.
+- Write a text as it is, with &lt; &gt; &amp; in place of < > &, or inside <![CDATA[ and ]]>.
+  Write numbers, true, false and null as in JSON; and JSON wherever the type is a list, a dict
+  or an object, such as <parameter name="tags">["a", "b"]</parameter>.
+- A parameter that is not required may be left out.
+- End your message with the block. The results come in the next message, and you may call more
+  tools then. The person reads only your last message, the one that calls nothing.
+- Whatever is written in these tags is taken for a call, so use them for nothing else.
+"""
+FORCE = "<system-error>No tool was called yet. Call at least one before you answer.</system-error>"
+WRITE_SO = (
+    'Write a call like this: <tool-calls><tool-call tool="TOOL" function="FUNCTION">'
+    '<parameter name="PARAMETER">VALUE</parameter></tool-call></tool-calls>'
+)
+
+_LAST: WeakKeyDictionary[Toolbox, tuple[tuple[Tool, ...], str]] = WeakKeyDictionary()
+"""The tools of a toolbox that were described last: most turns offer the same ones."""
+
+
+def instructions(own: Sequence[Tool], tools: tuple[Tool, ...], toolbox: Toolbox) -> str:
+    """Return what a model is told of its tools, and of how to call them."""
+    before, text = _LAST.get(toolbox, ((), ""))
+    if len(before) != len(tools) or not all(map(operator.is_, before, tools)):
+        text = _descriptions(tools)
+        _LAST[toolbox] = tools, text
+    start = f"{HOW}\n<tool-description-list>"
+    lines = (start, _descriptions(own), text, "</tool-description-list>")
+    return "\n".join(filter(None, lines))
+
+
+def _descriptions(tools: Sequence[Tool]) -> str:
+    groups: dict[str, list[Tool]] = {}
+    for tool in tools:
+        groups.setdefault(pair(tool)[0], []).append(tool)
+    return "\n".join(line for name, group in groups.items() for line in _described(name, group))
+
+
+def _described(name: str, tools: Sequence[Tool]) -> Iterator[str]:
+    first = tools[0]
+    about = first.about if first.group else first.description
+    yield f"  <tool-description{_attributes(name=name, description=about)}>"
+    yield "    <functions>"
+    for tool in tools:
+        named = _attributes(name=pair(tool)[1], description=tool.description if tool.group else "")
+        if parameters := list(_parameters(tool)):
+            yield f"      <tool-function{named}>"
+            yield from ("        <parameters>", *parameters, "        </parameters>")
+            yield "      </tool-function>"
+        else:
+            yield f"      <tool-function{named}/>"
+    yield "    </functions>"
+    yield "  </tool-description>"
+
+
+def _parameters(tool: Tool) -> Iterator[str]:
+    schema, spelled = tool.parameters, set[str]()
+    for name, part in schema.get("properties", {}).items():
+        known = part if isinstance(part, Mapping) else {}
+        attributes = _attributes(
+            name=name,
+            type=in_words(part, schema.get("$defs", {}), spelled),
+            required="true" if name in schema.get("required", ()) else "false",
+            default=written(known["default"], TEXT) if "default" in known else "",
+            description=known.get("description", ""),
+        )
+        yield f"          <tool-parameter{attributes}/>"
+
+
+def _attributes(**texts: str) -> str:
+    return "".join(f" {name}={quoted(text)}" for name, text in texts.items() if text)
+
+
+def quoted(text: str) -> str:
+    """Return a text as the value of an attribute, quotes and all."""
+    return f'"{escape(text, {chr(34): "&quot;"})}"'
+
+
+# -- calls and results ---------------------------------------------------------------------------
+
+
+def calls_block(calls: Iterable[Call], find: Callable[[str], Tool | None]) -> str:
+    """Return calls as a model would write them. `find` returns a tool by its name."""
+    lines = [line for call in calls for line in _call(call, find(call.tool))]
+    return "\n".join(["<tool-calls>", *lines, "</tool-calls>"])
+
+
+def _call(call: Call, tool: Tool | None) -> Iterator[str]:
+    name, function = pair(tool) if tool else (call.tool, call.tool)
+    schema: Schema = tool.parameters if tool else {}
+    yield f"  <tool-call tool={quoted(name)} function={quoted(function)}>"
+    for key, data in call.arguments.items():
+        text = written(data, types(schema.get("properties", {}).get(key), schema.get("$defs", {})))
+        yield f"    <parameter name={quoted(key)}>{element(text)}</parameter>"
+    yield "  </tool-call>"
+
+
+def element(text: str) -> str:
+    """Return a text as what stands between a parameter's tags."""
+    plain = escape(text)
+    if content(plain) == text:
+        return plain
+    return f"<![CDATA[{text.replace(']]>', ']]]]><![CDATA[>')}]]>"
+
+
+def result_element(tool: str, function: str, result: Result) -> str:
+    """Return the result of a call as an element; the notes beside it are attributes."""
+    body, notes = _body_and_notes(result.content)
+    error = str(result.error).lower()
+    named = _attributes(tool=tool, function=function, error=error, **notes)
+    return f"  <tool-result{named}>{escape(body)}</tool-result>"
+
+
+def _body_and_notes(text: str) -> tuple[str, dict[str, str]]:
+    """Return a result's text, and the notes beside it. Text that is no JSON is all there is."""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return text, {}
+    main = next((key for key in ("result", "error") if key in data), "") if data else ""
+    notes = {key: note for key, note in data.items() if key != main} if main else {}
+    if not main or not all(isinstance(note, str) for note in notes.values()):
+        return text, {}
+    return written(data[main], TEXT), notes
+
+
+def results_block(results: Iterable[Result], news: str = "") -> str:
+    """Return the results of one turn's calls, and the news behind them."""
+    lines = ["<tool-results>", *(result.content for result in results), "</tool-results>"]
+    return "\n".join(lines) + (f"\n\n{news}" if news else "")
+
+
+def with_arguments(text: str, calls: Sequence[Call]) -> str:
+    """Return a text as the model wrote it, with the values that its calls have now."""
+    found = written_calls(text)[-len(calls) :]
+    if len(found) != len(calls):
+        return text
+    parts, at = [], 0
+    for call, now in zip(found, calls, strict=True):
+        for start, end, new in _changes(text, call, now):
+            parts += [text[at:start], new]
+            at = end
+    return "".join([*parts, text[at:]])
+
+
+def _changes(text: str, call: WrittenCall, now: Call) -> Iterator[tuple[int, int, str]]:
+    """Yield the changes to a text: from this position, to that one, this."""
+    new_arguments = dict(now.arguments)
+    if call.whole is not None and not same(dict(call.whole), new_arguments):
+        data = parse_arguments(text[slice(*call.json)])
+        key = nested(data)
+        yield *call.json, written({**data, key: new_arguments} if key else new_arguments)
+    for parameter in call.parameters:
+        new = new_arguments.get(parameter.name, parameter.text)
+        # Its schema may not be known here, so each reading of the text counts.
+        if any(_stands_for(parameter.text, new, taken) for taken in (TEXT, EVERY, EVERY - TEXT)):
+            continue
+        changed, before = written(new, TEXT), text[parameter.start - 1]
+        if before in ("'", '"'):
+            changed = quoted(changed)[1:-1]
+        else:
+            changed = quoted(changed) if before == "=" else element(changed)
+        yield parameter.start, parameter.end, changed

@@ -1,1 +1,0 @@
-"""Tools from JSON definitions, and tools written as definitions."""

@@ -1,1 +1,0 @@
-"""Tools from a GraphQL schema."""

@@ -1,0 +1,413 @@
+"""Objects of a GraphQL server, the queries that lead to them, and the requests.
+
+An object is the path of the query that leads to it, and nothing else: no client, no address and
+no header. A path never changes, so it is compared and copied as one value.
+
+Headers and passwords are put in when a request is sent, and taken out of every response. Raises
+CallError, in one line, if there is no data.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit, urlunsplit
+from weakref import WeakKeyDictionary
+
+from ..core.digests import digest_text, encode
+from ..core.errors import CallError, DefinitionError
+from ..core.secrets import HIDDEN, LEAST
+from ..core.text import printable
+from .graphql_readers import Send
+from .http_client import RequestLimits
+from .http_client import send as send_request
+
+Value = Any
+"""What stands in an argument: plain data, a tuple, or one of the records below."""
+Pairs = tuple[tuple[str, Value], ...]
+"""Arguments, or the fields of an input object, by name."""
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+FIRST_STEPS, LAST_STEPS, MAX_ARGUMENT = 3, 5, 60
+"""How many steps of a path are shown, and characters of one argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnumValue:
+    """The value of an enum."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class InputFields:
+    """The fields of an input object."""
+
+    pairs: Pairs
+
+
+@dataclass(frozen=True, slots=True)
+class JsonVariable:
+    """A value of a scalar of the server's own that has no literal; it goes as a variable."""
+
+    type: str
+    text: str
+
+
+def json_value(data: Any, type_name: str) -> Value:
+    """Return JSON data of a scalar of the server's own: as it is, or as a variable."""
+    return JsonVariable(type_name, encode(data)) if isinstance(data, (dict, list)) else data
+
+
+class Step(NamedTuple):
+    """One field on the way: its arguments, an item of its list, a type to narrow it to."""
+
+    field: str
+    arguments: Pairs = ()
+    item: tuple[int, ...] = ()
+    on: str = ""
+    by_id: bool = False
+    """Whether it finds an object by its id, which is its one argument."""
+
+
+class ObjectPath:
+    """The way to an object. Each type of a schema is a class below this one."""
+
+    __slots__ = ("__weakref__", "before", "key", "step")
+    before: ObjectPath | None
+    step: Step
+    key: str
+
+    def __init__(self, before: ObjectPath | None, step: Step) -> None:
+        whole = (step.field, InputFields(step.arguments), step.item, step.on)
+        text = written(whole, lambda path: path.key, lambda value: value.text)
+        put = object.__setattr__
+        put(self, "before", before)
+        put(self, "step", step)
+        put(self, "key", digest_text("path", before.key if before else "", text))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{self} never changes: a call makes a new object")
+
+    def __content__(self) -> str:
+        """What it is, as content: whatever leads along one path is equal."""
+        return self.key
+
+    def __str__(self) -> str:
+        shown = [_shown(step) for step in steps(self)]
+        left_out = len(shown) - FIRST_STEPS - LAST_STEPS
+        if left_out > 1:
+            shown = [*shown[:FIRST_STEPS], f"…{left_out} more…", *shown[-LAST_STEPS:]]
+        return ".".join(shown)
+
+    __repr__ = __str__
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return {"text/plain": printable(str(self))}
+
+
+def steps(path: ObjectPath | None) -> list[Step]:
+    """Return the steps that lead to an object, the first one first."""
+    path_steps = []
+    while path is not None:
+        path_steps.append(path.step)
+        path = path.before
+    return path_steps[::-1]
+
+
+def objects_in(value: Value) -> Iterator[ObjectPath]:
+    """Yield the objects that stand in an argument, at any depth."""
+    match value:
+        case ObjectPath():
+            yield value
+        case InputFields(pairs):
+            for _, item in pairs:
+                yield from objects_in(item)
+        case tuple():
+            for item in value:
+                yield from objects_in(item)
+
+
+def written(
+    value: Value, name: Callable[[ObjectPath], str], variable: Callable[[JsonVariable], str]
+) -> str:
+    """Return a value as GraphQL writes it; `name` writes objects, and `variable` variables."""
+    match value:
+        case ObjectPath():
+            return name(value)
+        case JsonVariable():
+            return variable(value)
+        case EnumValue(word):
+            return word
+        case InputFields(pairs):
+            inner = (f"{key}: {written(item, name, variable)}" for key, item in pairs)
+            return "{" + ", ".join(inner) + "}"
+        case tuple():
+            return "[" + ", ".join(written(item, name, variable) for item in value) + "]"
+    return _ENCODER.encode(value)
+
+
+def query(
+    operation: str, way: Iterable[Step], selection: str, ids: Mapping[ObjectPath, str]
+) -> tuple[str, dict[str, Any]]:
+    """Return the text and the variables of a request; `ids` are those of the objects in it."""
+    variables: list[JsonVariable] = []
+
+    def variable(value: JsonVariable) -> str:
+        variables.append(value)
+        return f"$v{len(variables)}"
+
+    def name(path: ObjectPath) -> str:
+        return _ENCODER.encode(ids[path])
+
+    opened, closed = "", 0
+    for step in way:
+        given = ", ".join(f"{key}: {written(v, name, variable)}" for key, v in step.arguments)
+        opened += f" {{ {step.field}" + (f"({given})" if given else "")
+        opened += f" {{ ... on {step.on}" if step.on else ""
+        closed += 2 if step.on else 1
+    declared = ", ".join(f"$v{n}: {value.type}" for n, value in enumerate(variables, 1))
+    head = f"{operation}({declared})" if declared else operation.removeprefix("query")
+    text = f"{head}{opened}{f' {selection}' if selection else ''}{' }' * closed}".strip()
+    return text, {f"v{n}": json.loads(value.text) for n, value in enumerate(variables, 1)}
+
+
+# -- as a person reads it -------------------------------------------------------------
+
+
+def _shown(step: Step) -> str:
+    texts: list[str] = []
+    for name, value in step.arguments:
+        text = written(value, _short_path, lambda variable: variable.text)
+        text = text if len(text) <= MAX_ARGUMENT else f"{text[: MAX_ARGUMENT - 1]}…"
+        texts.append(f"{name}: {text}" if texts else text)
+    index = "".join(f"[{at}]" for at in step.item)
+    return _short_name(step) + (f"({', '.join(texts)})" if texts else "") + index
+
+
+def _short_name(step: Step) -> str:
+    """An object that was found by its id is shown by its type and that."""
+    if not step.by_id:
+        return step.field
+    return step.on or step.field.removeprefix("load").removesuffix("FromID")
+
+
+def _short_path(path: ObjectPath) -> str:
+    """An object in an argument is shown by its fields alone: it has a row of its own."""
+    names = [_short_name(step) for step in steps(path)]
+    return ".".join(names if len(names) <= 3 else [names[0], "…", names[-1]])
+
+
+# -- requests -------------------------------------------------------------------------
+
+SECONDS, MAX_BYTES = 300.0, 50_000_000
+"""A query may run for minutes: a build does."""
+MAX_ERRORS, MAX_DETAIL = 3, 2_000
+"""How many errors of one response are shown, and characters of one part of an error."""
+_VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)\}")
+_ACCEPT = "application/graphql-response+json, application/json;q=0.9"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphQLEndpoint:
+    """Where requests go. `url` holds no password; `shown` is what a person sees of it."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    password: str = field(default="", repr=False)
+    """A name and a password, as `name:password`."""
+
+    @property
+    def shown(self) -> str:
+        """The address without its query, and without the port of this computer."""
+        parts = urlsplit(self.url)
+        local = parts.hostname in ("localhost", "127.0.0.1", "::1")
+        return f"{parts.scheme}://{parts.hostname if local else parts.netloc}{parts.path}"
+
+    def send(self, text: str, variables: Mapping[str, Any]) -> Any:
+        """Send a query with its variables, and return its data. Raises CallError."""
+        headers = self._filled_headers()
+        parts = urlsplit(self.url)
+        host = parts.netloc if parts.port else f"{parts.netloc}:{_PORTS[parts.scheme]}"
+        limits = RequestLimits((host,), SECONDS, MAX_BYTES, allow_hint="an endpoint at one of {}")
+        body = encode({"query": text, **({"variables": variables} if variables else {})}).encode()
+        try:
+            response = send_request(limits, "POST", self.url, headers=headers, body=body)
+        except CallError as error:
+            raise CallError(self._hidden(str(error), headers)) from None
+        return _data(response.status, self._hidden(response.text, headers), self.shown)
+
+    def _filled_headers(self) -> dict[str, str]:
+        """Return the headers with the variables of the environment that they name."""
+
+        def value(name: re.Match[str]) -> str:
+            if name[1] not in os.environ:
+                raise CallError(
+                    f"a header of {self.shown} needs the environment variable {name[1]}, which is "
+                    "not set; set it and run the call again"
+                )
+            return os.environ[name[1]]
+
+        filled = {"content-type": "application/json", "accept": _ACCEPT}
+        if self.password:
+            encoded = base64.b64encode(self.password.encode()).decode()
+            filled["authorization"] = f"Basic {encoded}"
+        return filled | {k.lower(): _VARIABLE.sub(value, v) for k, v in self.headers.items()}
+
+    def _hidden(self, text: str, headers: Mapping[str, str]) -> str:
+        """Return a text without the values of headers, and the secrets in them."""
+        own = {key.lower() for key in self.headers} | {"authorization"}
+        secrets = [value for key, value in headers.items() if key in own]
+        secrets += [value.rpartition(" ")[2] for value in secrets]
+        names = [name for value in self.headers.values() for name in _VARIABLE.findall(value)]
+        secrets += [os.environ.get(name, "") for name in names]
+        secrets += [self.password, self.password.partition(":")[2]]
+        for secret in sorted({s for s in secrets if len(s) >= LEAST}, key=len, reverse=True):
+            text = text.replace(secret, HIDDEN).replace(json.dumps(secret)[1:-1], HIDDEN)
+        return text
+
+
+_PORTS = {"http": 80, "https": 443}
+
+
+def graphql_endpoint(url: str, headers: Mapping[str, str]) -> GraphQLEndpoint:
+    """Return an endpoint; a name and a password in its URL become a header.
+
+    Raises DefinitionError for what is no URL of the web, and for headers that are no texts.
+    """
+    try:
+        parts = urlsplit(url)
+        user, host, port = parts.username, parts.hostname, parts.port
+    except ValueError as error:
+        raise DefinitionError(f"the endpoint is no URL: {error}") from None
+    if parts.scheme not in _PORTS or not host:
+        raise DefinitionError("the endpoint must be a URL that begins with http:// or https://")
+    for key, value in headers.items():
+        if not all(isinstance(part, str) for part in (key, value)):
+            raise DefinitionError(f"headers: {key!r:.40} must be a text, and have a text")
+    has_password = "@" in parts.netloc
+    password = f"{unquote(user or '')}:{unquote(parts.password or '')}" if has_password else ""
+    netloc = (f"[{host}]" if ":" in host else host) + (f":{port}" if port else "")
+    bare = urlunsplit(parts._replace(netloc=netloc, fragment=""))
+    return GraphQLEndpoint(bare, dict(headers), password)
+
+
+def send_nowhere(text: str, variables: Mapping[str, Any]) -> Any:
+    """Raise CallError: the schema has no endpoint."""
+    raise CallError(
+        "this schema has no endpoint, so nothing can be sent; give one with "
+        'from_graphql(..., endpoint="https://...")'
+    )
+
+
+# -- responses ------------------------------------------------------------------------
+
+
+def _data(status: int, text: str, address: str) -> Any:
+    """Return the data of a response. A part of it, beside errors, is a failure all the same."""
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        body = None
+    errors = body.get("errors") if isinstance(body, dict) else None
+    if errors:
+        raise CallError("; ".join(_errors(errors if isinstance(errors, list) else [errors])))
+    if not 200 <= status < 300:
+        reason = f"with status {status}: {_line(text, 300) or 'no text'}"
+    elif not isinstance(body, dict):
+        reason = f"with something that is no JSON: {_line(text, 200)}"
+    elif not isinstance(body.get("data"), dict):
+        reason = f"with neither data nor errors: {_line(text, 200)}"
+    else:
+        return body["data"]
+    raise CallError(f"{address} answered {reason}")
+
+
+def _errors(errors: list[Any]) -> Iterator[str]:
+    """Yield each error in one line: its message, its path, and its extensions."""
+    for error in errors[:MAX_ERRORS]:
+        parts = error if isinstance(error, dict) else {"message": str(error)}
+        path, extensions = parts.get("path"), parts.get("extensions")
+        details = []
+        if isinstance(path, list) and path:
+            details.append(f"at {_line('.'.join(map(str, path)), MAX_DETAIL)}")
+        for key, value in sorted(extensions.items()) if isinstance(extensions, dict) else ():
+            text = json.dumps(value, ensure_ascii=False)
+            # The end of a long output is the telling part.
+            text = text if len(text) <= MAX_DETAIL else f"…{text[1 - MAX_DETAIL :]}"
+            details.append(f"{_line(key, MAX_DETAIL)}: {text}")
+        message = _line(str(parts.get("message") or "an error without a message"), MAX_DETAIL)
+        yield f"{message} ({'; '.join(details)})" if details else message
+    if len(errors) > MAX_ERRORS:
+        yield f"and {len(errors) - MAX_ERRORS} more errors"
+
+
+def _line(text: str, limit: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+# -- objects --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Server:
+    """A way to send, and the ids of objects as far as they were asked for.
+
+    An id is asked for once for each object, not for each path: two objects that were made
+    by equal calls at two times may be two things.
+    """
+
+    send: Send
+    ids: WeakKeyDictionary[ObjectPath, str] = field(default_factory=WeakKeyDictionary)
+
+    def ask(
+        self, operation: str, before: ObjectPath | None, step: Step, selection: str = ""
+    ) -> Any:
+        """Return the data that a step leads to, in one request once the ids are known."""
+        way = [*steps(before), step]
+        ahead = _objects(way)
+        while ahead:
+            # The ids of objects in an object's own path are asked for first.
+            path = ahead[-1]
+            missing = [each for each in _objects(steps(path)) if each not in self.ids]
+            if path in self.ids or path.step.by_id or not missing:
+                ahead.pop()
+                if path not in self.ids:
+                    self.ids[path] = self._id(path)
+            else:
+                ahead += missing
+        return _at(self.send(*query(operation, way, selection, self.ids)), way)
+
+    def _id(self, path: ObjectPath) -> str:
+        if path.step.by_id:
+            return str(path.step.arguments[0][1])
+        way = [*steps(path), Step("id")]
+        object_id = _at(self.send(*query("query", way, "", self.ids)), way)
+        if not isinstance(object_id, (str, int)):
+            raise CallError(f"{path} has no id: the server answered {object_id!r:.60}")
+        return str(object_id)
+
+
+def _objects(way: list[Step]) -> list[ObjectPath]:
+    """Return the objects whose ids some steps need."""
+    return [path for step in way for _, value in step.arguments for path in objects_in(value)]
+
+
+def _at(data: Any, way: list[Step]) -> Any:
+    """Return what is at the end of a way. Raises CallError where something on it is null."""
+    for count, step in enumerate(way):
+        if not isinstance(data, dict) or step.field not in data:
+            shown = ".".join(each.field for each in way[:count]) or "the answer"
+            what = "is null" if data is None else "is not what was asked for"
+            raise CallError(f"{shown} {what}, so it has no {step.field}")
+        data = data[step.field]
+        for index in step.item:
+            if not isinstance(data, list) or index >= len(data):
+                raise CallError(f"{step.field} has no item {index} any more")
+            data = data[index]
+    return data

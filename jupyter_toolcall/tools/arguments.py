@@ -1,0 +1,278 @@
+"""The arguments of a call: read from JSON text, checked to be JSON, and validated.
+
+Nothing doubtful is guessed: a model is any function, and a person writes Python, so that
+arguments may hold anything.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from pydantic.errors import PydanticSchemaGenerationError
+
+from ..core.digests import encode
+from ..core.errors import CallError, DefinitionError
+from ..core.events import Call
+from ..core.object_names import NAME
+from ..core.text import nearest
+from .object_types import strict_dict
+from .tool import Check, Resolve
+from .value_copies import well_formed
+
+MAX_LENGTH = 1_000_000
+"""Characters of one call's arguments."""
+MAX_DEPTH = 64
+"""Levels of lists and objects in one call's arguments."""
+_TOO_DEEP = f"the arguments are nested deeper than {MAX_DEPTH} levels"
+
+# -- JSON text ----------------------------------------------------------------------------
+
+
+def parse_arguments(text: str) -> dict[str, Any]:
+    """Return the arguments in a JSON text; an empty text holds none.
+
+    Raises ValueError, which says what is wrong, unless the text is one object of plain JSON:
+    no NaN or Infinity, no key twice, no broken Unicode, nothing too long or too deep.
+    """
+    if len(text) > MAX_LENGTH:
+        raise ValueError(f"the arguments are longer than {MAX_LENGTH:,} characters")
+    try:
+        arguments = parse_json(text) if text.strip() else {}
+        depth = _depth(arguments)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    if not isinstance(arguments, dict):
+        raise ValueError("the arguments are not a JSON object")
+    if depth > MAX_DEPTH:
+        raise ValueError(_TOO_DEEP)
+    return arguments
+
+
+def parse_json(text: str) -> Any:
+    """Return the data in a JSON text. Raises ValueError, which says what is wrong."""
+    try:
+        data = json.loads(
+            text,
+            object_pairs_hook=_unique_keys,
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+        )
+        json.dumps(data, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise ValueError(f"the arguments are not valid JSON: {error}") from None
+    except UnicodeEncodeError:
+        raise ValueError("the arguments hold half of a Unicode character") from None
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    return data
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the arguments have the key {json.dumps(repeated)[:80]} twice")
+    return data
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"the arguments hold {name}, which is not JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"the arguments hold a number that is too large: {digits[:40]}")
+    return number
+
+
+def _depth(value: Any) -> int:
+    match value:
+        case dict():
+            return 1 + max(map(_depth, value.values()), default=0)
+        case list():
+            return 1 + max(map(_depth, value), default=0)
+    return 0
+
+
+# -- JSON data ----------------------------------------------------------------------------
+
+
+def plain_arguments(arguments: object) -> dict[str, Any]:
+    """Return arguments as JSON data. Raises CallError, which says what is not JSON."""
+    if not isinstance(arguments, (dict, Mapping)):
+        raise CallError('the arguments are not an object, such as {"name": "value"}')
+    if _is_short_and_flat(arguments):
+        return dict(arguments)
+    data: dict[str, Any] = _plain(arguments, "", 0)
+    try:
+        size = len(encode(data))
+    except ValueError:
+        raise CallError("the arguments hold a number that is too long") from None
+    if size > MAX_LENGTH:
+        raise CallError(f"the arguments are longer than {MAX_LENGTH:,} characters ({size:,})")
+    return data
+
+
+def _is_short_and_flat(arguments: Mapping[Any, Any]) -> bool:
+    """Return whether arguments are a few scalars, which need no further check."""
+    for key, value in arguments.items():
+        kind = type(value)
+        if kind is str:
+            plain = len(value) < 10_000 and value.isascii()
+        elif kind is int:
+            plain = -(1 << 63) < value < 1 << 63
+        else:
+            plain = value is None or kind is bool
+        if not (plain and type(key) is str and len(key) < 100 and key.isascii()):
+            return False
+    return len(arguments) < 50
+
+
+def _plain(value: Any, path: str, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise CallError(_TOO_DEEP)
+    match value:
+        case None | bool() | int():
+            return value
+        case str():
+            return _plain_text(value, path)
+        case float():
+            if not math.isfinite(value):
+                raise _not_json(path, f"{value} is not JSON; give a finite number, or leave it out")
+            return value
+        case dict() | Mapping():
+            return {
+                _plain_key(k, path): _plain(v, f"{path}.{k}", depth + 1) for k, v in value.items()
+            }
+        case list() | tuple():
+            return [_plain(item, f"{path}.{i}", depth + 1) for i, item in enumerate(value)]
+    kind = type(value).__name__
+    raise _not_json(path, f"a {kind} is not JSON; name an object instead, such as {kind}#1")
+
+
+def _plain_text(text: str, path: str) -> str:
+    if not text.isascii() and well_formed(text) != text:
+        raise _not_json(path, "the text holds half of a Unicode character")
+    return text
+
+
+def _plain_key(key: object, path: str) -> str:
+    if not isinstance(key, str):
+        raise _not_json(path, f"the key {key!r:.60} is not a text; keys are texts in JSON")
+    return _plain_text(key, path)
+
+
+def _not_json(path: str, problem: str) -> CallError:
+    argument = path.strip(".")[:80] or "arguments"
+    return CallError(f"{argument}: {problem}", {argument: problem})
+
+
+def writable_call(call: Call) -> Call:
+    """Return a call that the journal can hold; one whose arguments are not JSON is `broken`."""
+    call_id, tool = _short_name(call.id), _short_name(call.tool)
+    try:
+        return Call(call_id, tool, plain_arguments(call.arguments), call.broken)
+    except CallError as error:
+        return Call(call_id, tool, {}, call.broken or str(error))
+
+
+def _short_name(name: object) -> str:
+    if type(name) is str and len(name) <= 200 and name.isascii():
+        return name
+    return well_formed(str(name)[:200])
+
+
+# -- validation ---------------------------------------------------------------------------
+
+_NO_SCHEMA = (PydanticSchemaGenerationError, PydanticUserError, TypeError, RecursionError)
+
+
+def arguments_adapter(
+    title: str, fields: Mapping[str, Any]
+) -> tuple[TypeAdapter[Any], dict[str, Any]]:
+    """Return what validates arguments with these types, and their JSON Schema.
+
+    Raises DefinitionError, which names the parameter whose type has no schema.
+    """
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(strict_dict(title, fields))
+        schema = adapter.json_schema()
+    except _NO_SCHEMA:
+        for name, annotation in fields.items():
+            _check_has_schema(annotation, name, title)
+        raise
+    schema.pop("title", None)
+    for part in schema.get("properties", {}).values():
+        part.pop("title", None)
+    return adapter, schema
+
+
+def _check_has_schema(annotation: Any, name: str, title: str) -> None:
+    try:
+        TypeAdapter(strict_dict(name, {name: annotation})).json_schema()
+    except _NO_SCHEMA as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise DefinitionError(
+            f"{title}: the parameter {name!r} has a type that has no JSON Schema ({reason}); "
+            "take plain data (str, int, list, a dataclass, a pydantic model) or an object's class"
+        ) from None
+
+
+def argument_check(adapter: TypeAdapter[Any], title: str, names: Collection[str]) -> Check:
+    """Return the `check` of a tool; `names` are the arguments that an error lists."""
+
+    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+        try:
+            checked: dict[str, Any] = adapter.validate_python(dict(arguments), context=resolve)
+        except ValidationError as error:
+            raise wrong_arguments(title, _problems(error, names)) from None
+        return checked
+
+    return check
+
+
+def _problems(error: ValidationError, names: Collection[str]) -> dict[str, str]:
+    """Return what is wrong with each argument, as the model or the person at the form reads it."""
+    problems: dict[str, str] = {}
+    for detail in error.errors(include_url=False, include_context=False):
+        path = ".".join(str(part) for part in detail["loc"]) or "arguments"
+        problem = detail["msg"].removeprefix("Value error, ")
+        if detail["type"] == "extra_forbidden":
+            is_inside = len(detail["loc"]) > 1
+            problem = "there is no such argument" if is_inside else unknown_argument(path, names)
+        # A message that begins with an object's name keeps its capital letter.
+        is_name = NAME.match(problem)
+        problems.setdefault(path, problem if is_name else problem[:1].lower() + problem[1:])
+    return problems
+
+
+def unknown_argument(name: str, names: Collection[str]) -> str:
+    """Return what is wrong with an argument that does not exist, and those that do."""
+    known = f"there {'is' if len(names) == 1 else 'are'} {', '.join(names) or 'none'}"
+    return f"there is no such argument; {known}.{nearest(name, names)}".rstrip(".")
+
+
+def resolve_receiver(kind: str, name: Any, types: tuple[type, ...], resolve: Resolve) -> Any:
+    """Return the object that a method works on. Raises CallError."""
+    if name is None:
+        raise CallError(f"{kind}: there is no {kind} yet; make one first")
+    if not isinstance(name, str):
+        raise CallError(f"{kind}: must be the name of an object, such as {kind}#1")
+    return resolve(name, types)
+
+
+def wrong_arguments(title: str, problems: Mapping[str, str]) -> CallError:
+    """Return the error, in one line, about arguments of a tool; `problems` are by argument."""
+    texts = (f"{name_in_line(path)}: {problem}" for path, problem in [*problems.items()][:8])
+    return CallError(f"{title}: {'; '.join(texts)}"[:2000], dict(problems))
+
+
+def name_in_line(name: str) -> str:
+    """Return a name that a model invented so that it fits into a line."""
+    return name if name.isprintable() and len(name) <= 200 else f"{name!r:.200}"

@@ -1,0 +1,59 @@
+"""Tools and sessions that several tests share: books, and the kitchen with its fries.
+
+The tools of recorded journals are in `older_sessions` and `faults.keepsakes` alone: the digest of
+a value names the module of its class, so they can never move.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from jupyter_toolcall import Session, tool
+from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
+
+RAN: list[str] = []
+"""The names of the tools that ran, in order."""
+
+
+# -- books --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Book:
+    """A book."""
+
+    title: str
+    pages: int = 100
+
+
+def cut(book: Book, pages: int) -> Book:
+    """Return the book with fewer pages."""
+    RAN.append("cut")
+    return replace(book, pages=pages)
+
+
+@tool(read_only=True)
+def count(book: Book) -> int:
+    """Say how many pages it has."""
+    RAN.append("count")
+    return book.pages
+
+
+def burn(book: Book) -> str:
+    """Fail."""
+    RAN.append("burn")
+    raise OSError("too wet")
+
+
+# -- the kitchen --------------------------------------------------------------------------
+
+
+def fries_session(model: Any, scheme: str = "select", **more: Any) -> Session:
+    """Return a session that is to make fries; every call runs unasked. `more` are its options."""
+    options: dict[str, Any] = {
+        "inputs": {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()},
+        "outputs": {"fries": Plate},
+        "approve": "all",
+    }
+    return Session(kitchen(), model, scheme=scheme, **{**options, **more})
