@@ -160,15 +160,17 @@ def _turns(
             continue
         defined += tools.added.get(replies, ())
         replies += 1
+        raw = message.raw if isinstance(message.raw, Mapping) else {}
         content = _assistant_content(message, target.model)
         if paused and turns and turns[-1]["role"] == "assistant":
             turns[-1]["content"] += content
         else:
             _add_reply(turns, content or (_texts(NOTHING) if defined else []), defined)
             if content or defined:
-                bindings[len(turns) - 1] = _binding(message)
+                bindings[len(turns) - 1] = raw.get("bound", "")
                 defined = []
-        paused = _pauses(message)
+        # A model that paused continues in its next message.
+        paused = raw.get("paused") is True and bool(raw.get("content"))
     if not (paused and turns and turns[-1]["role"] == "assistant"):
         _add_reply(turns, [], [*defined, *tools.added.get(replies, ())])
     return [_without_last_thinking(turn, turns[-1]) for turn in turns], bindings
@@ -191,14 +193,6 @@ def _add_reply(turns: list[Json], content: list[Json], defined: Sequence[Json]) 
         turns.append({"role": "system", "content": additions})
     if content:
         turns.append({"role": "assistant", "content": content})
-
-
-def _pauses(message: Assistant) -> bool:
-    """Return whether the model paused in this message, and continues it in the next."""
-    match message.raw:
-        case {"paused": True, "content": [_, *_]}:
-            return True
-    return False
 
 
 def _without_last_thinking(turn: Json, last: Json) -> Json:
@@ -235,13 +229,6 @@ def _assistant_content(message: Assistant, model: str) -> list[Json]:
             # Another model's thinking means nothing to this one.
             return list(content) if author == model else without_thinking(content)
     return [*_texts(message.text), *map(_use, message.calls)]
-
-
-def _binding(message: Assistant) -> str:
-    match message.raw:
-        case {"bound": str(digest)}:
-            return digest
-    return ""
 
 
 def _use(call: Call) -> Json:

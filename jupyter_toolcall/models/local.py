@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from ..core.errors import ModelError
 from ..schemes.messages import Reply, Request
-from .local_process import Held, generate
+from .local_process import Loading, generate
 from .local_wire import Piece, Settings, reply, turn_body
 
 GGUF = "JUPYTER_TOOLCALL_GGUF"
@@ -33,9 +33,9 @@ class Local:
     """A model in a GGUF file, run on this machine: call it with a `Request`.
 
     `calls` is how many there are in one turn at most. With `force` each turn is a call, as
-    long as one is valid: the smallest models talk else.
-    `on_text` hears each piece of text as it comes; what it raises ends the turn. `generate`
-    writes in the place of the file. Raises ModelError, in one line, where there is no whole
+    long as one is valid: the smallest models would talk only.
+    `on_text` gets each piece of text as it comes; what it raises ends the turn. `generate`
+    writes in place of the file. A call raises ModelError, in one line, if there is no whole
     reply; an interrupt passes through at once.
     """
 
@@ -70,12 +70,12 @@ class Local:
     def body(self, request: Request) -> dict[str, Any]:
         """Return the whole of what a turn is generated from, its grammar too."""
         settings = Settings(
-            self._known().template, self.max_tokens, self.temperature, self.calls, self.force
+            self._head().template, self.max_tokens, self.temperature, self.calls, self.force
         )
         return turn_body(request, settings)
 
     def __call__(self, request: Request) -> Reply:
-        """Return the model's reply. Raises ModelError where there is no whole one."""
+        """Return the model's reply. Raises ModelError if there is no whole one."""
         with closing(self._pieces(self.body(request))) as pieces:
             return reply(pieces, request.turn, bool(request.tools), self.on_text)
 
@@ -83,11 +83,10 @@ class Local:
         if self._generate is not None:
             yield from self._generate(body)
             return
-        made = self._known().context
-        context = min(self.context, made) if made else self.context
-        yield from generate(Held(str(self._file()), context, self.threads), body)
+        context = min(self.context, self._head().context or self.context)
+        yield from generate(Loading(str(self._file()), context, self.threads), body)
 
-    def _known(self) -> Weights:
+    def _head(self) -> Weights:
         """Return what the file says of itself, read once."""
         if self._weights is None:
             path = self._file()
@@ -97,13 +96,13 @@ class Local:
         return self._weights
 
     def _file(self) -> Path:
-        """Return the path of the file. Raises ModelError where there is none that fits here."""
-        named = self.path or os.environ.get(GGUF, "")
-        if not named:
+        """Return the path of the file. Raises ModelError if there is none that fits here."""
+        path_text = self.path or os.environ.get(GGUF, "")
+        if not path_text:
             raise ModelError(NO_PATH)
-        path = Path(named).expanduser()
+        path = Path(path_text).expanduser()
         if not path.is_file():
-            raise ModelError(f"there is no file {named}; give the path of a GGUF file")
+            raise ModelError(f"there is no file {path_text}; give the path of a GGUF file")
         size, memory = path.stat().st_size, _memory()
         if memory and size > memory:
             raise ModelError(
@@ -114,7 +113,7 @@ class Local:
 
 
 def _memory() -> int:
-    """Return the bytes of memory of this machine, 0 where it does not say."""
+    """Return the bytes of memory of this machine, 0 if it does not say."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
@@ -138,7 +137,7 @@ class Weights:
     """What is known of a model before it is loaded."""
 
     context: int = 0
-    """Tokens that the model was made for; 0 where the file does not say."""
+    """Tokens that the model was made for; 0 if the file does not say."""
     template: bool = False
 
 

@@ -127,8 +127,8 @@ class _Narrower:
         self.fitting: Json = {}
         """The definitions that some value fits, narrowed, by their reference."""
         # A definition that needs itself fits nothing, so start from none and add until none is new.
-        while found := dict(self._newly_fitting()):
-            self.fitting |= found
+        while new := dict(self._newly_fitting()):
+            self.fitting |= new
         self.fitting = {ref: self.narrowed(definitions[ref]) for ref in self.fitting}
 
     def _newly_fitting(self) -> Iterator[tuple[str, Json]]:
@@ -250,8 +250,8 @@ def _one_to(number: str) -> str:
     """Return a regular expression for the whole numbers from 1 to this one."""
     digits = "[0-9]"
     options = [f"[1-9]{digits * length}" for length in range(len(number) - 1)]
-    for place, digit in enumerate(number):
-        least, behind = int(place == 0), len(number) - place - 1
+    for index, digit in enumerate(number):
+        least, more = int(index == 0), len(number) - index - 1
         if int(digit) > least:
-            options.append(f"{number[:place]}[{least}-{int(digit) - 1}]{digits * behind}")
+            options.append(f"{number[:index]}[{least}-{int(digit) - 1}]{digits * more}")
     return "|".join([*options, number])

@@ -1,7 +1,7 @@
-"""The process that holds the weights, from this side: bodies go in, pieces of text come out.
+"""The process that runs a local model, from the kernel's side: bodies in, pieces of text out.
 
-One model is held at a time, for all sessions of this kernel, and it answers one request
-at a time. Whoever stops listening stops it: an interrupt waits for nothing.
+One model is loaded at a time, for all sessions of this kernel, and it answers one request
+at a time. Whoever stops reading stops it: an interrupt waits for nothing.
 """
 
 from __future__ import annotations
@@ -25,26 +25,11 @@ from .local_wire import End, Piece
 Json = dict[str, Any]
 _PROGRAM = Path(__file__).with_name("local_runtime.py")
 _TURN = Lock()
-_now: list[Process] = []
-
-
-def generate(held: Held, body: Json) -> Generator[Piece, None, None]:
-    """Yield what the model writes for a body, in its turn. Raises ModelError, in one line."""
-    with _TURN:
-        yield from _process(held).generate(body)
-
-
-def _process(held: Held) -> Process:
-    """Return the process that holds a model: another one makes room for it."""
-    if _now and (_now[0].held != held or _now[0].gone):
-        _now.pop().end()
-    if not _now:
-        _now.append(Process(held))
-    return _now[0]
+_running: list[Process] = []
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Loading:
     """What is loaded, and how."""
 
     path: str
@@ -52,21 +37,32 @@ class Held:
     threads: int
 
 
+def generate(loading: Loading, body: Json) -> Generator[Piece, None, None]:
+    """Yield what the model writes for a body, one at a time. Raises ModelError, in one line."""
+    with _TURN:
+        # Another model makes room for this one.
+        if _running and (_running[0].loading != loading or _running[0].gone):
+            _running.pop().end()
+        if not _running:
+            _running.append(Process(loading))
+        yield from _running[0].generate(body)
+
+
 class Process:
     """A model in a process of its own, which ends with this object."""
 
-    def __init__(self, held: Held) -> None:
-        self.held = held
+    def __init__(self, loading: Loading) -> None:
+        self.loading = loading
         self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         # A session of its own: an interrupt of the kernel's group is not for it.
         self.process = subprocess.Popen(
-            [sys.executable, "-P", str(_PROGRAM), json.dumps(asdict(held))],
+            [sys.executable, "-P", str(_PROGRAM), json.dumps(asdict(loading))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
             start_new_session=True,
         )
-        self.asked = 0
+        self.requests = 0
         self.end = weakref.finalize(self, _end, self.process, self.log)
 
     @property
@@ -76,22 +72,24 @@ class Process:
 
     def generate(self, body: Json) -> Generator[Piece, None, None]:
         """Yield what the model writes for a body. Raises ModelError, in one line."""
-        self.asked += 1
-        number, over = self.asked, False
+        self.requests += 1
+        number, over = self.requests, False
         self._send({"number": number, "body": body})
-        last: Json = {}
+        ending: Json = {}
         try:
             for message in self._messages(number):
-                over, last = "over" in message, last | _known(message)
-                if text := _text(message):
-                    yield text
+                over = "over" in message
+                ending |= _ending(message)
+                match message:
+                    case {"choices": [{"delta": {"content": str(text)}} | {"text": str(text)}, *_]}:
+                        yield text
         finally:
             if not over and self.end.alive:
-                # Where it is gone meanwhile, that is not what went wrong here.
+                # If it is gone meanwhile, that is not what went wrong here.
                 with suppress(ModelError):
                     self._send({"stop": number})
-        if "reason" in last:
-            yield End(last["reason"], last.get("usage"))
+        if "reason" in ending:
+            yield End(**ending)
 
     def _send(self, message: Json) -> None:
         """An interrupt in the middle of a line would leave half of it behind."""
@@ -106,13 +104,13 @@ class Process:
             raise
 
     def _messages(self, number: int) -> Generator[Json, None, None]:
-        """Yield what is said to this request; what is left of one before it is passed over."""
+        """Yield the messages for this request; those for an earlier one are passed over."""
         assert self.process.stdout is not None
         while line := self.process.stdout.readline():
             try:
                 message = json.loads(line)
-            # The rest of a line whose beginning an interrupt took.
             except ValueError:
+                # The end of a line whose beginning an interrupt took.
                 continue
             if isinstance(message, dict) and message.get("number") == number:
                 yield message
@@ -121,46 +119,36 @@ class Process:
         raise self._ended()
 
     def _ended(self) -> ModelError:
-        """Return why the process is gone, in its own last words."""
-        code = self.process.wait()
-        words = self._last_words()
+        """Return why the process is gone, in the last words of its log."""
+        code, name = self.process.wait(), Path(self.loading.path).name
+        self.log.seek(0)
+        log = self.log.read().decode(errors="replace")
+        lines = [line.strip() for line in log.splitlines() if line.strip()]
         self.end()
-        name = Path(self.held.path).name
         if code < 0:
             more = "; there may be too little memory for it" if code == -9 else ""
             return ModelError(f"{name}: its process was ended by signal {-code}{more}")
+        loading = "error loading model: "
+        last = ([line for line in lines if loading.strip() in line] or lines or [""])[-1]
+        words = last.rpartition(loading)[2][:300]
         return ModelError(f"{name} could not be loaded or run: {words or f'exit code {code}'}")
 
-    def _last_words(self) -> str:
-        self.log.seek(0)
-        text = self.log.read().decode(errors="replace")
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        told = [line for line in lines if "error loading model:" in line]
-        return (told or lines or [""])[-1].rpartition("error loading model: ")[2][:300]
 
-
-def _text(message: Json) -> str:
-    match message:
-        case {"choices": [{"delta": {"content": str(text)}} | {"text": str(text)}, *_]}:
-            return text
-    return ""
-
-
-def _known(message: Json) -> Json:
-    """Return what a message says of the end. Raises ModelError where it went wrong."""
-    known: Json = {}
+def _ending(message: Json) -> Json:
+    """Return what a message says of the end. Raises ModelError if the model failed."""
+    ending: Json = {}
     match message:
         case {"error": {"type": "exceed_context_size_error"}}:
-            known["reason"] = "context"
-        case {"error": {"message": str(said)}}:
-            raise ModelError(f"the model could not be asked: {' '.join(said.split())[:300]}")
+            ending["reason"] = "context"
+        case {"error": {"message": str(text)}}:
+            raise ModelError(f"the model could not be asked: {' '.join(text.split())[:300]}")
         case {"choices": [{"finish_reason": str(reason)}, *_]}:
-            known["reason"] = reason
+            ending["reason"] = reason
     match message:
-        case {"usage": {"prompt_tokens": int(asked), "completion_tokens": int(made)} as usage}:
+        case {"usage": {"prompt_tokens": int(input), "completion_tokens": int(output)} as usage}:
             details = usage.get("prompt_tokens_details") or {}
-            known["usage"] = Usage(asked, made, details.get("cached_tokens", 0))
-    return known
+            ending["usage"] = Usage(input, output, details.get("cached_tokens", 0))
+    return ending
 
 
 def _end(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""The program that holds the weights: lines of JSON in, lines of JSON out.
+"""The program that runs a local model: lines of JSON in, lines of JSON out.
 
 The only file that imports `xllamacpp`. It is run as a process of its own, so that what
 the runtime does to its process (a signal, a crash, a log, gigabytes of memory) is not done
@@ -64,25 +64,25 @@ def _generate(
     number, body = message["number"], message["body"]
     logged = os.fstat(2).st_size
 
-    def tell(said: dict[str, Any]) -> None:
-        print(json.dumps({"number": number, **said}), file=out)
+    def write(message: dict[str, Any]) -> None:
+        print(json.dumps({"number": number, **message}), file=out)
 
-    def heard(part: str) -> bool:
+    def on_part(part: str) -> bool:
         # What is raised in here is lost, so nothing may be.
         try:
             if refusal := _grammar_error(logged):
-                tell({"error": {"message": refusal}})
+                write({"error": {"message": refusal}})
                 return True
-            tell(json.loads(part))
+            write(json.loads(part))
         except Exception as error:
-            tell({"error": {"message": str(error)}})
+            write({"error": {"message": str(error)}})
             return True
         return stopped()
 
     run = server.handle_chat_completions if "messages" in body else server.handle_completions
     more = {"stream": True, "stream_options": {"include_usage": True}, "return_progress": True}
-    run(json.dumps({**body, **more, "cache_prompt": True}), heard)
-    tell({"over": True})
+    run(json.dumps({**body, **more, "cache_prompt": True}), on_part)
+    write({"over": True})
 
 
 def _grammar_error(logged: int) -> str:

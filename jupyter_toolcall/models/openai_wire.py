@@ -75,11 +75,11 @@ def _declared(request: Request) -> list[Sent]:
         tool.name: Sent(request.turn, tool.name, tool.description, tool.parameters)
         for tool in sorted(request.tools, key=lambda tool: tool.name)
     }
-    before = {one.name: one for one in request.first if one.name in now}
-    for name, one in before.items():
+    before = {tool.name: tool for tool in request.first if tool.name in now}
+    for name, tool in before.items():
         # Other arguments are another tool, and an old description would not fit them.
-        if one.parameters == now[name].parameters:
-            now[name] = one
+        if tool.parameters == now[name].parameters:
+            now[name] = tool
     return [now[name] for name in {**before, **now}]
 
 
@@ -133,7 +133,7 @@ def _messages(message: Message) -> list[Json]:
             kept = raw.get("openai") if isinstance(raw, dict) else None
             thought = kept if isinstance(kept, dict) else {}
             if not calls:
-                return [{**said, **thought} for said in _message("assistant", text)]
+                return [{**turn, **thought} for turn in _message("assistant", text)]
             content = well_formed(text) if text.strip() else None
             begin = {"role": "assistant", "content": content}
             return [{**begin, **thought, "tool_calls": [_call(call) for call in calls]}]
@@ -190,9 +190,9 @@ def payloads(parts: Iterable[bytes]) -> Iterator[str]:
     without its end was cut off. Only the ends of lines of the standard (WHATWG HTML,
     9.2.5) part them: other separators may stand within a text.
     """
-    rest = b""
+    unfinished = b""
     for part in parts:
-        *lines, rest = (rest + part).split(b"\n")
+        *lines, unfinished = (unfinished + part).split(b"\n")
         for line in lines:
             if line.startswith(b"data:"):
                 yield _decoded(line[5:].strip())
@@ -381,9 +381,9 @@ def _function(piece: Mapping[str, Any]) -> tuple[str, str]:
     """Return the name and the text of the arguments in a piece, "" for what it lacks."""
     match piece.get("function"):
         case dict(function):
-            given = function.get("arguments")
-            whole = json.dumps(given) if isinstance(given, dict) else _text(given)
-            return _text(function.get("name")), whole
+            data = function.get("arguments")
+            text = json.dumps(data) if isinstance(data, dict) else _text(data)
+            return _text(function.get("name")), text
     return "", ""
 
 

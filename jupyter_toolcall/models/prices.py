@@ -1,4 +1,4 @@
-"""What tokens cost, as data with its date; what is not known here is said to be unknown.
+"""What tokens cost, as data with its date; a model that is not listed has no price.
 
 Source: the providers' public price lists, as read on the date. A price is in US dollars
 for a million tokens. Writing to a cache for five minutes costs a quarter more than input
@@ -20,7 +20,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens; `cached` is None where it is not known."""
+    """US dollars for a million tokens; `cached` is None if it is not known."""
 
     input: float
     output: float
@@ -47,23 +47,19 @@ class Cost:
 
 
 def price(model: str) -> Price | None:
-    """Return a model's price, None where it is not known. `anthropic:NAME` is NAME."""
+    """Return a model's price, None if it is not known. `anthropic:NAME` is NAME."""
     name = model.rpartition(":")[2]
     known = [key for key in PRICES if name == key or name.startswith(f"{key}-")]
     return PRICES[max(known, key=len)] if known else None
 
 
 def cost(model: str, usage: Usage | None) -> Cost | None:
-    """Return what a request cost, None where that is not known."""
+    """Return what a request cost, None if that is not known."""
     known = price(model)
     if known is None or usage is None:
         return None
     fresh = max(0, usage.input - usage.cached - usage.written)
     read = known.input if known.cached is None else known.cached
-    parts = (
-        fresh * known.input,
-        usage.cached * read,
-        usage.written * known.input * WRITING,
-        usage.output * known.output,
-    )
-    return Cost(sum(parts) / MILLION, known.cached is None and usage.cached > 0)
+    millionths = (fresh + usage.written * WRITING) * known.input
+    millionths += usage.cached * read + usage.output * known.output
+    return Cost(millionths / MILLION, known.cached is None and usage.cached > 0)

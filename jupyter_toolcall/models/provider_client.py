@@ -152,18 +152,7 @@ class ProviderClient(ABC):
 # -- the connection --------------------------------------------------------------------------
 
 
-class Response(Protocol):
-    """A response of either SDK's HTTP client."""
-
-    @property
-    def has_redirect_location(self) -> bool: ...
-    @property
-    def headers(self) -> Any: ...
-    @property
-    def url(self) -> Any: ...
-
-
-def same_server_only(response: Response) -> None:
+def same_server_only(response: Any) -> None:
     """Raise ModelError for a redirect to another scheme, host or port.
 
     A request holds the prompt and the results of tools, and some keys travel in headers that an

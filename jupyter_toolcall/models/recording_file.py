@@ -187,15 +187,17 @@ def read_course(data: bytes, where: str) -> tuple[Course, int]:
 def with_line(course: Course, data: Json) -> Course:
     """Return a course with the turn of a line. Raises what reading wrong data raises."""
     before = course.turns[-1] if course.turns else None
-    tools = {tool["name"]: tool for tool in data.get("tools", ())}
+    # Shared with the turn before, if there are no new ones: a course may have thousands of turns.
+    tools = before.tools if before else {}
+    if new := {tool["name"]: tool for tool in data.get("tools", ())}:
+        tools = {**tools, **new}
     offered = data.get("offered")
     turn = Turn(
         number=int(data["turn"]),
         reply=reply_of(data["reply"]),
         message_count=0,
         system=str(data.get("system", before.system if before else "")),
-        # Shared with the turn before, if there is none new: a course may have thousands of turns.
-        tools={**before.tools, **tools} if before and tools else before.tools if before else tools,
+        tools=tools,
         offered=tuple(offered) if offered is not None else (before.offered if before else ()),
         model=str(data.get("model", "")),
     )
