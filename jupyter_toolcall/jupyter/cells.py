@@ -265,7 +265,7 @@ class Cells:
     def _set_up_anew(
         self, known: Session, options: Options, variables: Variables, model: Model | None = None
     ) -> Session:
-        """Changed options are a new `Opened` at the head of the session."""
+        """Return a session with changed options: a new `Opened` at its head."""
         context, opened = self._context(known.name, options, variables, model)
         context.breakpoints = known.cursor.context.breakpoints
         self._options[known.name] = options
@@ -414,7 +414,7 @@ def _up_to_prompt(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
 
 
 def _copied_session(notebook: str, name: str) -> str:
-    """Bring a session to a notebook that has no journal of it: all that led to what it shows.
+    """Copy the journal of a session to a notebook that shows the session and has no journal of it.
 
     Returns what is to be printed about it, "" where there is none. Raises nothing: where it can't
     be read or written the session begins anew.

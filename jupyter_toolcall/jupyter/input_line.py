@@ -149,7 +149,7 @@ def turn_as_text(turn: YourTurn, cursor: Cursor, who: str = replying.YOU) -> str
 
 
 def repeat_decisions(controller: PanelController) -> bool:
-    """While a notebook is verified, repeat a person's decisions; return whether it waited."""
+    """While a notebook is verified, repeat a person's decisions; return whether it waits."""
     decisions = recorded_decisions.notebook_decisions().of(controller.session.state.prompt)
     while session := recorded_decisions.repeat_decision(controller.session, decisions):
         controller.session = session

@@ -37,7 +37,7 @@ Variables = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a cell asked for, as it was written."""
+    """The options of a cell, as they were written."""
 
     model: str = ""
     tools: tuple[str, ...] = ()
@@ -134,11 +134,11 @@ _HELP: Mapping[str, str] = {
     "-m --model": "who answers: %%toolchat models lists them; or a variable that holds a model",
     "-t --tools": "variables that hold functions, classes, instances, definitions or toolboxes",
     "-i --input": "variables that become objects",
-    "-o --output": "what is to be made; bound as a variable once it is saved",
+    "-o --output": "outputs; each is bound as a variable once it is saved",
     "-n --session": "a session that other cells go on with",
     "--fresh": "ask anew, on a new branch, even where an answer is recorded",
     "--scheme": "how tools are shown to the model; or a variable that holds a scheme",
-    "--native": "tools are spoken of in the text, as XML, and called in it",
+    "--native": "tools and their calls are XML in the text",
     "--system": "what the model is told first, or a variable that holds it",
     "--approve": "which calls wait for you; ask: all but read-only ones",
     "--break": "calls that wait in any case",
@@ -146,8 +146,8 @@ _HELP: Mapping[str, str] = {
     "--wait": "the cell waits for you (default)",
     "--no-wait": "the cell ends at a pause; the panel goes on from there",
     "--max-turns": "stop after so many replies (default 50)",
-    "--record": "record what the model is told and says, a line a turn",
-    "--replay": "say again what was recorded there",
+    "--record": "record each request and its reply, a line a turn",
+    "--replay": "replay what was recorded there",
 }
 
 
@@ -220,7 +220,7 @@ SET_UP = frozenset(
 
 
 def merged_options(before: Options, now: Options) -> Options:
-    """Return what a session was set up with, changed by what a later line says.
+    """Return the options that set a session up, changed by those of a later line.
 
     Tools, inputs and outputs come to those that there are; all else takes their place.
     """
@@ -333,7 +333,7 @@ def _output_type(name: str, kind: str, variables: Variables, box: Toolbox) -> An
 
 
 def model_for_cell(options: Options, variables: Variables, folder: Path) -> Model | None:
-    """Return who answers in a cell: a model, what was recorded of one, or one on record.
+    """Return the model of a cell; with `replay` a recorded one, with `record` one that is recorded.
 
     Files are named from `folder`. Raises UsageError.
     """
@@ -377,7 +377,7 @@ def model_name(model: Any) -> str:
 
 
 def text_without_secrets(where: str, name: str, value: Any) -> str:
-    """Return a value as text. Raises UsageError where that would tell a secret."""
+    """Return a value as text. Raises UsageError where the text would hold a secret."""
     text = str(value)
     named = isinstance(value, str) and is_named_secret(name)
     held = any(secret in text for secret in secret_values(os.environ))

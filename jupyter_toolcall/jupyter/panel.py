@@ -16,7 +16,7 @@ STATIC = Path(__file__).parent.parent / "static"
 
 
 class Panel(anywidget.AnyWidget):
-    """Carries notices to the page and commands back; keeps nothing but what it has said."""
+    """Sends notices to the page and takes its commands; remembers only which rows were sent."""
 
     _esm = STATIC / "widget.js"
     _css = STATIC / "widget.css"

@@ -222,21 +222,23 @@ class PanelController:
     def _publish_pause(self, pause: Pause) -> None:
         transient, cursor = self._repeated(), self.session.cursor
         hook = cursor.holding_hook if pause == "held" else None
+        phase: Phase = "waiting"
+        status = detail = ""
         match pause:
             case "decision":
                 detail = AS_PERSON if isinstance(cursor.context.model, Person) else ""
-                self.publish("waiting", detail=detail, transient=transient)
             case "reply":
-                self.publish("waiting", replying.YOU, transient=transient)
+                status = replying.YOU
             case "held" if hook is not None:
-                self.publish("waiting", hook.held_status, transient=transient)
+                status = hook.held_status
             case "model":
-                self.publish("waiting", "Waiting for the model", NO_REPLY, transient)
+                status, detail = "Waiting for the model", NO_REPLY
             case _:
-                self.publish("ready", "Ready for the next step", transient=transient)
+                phase, status = "ready", "Ready for the next step"
+        self.publish(phase, status, detail, transient)
 
     def _repeated(self) -> str:
-        """Return how much is as a cell that runs again had it; only once."""
+        """Return a summary of what a cell that runs again left unchanged; only once."""
         cursor = self.session.cursor
         if not self.recorded or cursor.replay_queue.next() is not None:
             return ""

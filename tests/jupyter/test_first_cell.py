@@ -28,20 +28,3 @@ def test_loading_the_extension_and_a_first_cell_load_nothing_heavy(tmp_path: Pat
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines()[0] == "[]"
     assert ran.stdout.splitlines()[-1].endswith("[]")
-
-
-LOAD = """
-import sys
-from IPython.core.interactiveshell import InteractiveShell
-InteractiveShell.instance().run_line_magic("load_ext", "jupyter_toolcall")
-parts = {name.split(".")[1] for name in sys.modules if name.startswith("jupyter_toolcall.")}
-print(sorted(parts - {"core", "jupyter", "teaching"}), "pydantic" in sys.modules)
-"""
-
-
-def test_loading_the_extension_imports_neither_the_engine_nor_sessions(tmp_path: Path) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-c", LOAD], cwd=tmp_path, capture_output=True, text=True, timeout=300
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.splitlines()[-1] == "[] False"
