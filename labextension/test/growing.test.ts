@@ -1,8 +1,7 @@
 /** What is remembered of a list that grows gives what looking through all of it would give. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { growing } from '../src/view/graph/growing';
-import { layered, rowsOf } from '../src/view/layered';
+import { incrementalMap, rowsOf, withRows } from '../src/view/incremental';
 
 /** Numbers that look like chance and are the same in each run. */
 function chances(seed: number): () => number {
@@ -15,7 +14,7 @@ const odd = (one: number): string | null => (one % 2 ? `odd ${one}` : null);
 test('a list that grows, is cut back or is replaced comes to what all of it comes to', () => {
   for (let seed = 1; seed <= 40; seed++) {
     const next = chances(seed);
-    const made = growing(odd);
+    const made = incrementalMap(odd);
     let list: readonly number[] = [];
     for (let turn = 0; turn < 60; turn++) {
       const kept = next() < 0.7 ? list.length : Math.floor(next() * (list.length + 1));
@@ -27,7 +26,7 @@ test('a list that grows, is cut back or is replaced comes to what all of it come
 
 test('what stood at the front is not looked at again', () => {
   let looked = 0;
-  const made = growing((one: number) => (looked++, one));
+  const made = incrementalMap((one: number) => (looked++, one));
   const front = Array.from({ length: 1000 }, (_, index) => index);
   made(front);
   made([...front, 1000]);
@@ -43,7 +42,7 @@ test('the rows of a table that grew are those of a map that was written to', () 
     const gone = next() < 0.05 ? [`row ${Math.floor(next() * 300)}`] : [];
     for (const each of gone) plain.delete(each);
     plain.set(id, row);
-    table = layered(table, [[id, row]], gone);
+    table = withRows(table, [[id, row]], gone);
     assert.deepEqual(rowsOf(table), [...plain.values()]);
     assert.deepEqual([...table], [...plain]);
   }

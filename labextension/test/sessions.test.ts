@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Command, Notice } from '../src/generated/contract';
-import { Live, type Sessions } from '../src/lab/sessions';
-import { waiting as waits } from '../src/lab/sight';
+import { LiveSession, type NotebookSessions } from '../src/lab/live_sessions';
+import { waitingCount as waits } from '../src/lab/visibility';
 import { delta, waiting, whole } from './page';
 
 interface Sent {
-  readonly live: Live;
+  readonly live: LiveSession;
   /** The commands that came to the kernel, and `interrupt`. */
   readonly sent: (Command['type'] | 'interrupt')[];
 }
@@ -23,7 +23,7 @@ function session(): Sent {
       return { dispose: () => undefined };
     }
   };
-  return { live: new Live('panel', { kernel } as unknown as Sessions), sent };
+  return { live: new LiveSession('panel', { kernel } as unknown as NotebookSessions), sent };
 }
 
 test('a session is folded once, and asks for all of it where a notice was lost', () => {
@@ -41,7 +41,7 @@ test('a session is folded once, and asks for all of it where a notice was lost',
 test('a session whose kernel has ended keeps what was heard, and nothing is sent to it', () => {
   const { live, sent } = session();
   live.hear(whole(waiting()));
-  live.lose();
+  live.end();
   assert.equal(live.model.calls.size, 3);
   assert.equal(live.model.live, false);
   assert.equal(waits(live), 0);
@@ -70,7 +70,7 @@ test('a text that was asked for comes with the notice of its format; a refusal s
   live.hear(refused);
   await assert.rejects(exe, /no format exe/);
   const py = live.exported('py');
-  live.lose();
+  live.end();
   await assert.rejects(py, /Its kernel has ended/);
   assert.deepEqual(sent, ['export', 'export', 'export']);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noticeIn, panelIn } from '../src/lab/wire';
+import { noticeIn, panelIn } from '../src/lab/comm';
 
 const message = (data: unknown, type = 'comm_msg'): Parameters<typeof noticeIn>[0] =>
   ({ header: { msg_type: type }, channel: 'iopub', content: { comm_id: 'p', data } }) as never;

@@ -1,22 +1,28 @@
 /** The commands: what the palette, the menus, the shortcuts and the context menu can do. */
-import { NotebookActions, type INotebookTracker } from '@jupyterlab/notebook';
+import { Clipboard, Notification } from '@jupyterlab/apputils';
+import { type INotebookTracker, NotebookActions } from '@jupyterlab/notebook';
 import type { CommandRegistry } from '@lumino/commands';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
-import { canGo } from '../view/head';
 import type { Act } from '../view';
-import { canCopy, copy, COPY, FORMATS, isFormat } from './copy';
-import { NEXT, OPEN_TAB, SHOW, type Core, type Place } from './core';
-import { newestIn, sessionOf } from './found';
-import { callsIcon } from './icon';
-import { showLive, showNext } from './reveal';
-import { asksInSight, atHand, waiting } from './sight';
-import type { At } from './tab';
+import { canStep } from '../view/head';
+import {
+  callsIcon,
+  type ExtensionContext,
+  NEXT_COMMAND,
+  type NotebookSession,
+  OPEN_TAB_COMMAND,
+  SHOW_COMMAND
+} from './context';
+import type { LiveSession } from './live_sessions';
+import { newestIn, sessionOf } from './outputs';
+import type { SessionPlace } from './tab';
+import { focusedView, isCardVisible, showLive, showNextWaiting, waitingCount } from './visibility';
 
 export const OPEN_SIDE = 'jupyter-toolcall:open-in-side';
 const INSERT = 'jupyter-toolcall:insert-cell';
 const FOCUS = 'jupyter-toolcall:focus-panel';
 const NO_ARGUMENTS = { args: { type: 'object', properties: {} } } as const;
-const PLACE = {
+const PLACE_ARGUMENTS = {
   args: { type: 'object', properties: { path: { type: 'string' }, cell: { type: 'string' } } }
 } as const;
 
@@ -25,7 +31,7 @@ type Command = Omit<CommandRegistry.ICommandOptions, 'describedBy' | 'execute'> 
 };
 
 /** The session that a menu was opened on: that of the cell, else the newest of the notebook in front. */
-export function placeOf({ app, notebooks }: Core): Place | null {
+export function sessionAtMenu({ app, notebooks }: ExtensionContext): NotebookSession | null {
   const notebook = notebooks.currentWidget;
   const model = notebook?.content.model;
   if (!notebook || !model) return null;
@@ -36,16 +42,16 @@ export function placeOf({ app, notebooks }: Core): Place | null {
 }
 
 /** Adds them all, and lists them in the palette. */
-export function addCommands(core: Core, tabs: { open(at: At): void } | null): readonly string[] {
+export function addCommands(core: ExtensionContext, tabs: { open(at: SessionPlace): void } | null): readonly string[] {
   const { app, notebooks, open, side, trans } = core;
   const added: string[] = [];
   const add = (id: string, command: Command, describedBy: CommandRegistry.ICommandOptions['describedBy'] = NO_ARGUMENTS): void => {
     app.commands.addCommand(id, { ...command, describedBy });
     added.push(id);
   };
-  const waits = (): boolean => open.all().some(waiting);
+  const waits = (): boolean => open.all().some(waitingCount);
 
-  add(SHOW, {
+  add(SHOW_COMMAND, {
     label: trans.__('Tool Calls'),
     caption: trans.__('Show the tool calls of this notebook at the side'),
     icon: args => (args.toolbar ? callsIcon : undefined),
@@ -64,16 +70,16 @@ export function addCommands(core: Core, tabs: { open(at: At): void } | null): re
     label: trans.__('Go On by One Step'),
     caption: trans.__('Take the next step of the session in sight'),
     isEnabled: () => {
-      const view = atHand();
-      return view !== null && view.live.state === 'alive' && canGo(view.live.model);
+      const view = focusedView();
+      return view !== null && view.live.state === 'alive' && canStep(view.live.model);
     },
-    execute: () => atHand()?.act('step')
+    execute: () => focusedView()?.act('step')
   });
-  add(NEXT, {
+  add(NEXT_COMMAND, {
     label: trans.__('Go to the Next Waiting Call'),
     caption: trans.__('Go to the next call that waits for you, in any open notebook'),
     isEnabled: waits,
-    execute: () => showNext(core)
+    execute: () => showNextWaiting(core)
   });
   add(FOCUS, {
     label: trans.__('Focus the Tool Calls'),
@@ -86,9 +92,9 @@ export function addCommands(core: Core, tabs: { open(at: At): void } | null): re
   /** What is decided is what the person can see: what is not in sight is shown first. */
   function decide(what: Act, label: string, caption: string): void {
     const execute = async (): Promise<void> => {
-      const view = atHand();
-      if (!view || !waiting(view.live)) await showNext(core);
-      else view.act(asksInSight(view) ? what : 'focus');
+      const view = focusedView();
+      if (!view || !waitingCount(view.live)) await showNextWaiting(core);
+      else view.act(isCardVisible(view) ? what : 'focus');
     };
     add(`jupyter-toolcall:${what}`, { label, caption, isEnabled: waits, execute });
   }
@@ -97,55 +103,55 @@ export function addCommands(core: Core, tabs: { open(at: At): void } | null): re
 type Add = (id: string, command: Command, describedBy?: CommandRegistry.ICommandOptions['describedBy']) => void;
 
 /** From a cell or a notebook: to its session at the side, or in a tab. */
-function addOpening(core: Core, tabs: { open(at: At): void } | null, add: Add): void {
+function addOpening(core: ExtensionContext, tabs: { open(at: SessionPlace): void } | null, add: Add): void {
   const { app, side, trans } = core;
-  const isVisible = (): boolean => placeOf(core) !== null;
+  const isVisible = (): boolean => sessionAtMenu(core) !== null;
   add(OPEN_SIDE, {
     label: trans.__('Show Tool Calls at the Side'),
     isVisible,
     execute: () => {
-      const place = placeOf(core);
+      const place = sessionAtMenu(core);
       if (!place) return;
       side.choose(place.found.cell.id);
       app.shell.activateById(side.id);
     }
   });
   add(
-    COPY,
+    COPY_COMMAND,
     {
-      label: args => (isFormat(args.to) ? trans.__('Copy as %1', FORMATS[args.to]) : trans.__('Copy the Session as DOT')),
+      label: args => (isCopyFormat(args.to) ? trans.__('Copy as %1', COPY_FORMATS[args.to]) : trans.__('Copy the Session as DOT')),
       isVisible,
       isEnabled: args => {
-        const place = placeOf(core);
-        return place !== null && canCopy(core, place, isFormat(args.to) ? args.to : 'dot');
+        const place = sessionAtMenu(core);
+        return place !== null && canCopy(core, place, isCopyFormat(args.to) ? args.to : 'dot');
       },
       execute: args => {
-        const place = placeOf(core);
-        return place && copy(core, place, isFormat(args.to) ? args.to : 'dot');
+        const place = sessionAtMenu(core);
+        return place && copySession(core, place, isCopyFormat(args.to) ? args.to : 'dot');
       }
     },
     { args: { type: 'object', properties: { to: { type: 'string' } } } }
   );
   if (!tabs) return;
   add(
-    OPEN_TAB,
+    OPEN_TAB_COMMAND,
     {
       label: trans.__('Open Tool Calls in a Tab'),
       isVisible,
       execute: args => {
-        const place = typeof args.cell === 'string' ? null : placeOf(core);
+        const place = typeof args.cell === 'string' ? null : sessionAtMenu(core);
         const at = place ? { path: place.notebook.context.path, cell: place.found.cell.id } : args;
         if (typeof at.path === 'string' && typeof at.cell === 'string') tabs.open({ path: at.path, cell: at.cell });
       }
     },
-    PLACE
+    PLACE_ARGUMENTS
   );
 }
 
 /** To the view in sight; else to what waits, or to the side panel. */
-async function focus(core: Core): Promise<void> {
-  const view = atHand();
-  const [live] = core.open.all().filter(waiting);
+async function focus(core: ExtensionContext): Promise<void> {
+  const view = focusedView();
+  const [live] = core.open.all().filter(waitingCount);
   if (view) view.act('focus');
   else if (live) await showLive(core, live);
   else {
@@ -165,4 +171,37 @@ async function insertCell(notebooks: INotebookTracker): Promise<void> {
   notebook.mode = 'edit';
   await cell?.ready;
   cell?.editor?.setCursorPosition({ line: 0, column: options.length });
+}
+
+export const COPY_COMMAND = 'jupyter-toolcall:copy';
+
+/** What can be copied, as its menu names it. */
+export const COPY_FORMATS = { py: 'Python', dot: 'DOT', svg: 'SVG', json: 'JSON' } as const;
+export type CopyFormat = keyof typeof COPY_FORMATS;
+
+export const isCopyFormat = (value: unknown): value is CopyFormat => typeof value === 'string' && value in COPY_FORMATS;
+
+function liveSessionOf({ open }: ExtensionContext, { notebook, found }: NotebookSession): LiveSession | null {
+  const live = found.live && open.of(notebook).session(found.live.panel);
+  return live?.state === 'alive' ? live : null;
+}
+
+function savedSvg({ found }: NotebookSession): string {
+  const svg = found.saved?.['image/svg+xml'];
+  return Array.isArray(svg) ? svg.join('') : typeof svg === 'string' ? svg : '';
+}
+
+/** Whether there is somebody, or something, that has it in this format. */
+export const canCopy = (core: ExtensionContext, place: NotebookSession, to: CopyFormat): boolean =>
+  liveSessionOf(core, place) !== null || (to === 'svg' && savedSvg(place) !== '');
+
+/** Resolves when it is on the clipboard, or when the person has been told why it is not. */
+export async function copySession(core: ExtensionContext, place: NotebookSession, to: CopyFormat): Promise<void> {
+  const { trans } = core;
+  try {
+    Clipboard.copyToSystem((await liveSessionOf(core, place)?.exported(to)) ?? savedSvg(place));
+    Notification.success(trans.__('Copied the session as %1.', COPY_FORMATS[to]), { autoClose: 3000 });
+  } catch (error) {
+    Notification.error(error instanceof Error ? error.message : String(error));
+  }
 }

@@ -1,7 +1,8 @@
 /** Icons of 16 and glyphs of 24 units, as path data. No text from a session comes here. */
-import { h, picture, s, type Child } from './dom';
+import { type Child, h, s } from './dom';
+import { safeImage } from './safe_markup';
 import type { FullPreview } from './rows';
-import { clip, line } from './text';
+import { clip, oneLine } from './text';
 
 const ring = 'M8 2a6 6 0 1 1 0 12a6 6 0 1 1 0-12z';
 
@@ -76,7 +77,7 @@ function lines(paths: readonly string[]): SVGElement {
 function tableHead(preview: FullPreview): SVGElement {
   const names = preview.columns
     .slice(0, 2)
-    .map((name, index) => s('text', { class: 'th', x: 2.5 + index * 10, y: 8.2 }, clip(line(name, 40), 4)));
+    .map((name, index) => s('text', { class: 'th', x: 2.5 + index * 10, y: 8.2 }, clip(oneLine(name, 40), 4)));
   return s(
     'g',
     {},
@@ -95,7 +96,7 @@ function kindOf(preview: FullPreview): GlyphName {
 export function glyph(preview: FullPreview): SVGElement {
   const paths = preview.glyph.filter(d => PATH.test(d)).slice(0, 24);
   if (paths.length) return lines(paths);
-  const href = picture(preview.image);
+  const href = safeImage(preview.image);
   if (href) return s('image', { href, width: 24, height: 24, preserveAspectRatio: 'xMidYMid meet' });
   return preview.columns.length ? tableHead(preview) : lines(GLYPHS[kindOf(preview)]);
 }

@@ -5,27 +5,33 @@
  * look at both, and touches only what changed.
  */
 import type { Command, Notice } from '../generated/contract';
-import { branches } from './branches';
+import { branchList } from './branch_list';
 import { card } from './card';
-import { compare } from './compare';
-import { isDecision } from './decide';
-import { dialog } from './dialog';
+import { compareTab } from './compare/compare_tab';
+import { isDecision } from './decisions';
+import { callDialog, editDialog } from './dialogs';
 import { h } from './dom';
-import type { Dialog } from './form';
-import { download, fileName, isFormat, type Format } from './export';
+import type { Dialog } from './fields';
+import { replyText, timeSlider } from './footer';
 import { graph } from './graph';
-import { score } from './guessed';
-import { canGo, head, herald } from './head';
-import { choiceOf, firstWaiting, look, START, type Acts, type Look, type Tab, type Ui } from './look';
-import { messages } from './messages';
-import { EMPTY, fold, type FullCall, type Model } from './rows';
-import { said } from './said';
-import { steps } from './steps';
-import { task } from './task';
-import { tabs } from './tabs';
-import { time } from './time';
-import { write } from './write';
-import { trans } from './words';
+import { announcer, canStep, download, type ExportFormat, fileName, isExportFormat, panelHead } from './head';
+import { messages } from './messages/messages_tab';
+import { applyNotice, EMPTY_MODEL, type Model } from './model';
+import type { FullCall } from './rows';
+import { stepList } from './steps';
+import { tabBar } from './tabs';
+import { exerciseBar, scoreCard } from './teaching';
+import { trans } from './text';
+import {
+  choiceOf,
+  firstWaiting,
+  INITIAL_STATE,
+  type PanelActions,
+  type PanelState,
+  type Tab,
+  viewState,
+  type ViewState
+} from './view_state';
 
 export interface Host {
   /** Sends a command to the kernel; a host without a kernel has none. */
@@ -71,30 +77,30 @@ const asksFor = (model: Model): string | undefined =>
   firstWaiting(model)?.id ?? turnOf(model);
 
 /** Puts the view into `el`; `known` is what the host has heard already. */
-export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
-  let model: Model = { ...known, refused: null };
-  let { refused: heard } = known;
-  let ui = START;
+export function mount(el: HTMLElement, host: Host, known = EMPTY_MODEL): View {
+  let model: Model = { ...known, refusal: null };
+  let { refusal: heard } = known;
+  let ui = INITIAL_STATE;
   let painting = false;
   let painted = 0;
   let due: ReturnType<typeof setTimeout> | undefined;
   /** The formats that the person asked for here: every view of a session hears what any of them asked. */
-  const taking = new Set<Format>();
+  const taking = new Set<ExportFormat>();
   let open: { readonly view: Dialog; readonly back: Element | null } | null = null;
 
-  const seen = (): Look => look(model, ui, host.live && host.send !== undefined);
+  const seen = (): ViewState => viewState(model, ui, host.live && host.send !== undefined);
 
   function send(command: Command): void {
-    if (ui.sent && command.type !== 'stop') return;
-    ui = { ...ui, sent: command.type !== 'stop', edited: command.type === 'edit' ? command.call : '' };
-    model = { ...model, refused: null };
+    if (ui.commandSent && command.type !== 'stop') return;
+    ui = { ...ui, commandSent: command.type !== 'stop', editedCall: command.type === 'edit' ? command.call : '' };
+    model = { ...model, refusal: null };
     host.send?.(command);
-    open?.view.busy(ui.sent);
+    open?.view.busy(ui.commandSent);
     paint();
   }
 
-  const acts: Acts = {
-    set(patch) {
+  const acts: PanelActions = {
+    setState(patch) {
       ui = { ...ui, ...patch };
       paint();
     },
@@ -104,28 +110,28 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
       const calls = [...model.calls.values()].filter(call => isDecision(call) && call.turn === turn);
       void host.confirm(calls).then(yes => yes && send(command));
     },
-    inquire: command => host.send?.(command),
-    take(to) {
+    request: command => host.send?.(command),
+    exportAs(to) {
       taking.add(to);
       host.send?.({ type: 'export', to });
     },
-    edit: call => ask(dialog(seen(), call, acts, close)),
-    write: tool => ask(write(seen(), tool, acts, close))
+    openEditDialog: call => ask(editDialog(seen(), call, acts, close)),
+    openCallDialog: tool => ask(callDialog(seen(), tool, acts, close))
   };
 
-  const beside = branches(acts);
-  const tab = tabs(acts, beside.element);
-  const top = head(acts, host.unchecked ?? false);
-  const exercise = task(acts);
-  const voice = herald(host.speaks ?? false);
+  const beside = branchList(acts);
+  const tab = tabBar(acts, beside.element);
+  const top = panelHead(acts, host.unchecked ?? false);
+  const exercise = exerciseBar(acts);
+  const voice = announcer(host.speaks ?? false);
   const drawing = graph(acts);
-  const list = steps(acts);
+  const list = stepList(acts);
   const details = card(acts);
-  const points = score(false);
+  const points = scoreCard(false);
   const talk = messages(acts);
-  const both = compare(acts);
-  const words = said();
-  const slider = time(acts);
+  const both = compareTab(acts);
+  const words = replyText();
+  const slider = timeSlider(acts);
   const parts = [beside, tab, top, exercise, voice, list, details, points, talk, both, words, slider];
 
   const panels = Object.values(tab.panels);
@@ -169,8 +175,8 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
     if (moved) moved.scrollTop = scroll;
   }
 
-  function draw(view: Look): void {
-    root.dataset.phase = view.past ? 'past' : view.model.session.phase;
+  function draw(view: ViewState): void {
+    root.dataset.phase = view.isPast ? 'past' : view.model.session.phase;
     seat(view.ui.tab);
     for (const part of parts) part.paint(view);
     if (view.ui.tab === 'Graph') drawing.paint(view);
@@ -224,7 +230,7 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
 
   function heed(): void {
     if (!open) return;
-    const { refused } = model;
+    const { refusal: refused } = model;
     open.view.busy(false);
     if (refused) open.view.refuse(refused.reason, refused.fields);
   }
@@ -232,48 +238,48 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
   /** A session in a format, where it was asked for here, becomes a file. */
   function keep(notice: Notice): void {
     if (notice.type === 'refused' && notice.command === 'export') taking.clear();
-    if (notice.type !== 'exported' || !isFormat(notice.to) || !taking.delete(notice.to)) return;
+    if (notice.type !== 'exported' || !isExportFormat(notice.to) || !taking.delete(notice.to)) return;
     download(fileName(model.session.name, notice.to), notice.to, notice.text);
   }
 
-  function update(notice: Notice, folded = fold(model, notice)): void {
+  function update(notice: Notice, folded = applyNotice(model, notice)): void {
     keep(notice);
-    const wasSent = ui.sent;
+    const wasSent = ui.commandSent;
     const before = asksFor(model);
-    const whole = !model.gap;
-    const { refused } = model;
+    const whole = !model.missedUpdate;
+    const { refusal: refused } = model;
     // A refusal that was heard before is no news, also where the host folds.
-    model = folded.refused === heard ? { ...folded, refused } : folded;
-    heard = folded.refused;
-    if (model.gap && whole) host.send?.({ type: 'hello' });
+    model = folded.refusal === heard ? { ...folded, refusal: refused } : folded;
+    heard = folded.refusal;
+    if (model.missedUpdate && whole) host.send?.({ type: 'hello' });
     const waiting = asksFor(model);
-    const anew = waiting !== undefined && waiting !== before && ui.at === null;
-    const refusal = model.refused !== refused;
+    const anew = waiting !== undefined && waiting !== before && ui.pastStep === null;
+    const refusal = model.refusal !== refused;
     // A refusal stands until the person does something else, or something else waits.
-    if (!refusal && waiting !== before) model = { ...model, refused: null };
-    ui = { ...ui, sent: false, ...(anew && !open ? { chosen: null, form: null } : {}) };
-    if (refusal && model.refused) heed();
+    if (!refusal && waiting !== before) model = { ...model, refusal: null };
+    ui = { ...ui, commandSent: false, ...(anew && !open ? { chosen: null, form: null } : {}) };
+    if (refusal && model.refusal) heed();
     else if (wasSent) close();
     paintSoon(notice);
   }
 
   /** What waits is brought before the person first, in a tab that has its card. */
-  function face(patch: Partial<Ui>): void {
+  function face(patch: Partial<PanelState>): void {
     const tab = ui.tab === 'Graph' || ui.tab === 'Steps' ? ui.tab : 'Graph';
-    acts.set({ tab, at: null, ...patch });
+    acts.setState({ tab, pastStep: null, ...patch });
   }
 
   function decide(what: Act, call: FullCall): void {
     const answers = model.tools.get(call.tool)?.for_person ?? false;
     if (what === 'approve' && call.may_have_run) face({ chosen: choiceOf(call), form: null });
     else if (what === 'approve' && !answers) acts.send({ type: 'approve', call: call.call, bound: call.bound });
-    else if (what === 'edit' && !answers) acts.edit(call);
+    else if (what === 'edit' && !answers) acts.openEditDialog(call);
     else face({ chosen: choiceOf(call), form: { kind: what === 'reject' ? 'reject' : 'answer', call: call.id } });
   }
 
   function act(what: Act): void {
-    const { live, waiting, past } = seen();
-    if (what === 'step' && live && !past && canGo(model)) acts.send({ type: 'step' });
+    const { live, waitingCall: waiting, isPast: past } = seen();
+    if (what === 'step' && live && !past && canStep(model)) acts.send({ type: 'step' });
     if (what === 'step') return;
     const sees = !past && (ui.tab === 'Graph' || ui.tab === 'Steps') && seen().chosen.call === waiting?.id;
     if (!sees || what === 'focus') face({ chosen: null, form: null });
@@ -295,4 +301,3 @@ export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
   };
 }
 
-export { EMPTY, fold, type FullCall, type Model } from './rows';

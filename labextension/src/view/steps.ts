@@ -1,13 +1,12 @@
-/** The list of steps. One list serves the graph and its own tab. */
-import { bringIn, h, keyed, reader, type Child } from './dom';
+/** The list of steps, and the list of tools with their breakpoints. */
+import { type Child, h, keyedChildren, screenReaderText, scrollIntoList, whenChanged } from './dom';
 import { icon, type IconName } from './icons';
-import { choiceOf, type Acts, type Look } from './look';
-import { together, type FullCall } from './rows';
-import { duration, line, many } from './text';
-import { tools } from './tools';
-import { trans } from './words';
+import { objectsByCall } from './model';
+import type { FullCall, FullTool } from './rows';
+import { formatDuration, oneLine, plural, summaryOf, textBlock, trans } from './text';
+import { choiceOf, type PanelActions, type ViewState } from './view_state';
 
-const ICONS: Readonly<Record<FullCall['status'], IconName>> = {
+const STATUS_ICONS: Readonly<Record<FullCall['status'], IconName>> = {
   proposed: 'wait',
   approved: 'run',
   running: 'run',
@@ -19,7 +18,7 @@ const ICONS: Readonly<Record<FullCall['status'], IconName>> = {
   unknown: 'unknown'
 };
 
-const WORDS: Readonly<Record<FullCall['status'], string>> = {
+const STATUS_WORDS: Readonly<Record<FullCall['status'], string>> = {
   proposed: 'waits for you',
   approved: 'approved',
   running: 'running',
@@ -32,44 +31,44 @@ const WORDS: Readonly<Record<FullCall['status'], string>> = {
 };
 
 export function iconOf(call: FullCall): IconName {
-  if (call.status !== 'succeeded') return ICONS[call.status];
+  if (call.status !== 'succeeded') return STATUS_ICONS[call.status];
   if (call.memory) return 'memory';
   return call.edited ? 'edited' : 'done';
 }
 
 /** What stands at the right: what came of it, and how long it took. */
-export function endOf(call: FullCall): string {
-  if (call.status !== 'succeeded') return Object.hasOwn(WORDS, call.status) ? trans.__(WORDS[call.status]) : '';
+export function endText(call: FullCall): string {
+  if (call.status !== 'succeeded') return Object.hasOwn(STATUS_WORDS, call.status) ? trans.__(STATUS_WORDS[call.status]) : '';
   if (call.outdated) return 'outdated';
   if (call.memory) return trans.__('from memory');
-  const time = duration(call.ms);
+  const time = formatDuration(call.ms);
   if (call.edited) return time ? `edited, ${time}` : 'edited';
   if (call.saves) return trans.__('saved');
   return call.stale ? trans.__('may be stale') : time;
 }
 
 /** What a screen reader hears before the line, where the end does not say it. */
-const spoken = (call: FullCall): string => (call.status === 'succeeded' && !call.memory ? 'done, ' : '');
+const spokenStatus = (call: FullCall): string => (call.status === 'succeeded' && !call.memory ? 'done, ' : '');
 
-interface Item {
+interface StepItem {
   readonly call: FullCall;
   readonly made: string;
   readonly pending: boolean;
 }
 
 /** What a scheme's own calls give back: it says no more than the tick does. */
-const DONE = 'ok';
+const NO_RESULT = 'ok';
 
-function what(item: Item): Child[] {
+function stepText(item: StepItem): Child[] {
   const { call } = item;
-  if (call.status === 'failed' && call.error) return [line(call.error, 200)];
-  const came = call.status === 'failed' ? '' : item.made || (call.result === DONE ? '' : call.result);
-  const name = item.pending || !item.made ? line(came, 80) : h('b', {}, line(came, 80));
+  if (call.status === 'failed' && call.error) return [oneLine(call.error, 200)];
+  const came = call.status === 'failed' ? '' : item.made || (call.result === NO_RESULT ? '' : call.result);
+  const name = item.pending || !item.made ? oneLine(came, 80) : h('b', {}, oneLine(came, 80));
   const arrow = call.what ? ' → ' : item.made ? '→ ' : '';
-  return [line(call.what, 200), ...(came ? [arrow, name] : [])];
+  return [oneLine(call.what, 200), ...(came ? [arrow, name] : [])];
 }
 
-function element(item: Item, open: (call: FullCall) => void): HTMLElement {
+function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElement {
   const { call } = item;
   return h(
     'li',
@@ -78,35 +77,35 @@ function element(item: Item, open: (call: FullCall) => void): HTMLElement {
     h(
       'button',
       { type: 'button', class: 'tool', 'data-k': `step ${call.id}`, onclick: () => open(call) },
-      line(call.tool, 120)
+      oneLine(call.tool, 120)
     ),
-    h('span', { class: 'what' }, spoken(call) ? reader(spoken(call)) : null, ...what(item)),
-    h('span', { class: 'end' }, endOf(call))
+    h('span', { class: 'what' }, spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
+    h('span', { class: 'end' }, endText(call))
   );
 }
 
-const ALL = 1500;
-const BLOCK = 100;
+const MOST_STEPS = 1500;
+const STEP_BLOCK = 100;
 
 /** Which steps the list holds: all, or in a very long session those around the chosen one. */
-export function span(length: number, chosen: number): readonly [number, number] {
-  if (length <= ALL) return [0, length];
-  const middle = Math.floor((chosen < 0 ? length : chosen) / BLOCK) * BLOCK;
-  return [Math.max(0, middle - 2 * BLOCK), Math.min(length, middle + 3 * BLOCK)];
+export function shownSteps(length: number, chosen: number): readonly [number, number] {
+  if (length <= MOST_STEPS) return [0, length];
+  const middle = Math.floor((chosen < 0 ? length : chosen) / STEP_BLOCK) * STEP_BLOCK;
+  return [Math.max(0, middle - 2 * STEP_BLOCK), Math.min(length, middle + 3 * STEP_BLOCK)];
 }
 
-function fold(element: HTMLElement, number: number, which: string): void {
+function showFolded(element: HTMLElement, number: number, which: string): void {
   element.hidden = number === 0;
-  element.textContent = `${many(number, `${which} step`)} folded: the graph and Time lead there`;
+  element.textContent = `${plural(number, `${which} step`)} folded: the graph and Time lead there`;
 }
 
-export interface Steps {
+export interface StepList {
   readonly element: HTMLElement;
-  paint(view: Look): void;
+  paint(view: ViewState): void;
 }
 
 /** The heading and the list. */
-export function steps(acts: Acts): Steps {
+export function stepList(acts: PanelActions): StepList {
   const list = h('ol', { class: 'tc-steps', 'aria-label': trans.__('Steps') });
   const later = h('p', { class: 'tc-later' });
   const none = h('p', { class: 'tc-later' }, trans.__('No steps yet.'));
@@ -117,7 +116,7 @@ export function steps(acts: Acts): Steps {
   list.after(further);
   const toolbox = tools(acts);
   pane.append(toolbox.element);
-  const rows = keyed(list, (item: Item) => element(item, call => acts.set({ chosen: choiceOf(call), form: null })));
+  const rows = keyedChildren(list, (item: StepItem) => stepElement(item, call => acts.setState({ chosen: choiceOf(call), form: null })));
   let current: Element | null = null;
   let frame = 0;
 
@@ -147,7 +146,7 @@ export function steps(acts: Acts): Steps {
 
   function show(item: HTMLElement, follow: boolean): void {
     if (follow) list.scrollTop = list.scrollHeight;
-    bringIn(list, item);
+    scrollIntoList(list, item);
   }
 
   list.addEventListener('keydown', arrows);
@@ -155,9 +154,9 @@ export function steps(acts: Acts): Steps {
     element: pane,
     paint(view) {
       const { objects } = view.model;
-      const lists = together(view.objects);
+      const lists = objectsByCall(view.objects);
       const chosen = view.calls.findIndex(call => call.id === view.chosen.call);
-      const [from, to] = span(view.calls.length, chosen);
+      const [from, to] = shownSteps(view.calls.length, chosen);
       rows(
         view.calls.slice(from, to).map(call => {
           const object = objects.get(call.object);
@@ -167,17 +166,90 @@ export function steps(acts: Acts): Steps {
           return { key: call.id, stamp: [call, item.made, item.pending], item };
         })
       );
-      list.style.setProperty('--tc-n', view.last > 999 ? '36px' : '20px');
-      pick(list.children[chosen - from] ?? null, view.follow);
-      fold(earlier, from, 'earlier');
-      fold(further, view.calls.length - to, 'further');
-      const hidden = view.past
-        ? [...view.model.calls.values()].filter(call => call.branch === '' && call.step > view.at).length
+      list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
+      pick(list.children[chosen - from] ?? null, view.followsNewest);
+      showFolded(earlier, from, 'earlier');
+      showFolded(further, view.calls.length - to, 'further');
+      const hidden = view.isPast
+        ? [...view.model.calls.values()].filter(call => call.branch === '' && call.step > view.step).length
         : 0;
       later.hidden = hidden === 0;
-      later.textContent = `${many(hidden, 'later step')} ${hidden === 1 ? 'is' : 'are'} hidden`;
+      later.textContent = `${plural(hidden, 'later step')} ${hidden === 1 ? 'is' : 'are'} hidden`;
       none.hidden = view.calls.length > 0;
       toolbox.paint(view);
     }
   };
+}
+
+/** What stands beside a tool's name: whether its calls wait, and why. */
+function toolNote(tool: FullTool, stops: boolean): string {
+  if (stops) return 'its calls wait: breakpoint';
+  if (tool.for_person) return 'a request to you';
+  return tool.read_only ? 'read-only' : '';
+}
+
+function breakpointButton(tool: FullTool, stops: boolean, view: ViewState, acts: PanelActions): HTMLElement {
+  const send = (): void => acts.send({ type: 'break', tool: tool.id, on: !stops });
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'tc-stopat',
+      'aria-pressed': String(stops),
+      'aria-label': `Breakpoint on ${oneLine(tool.id, 120)}`,
+      title: stops ? 'Take the breakpoint away' : 'Let every call of this tool wait',
+      'data-k': `break ${tool.id}`,
+      disabled: !view.live || view.isPast || view.ui.commandSent,
+      onclick: send
+    },
+    icon(stops ? 'wait' : 'ready'),
+    h('span', { class: 'tool' }, oneLine(tool.id, 120))
+  );
+}
+
+function toolElement(tool: FullTool, view: ViewState, acts: PanelActions): HTMLElement {
+  const stops = view.model.session.stops.includes(tool.id);
+  const said = toolNote(tool, stops);
+  return h(
+    'li',
+    {},
+    breakpointButton(tool, stops, view, acts),
+    said ? h('span', { class: 'end' }, said) : null,
+    h('span', { class: 'what', title: textBlock(tool.description.trim(), 2000) }, summaryOf(tool.description))
+  );
+}
+
+/** `12 tools, 1 breakpoint`. */
+function toolSummary(toolList: number, stops: number): string {
+  return plural(toolList, 'tool') + (stops ? `, ${plural(stops, 'breakpoint')}` : '');
+}
+
+export interface ToolList {
+  readonly element: HTMLElement;
+  paint(view: ViewState): void;
+}
+
+/** A list that is folded until somebody wants it. */
+export function tools(acts: PanelActions): ToolList {
+  const summary = h('summary', {});
+  const list = h('ul', { 'aria-label': 'Tools' });
+  const element = h('details', { class: 'tc-toolbox', hidden: true }, summary, list);
+  let view: ViewState;
+
+  const draw = whenChanged(() => {
+    const all = [...view.model.tools.values()];
+    element.hidden = all.length === 0;
+    summary.textContent = toolSummary(all.length, view.model.session.stops.length);
+    const focus = document.activeElement?.getAttribute('data-k');
+    const children: Child[] = element.open ? all.map(tool => toolElement(tool, view, acts)) : [];
+    list.replaceChildren(...children.filter(child => child instanceof HTMLElement));
+    if (focus) [...list.querySelectorAll<HTMLElement>('button')].find(one => one.dataset.k === focus)?.focus();
+  });
+  const paint = (next: ViewState): void => {
+    view = next;
+    const { model, ui, live, isPast: past } = next;
+    draw(model.tools, model.session.stops.join(), element.open, live, past, ui.commandSent);
+  };
+  element.addEventListener('toggle', () => paint(view));
+  return { element, paint };
 }

@@ -1,23 +1,23 @@
 /** The tabs. */
 import { h } from './dom';
-import { TABS, type Acts, type Look, type Tab } from './look';
-import { trans } from './words';
+import { trans } from './text';
+import { type PanelActions, type Tab, TABS, type ViewState } from './view_state';
 
 let ids = 0;
 
-const move = (event: KeyboardEvent, size: number, at: number, back: string, on: string): number | null => {
+const nextTab = (event: KeyboardEvent, size: number, at: number, back: string, on: string): number | null => {
   if (event.key === on) return (at + 1) % size;
   if (event.key === back) return (at - 1 + size) % size;
   return event.key === 'Home' ? 0 : event.key === 'End' ? size - 1 : null;
 };
 
-export interface Tabs {
+export interface TabBar {
   readonly element: HTMLElement;
   readonly panels: Readonly<Record<Tab, HTMLElement>>;
-  paint(view: Look): void;
+  paint(view: ViewState): void;
 }
 
-export function tabs(acts: Acts, beside: HTMLElement): Tabs {
+export function tabBar(acts: PanelActions, beside: HTMLElement): TabBar {
   const id = `tc-t${++ids}`;
   const panels: Partial<Record<Tab, HTMLElement>> = {};
   const made = TABS.map((tab, index) => {
@@ -26,7 +26,7 @@ export function tabs(acts: Acts, beside: HTMLElement): Tabs {
       role: 'tab',
       id: `${id}-${index}`,
       'aria-controls': `${id}-${index}-p`,
-      onclick: () => acts.set({ tab })
+      onclick: () => acts.setState({ tab })
     };
     const panel = h('div', {
       class: 'tc-body',
@@ -43,7 +43,7 @@ export function tabs(acts: Acts, beside: HTMLElement): Tabs {
     ...made.map(one => one.button)
   );
   list.addEventListener('keydown', event => {
-    const to = move(
+    const to = nextTab(
       event,
       made.length,
       made.findIndex(one => one.button === event.target),
@@ -52,7 +52,7 @@ export function tabs(acts: Acts, beside: HTMLElement): Tabs {
     );
     const next = to === null ? undefined : made[to];
     if (!next) return;
-    acts.set({ tab: next.tab });
+    acts.setState({ tab: next.tab });
     next.button.focus({ preventScroll: true });
     event.preventDefault();
     event.stopPropagation();

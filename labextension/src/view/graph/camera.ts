@@ -1,5 +1,5 @@
 /** Pan and zoom: which part of the drawing is seen. It moves on its own only while it follows what is new. */
-import type { Box, Spot } from './place';
+import type { Box, Spot } from './layout';
 
 const MARGIN = 300;
 /** A drawing that fits when it is drawn this small is shown whole, without being asked. */

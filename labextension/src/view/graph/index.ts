@@ -1,22 +1,19 @@
 /** The canvas of the graph, and the hand of the person on it. */
+import type { MenuEntry } from '../controls';
 import { h, s } from '../dom';
 import { icon } from '../icons';
-import type { Acts, Choice, Look } from '../look';
+import { arrowTarget, isArrow } from '../lineage';
+import type { Choice, PanelActions, ViewState } from '../view_state';
 import { camera } from './camera';
-import { reaches } from './edges';
-import { layers } from './layers';
-import { legend } from './legend';
-import { list } from './list';
-import { looking } from './looking';
-import type { Entry } from './menu';
-import { moved } from './motion';
+import { labelExtent } from './edges';
+import { animateMoves, graphLayers } from './elements';
+import { copyToClipboard, dotText, svgText as taken } from './graph_export';
+import { type Box, graphLayout, type Layout, type Size, type Spot, spotOfCall } from './layout';
+import { objectList } from './node_labels';
 import { overview } from './overview';
-import { spotOfCall, type Box, type Places, type Size, type Spot } from './place';
-import { around, scene, type Around, type Scene } from './scene';
-import { survey } from './survey';
-import { copied, dot, svg as taken } from './take';
-import { STEP, toolbar } from './toolbar';
-import { isArrow, walk } from './walk';
+import { scene, type Scene, surroundings, type Surroundings } from './scene';
+import { search } from './search_bar';
+import { legend, toolbar, ZOOM_STEP } from './toolbar';
 
 const NARROW = 640;
 const TALL = 600;
@@ -28,7 +25,7 @@ const TIDY = 300;
 /** From so many objects on there is an overview, and the search is at hand. */
 const WIDE = 100;
 
-const choiceOf = ({ object, nothing }: Spot): Choice => ({
+const choiceOf = ({ object, failedCall: nothing }: Spot): Choice => ({
   call: nothing?.id ?? object?.call ?? '',
   object: object?.id ?? ''
 });
@@ -40,23 +37,23 @@ const NOWHERE: Box = { left: 0, top: 0, right: 0, bottom: 0 };
 
 export interface Graph {
   readonly element: HTMLElement;
-  paint(view: Look): void;
+  paint(view: ViewState): void;
   resize(): void;
   /** Does what a key is for, wherever in the panel it was pressed; says whether it did. */
   press(event: KeyboardEvent): boolean;
 }
 
 /** The canvas with the graph and its tools. */
-export function graph(acts: Acts): Graph {
-  const drawing = layers();
+export function graph(acts: PanelActions): Graph {
+  const drawing = graphLayers();
   const svg = s('svg', { class: 'g', role: 'graphics-document img', 'aria-label': 'Object lineage' }, drawing.world);
   const hand = camera(svg, drawing.world, () => draw());
-  const find = looking(acts, { again, focus: narrow, close: () => open(false) });
+  const find = search(acts, { again, focus: narrow, close: () => open(false) });
   const line = overview(go);
-  const spoken = list();
+  const spoken = objectList();
   const key = h('div', { class: 'tc-key', hidden: true });
   const tools = toolbar({
-    fold: () => acts.set({ unfolded: new Set() }),
+    fold: () => acts.setState({ unfolded: new Set() }),
     tidy: lay,
     search: () => open(true),
     zoom: by => hand.zoom(by),
@@ -72,13 +69,13 @@ export function graph(acts: Acts): Graph {
   const canvas = h('div', { class: 'tc-canvas' }, svg, tools.element, hint);
   const element = h('div', { class: 'tc-graph' }, find.element, line.element, canvas, key, spoken.element);
 
-  const placed = survey();
-  let found: Places = { spots: [], spotOf: () => undefined, divider: null, box: NOWHERE };
+  const placed = graphLayout();
+  let found: Layout = { spots: [], spotOf: () => undefined, divider: null, box: NOWHERE };
   /** All that is drawn, labels too. */
   let extent: Box = NOWHERE;
-  let rest: Around = { notes: [], strokes: [], newest: undefined, right: 0 };
+  let rest: Surroundings = { notes: [], strokes: [], newest: undefined, right: 0 };
   let drawn: Scene = { nodes: [], edges: [] };
-  let view: Look | null = null;
+  let view: ViewState | null = null;
   let current = '';
   let shown = '';
   let width = 0;
@@ -98,19 +95,19 @@ export function graph(acts: Acts): Graph {
     if (view) paint(view);
   }
 
-  function entries(): Entry[] {
+  function entries(): MenuEntry[] {
     const here = view;
     if (!here) return [];
     return [
       { text: focus ? 'Leave the focus' : 'Focus ±2', key: 'f', act: () => narrow(!focus) },
       { text: key.hidden ? 'Legend' : 'Hide the legend', act: explain },
       { text: 'Copy as SVG', act: () => void copy('SVG', taken(scene(here, found.spots, found, size()), rest, extent, canvas)) },
-      { text: 'Copy as DOT', act: () => void copy('DOT', dot(here)) }
+      { text: 'Copy as DOT', act: () => void copy('DOT', dotText(here)) }
     ];
   }
 
   async function copy(what: string, text: string): Promise<void> {
-    tools.say((await copied(text)) ? `${what} copied` : `The browser does not let ${what} be copied here`);
+    tools.say((await copyToClipboard(text)) ? `${what} copied` : `The browser does not let ${what} be copied here`);
   }
 
   function explain(): void {
@@ -161,12 +158,12 @@ export function graph(acts: Acts): Graph {
 
   function enter(spot: Spot): void {
     const [first] = spot.folded;
-    if (!first || !view) return acts.set({ chosen: choiceOf(spot), form: null });
+    if (!first || !view) return acts.setState({ chosen: choiceOf(spot), form: null });
     if (focus) {
       const nearest = first.step > (chosen()?.object?.step ?? Infinity) ? first : (spot.folded.at(-1) ?? first);
-      return acts.set({ chosen: { call: nearest.call, object: nearest.id }, form: null });
+      return acts.setState({ chosen: { call: nearest.call, object: nearest.id }, form: null });
     }
-    acts.set({ unfolded: new Set([...view.ui.unfolded, ...spot.folded.map(object => object.id)]) });
+    acts.setState({ unfolded: new Set([...view.ui.unfolded, ...spot.folded.map(object => object.id)]) });
     reach(found.spotOf(first.id));
   }
 
@@ -181,17 +178,17 @@ export function graph(acts: Acts): Graph {
   function escape(): void {
     if (!key.hidden) explain();
     else if (focus) narrow(false);
-    else acts.set({ chosen: null, form: null });
+    else acts.setState({ chosen: null, form: null });
   }
 
   function type(event: KeyboardEvent): void {
     const spot = spotAt(event);
     if (event.key === 'Escape') escape();
-    else if (event.key === '+' || event.key === '-') hand.zoom(event.key === '+' ? STEP : 1 / STEP);
+    else if (event.key === '+' || event.key === '-') hand.zoom(event.key === '+' ? ZOOM_STEP : 1 / ZOOM_STEP);
     else if (event.key === '0') hand.fit(extent);
     else if (!spot || !view) return;
     else if (event.key === 'Enter' || event.key === ' ') enter(spot);
-    else if (isArrow(event.key)) reach(walk(view, found, spot, event.key));
+    else if (isArrow(event.key)) reach(arrowTarget(view, found, spot, event.key));
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -206,7 +203,7 @@ export function graph(acts: Acts): Graph {
     drawing.mark({ chosen: here, tab, found: find.keys });
   }
 
-  const stepOf = (spot: Spot | undefined): number => spot?.object?.step ?? spot?.nothing?.step ?? 0;
+  const stepOf = (spot: Spot | undefined): number => spot?.object?.step ?? spot?.failedCall?.step ?? 0;
 
   const seenSteps = (): number[] =>
     found.spots
@@ -239,21 +236,21 @@ export function graph(acts: Acts): Graph {
     }
   }
 
-  function paint(next: Look): void {
+  function paint(next: ViewState): void {
     const before = laying ? new Map(found.spots.map(spot => [spot.key, [spot.x, spot.y] as const])) : null;
     view = next;
     found = placed(next, size(), focus);
-    rest = around(next, found);
+    rest = surroundings(next, found);
     const small = found.spots.length <= GREAT;
     if (small) drawn = scene(next, found.spots, found, size());
-    const far = reaches(small ? drawn.edges : []);
+    const far = labelExtent(small ? drawn.edges : []);
     extent = { ...found.box, top: Math.min(found.box.top, far.top), right: Math.max(found.box.right, rest.right, far.right) };
     const wide = next.objects.length > WIDE;
     find.paint(next, wide, focus);
     tools.paint({
       any: found.spots.length > 0,
       fold: next.ui.unfolded.size > 0 && !focus,
-      tidy: next.live && !next.past && next.objects.length <= TIDY,
+      tidy: next.live && !next.isPast && next.objects.length <= TIDY,
       search: find.element.hidden
     });
     hint.hidden = found.spots.length > 0;
@@ -261,17 +258,17 @@ export function graph(acts: Acts): Graph {
     if (wide) line.paint(next, find, size().width - (size().narrow ? 16 : 32));
     hand.space(size().width, extent, found.spots.length > 0 ? TALL : EMPTY);
     const spot = chosen();
-    if (next.follow) hand.follow(extent, next.ui.edited ? (spot ?? rest.newest) : rest.newest);
+    if (next.followsNewest) hand.follow(extent, next.ui.editedCall ? (spot ?? rest.newest) : rest.newest);
     else hand.keep(extent);
-    if (!next.follow && spot && shown !== spot.key) hand.reveal(spot);
+    if (!next.followsNewest && spot && shown !== spot.key) hand.reveal(spot);
     if (shown !== (spot?.key ?? '')) led = 0;
     shown = spot?.key ?? '';
     draw();
     spoken.paint(next, found);
     if (!key.hidden) key.replaceChildren(legend(drawn));
-    if (before && next.model.number === null) {
+    if (before && next.model.lastUpdate === null) {
       laying = false;
-      moved(drawing.nodes, drawing.edges, before, new Map(found.spots.map(one => [one.key, [one.x, one.y] as const])));
+      animateMoves(drawing.nodes, drawing.edges, before, new Map(found.spots.map(one => [one.key, [one.x, one.y] as const])));
     }
   }
 

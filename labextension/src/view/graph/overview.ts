@@ -1,11 +1,10 @@
 /** The whole session in one line: how long its calls took, what went wrong, and what is seen of it. */
-import { h, once, s } from '../dom';
+import { h, s, whenChanged } from '../dom';
 import { mark } from '../icons';
-import type { Look } from '../look';
 import type { FullCall } from '../rows';
-import { count, many } from '../text';
-import type { Hit } from './find';
-import { ICONS, KINDS, trouble, type Kind, type Usual } from './trouble';
+import { formatNumber, plural } from '../text';
+import type { ViewState } from '../view_state';
+import { CALL_KINDS, type CallKind, KIND_ICONS, type SearchHit, type UsualCalls, worstKind } from './search';
 
 const HIGH = 44;
 const FLOOR = 26;
@@ -16,35 +15,35 @@ const FINE = 200;
 export interface Bar {
   /** From 0 to 1. */
   readonly high: number;
-  readonly kind: Kind | null;
+  readonly kind: CallKind | null;
   readonly hit: boolean;
 }
 
 /** Calls in so many parts: the longest of each, and the worst that happened in it. */
-export function bars(calls: readonly FullCall[], parts: number, hits: ReadonlySet<string>, usual: Usual): readonly Bar[] {
+export function bars(calls: readonly FullCall[], parts: number, hits: ReadonlySet<string>, usual: UsualCalls): readonly Bar[] {
   let longest = 1;
   for (const call of calls) if (call.ms > longest) longest = call.ms;
   const size = Math.max(1, calls.length / parts);
-  const found: { ms: number; kind: Kind | null; hit: boolean }[] = [];
+  const found: { ms: number; kind: CallKind | null; hit: boolean }[] = [];
   for (let index = 0; index < calls.length; index++) {
     const call = calls[index];
     if (!call) continue;
     const bar = (found[Math.floor(index / size)] ??= { ms: 0, kind: null, hit: false });
     if (call.ms > bar.ms) bar.ms = call.ms;
     if (hits.has(call.id)) bar.hit = true;
-    const kind = trouble(call, usual);
-    if (kind && (bar.kind === null || KINDS.indexOf(kind) < KINDS.indexOf(bar.kind))) bar.kind = kind;
+    const kind = worstKind(call, usual);
+    if (kind && (bar.kind === null || CALL_KINDS.indexOf(kind) < CALL_KINDS.indexOf(bar.kind))) bar.kind = kind;
   }
   return found.map(({ ms, kind, hit }) => ({ high: Math.log1p(ms) / Math.log1p(longest), kind, hit }));
 }
 
-export interface Seen {
+export interface StepRange {
   readonly from: number;
   readonly to: number;
 }
 
 /** Steps as stretches: what lies near each other is one. */
-export function stretches(steps: readonly number[], near: number): readonly Seen[] {
+export function rangesOf(steps: readonly number[], near: number): readonly StepRange[] {
   const found: { from: number; to: number }[] = [];
   for (const step of [...steps].sort((a, b) => a - b)) {
     const last = found.at(-1);
@@ -55,25 +54,25 @@ export function stretches(steps: readonly number[], near: number): readonly Seen
 }
 
 /** What is to be shown of the calls. */
-export interface Judged {
-  readonly hits: readonly Hit[];
-  readonly wrong: ReadonlyMap<Kind, number>;
-  readonly usual: Usual;
+export interface SearchedCalls {
+  readonly hits: readonly SearchHit[];
+  readonly wrong: ReadonlyMap<CallKind, number>;
+  readonly usual: UsualCalls;
 }
 
 export interface Overview {
   readonly element: HTMLElement;
-  paint(view: Look, found: Judged, width: number): void;
+  paint(view: ViewState, found: SearchedCalls, width: number): void;
   /** Which steps are seen; the one that is looked at among them has the frame. */
   frame(steps: readonly number[], here: number): void;
 }
 
 /** What the line says to who does not see it. */
-export function told(view: Look, seen: readonly Seen[], wrong: ReadonlyMap<Kind, number>): string {
-  const kinds = KINDS.flatMap(kind => (kind !== 'slow' && wrong.has(kind) ? [`${count(wrong.get(kind) ?? 0)} ${kind}`] : []));
+export function overviewText(view: ViewState, seen: readonly StepRange[], wrong: ReadonlyMap<CallKind, number>): string {
+  const kinds = CALL_KINDS.flatMap(kind => (kind !== 'slow' && wrong.has(kind) ? [`${formatNumber(wrong.get(kind) ?? 0)} ${kind}`] : []));
   const troubles = kinds.length ? `: ${kinds.join(', ')}` : '';
-  const parts = seen.slice(0, 6).map(({ from, to }) => (from === to ? count(from) : `${count(from)} to ${count(to)}`));
-  return `you see ${parts.join(', ') || 'none'} of ${many(view.calls.length, 'call')}${troubles}`;
+  const parts = seen.slice(0, 6).map(({ from, to }) => (from === to ? formatNumber(from) : `${formatNumber(from)} to ${formatNumber(to)}`));
+  return `you see ${parts.join(', ') || 'none'} of ${plural(view.calls.length, 'call')}${troubles}`;
 }
 
 /** The line; `go` leads to a step. */
@@ -82,17 +81,17 @@ export function overview(go: (step: number) => void): Overview {
   const sight = s('rect', { class: 'frame', y: 1, height: FLOOR + 4, rx: 2 });
   const svg = s('svg', { class: 'g', height: HIGH, 'aria-hidden': 'true' }, layer, sight);
   const element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, 'aria-label': 'Overview' }, svg);
-  let view: Look;
-  let judged: Judged = { hits: [], wrong: new Map(), usual: { slow: Infinity, unusual: new Map() } };
+  let view: ViewState;
+  let judged: SearchedCalls = { hits: [], wrong: new Map(), usual: { slow: Infinity, unusual: new Map() } };
   let width = 0;
-  let seen: readonly Seen[] = [];
-  let at: Seen = { from: 1, to: 1 };
+  let seen: readonly StepRange[] = [];
+  let at: StepRange = { from: 1, to: 1 };
   let held = false;
 
   const last = (): number => Math.max(1, view.calls.length);
   const x = (step: number): number => ((step - 1) / last()) * width;
 
-  const draw = once(() => {
+  const draw = whenChanged(() => {
     const { hits, usual } = judged;
     const all = bars(view.calls, Math.max(1, Math.floor(width / BAR)), new Set(hits.map(hit => hit.call)), usual);
     const step = width / Math.max(1, all.length);
@@ -103,11 +102,11 @@ export function overview(go: (step: number) => void): Overview {
     layer.replaceChildren(
       s('path', { class: 'bars', d: d(bar => !bar.hit) }),
       s('path', { class: 'bars hits', d: d(bar => bar.hit) }),
-      ...apart.map(one => s('g', { class: `at ${one.kind}` }, mark(ICONS[one.kind], Math.min(width - 7, Math.max(7, one.at)), 36)))
+      ...apart.map(one => s('g', { class: `at ${one.kind}` }, mark(KIND_ICONS[one.kind], Math.min(width - 7, Math.max(7, one.at)), 36)))
     );
   });
 
-  function enclose({ from, to }: Seen): void {
+  function enclose({ from, to }: StepRange): void {
     const wide = Math.max(8, x(to + 1) - x(from));
     const left = Math.max(1, Math.min(width - wide - 1, x((from + to + 1) / 2) - wide / 2));
     sight.setAttribute('x', String(Math.round(left)));
@@ -119,7 +118,7 @@ export function overview(go: (step: number) => void): Overview {
     element.setAttribute('aria-valuemin', '1');
     element.setAttribute('aria-valuemax', String(last()));
     element.setAttribute('aria-valuenow', String(at.from));
-    element.setAttribute('aria-valuetext', told(view, seen, judged.wrong));
+    element.setAttribute('aria-valuetext', overviewText(view, seen, judged.wrong));
   }
 
   function lead(event: PointerEvent): void {
@@ -162,14 +161,14 @@ export function overview(go: (step: number) => void): Overview {
       [view, judged, width] = [next, { hits: found.hits, wrong: found.wrong, usual: found.usual }, Math.max(1, wide)];
       svg.setAttribute('width', String(width));
       const { model, calls } = next;
-      const anew = model.number === null ? model.calls : null;
-      const wrong = KINDS.map(kind => found.wrong.get(kind) ?? 0).join();
+      const anew = model.lastUpdate === null ? model.calls : null;
+      const wrong = CALL_KINDS.map(kind => found.wrong.get(kind) ?? 0).join();
       // What cannot be seen in the line is not drawn: one more call among thousands.
       draw(anew, Math.floor(Math.log(calls.length + 1) * FINE), wrong, found.hits, found.usual, model.branches, width);
     },
     frame(steps, here) {
       if (!view) return;
-      seen = stretches(steps, Math.max(4, last() / 100));
+      seen = rangesOf(steps, Math.max(4, last() / 100));
       at = seen.find(({ from, to }) => from <= here && here <= to) ?? { from: here, to: here };
       place();
     }

@@ -1,18 +1,19 @@
-/** The tools at the corner of the canvas. */
-import { h } from '../dom';
-import { button } from '../icons';
-import { menu, type Entry } from './menu';
+/** The toolbar at the corner of the graph, and the legend. */
+import { menu, type MenuEntry } from '../controls';
+import { h, s } from '../dom';
+import { button, icon, type IconName } from '../icons';
+import type { Scene } from './scene';
 
-export interface Wishes {
+export interface ToolbarActions {
   fold(): void;
   tidy(): void;
   search(): void;
   zoom(by: number): void;
   fit(): void;
-  entries(): readonly Entry[];
+  entries(): readonly MenuEntry[];
 }
 
-export interface Shown {
+export interface ToolbarState {
   readonly any: boolean;
   readonly fold: boolean;
   readonly tidy: boolean;
@@ -23,13 +24,13 @@ export interface Toolbar {
   readonly element: HTMLElement;
   /** Says in a word what was done, and is silent again. */
   say(text: string): void;
-  paint(shown: Shown): void;
+  paint(shown: ToolbarState): void;
 }
 
-const SAID = 2500;
-export const STEP = 1.25;
+const MESSAGE_MS = 2500;
+export const ZOOM_STEP = 1.25;
 
-export function toolbar(wishes: Wishes): Toolbar {
+export function toolbar(wishes: ToolbarActions): Toolbar {
   const says = h('span', { class: 'tc-says', role: 'status', 'aria-label': 'Graph' });
   const fold = button('Fold', { look: 'ghost', onclick: () => wishes.fold() });
   const tidy = button('Tidy', { look: 'ghost', onclick: () => wishes.tidy() });
@@ -41,8 +42,8 @@ export function toolbar(wishes: Wishes): Toolbar {
     fold,
     tidy,
     search,
-    button('', { icon: 'minus', label: 'Zoom out', look: 'ghost icon', onclick: () => wishes.zoom(1 / STEP) }),
-    button('', { icon: 'plus', label: 'Zoom in', look: 'ghost icon', onclick: () => wishes.zoom(STEP) }),
+    button('', { icon: 'minus', label: 'Zoom out', look: 'ghost icon', onclick: () => wishes.zoom(1 / ZOOM_STEP) }),
+    button('', { icon: 'plus', label: 'Zoom in', look: 'ghost icon', onclick: () => wishes.zoom(ZOOM_STEP) }),
     button('', { icon: 'fit', label: 'Fit', look: 'ghost icon', onclick: () => wishes.fit() }),
     menu('More', button('More', { icon: 'more', label: 'More', look: 'ghost icon' }), () => wishes.entries())
   );
@@ -50,7 +51,7 @@ export function toolbar(wishes: Wishes): Toolbar {
     element,
     say(text) {
       says.textContent = text;
-      setTimeout(() => says.textContent === text && says.replaceChildren(), SAID);
+      setTimeout(() => says.textContent === text && says.replaceChildren(), MESSAGE_MS);
     },
     paint(shown) {
       element.hidden = !shown.any;
@@ -59,4 +60,63 @@ export function toolbar(wishes: Wishes): Toolbar {
       search.hidden = !shown.search;
     }
   };
+}
+
+const LEGEND_TILES: readonly (readonly [string, string])[] = [
+  ['input', 'given by the notebook'],
+  ['', 'made by a call'],
+  ['pending', 'not made yet'],
+  ['running', 'being made'],
+  ['output', 'saved as an output'],
+  ['socket', 'output still to save'],
+  ['pale', 'of another branch'],
+  ['stack', 'folded calls'],
+  ['failed', 'a call that failed'],
+  ['nothing', 'a call that was rejected or interrupted']
+];
+
+const LEGEND_ICONS: readonly (readonly [IconName, string])[] = [
+  ['wait', 'waits for you'],
+  ['edited', 'edited by you'],
+  ['memory', 'from memory: not run again'],
+  ['person', 'answered by you'],
+  ['run', 'running'],
+  ['unknown', 'outcome unknown'],
+  ['reject', 'rejected'],
+  ['near', 'may be stale'],
+  ['clock', 'outdated'],
+  ['equal', 'equal to an earlier object']
+];
+
+function legendTile(look: string): SVGElement {
+  const square = s('rect', { class: 'tile', x: -8, y: -8, width: 16, height: 16, rx: 3 });
+  const outer = look === 'output' ? [s('rect', { class: 'tile2', x: -10, y: -10, width: 20, height: 20, rx: 4 })] : [];
+  const behind = look === 'stack' ? [s('rect', { class: 'tile', x: -5, y: -11, width: 16, height: 16, rx: 3 })] : [];
+  const inner = s('g', { class: `node ${look}`.trim() }, ...outer, ...behind, square);
+  return s('svg', { class: 'g', viewBox: '-12 -12 24 24', width: 20, height: 20, 'aria-hidden': 'true' }, inner);
+}
+
+const legendArrow = (): SVGElement =>
+  s(
+    'svg',
+    { class: 'g', viewBox: '-14 -12 28 24', width: 24, height: 20, 'aria-hidden': 'true' },
+    s('path', { class: 'edge', d: 'M-12 0H6' }),
+    s('path', { class: 'head', d: 'M12 0l-7 -3.5v7z' })
+  );
+
+const legendEntry = (sign: SVGElement, text: string): HTMLElement => h('li', {}, sign, h('span', {}, text));
+
+/** The legend of what is drawn. */
+export function legend({ nodes, edges }: Scene): HTMLElement {
+  const looks = new Set(nodes.map(node => node.look.split(' ')[0] ?? ''));
+  const icons = new Set([...nodes.map(node => node.mark), ...edges.map(edge => edge.mark?.icon ?? null)]);
+  const tiles = LEGEND_TILES.filter(([look]) => looks.has(look)).map(([look, text]) => legendEntry(legendTile(look), text));
+  const marks = LEGEND_ICONS.filter(([name]) => icons.has(name)).map(([name, text]) => legendEntry(icon(name), text));
+  return h(
+    'ul',
+    { class: 'tc-legend', 'aria-label': 'Legend' },
+    legendEntry(legendArrow(), 'a tool call: from what it used to what it made'),
+    ...tiles,
+    ...marks
+  );
 }

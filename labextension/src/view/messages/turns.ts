@@ -1,6 +1,7 @@
 /** The conversation, request by request: what each sent anew, what came back, how large it is. Only pure functions live here. */
-import type { FullMessage, FullTurn, Model } from '../rows';
-import { count } from '../text';
+import type { Model } from '../model';
+import type { FullMessage, FullTurn } from '../rows';
+import { formatNumber } from '../text';
 
 export const isReply = (message: FullMessage): boolean => message.role === 'assistant' || message.role === 'call';
 
@@ -19,13 +20,13 @@ const rank = (message: FullMessage): number =>
 
 /** The request of a turn: what stood in earlier ones, what is new, and the reply; `end` is the last turn. */
 export function turnOf(messages: readonly FullMessage[], turn: number, end = Infinity): Turn {
-  const asked = messages.filter(message => (isReply(message) ? message.turn < turn : message.turn <= turn));
-  asked.sort((a, b) => rank(a) - rank(b));
+  const requestCost = messages.filter(message => (isReply(message) ? message.turn < turn : message.turn <= turn));
+  requestCost.sort((a, b) => rank(a) - rank(b));
   const isFresh = (message: FullMessage): boolean => message.turn === (isReply(message) ? turn - 1 : turn);
   return {
     turn,
-    old: asked.filter(message => !isFresh(message)),
-    fresh: asked.filter(isFresh),
+    old: requestCost.filter(message => !isFresh(message)),
+    fresh: requestCost.filter(isFresh),
     reply: messages.filter(message => isReply(message) && message.turn === turn),
     after: turn === end ? messages.filter(message => message.turn > end) : []
   };
@@ -54,7 +55,7 @@ function partOf(message: FullMessage, fresh: boolean): Part {
 }
 
 /** What fills a request, in characters, in the order in which it is sent; what is empty is left out. */
-export function shares({ old, fresh }: Turn): (readonly [Part, number])[] {
+export function requestShares({ old, fresh }: Turn): (readonly [Part, number])[] {
   const sizes = new Map<Part, number>(PARTS.map(part => [part, 0]));
   const put = (is: boolean) => (message: FullMessage) => {
     const part = partOf(message, is);
@@ -77,21 +78,21 @@ export function sizesOf(messages: readonly FullMessage[], turns: readonly number
 }
 
 /** What the requests took, by turn. */
-export const spentOf = (model: Model): ReadonlyMap<number, FullTurn> =>
+export const costByTurn = (model: Model): ReadonlyMap<number, FullTurn> =>
   new Map([...model.turns.values()].map(turn => [turn.turn, turn]));
 
 /** The tokens of a request, and the share that a cache served; "" where nobody counted. */
 export function asked(turn: FullTurn | undefined): string {
   if (!turn?.input) return '';
   const share = turn.cached > 0 ? ` (${Math.round((100 * turn.cached) / turn.input)} % cached)` : '';
-  return `${count(turn.input)} tokens in${share}`;
+  return `${formatNumber(turn.input)} tokens in${share}`;
 }
 
 /** What a reply took, as far as it is known: its tokens, the money for it and its request, time. */
-export function answered(turn: FullTurn | undefined, unknown: string): string {
+export function replyCost(turn: FullTurn | undefined, unknown: string): string {
   if (!turn) return '';
   const time = turn.ms >= 100 ? `${(turn.ms / 1000).toFixed(1)} s` : '';
-  const tokens = turn.output ? `${count(turn.output)} tokens out` : '';
+  const tokens = turn.output ? `${formatNumber(turn.output)} tokens out` : '';
   const cost = turn.cost ? `${turn.cost} in all` : (turn.input || turn.output ? unknown : '');
   return [tokens, cost, time].filter(part => part !== '').join(' · ');
 }

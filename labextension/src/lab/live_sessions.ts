@@ -1,0 +1,186 @@
+/**
+ * The sessions that live in the kernels of the open notebooks, as this page hears them. Each is
+ * folded once, whoever looks at it; a session in a notebook that nobody looks at is heard too.
+ */
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import { type Kernel, KernelMessage } from '@jupyterlab/services';
+import { Signal } from '@lumino/signaling';
+import { type Command, type Notice, VERSION } from '../generated/contract';
+import { applyNotice, EMPTY_MODEL, type Model } from '../view/model';
+import { trans } from '../view/text';
+import { hasPanel, noticeIn, panelIn, sendTo } from './comm';
+import { panelsIn, watchOutputs } from './outputs';
+
+/** States of a kernel that end what lived in it. */
+const ENDING_STATUSES: readonly Kernel.Status[] = ['restarting', 'autorestarting', 'terminating', 'dead'];
+const BUSY_PHASES: readonly string[] = ['running', 'thinking'];
+const ENDED_PHASES: readonly string[] = ['finished', 'failed', 'stopped'];
+/** Milliseconds between two greetings: at first, and at most. */
+const [FIRST, LONGEST] = [400, 10_000];
+/** A kernel that runs a cell answers later than that, and may well know what it is asked for. */
+const ANSWER_MS = 1000;
+const ENDED_NOTICE: Notice = { type: 'whole', rows: {}, live: false, version: VERSION };
+
+const sleep = (ms: number): Promise<true> => new Promise(resolve => setTimeout(() => resolve(true), ms));
+
+/** One session, and the panel of its kernel that tells of it. */
+export class LiveSession {
+  readonly updated = new Signal<this, Notice>(this);
+  /** That the person came to one of its views. */
+  readonly focused = new Signal<this, void>(this);
+  model: Model = EMPTY_MODEL;
+  state: 'unknown' | 'alive' | 'lost' = 'unknown';
+
+  constructor(
+    readonly panel: string,
+    readonly sessions: NotebookSessions
+  ) {}
+
+  send(command: Command): void {
+    const { kernel } = this.sessions;
+    if (!kernel || this.state === 'lost') return;
+    // A kernel that runs a tool hears no message: its interrupt is what stops it at once.
+    if (command.type === 'stop' && BUSY_PHASES.includes(this.model.session.phase)) void kernel.interrupt();
+    else sendTo(kernel, this.panel, command);
+  }
+
+  /** Resolves with the session in a format; rejects with the reason where its kernel cannot write it. */
+  exported(to: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const receive = (_: unknown, notice: Notice): void => {
+        if (notice.type === 'exported' && notice.to === to) resolve(notice.text);
+        else if (notice.type === 'refused' && notice.command === 'export') reject(new Error(notice.reason));
+        else if (this.state === 'lost') reject(new Error(trans.__('Its kernel has ended')));
+        else return;
+        this.updated.disconnect(receive);
+      };
+      this.updated.connect(receive);
+      this.send({ type: 'export', to });
+    });
+  }
+
+  hear(notice: Notice): void {
+    const whole = !this.model.missedUpdate;
+    this.model = applyNotice(this.model, notice);
+    this.state = 'alive';
+    if (this.model.missedUpdate && whole) this.send({ type: 'hello' });
+    this.updated.emit(notice);
+  }
+
+  /** Its kernel has ended: what was heard stays, and nothing can be done with it. */
+  end(): void {
+    if (this.state === 'lost') return;
+    const { session, teaching } = this.model;
+    const ended = {
+      session: { ...session, phase: 'stopped' as const, pending: [], yours: null, says: trans.__('Its kernel has ended') },
+      teaching: { ...teaching, turn: null, task: null }
+    };
+    this.model = { ...this.model, live: false, ...(ENDED_PHASES.includes(session.phase) ? {} : ended) };
+    this.state = 'lost';
+    this.updated.emit(ENDED_NOTICE);
+  }
+}
+
+/** The sessions of one notebook's kernel, by the id of their panel. */
+export class NotebookSessions {
+  readonly changed = new Signal<this, LiveSession>(this);
+  private readonly byPanel = new Map<string, LiveSession>();
+
+  constructor(readonly notebook: NotebookPanel) {
+    const { sessionContext } = notebook;
+    sessionContext.iopubMessage.connect((_, message) => this.receive(message));
+    sessionContext.statusChanged.connect((_, status) => ENDING_STATUSES.includes(status) && this.endAll());
+    sessionContext.kernelChanged.connect((_, { oldValue }) => oldValue && this.endAll());
+    notebook.disposed.connect(() => this.endAll());
+    const watching = watchOutputs(notebook, () => this.findPanels());
+    notebook.disposed.connect(() => watching.dispose());
+  }
+
+  get kernel(): Kernel.IKernelConnection | null {
+    return this.notebook.isDisposed ? null : (this.notebook.sessionContext.session?.kernel ?? null);
+  }
+
+  all(): LiveSession[] {
+    return [...this.byPanel.values()];
+  }
+
+  /** The session behind a panel; one that is new here is greeted until it answers. */
+  session(panel: string): LiveSession {
+    const known = this.byPanel.get(panel);
+    if (known) return known;
+    const live = new LiveSession(panel, this);
+    this.byPanel.set(panel, live);
+    live.updated.connect(() => this.changed.emit(live));
+    void this.sendHello(live);
+    return live;
+  }
+
+  /** Finds the sessions that the outputs name, after a reload too; what no output shows any more is let go. */
+  private findPanels(): void {
+    const model = this.notebook.content.model;
+    const named = new Set(model ? panelsIn(model) : []);
+    for (const panel of named) this.session(panel);
+    for (const [panel, live] of this.byPanel) {
+      if (named.has(panel)) continue;
+      this.byPanel.delete(panel);
+      live.end();
+    }
+  }
+
+  private receive(message: KernelMessage.IMessage): void {
+    const found = noticeIn(message);
+    if (found) this.sessionOfPanel(found.panel)?.hear(found.notice);
+    const named = KernelMessage.isDisplayDataMsg(message) ? panelIn(message.content.data) : null;
+    // Its kernel has just shown it, and need not be asked for it.
+    if (named) this.sessionOfPanel(named.panel)?.send({ type: 'hello' });
+  }
+
+  /** The session of a panel that stands in an output; what the person has cleared away is not heard. */
+  private sessionOfPanel(panel: string): LiveSession | null {
+    const model = this.notebook.content.model;
+    const named = this.byPanel.has(panel) || (model && panelsIn(model).includes(panel));
+    return named ? this.session(panel) : null;
+  }
+
+  /** A word can get lost while a kernel is busy: it is said again, ever more seldom. */
+  private async sendHello(live: LiveSession, pause = FIRST): Promise<void> {
+    const { kernel } = this;
+    if (kernel?.connectionStatus === 'connected') {
+      const there = await Promise.race([hasPanel(kernel, live.panel), sleep(ANSWER_MS)]).catch(() => true);
+      if (live.state !== 'unknown') return;
+      if (!there) return live.end();
+      live.send({ type: 'hello' });
+    }
+    await sleep(pause);
+    if (live.state === 'unknown' && !this.notebook.isDisposed) void this.sendHello(live, Math.min(2 * pause, LONGEST));
+  }
+
+  private endAll(): void {
+    for (const live of this.byPanel.values()) live.end();
+  }
+}
+
+/** The sessions of all notebooks that are open. */
+export class AllSessions {
+  readonly changed = new Signal<this, LiveSession>(this);
+  private readonly known = new Map<NotebookPanel, NotebookSessions>();
+
+  constructor(notebooks: INotebookTracker) {
+    notebooks.forEach(notebook => this.of(notebook));
+    notebooks.widgetAdded.connect((_, notebook) => this.of(notebook));
+  }
+
+  of(notebook: NotebookPanel): NotebookSessions {
+    const known = this.known.get(notebook);
+    if (known) return known;
+    const sessions = new NotebookSessions(notebook);
+    this.known.set(notebook, sessions);
+    sessions.changed.connect((_, live) => this.changed.emit(live));
+    notebook.disposed.connect(() => this.known.delete(notebook));
+    return sessions;
+  }
+
+  all(): LiveSession[] {
+    return [...this.known.values()].flatMap(sessions => sessions.all());
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * The live panel, wherever JupyterLab shows it: in a cell, at the side, in a tab. The kernel
+ * publishes it twice in one bundle: as a widget, for every front end, and under LIVE, for ours.
+ * Of panel and saved session one is on show: the panel while its kernel lives, the saved session
+ * otherwise (see style/one-view.css, which goes by the class names that are given here).
+ */
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import { MimeModel } from '@jupyterlab/rendermime';
+import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import { Panel, Widget } from '@lumino/widgets';
+import { type Notice, VERSION } from '../generated/contract';
+import { type Act, type Host, mount } from '../view';
+import { LIVE_TYPE, panelIn, type PanelName, WIDGET_VIEW_TYPE } from './comm';
+import type { AllSessions, LiveSession } from './live_sessions';
+
+/** Before the rank of widgets, which is -10. */
+const RENDERER_RANK = -20;
+
+/** What all views of a page have in common: whether they ask, and who speaks. */
+export type ViewOptions = Pick<Host, 'confirm' | 'speaks'>;
+
+/** One view of a live session. */
+export class LiveView extends Widget {
+  private readonly view: ReturnType<typeof mount>;
+
+  constructor(
+    readonly live: LiveSession,
+    manners: ViewOptions,
+    side = false
+  ) {
+    super();
+    this.addClass('jtc-view');
+    this.view = mount(this.node, { ...manners, live: true, side, send: command => live.send(command) }, live.model);
+    live.updated.connect(this.redraw, this);
+    this.node.addEventListener('focusin', () => live.focused.emit());
+    OPEN_VIEWS.add(this);
+  }
+
+  act(what: Act): void {
+    this.view.act(what);
+  }
+
+  dispose(): void {
+    if (this.isDisposed) return;
+    OPEN_VIEWS.delete(this);
+    this.live.updated.disconnect(this.redraw, this);
+    this.view.dispose();
+    super.dispose();
+  }
+
+  private redraw(live: LiveSession, notice: Notice): void {
+    this.view.update(notice, live.model);
+  }
+}
+
+const OPEN_VIEWS = new Set<LiveView>();
+
+/** The views of this page, the oldest first. */
+export const openViews = (): readonly LiveView[] => [...OPEN_VIEWS];
+
+/** The place of a live panel: empty where no kernel has it, and marked as lost when its kernel ends. */
+export class LivePanelSlot extends Panel implements IRenderMime.IRenderer {
+  private live: LiveSession | null = null;
+  private version = VERSION;
+
+  constructor(
+    private readonly notebook: NotebookPanel,
+    private readonly open: AllSessions,
+    private readonly manners: ViewOptions,
+    private readonly side = false
+  ) {
+    super();
+    this.addClass('jtc-live');
+  }
+
+  /** As a renderer of outputs: only what is trusted is shown. */
+  async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    const named = model.trusted ? panelIn(model.data) : null;
+    if (named) this.showPanel(named);
+  }
+
+  /** From now on it shows this panel, as soon as its kernel tells of it. */
+  showPanel(named: PanelName): void {
+    this.clear();
+    this.live = this.open.of(this.notebook).session(named.panel);
+    this.live.updated.connect(this.refresh, this);
+    this.version = named.version;
+    this.refresh();
+  }
+
+  dispose(): void {
+    this.clear();
+    super.dispose();
+  }
+
+  private clear(): void {
+    this.live?.updated.disconnect(this.refresh, this);
+    for (const old of [...this.widgets]) old.dispose();
+    this.removeClass('jtc-lost');
+  }
+
+  private refresh(): void {
+    const { live } = this;
+    if (!live || this.isDisposed) return;
+    this.toggleClass('jtc-lost', live.state === 'lost');
+    if (live.state !== 'alive' || this.widgets.length) return;
+    if (this.version === VERSION) this.addWidget(new LiveView(live, this.manners, this.side));
+    else this.addOther(live.panel);
+  }
+
+  /** A kernel with another version of us brings a panel of its own, which ipywidgets shows. */
+  private addOther(panel: string): void {
+    const { rendermime } = this.notebook.content;
+    if (!rendermime.getFactory(WIDGET_VIEW_TYPE)) return;
+    const other = rendermime.createRenderer(WIDGET_VIEW_TYPE);
+    const data = { [WIDGET_VIEW_TYPE]: { version_major: 2, version_minor: 0, model_id: panel } };
+    this.addWidget(other);
+    void other.renderModel(new MimeModel({ trusted: true, data }));
+  }
+}
+
+/** From now on this notebook draws live panels in slots. */
+export function addLiveSlots(notebook: NotebookPanel, open: AllSessions, manners: ViewOptions): void {
+  const createRenderer = (): IRenderMime.IRenderer => new LivePanelSlot(notebook, open, manners);
+  notebook.content.rendermime.addFactory({ safe: true, mimeTypes: [LIVE_TYPE], createRenderer }, RENDERER_RANK);
+}

@@ -1,0 +1,64 @@
+/** One session of a notebook beside it, live or saved: what the side panel and a tab hold. */
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { Panel, Widget } from '@lumino/widgets';
+import { SavedView, SESSION_TYPE } from '../saved_view';
+import type { AllSessions } from './live_sessions';
+import { LivePanelSlot, type ViewOptions } from './live_view';
+import type { CellSession } from './outputs';
+
+export class SessionPane extends Panel {
+  private shown: { readonly notebook: NotebookPanel | null; readonly panel: string; readonly saved: unknown } | null = null;
+
+  constructor(
+    private readonly open: AllSessions,
+    private readonly manners: ViewOptions
+  ) {
+    super();
+    this.addClass('jtc-pair');
+  }
+
+  /** Shows what a cell has, or says so where it has nothing; what is on show already stays as it is. */
+  showSession(notebook: NotebookPanel | null, found: CellSession | null, nothing: string): void {
+    const [panel, saved] = [found?.live?.panel ?? '', found?.saved?.[SESSION_TYPE]];
+    const before = this.shown;
+    this.shown = { notebook, panel, saved };
+    const stays = before?.notebook === notebook && before.panel === panel;
+    if (!stays || !found) this.clear();
+    if (notebook && found) {
+      if (!stays && found.live) this.addLive(notebook, found);
+      if (!stays || before.saved !== saved) this.addSaved(saved);
+    } else this.addMessage(nothing);
+  }
+
+  private clear(): void {
+    for (const old of [...this.widgets]) old.dispose();
+  }
+
+  private addLive(notebook: NotebookPanel, { live }: CellSession): void {
+    const slot = new LivePanelSlot(notebook, this.open, this.manners, true);
+    this.addWidget(slot);
+    if (live) slot.showPanel(live);
+  }
+
+  private addSaved(saved: unknown): void {
+    for (const old of this.widgets.filter(widget => widget instanceof SavedView)) old.dispose();
+    if (saved === undefined) return;
+    const view = new SavedView(true);
+    this.addWidget(view);
+    view.showData(saved);
+  }
+
+  private addMessage(nothing: string): void {
+    const says = new Widget();
+    says.addClass('jtc-says');
+    says.node.textContent = nothing;
+    this.addWidget(says);
+  }
+}
+
+/** What is to be said of a notebook that has no session. */
+export const emptyText = (notebook: NotebookPanel | null, trans: TranslationBundle): string =>
+  notebook
+    ? trans.__('No tool-calling session in this notebook yet: run a cell that begins with %1.', '%%toolchat')
+    : trans.__('Open a notebook to see its tool-calling session.');

@@ -1,0 +1,161 @@
+/**
+ * A session as a notebook keeps it, read and shown. No kernel is needed, and nothing runs:
+ * what is read here may come from anywhere, and is checked before it is shown.
+ */
+import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import { JSONExt, type ReadonlyPartialJSONValue } from '@lumino/coreutils';
+import { Signal } from '@lumino/signaling';
+import { Widget } from '@lumino/widgets';
+import { type Rows, type Saved, VERSION } from './generated/contract';
+import { mount } from './view';
+import { h } from './view/dom';
+import { applyNotice, EMPTY_MODEL } from './view/model';
+import { textBlock, trans } from './view/text';
+
+export const SESSION_TYPE = 'application/vnd.jupyter-toolcall.session+json';
+const TABLES = ['session', 'calls', 'objects', 'tools', 'messages', 'branches'];
+
+type View = ReturnType<typeof mount>;
+
+/** Shows one saved session, drawn when it is first seen: a hidden one costs nothing. */
+export class SavedView extends Widget implements IRenderMime.IRenderer {
+  private readonly resizeObserver = new ResizeObserver(() => this.draw());
+  private data: unknown;
+  private view: View | null = null;
+  private quiet = false;
+  /** Nobody vouches for what is on show. */
+  private unchecked = false;
+
+  constructor(private readonly side = false) {
+    super();
+    this.addClass('jtc-saved');
+    this.resizeObserver.observe(this.node);
+    publishedChanged.connect(this.recheckPublished, this);
+  }
+
+  /** Resolves when the session of an output is on show, or waits to be seen. */
+  async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    const about = model.metadata[SESSION_TYPE];
+    this.showData(model.data[SESSION_TYPE], isRecord(about) && about.quiet === true);
+  }
+
+  /** With `quiet` the result is shown alone, and the session where it is asked for. */
+  showData(data: unknown, quiet = false): void {
+    [this.data, this.quiet] = [data, quiet];
+    this.clear();
+    this.draw();
+  }
+
+  dispose(): void {
+    if (this.isDisposed) return;
+    publishedChanged.disconnect(this.recheckPublished, this);
+    this.resizeObserver.disconnect();
+    this.clear();
+    super.dispose();
+  }
+
+  private clear(): void {
+    this.view?.dispose();
+    this.view = null;
+    this.node.replaceChildren();
+  }
+
+  private draw(): void {
+    if (this.node.hasChildNodes() || this.data === undefined || !this.node.clientWidth) return;
+    const saved = readSaved(this.data);
+    if (typeof saved === 'string') this.addMessage(saved);
+    else if (this.quiet) this.showResult(saved);
+    else this.showSession(saved);
+  }
+
+  /** A kernel tells what it saves after the output is there. */
+  private recheckPublished(): void {
+    if (!this.view || !this.unchecked || !isPublished(this.data)) return;
+    this.clear();
+    this.draw();
+  }
+
+  private showResult({ rows }: Saved): void {
+    const { text, says } = applyNotice(EMPTY_MODEL, { type: 'whole', rows, live: false, version: VERSION }).session;
+    const show = (): void => this.showData(this.data);
+    const more = h('button', { type: 'button', class: 'jtc-way', onclick: show }, trans.__('Show the session'));
+    this.node.append(h('p', { class: 'jtc-answer' }, textBlock(text || says)), more);
+  }
+
+  private showSession({ rows, version }: Saved): void {
+    try {
+      this.unchecked = !isPublished(this.data);
+      this.view = mount(this.node, { live: false, side: this.side, unchecked: this.unchecked });
+      this.view.update({ type: 'whole', rows, live: false, version });
+    } catch (error) {
+      console.error(error);
+      this.clear();
+      this.addMessage(damagedText('its rows do not fit together'));
+    }
+  }
+
+  private addMessage(line: string): void {
+    const says = document.createElement('p');
+    says.className = 'jtc-says';
+    says.textContent = line;
+    this.node.append(says);
+  }
+}
+
+/** What the data says, or one line on why it cannot be shown. */
+export function readSaved(data: unknown): Saved | string {
+  if (!isRecord(data)) return damagedText('it is no object');
+  const { version, rows } = data;
+  if (version !== VERSION)
+    return typeof version === 'number'
+      ? `This session was saved in format ${version}, and this jupyter-toolcall reads format ${VERSION}: install the version that wrote it.`
+      : damagedText('it has no version');
+  if (!isRecord(rows)) return damagedText('it has no rows');
+  const wrong = TABLES.find(table => !isTable(rows[table]));
+  if (wrong !== undefined) return damagedText(`its ${wrong} are no list of rows`);
+  return { version, rows: rows as Rows, journal: isRecord(data.journal) ? data.journal : {} };
+}
+
+function damagedText(why: string): string {
+  return `This saved tool-calling session cannot be shown: ${why}. Run its cell again to make it anew.`;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A table that has no rows may be left out. */
+function isTable(value: unknown): boolean {
+  const isRow = (row: unknown): boolean => isRecord(row) && typeof row.id === 'string';
+  return value === undefined || (Array.isArray(value) && value.every(isRow));
+}
+
+const PUBLISHED = new Map<string, ReadonlyPartialJSONValue>();
+const MOST_PUBLISHED = 50;
+
+/** That a kernel has told of something. */
+export const publishedChanged = new Signal<typeof PUBLISHED, void>(PUBLISHED);
+
+/** From where a saved session goes on, and where it stands; empty for what is none. */
+function positionOf(data: unknown): string {
+  const journal = typeof data === 'object' && data !== null && 'journal' in data ? data.journal : null;
+  if (typeof journal !== 'object' || journal === null || !('head' in journal)) return '';
+  const since = 'parent' in journal ? journal.parent : null;
+  return `${typeof since === 'string' ? since : ''} ${typeof journal.head === 'string' ? journal.head : ''}`;
+}
+
+/** Takes note of a session that a kernel has just published. */
+export function recordPublished(data: ReadonlyPartialJSONValue): void {
+  const place = positionOf(data);
+  if (!place) return;
+  PUBLISHED.delete(place);
+  PUBLISHED.set(place, data);
+  for (const old of [...PUBLISHED.keys()].slice(0, -MOST_PUBLISHED)) PUBLISHED.delete(old);
+  publishedChanged.emit();
+}
+
+/** Whether a kernel of this page has said exactly this. */
+export function isPublished(data: unknown): boolean {
+  const known = PUBLISHED.get(positionOf(data));
+  return known !== undefined && JSONExt.deepEqual(known, data as ReadonlyPartialJSONValue);
+}

@@ -1,0 +1,221 @@
+/** The tab Compare: two branches side by side, with a header and a summary for each. */
+import { type Child, h, screenReaderText, whenChanged } from '../dom';
+import { button } from '../icons';
+import type { Model } from '../model';
+import { formatDuration, formatNumber, oneLine, plural } from '../text';
+import type { PanelActions, ViewState } from '../view_state';
+import {
+  type CallPair,
+  chosenBranches,
+  comparedSides,
+  differsAt,
+  hiddenBranches,
+  idOf,
+  type Side,
+  type SideName,
+  type Sides,
+  visibleBranches
+} from './comparison';
+import { textLines } from './differences';
+import { pairRows, rowHead, tableRow } from './pair_rows';
+
+const MOST_ROWS = 200;
+const BUSY_PHASES: readonly string[] = ['running', 'thinking'];
+
+const ONE_BRANCH = 'Edit a call or fork from one, and both branches stand here side by side.';
+
+function hiddenButton(view: ViewState, acts: PanelActions): Child {
+  const gone = hiddenBranches(view.model);
+  if (gone.length === 0) return null;
+  const open = (): void => acts.setState({ branchList: 'hidden' });
+  return button(`${gone.length} hidden`, { look: 'ghost right small', key: 'hidden', onclick: open });
+}
+
+function oneBranch(view: ViewState, acts: PanelActions): HTMLElement {
+  const gone = hiddenBranches(view.model).length > 0;
+  return h(
+    'div',
+    { class: 'tc-nothing' },
+    h('p', { class: 'strong' }, gone ? 'One branch in view' : 'One branch so far'),
+    h('p', { class: 'muted' }, gone ? 'The others are hidden.' : ONE_BRANCH),
+    hiddenButton(view, acts)
+  );
+}
+
+function headline({ pairs, comparison }: Sides, past: boolean): string {
+  const differing = pairs.filter(pair => pair.kind === 'differs').length;
+  if (differing === 0 && !past && !comparison?.same) return `The same ${plural(pairs.length, 'call')}`;
+  if (differing === 0) return `No difference in ${plural(pairs.length, 'call')}`;
+  return `${formatNumber(differing)} of ${plural(pairs.length, 'call')} ${differing === 1 ? 'differs' : 'differ'}`;
+}
+
+const refusal = ({ model }: ViewState): string =>
+  model.refusal?.command === 'compare' ? oneLine(model.refusal.reason, 200) : '';
+
+function compareBar(view: ViewState, shown: Sides, acts: PanelActions): HTMLElement {
+  const swap = (): void => acts.setState({ leftBranch: idOf(shown.right.branch), rightBranch: idOf(shown.left.branch) });
+  const refused = refusal(view);
+  return h(
+    'div',
+    { class: 'tc-row tc-with' },
+    h('span', { class: 'strong', role: 'status' }, headline(shown, view.isPast)),
+    refused ? h('span', { class: 'muted small' }, refused) : null,
+    hiddenButton(view, acts),
+    view.ui.showsEqualCalls
+      ? button('Fold what is the same', { look: 'ghost right small', key: 'fold', onclick: () => acts.setState({ showsEqualCalls: false }) })
+      : null,
+    button('Swap', { look: 'ghost right small', key: 'swap', onclick: swap })
+  );
+}
+
+/** Why there is nothing to show, where two branches were not told side by side. */
+function notCompared(view: ViewState, names: string): HTMLElement {
+  const busy = BUSY_PHASES.includes(view.model.session.phase) ? ' It answers after this step.' : '';
+  const asked = `The kernel compares ${names || 'the branches'}.${busy}`;
+  const absent = names
+    ? `This notebook does not keep how ${names} differ: it has one comparison. Run the cell to compare them.`
+    : 'This notebook does not keep how its branches differ. Run the cell to compare them.';
+  return h('p', { class: 'tc-later' }, view.live ? refusal(view) || asked : absent);
+}
+
+export interface CompareTab {
+  readonly element: HTMLElement;
+  paint(view: ViewState): void;
+}
+
+export function compareTab(acts: PanelActions): CompareTab {
+  const element = h('div', { class: 'tc-compare' });
+  let view: ViewState;
+  /** What the kernel was asked to compare, and tells again as it changes; `seen`: it was told. */
+  let asked: { readonly sides: readonly [string, string]; readonly among: Model['branches']; seen: boolean } | null = null;
+
+  function leave(): void {
+    if (asked && view.live) acts.request({ type: 'compare', left: asked.sides[0], right: asked.sides[1], on: false });
+    asked = null;
+  }
+
+  /** Asks once for what is looked at: again where that was told and is gone, or where all was told anew. */
+  function ask(known: boolean): void {
+    if (!view.live || view.isPast) return;
+    if (known) {
+      if (asked) asked.seen = true;
+      return;
+    }
+    const [left, right] = chosenBranches(view) ?? ['', ''];
+    const { branches } = view.model;
+    const same = asked?.sides[0] === left && asked.sides[1] === right;
+    if (same && asked?.among === branches && !asked.seen) return;
+    if (!same) leave();
+    asked = { sides: [left, right], among: branches, seen: false };
+    acts.request({ type: 'compare', left, right });
+  }
+
+  function inside(): HTMLElement[] {
+    if (visibleBranches(view.model).length < 2) return [oneBranch(view, acts)];
+    const shown = comparedSides(view);
+    ask(shown?.comparison != null);
+    if (!shown) return [notCompared(view, '')];
+    const names = `${oneLine(shown.left.branch.name, 60)} and ${oneLine(shown.right.branch.name, 60)}`;
+    const grid = h('div', { class: 'tc-cmp', role: 'table', 'aria-label': `Comparison of ${names}` }, columnHeader(view, shown, acts));
+    if (!shown.comparison) return [grid, notCompared(view, names)];
+    const made = pairRows(shown.pairs, { view, acts }, MOST_ROWS);
+    const speaks = view.model.session.phase === 'thinking';
+    grid.append(...made, ...[replyTexts(shown, speaks), columnFooter(shown, view.isPast)].filter(one => one !== null));
+    const more = made.length >= MOST_ROWS ? h('p', { class: 'tc-later' }, `The first ${MOST_ROWS} rows are shown.`) : null;
+    return [compareBar(view, shown, acts), grid, ...(more ? [more] : [])];
+  }
+
+  /** What had the keyboard has it again, where it is still there. */
+  function renew(): void {
+    const key = element.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
+    element.replaceChildren(...inside());
+    if (key) [...element.querySelectorAll<HTMLElement>('[data-k]')].find(one => one.dataset.k === key)?.focus({ preventScroll: true });
+  }
+
+  const draw = whenChanged(renew);
+  return {
+    element,
+    paint(next) {
+      view = next;
+      const { model, ui } = next;
+      if (ui.tab !== 'Compare') return leave();
+      const { session } = model;
+      draw(asked, model.calls, model.objects, model.branches, model.comparisons, model.differences, model.refusal, session.phase, session.text, ui.leftBranch, ui.rightBranch, ui.showsEqualCalls, next.step, next.isPast, next.live, next.chosen.call, next.chosen.object);
+    }
+  };
+}
+
+function picker(view: ViewState, shown: Sides, where: SideName, acts: PanelActions): HTMLElement {
+  const label = where === 'left' ? 'Left branch' : 'Right branch';
+  const { left, right } = shown;
+  const select = h('select', {
+    class: 'tc-in',
+    'aria-label': label,
+    'data-k': label,
+    onchange: () => acts.setState({ leftBranch: idOf(left.branch), rightBranch: idOf(right.branch), [where === 'left' ? 'leftBranch' : 'rightBranch']: select.value })
+  });
+  for (const branch of visibleBranches(view.model)) {
+    const option = h('option', { selected: branch === shown[where].branch }, oneLine(branch.name, 60));
+    option.value = idOf(branch);
+    select.append(option);
+  }
+  return select;
+}
+
+/** What a person did to a branch, as far as it is its own. */
+function editedText(pairs: readonly CallPair[], where: SideName): string {
+  const edited = pairs.find(pair => pair.kind !== 'shared' && pair[where]?.edited)?.[where];
+  return edited ? `edited at call ${edited.step}` : 'as the model asked';
+}
+
+export function columnHeader(view: ViewState, shown: Sides, acts: PanelActions): HTMLElement {
+  const cell = (where: SideName): HTMLElement =>
+    h(
+      'div',
+      { role: 'columnheader', class: where === 'right' ? 'hd b' : 'hd' },
+      picker(view, shown, where, acts),
+      shown.comparison ? h('span', { class: 'muted small' }, editedText(shown.pairs, where)) : null
+    );
+  return tableRow(h('span', { role: 'columnheader', class: 'hd' }, screenReaderText('Call')), cell('left'), cell('right'));
+}
+
+/** What a branch took; looking back it is counted from the calls that are known. */
+function costText(side: Side, past: boolean): string {
+  const { branch, calls } = side;
+  const counted = past || branch.ran + branch.remembered === 0;
+  const ran = calls.filter(call => !call.memory && (call.status === 'succeeded' || call.status === 'failed'));
+  const [anew, memory] = counted
+    ? [ran.length, calls.filter(call => call.memory).length]
+    : [branch.ran, branch.remembered];
+  const time = formatDuration(counted ? ran.reduce((sum, call) => sum + call.ms, 0) : branch.ms);
+  return [
+    `${plural(anew, 'call')} ran${memory ? `, ${formatNumber(memory)} from memory` : ''}`,
+    branch.tokens && !past ? plural(branch.tokens, 'token') : '',
+    past ? '' : branch.cost,
+    time ? `${time} in tools` : ''
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+export function columnFooter({ left, right }: Sides, past: boolean): HTMLElement {
+  return tableRow(
+    rowHead('', screenReaderText('Took')),
+    h('div', { role: 'cell', class: 'small muted' }, costText(left, past)),
+    h('div', { role: 'cell', class: 'b small muted' }, costText(right, past))
+  );
+}
+
+/** What the model said last, where that differs; while it speaks, that is not known yet. */
+export function replyTexts({ left, right, comparison }: Sides, speaks: boolean): HTMLElement | null {
+  const change = comparison?.text;
+  if (!change || speaks || !left.text || !right.text) return null;
+  const cell = (mine: Side, where: SideName, look: string): HTMLElement =>
+    h(
+      'div',
+      { role: 'cell', class: `${look}diff` },
+      h('div', { class: 'muted small' }, 'said last'),
+      textLines(mine.text, differsAt(change, where))
+    );
+  return tableRow(rowHead('', screenReaderText('Said last, differs')), cell(left, 'left', ''), cell(right, 'right', 'b '));
+}

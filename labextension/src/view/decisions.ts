@@ -1,0 +1,286 @@
+/** What a person can do with the chosen call: the buttons under the card, and the two short forms. */
+import type { Approval } from '../generated/contract';
+import { type Child, h, whenChanged } from './dom';
+import { button, type ButtonProps, icon } from './icons';
+import type { FullCall } from './rows';
+import { isObjectName, literalText, oneLine, trans } from './text';
+import { choiceOf, needsDecision, type PanelActions, type ViewState } from './view_state';
+
+export const isDecision = (call: FullCall): boolean => needsDecision(call) && call.branch === '';
+
+/** Commands whose refusal is shown where they were sent. */
+const SHOWN_AT_FORM: readonly string[] = ['edit', 'draft', 'guess', 'name_branch', 'compare'];
+
+/** JSON where it is JSON, else the text itself. */
+export function parsedResult(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+interface Form {
+  readonly element: HTMLFormElement;
+  readonly first: HTMLElement;
+}
+
+function labelledField(label: string, hint: string, input: HTMLElement): HTMLElement {
+  return h(
+    'label',
+    { class: 'tc-field' },
+    h('span', { class: 'tc-label' }, label, ' ', h('span', { class: 'hint' }, hint)),
+    input
+  );
+}
+
+function shortForm(kind: 'reject' | 'answer', call: FullCall, acts: PanelActions): Form {
+  const reason = h('input', { class: 'tc-in', type: 'text', 'aria-label': trans.__('Reason'), 'data-k': 'reason' });
+  const result = h('textarea', { class: 'tc-in mono', rows: 2, 'aria-label': trans.__('Result'), 'data-k': 'result' });
+  const close = (): void => acts.setState({ form: null });
+  function submit(event: Event): void {
+    event.preventDefault();
+    const common = { call: call.call, reason: reason.value, bound: call.bound };
+    if (kind === 'reject') acts.send({ type: 'reject', ...common });
+    else acts.send({ type: 'answer', result: parsedResult(result.value), ...common });
+  }
+  const optional = trans.__('optional, the model reads it');
+  const fields = kind === 'answer' ? [labelledField(trans.__('Result'), trans.__('JSON, text, or the name of an object'), result)] : [];
+  const text = kind === 'answer' ? trans.__('Answer') : trans.__('Reject');
+  const confirm = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'confirm' }, text);
+  const row = h('div', { class: 'tc-row' }, confirm, button(trans.__('Cancel'), { onclick: close }));
+  const element = h('form', { class: 'tc-form', onsubmit: submit }, ...fields, labelledField(trans.__('Reason'), optional, reason), row);
+  element.addEventListener('keydown', event => {
+    if (event.key !== 'Escape') return;
+    event.stopPropagation();
+    close();
+  });
+  return { element, first: kind === 'answer' ? result : reason };
+}
+
+/** The calls that wait now, each with the digest of what is shown. */
+function approvable(view: ViewState): Approval[] {
+  const waiting = view.model.session.pending.flatMap(id => view.model.calls.get(id) ?? []);
+  return waiting
+    .filter(call => isDecision(call) && call.bound !== '' && !view.model.tools.get(call.tool)?.for_person)
+    .map(({ call, bound }) => ({ call, bound }));
+}
+
+/** What can be done with a call that may have run already. */
+function recordedCallButtons(view: ViewState, call: FullCall, acts: PanelActions): Child[] {
+  const bound = { call: call.call, bound: call.bound };
+  const act = (text: string, title: string, onclick: () => void, look = ''): HTMLElement => {
+    const made = button(trans.__(text), { look, onclick, disabled: view.ui.commandSent, key: text });
+    made.title = trans.__(title);
+    return made;
+  };
+  const form = (kind: 'reject' | 'answer') => (): void => acts.setState({ chosen: choiceOf(call), form: { kind, call: call.id } });
+  const keep = (rest: boolean) => (): void => acts.send({ type: 'keep_result', ...bound, rest });
+  const kept = call.recorded
+    ? [
+        act('Keep the recorded result', 'Does not run the call: the session continues with its recorded result', keep(false), 'primary'),
+        act('Keep all recorded results', 'Also keeps the results of all recorded calls after this one', keep(true))
+      ]
+    : [];
+  return [
+    ...kept,
+    act('Run again', 'Runs the call once more: its effect may come twice', () => acts.send({ type: 'approve', ...bound })),
+    act('Answer', 'Does not run the call: you give its result', form('answer')),
+    act('Reject', 'Does not run the call: the model gets your reason', form('reject')),
+    act('Begin a new session', 'Asks the prompt again on a new branch, with nothing of what is recorded', () => acts.send({ type: 'begin_new' }))
+  ];
+}
+
+function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): Child[] {
+  const sent = view.ui.commandSent;
+  const bound = { call: call.call, bound: call.bound };
+  const act = (text: string, onclick: ButtonProps['onclick'], look = ''): HTMLElement =>
+    button(trans.__(text), { look, onclick, disabled: sent, key: text });
+  const open = (kind: 'reject' | 'answer') => (): void =>
+    acts.setState({ chosen: choiceOf(call), form: { kind, call: call.id } });
+  if (view.model.tools.get(call.tool)?.for_person)
+    return [act('Answer', open('answer'), 'primary'), act('Reject', open('reject'))];
+  if (call.may_have_run) return recordedCallButtons(view, call, acts);
+  const again = call.status === 'unknown';
+  const approve = act(again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', ...bound }), 'primary');
+  const calls = approvable(view);
+  const all = button(trans.__('Approve all'), {
+    look: 'ghost right',
+    disabled: sent || calls.length < 2,
+    key: 'all',
+    onclick: () => acts.send({ type: 'approve_all', calls })
+  });
+  all.title =
+    calls.length < 2
+      ? trans.__('No other call waits')
+      : trans.__('Approve the %1 calls that wait now, exactly as they are shown', String(calls.length));
+  return [
+    approve,
+    act('Edit', () => acts.openEditDialog(call)),
+    act('Reject', open('reject')),
+    act('Answer', open('answer')),
+    again ? null : all
+  ];
+}
+
+/** A reply that may be stale can be asked for anew: the way on from where it was asked. */
+export function askAgainButton(view: ViewState, turn: number, stale: boolean, acts: PanelActions): Child {
+  if (!stale || view.isPast || !view.live) return null;
+  const ask = button(trans.__('Ask the model from here'), {
+    disabled: view.ui.commandSent,
+    key: 'anew',
+    onclick: () => acts.send({ type: 'anew', turn })
+  });
+  ask.title = trans.__('Its reply was to results that read otherwise now: ask it anew, on a branch of its own');
+  return ask;
+}
+
+function afterButtons(view: ViewState, call: FullCall, acts: PanelActions): Child[] {
+  const disabled = view.ui.commandSent;
+  const ran = call.status !== 'running' && call.status !== 'approved';
+  if (!ran) return [];
+  return [
+    button(trans.__('Replay from here'), { disabled, onclick: () => acts.send({ type: 'replay', call: call.call }) }),
+    button(trans.__('Fork from here'), { disabled, onclick: () => acts.send({ type: 'fork', call: call.call }) }),
+    view.isPast || call.branch !== '' ? null : button(trans.__('Edit'), { disabled, onclick: () => acts.openEditDialog(call) }),
+    call.branch === '' ? askAgainButton(view, call.turn, call.stale, acts) : null
+  ];
+}
+
+const note = (text: string): HTMLElement => h('p', { class: 'tc-note' }, icon('info'), h('span', {}, text));
+
+/** The way back to what waits, where the person looks at something else. */
+function waitingElsewhere(view: ViewState, acts: PanelActions): Child {
+  const { waitingCall: waiting, personTurn: yours, toGuess: guess } = view;
+  if (waiting ? waiting.id === view.chosen.call : !(yours || guess) || view.followsNewest) return null;
+  const show = button(trans.__('Show'), { look: 'ghost right', onclick: () => acts.setState({ chosen: null, form: null }) });
+  return h(
+    'div',
+    { class: 'tc-else' },
+    icon('wait'),
+    waiting
+      ? h('span', {}, h('code', {}, oneLine(waiting.tool, 80)), ' ', trans.__('waits for you'))
+      : h(
+          'span',
+          {},
+          guess ? trans.__('The next call is to be guessed') : trans.__('You are the model, and it is your turn')
+        ),
+    show
+  );
+}
+
+export interface DecisionPanel {
+  readonly element: HTMLElement;
+  paint(view: ViewState): void;
+}
+
+/** The row of buttons, or the form that took its place. */
+export function decisionPanel(acts: PanelActions): DecisionPanel {
+  const element = h('div', { class: 'tc-acts' });
+  let view: ViewState;
+  let form: (Form & { readonly key: string }) | null = null;
+
+  function formFor(call: FullCall, kind: 'reject' | 'answer'): HTMLElement {
+    const key = `${kind} ${call.id} ${call.bound}`;
+    if (form?.key !== key) form = { key, ...shortForm(kind, call, acts) };
+    const confirm = form.element.querySelector<HTMLButtonElement>('[type=submit]');
+    if (confirm) confirm.disabled = view.ui.commandSent;
+    return form.element;
+  }
+
+  function inside(): Child[] {
+    const call = view.model.calls.get(view.chosen.call);
+    if (!call) return [];
+    const open = isDecision(call);
+    if (!view.live) return open && !view.isPast ? [note(trans.__('This is the saved session: to decide, run the cells from the top to this one.'))] : [];
+    if (view.isPast)
+      return [
+        h('div', { class: 'tc-row' }, ...afterButtons(view, call, acts)),
+        note(trans.__('You are looking back: to decide on what waits, come back to now.'))
+      ];
+    const opened = view.ui.form;
+    if (open && opened?.call === call.id) return [formFor(call, opened.kind)];
+    form = null;
+    return [
+      h('div', { class: 'tc-row tc-act' }, ...(open ? decisionButtons(view, call, acts) : afterButtons(view, call, acts))),
+      open ? otherCallsOfTurn(view, call, acts) : null
+    ];
+  }
+
+  const draw = whenChanged(() => {
+    const before = form?.key;
+    const refused = view.model.refusal;
+    const children = [
+      refused && !SHOWN_AT_FORM.includes(refused.command)
+        ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), oneLine(refused.reason))
+        : null,
+      ...inside(),
+      waitingElsewhere(view, acts)
+    ];
+    const kept = form && element.contains(form.element) && children.includes(form.element);
+    if (!kept) element.replaceChildren();
+    else for (const child of [...element.children]) if (child !== form?.element) child.remove();
+    for (const child of children) if (child && child !== (kept ? form?.element : null)) element.append(child);
+    if (form && form.key !== before) queueMicrotask(() => form?.first.focus({ preventScroll: true }));
+  });
+
+  return {
+    element,
+    paint(next) {
+      view = next;
+      const call = next.model.calls.get(next.chosen.call);
+      draw(call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls, next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest);
+    }
+  };
+}
+
+const MOST_SHOWN = 40;
+
+/** The calls that wait beside one, in the order in which they run. */
+export const otherWaitingCalls = (view: ViewState, call: FullCall): FullCall[] =>
+  view.calls.filter(one => one !== call && one.turn === call.turn && needsDecision(one));
+
+function argumentsText(call: FullCall): string {
+  const parts = Object.entries(call.arguments).map(
+    ([name, value]) => `${oneLine(name, 40)}=${isObjectName(value) ? oneLine(value, 60) : literalText(value, 60)}`
+  );
+  return parts.join(', ');
+}
+
+function otherCall(call: FullCall, view: ViewState, acts: PanelActions): HTMLElement {
+  const choose = (): void => acts.setState({ chosen: choiceOf(call), form: null });
+  const edit = button('Edit', {
+    look: 'ghost small',
+    disabled: view.ui.commandSent,
+    key: `edit ${call.id}`,
+    label: `Edit call ${call.step}, ${oneLine(call.tool, 80)}`,
+    icon: 'edited',
+    onclick: () => acts.openEditDialog(call)
+  });
+  return h(
+    'li',
+    {},
+    icon('wait'),
+    h(
+      'button',
+      { type: 'button', class: 'tc-link mono', 'data-k': `beside ${call.id}`, onclick: choose },
+      `${call.step} ${oneLine(call.tool, 80)}`
+    ),
+    h('span', { class: 'what' }, oneLine(argumentsText(call), 200)),
+    edit
+  );
+}
+
+/** The list, where there is anything in it. */
+export function otherCallsOfTurn(view: ViewState, call: FullCall, acts: PanelActions): Child {
+  const others = otherWaitingCalls(view, call);
+  if (others.length === 0) return null;
+  const more = others.length - MOST_SHOWN;
+  return h(
+    'div',
+    { class: 'tc-turn' },
+    h('h4', {}, `Also in turn ${call.turn}`),
+    h('ul', { 'aria-label': 'Also in this turn' }, ...others.slice(0, MOST_SHOWN).map(one => otherCall(one, view, acts))),
+    more > 0 ? h('p', { class: 'muted small' }, `and ${more} more in Steps`) : null
+  );
+}

@@ -1,0 +1,321 @@
+/** Form fields for the arguments of a call: one input for each kind of field, with label, hint and error. */
+import { type Child, h } from './dom';
+import { button, icon } from './icons';
+import type { FullObject } from './rows';
+import { candidates, type Field, type Filled, own, rawOf, readAll } from './schema';
+import { clip, literalText, oneLine, trans, visibleText } from './text';
+
+export interface Input {
+  readonly element: HTMLElement;
+  /** What takes the label and the focus: the element itself, or a group. */
+  readonly group: boolean;
+  raw(): string;
+  set(raw: string): void;
+}
+
+export interface InputContext {
+  readonly id: string;
+  readonly objects: readonly FullObject[];
+  /** The number of the call: only older objects can be named. */
+  readonly step: number;
+  readonly described: string;
+}
+
+const MOST_SEGMENTS = 4;
+const CHOOSE = 'choose one';
+
+function plainInput(element: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement): Input {
+  return { element, group: false, raw: () => element.value, set: raw => void (element.value = raw) };
+}
+
+function options(raws: readonly (readonly [string, string])[]): HTMLElement[] {
+  return raws.map(([raw, textInput]) => {
+    const option = h('option', {}, textInput);
+    option.value = raw;
+    return option;
+  });
+}
+
+function caption(object: FullObject): string {
+  return oneLine(object.preview.caption ? `${object.name}: ${object.preview.caption}` : object.name, 80);
+}
+
+function objectSelect(field: Field, around: InputContext): Input {
+  const found = candidates(field, around.objects, around.step);
+  const current = rawOf(field, field.initial);
+  const known = found.map(object => [object.name, caption(object)] as const);
+  const left = field.initial === undefined ? trans.__('none: the newest is taken') : 'none';
+  const none = !field.required ? [['', left] as const] : current ? [] : [['', CHOOSE] as const];
+  const lost = current && !found.some(object => object.name === current) ? [[current, oneLine(current, 80)] as const] : [];
+  return plainInput(
+    h(
+      'select',
+      { id: around.id, class: 'tc-in', 'aria-describedby': around.described },
+      ...options([...lost, ...known, ...none])
+    )
+  );
+}
+
+function checkboxes(field: Field, around: InputContext): Input {
+  const chosen = Array.isArray(field.initial) ? field.initial.map(String) : [];
+  const names = [...new Set([...chosen, ...candidates(field, around.objects, around.step).map(object => object.name)])];
+  const boxes = names.map(name => ({ name, box: h('input', { type: 'checkbox' }) }));
+  const labels = boxes.map(({ name, box }) => h('label', { class: 'tc-check' }, box, oneLine(name, 80)));
+  const none: Child = labels.length ? null : h('span', { class: 'muted small' }, trans.__('There is none yet.'));
+  return {
+    element: h('div', { class: 'tc-checks' }, ...labels, none),
+    group: true,
+    raw() {
+      const picked = boxes.filter(({ box }) => box.checked).map(({ name }) => name);
+      const order = [...chosen.filter(name => picked.includes(name)), ...picked.filter(name => !chosen.includes(name))];
+      return field.initial === undefined && order.length === 0 ? '' : JSON.stringify(order);
+    },
+    set(raw) {
+      const names = raw ? (JSON.parse(raw) as unknown[]) : [];
+      for (const { name, box } of boxes) box.checked = names.includes(name);
+    }
+  };
+}
+
+const optionText = (value: unknown): string => (typeof value === 'string' ? oneLine(value, 60) : literalText(value, 60));
+
+function segments(around: InputContext, raws: readonly (readonly [string, string])[]): Input {
+  const radios = raws.map(([raw, text]) => {
+    const radio = h('input', { type: 'radio', name: around.id });
+    radio.value = raw;
+    return { radio, label: h('label', {}, radio, text) };
+  });
+  return {
+    element: h('div', { class: 'tc-seg' }, ...radios.map(({ label }) => label)),
+    group: true,
+    raw: () => radios.find(({ radio }) => radio.checked)?.radio.value ?? '',
+    set: raw => radios.forEach(({ radio }) => void (radio.checked = radio.value === raw))
+  };
+}
+
+function choiceInput(field: Field, around: InputContext): Input {
+  const values = field.nullable && !field.options.includes(null) ? [...field.options, null] : field.options;
+  const known = values.map(value => [JSON.stringify(value), optionText(value)] as const);
+  const current = rawOf(field, field.initial);
+  const extra =
+    field.initial === undefined
+      ? [['', field.required ? CHOOSE : 'left out'] as const]
+      : known.some(([raw]) => raw === current)
+        ? []
+        : [[current, oneLine(current, 60)] as const];
+  const all = [...known, ...extra];
+  const long = all.reduce((sum, [, text]) => sum + text.length + 4, 0) > 52;
+  if (all.length <= MOST_SEGMENTS && !long) return segments(around, field.required ? all.filter(([raw]) => raw !== '') : all);
+  return plainInput(
+    h('select', { id: around.id, class: 'tc-in mono', 'aria-describedby': around.described }, ...options(all))
+  );
+}
+
+function flagInput(field: Field, around: InputContext): Input {
+  const box = h('input', { id: around.id, type: 'checkbox', 'aria-describedby': around.described });
+  const untouched = rawOf(field, field.initial);
+  return {
+    element: h('span', { class: 'tc-flag' }, box),
+    group: false,
+    raw: () => (untouched === '' && !box.checked && !field.required ? '' : String(box.checked)),
+    set: raw => void (box.checked = raw === 'true')
+  };
+}
+
+function text(field: Field, around: InputContext): Input {
+  const value = rawOf(field, field.initial);
+  const common = { id: around.id, 'aria-describedby': around.described, spellcheck: 'false' };
+  if (value.length <= 60 && !value.includes('\n')) {
+    const left = field.required ? '' : 'left out';
+    const placeholder = field.initial === undefined ? left : field.initial === null ? 'none' : '';
+    return plainInput(h('input', { ...common, type: 'text', placeholder, class: 'tc-in' }));
+  }
+  return plainInput(h('textarea', { ...common, class: 'tc-in', rows: Math.min(10, value.split('\n').length + 1) }));
+}
+
+function inputOfKind(field: Field, around: InputContext): Input {
+  const common = { id: around.id, 'aria-describedby': around.described };
+  switch (field.kind) {
+    case 'object':
+      return objectSelect(field, around);
+    case 'objects':
+      return checkboxes(field, around);
+    case 'choice':
+      return choiceInput(field, around);
+    case 'flag':
+      return flagInput(field, around);
+    case 'number':
+      return plainInput(
+        h('input', {
+          ...common,
+          type: 'number',
+          step: field.integer ? 1 : 'any',
+          placeholder: field.initial === undefined && !field.required ? 'left out' : '',
+          class: 'tc-in mono'
+        })
+      );
+    case 'text':
+      return text(field, around);
+    case 'texts':
+    case 'json':
+      return plainInput(
+        h('textarea', {
+          ...common,
+          class: 'tc-in mono',
+          rows: Math.min(8, rawOf(field, field.initial).split('\n').length + 1),
+          placeholder: field.kind === 'texts' ? trans.__('one a line') : '',
+          spellcheck: 'false'
+        })
+      );
+  }
+}
+
+/** The input of a field, holding its value. */
+export function inputFor(field: Field, around: InputContext): Input {
+  const made = inputOfKind(field, around);
+  made.set(rawOf(field, field.initial));
+  return made;
+}
+
+/** What hides in a text, made visible; nothing where nothing does. */
+export const invisibleCharacters = (raw: string): string => (visibleText(raw) === raw.replace(/\r\n/g, '\n') ? '' : oneLine(raw, 120));
+
+let ids = 0;
+
+export const nextId = (): string => `tc-f${++ids}`;
+
+export interface FieldRow {
+  readonly field: Field;
+  readonly input: Input;
+  readonly element: HTMLElement;
+  refresh(): void;
+  showErrors(error: string): void;
+}
+
+export interface FieldContext {
+  readonly objects: readonly FullObject[];
+  /** The number of the call: only older objects can be named. */
+  readonly step: number;
+  /** What to say of a field in place of its description, where there is something to say. */
+  hint(field: Field, raw: string): string;
+  /** Fields that are not as they were say so. */
+  readonly marks: boolean;
+}
+
+/** A field with its label, its hint, and what is wrong with it. */
+export function fieldRow(field: Field, around: FieldContext, changed: () => void): FieldRow {
+  const id = nextId();
+  const { objects, step } = around;
+  const input = inputFor(field, { id, objects, step, described: `${id}-h ${id}-e` });
+  const hint = h('span', { class: 'hint', id: `${id}-h` });
+  const error = h('span', { class: 'tc-wrong', id: `${id}-e` });
+  const tag = h('span', { class: 'tc-tag' }, icon('edited'), 'changed');
+  const name = oneLine(field.name, 80);
+  const label = input.group
+    ? h('span', { class: 'tc-label', id: `${id}-l` }, name)
+    : h('label', { class: 'tc-label', for: id }, name);
+  if (input.group) {
+    input.element.setAttribute('role', field.kind === 'choice' ? 'radiogroup' : 'group');
+    input.element.setAttribute('aria-labelledby', `${id}-l`);
+    input.element.setAttribute('aria-describedby', `${id}-h ${id}-e`);
+  }
+  const place = h('div', { class: 'tc-row tc-line' }, input.element);
+  const element = h('div', { class: 'tc-field' }, h('div', {}, label, ' ', hint), place, error);
+  const was = rawOf(field, field.initial);
+
+  function refresh(): void {
+    const raw = input.raw();
+    if (!around.marks || raw === was) tag.remove();
+    else place.append(tag);
+    const veiled = field.kind === 'text' ? invisibleCharacters(raw) : '';
+    hint.textContent = veiled
+      ? trans.__('holds signs that are not seen: %1', veiled)
+      : around.hint(field, raw) || clip(oneLine(field.description, 400), 160);
+  }
+  function showError(text: string): void {
+    error.textContent = text ? oneLine(text, 300) : '';
+    const target = input.group ? input.element : (element.querySelector(`#${id}`) ?? input.element);
+    if (text) target.setAttribute('aria-invalid', 'true');
+    else target.removeAttribute('aria-invalid');
+  }
+  input.element.addEventListener('input', () => {
+    showError('');
+    refresh();
+    changed();
+  });
+  refresh();
+  return { field, input, element, refresh, showErrors: showError };
+}
+
+/** What the fields hold, and what is wrong with which. */
+export const filledArguments = (rows: readonly FieldRow[]): Filled =>
+  readAll(
+    rows.map(one => one.field),
+    new Map(rows.map(one => [one.field.name, one.input.raw()]))
+  );
+
+const FOCUSABLE =
+  'button:not([disabled]):not([hidden]),input:not([disabled]),select:not([disabled]),textarea:not([disabled])';
+
+export const firstInput = (rows: readonly FieldRow[]): HTMLElement | null =>
+  rows[0]?.element.querySelector<HTMLElement>(FOCUSABLE) ?? null;
+
+/** Says what is wrong at its fields, and goes to the first; says whether there is such a field. */
+export function complain(rows: readonly FieldRow[], errors: Readonly<Record<string, string>>): boolean {
+  for (const one of rows) one.showErrors(own(errors, one.field.name) ?? '');
+  const first = rows.find(one => own(errors, one.field.name));
+  first?.element.querySelector<HTMLElement>(FOCUSABLE)?.focus();
+  return first !== undefined;
+}
+
+/** What is wrong with the whole. */
+export function formError(): { readonly element: HTMLElement; say(text: string): void } {
+  const element = h('p', { class: 'tc-error', role: 'alert', hidden: true });
+  return {
+    element,
+    say(text) {
+      element.replaceChildren(icon('failed'), h('span', {}, oneLine(text)));
+      element.hidden = text === '';
+    }
+  };
+}
+
+export interface Dialog {
+  readonly element: HTMLElement;
+  /** A refusal, shown at its fields; the values stay. */
+  refuse(reason: string, fields: Readonly<Record<string, string>>): void;
+  busy(sent: boolean): void;
+  focus(): void;
+}
+
+/** Tab goes round inside; the page behind is not reached. */
+function keepFocusInside(element: HTMLElement, event: KeyboardEvent): void {
+  const stops = [...element.querySelectorAll<HTMLElement>(FOCUSABLE)];
+  const [first, last] = [stops[0], stops.at(-1)];
+  const leaving = event.shiftKey ? document.activeElement === first : document.activeElement === last;
+  if (!leaving) return;
+  event.preventDefault();
+  (event.shiftKey ? last : first)?.focus();
+}
+
+/** The dialog around a form: its title, what it is about, and the ways out. */
+export function dialogFrame(title: string, about: string, form: HTMLElement, close: () => void): HTMLElement {
+  const id = nextId();
+  const head = h(
+    'div',
+    { class: 'tc-row' },
+    h('h3', { id }, title),
+    h('code', { class: 'muted' }, oneLine(about, 60)),
+    button('', { icon: 'close', label: trans.__('Close'), look: 'ghost icon right', onclick: close })
+  );
+  const attributes = { class: 'tc-dialog', role: 'dialog', 'aria-modal': 'true', 'aria-labelledby': id };
+  const box = h('div', attributes, head, form);
+  box.addEventListener('keydown', event => {
+    event.stopPropagation();
+    if (event.key === 'Tab') keepFocusInside(box, event);
+    if (event.key !== 'Escape') return;
+    event.preventDefault();
+    close();
+  });
+  return h('div', { class: 'tc-veil' }, box);
+}

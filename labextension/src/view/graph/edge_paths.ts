@@ -1,0 +1,138 @@
+/**
+ * The ways of edges. A way goes by its two ends alone: what comes later changes none.
+ *
+ * Between two columns there is a gap: at its left edges go up and down, the rest is for the
+ * name of the tool. Between two lanes there is a gap too: there ways go far, and arguments
+ * come down to their tile. Only pure functions live here.
+ */
+import { pitch, ROW, type Size, type Spot } from './layout';
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface EdgePath {
+  readonly path: string;
+  /** The arrow's head. */
+  readonly head: string;
+  /** Where the last line of a label stands. */
+  readonly label: Point;
+  readonly anchor: 'start' | 'middle' | 'end';
+  /** The icon stands on the line, where it goes across. */
+  readonly icon: Point | null;
+}
+
+const ROUND = 7;
+/** From a tile's middle to where its edges begin and end, and to where they turn. */
+const TILE_EDGE = 32;
+export const TURN = 42;
+/** Above a tile's middle: where what comes from far away begins. */
+export const PORT = 46;
+/** Above a tile's middle: where ways go far, free of what is written under the lane above. */
+const CHANNEL = 58;
+
+export const rightArrow = ({ x, y }: Point): string => `M${x} ${y}l-7 -3.5v7z`;
+export const downArrow = ({ x, y }: Point): string => `M${x} ${y}l-3.5 -7h7z`;
+
+const toward = (from: Point, to: Point, by: number): Point => {
+  const far = Math.hypot(to.x - from.x, to.y - from.y);
+  const share = far === 0 ? 0 : Math.min(by, far / 2) / far;
+  return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
+};
+
+const pointText = ({ x, y }: Point): string => `${Math.round(x * 10) / 10} ${Math.round(y * 10) / 10}`;
+
+/** A line through points, with rounded corners. */
+export function rounded(points: readonly Point[]): string {
+  const [first, ...rest] = points;
+  if (!first) return '';
+  let path = `M${pointText(first)}`;
+  for (const [index, point] of rest.entries()) {
+    const next = rest[index + 1];
+    if (!next) path += `L${pointText(point)}`;
+    else path += `L${pointText(toward(point, points[index] ?? first, ROUND))}Q${pointText(point)} ${pointText(toward(point, next, ROUND))}`;
+  }
+  return path;
+}
+
+const isSaved = (spot: Spot): boolean => (spot.object?.saved ?? '') !== '' && spot.object?.branch === '';
+
+/** The way of the main line, from one tile to the next. */
+export function mainPath(from: Spot, to: Spot, size: Size): EdgePath {
+  const step = pitch(size);
+  const end = to.x - TILE_EDGE - (isSaved(to) ? 4 : 0);
+  const begin = from.x + TILE_EDGE + (from.folded.length ? 8 : 0);
+  const tip = { x: end, y: to.y };
+  const aside: Pick<EdgePath, 'label' | 'anchor' | 'icon'> = {
+    label: { x: end + 2, y: to.y - 8 },
+    anchor: 'end',
+    icon: { x: end - 38, y: to.y }
+  };
+  if (from.x === to.x && from.y < to.y) {
+    const head = { x: to.x, y: to.y - TILE_EDGE };
+    const path = rounded([
+      { x: to.x, y: from.y + 63 },
+      { x: to.x, y: head.y - 6 }
+    ]);
+    return { path, head: downArrow(head), label: { x: to.x + 8, y: to.y - 40 }, anchor: 'start', icon: null };
+  }
+  const far = to.x - from.x > step * 1.5 || to.x <= from.x;
+  const points: Point[] = [{ x: begin, y: from.y }];
+  if (far) {
+    const channel = to.y - CHANNEL;
+    points.push({ x: from.x + TURN, y: from.y }, { x: from.x + TURN, y: channel });
+    points.push({ x: to.x - step + TURN, y: channel }, { x: to.x - step + TURN, y: to.y });
+  } else if (from.y !== to.y) points.push({ x: from.x + TURN, y: from.y }, { x: from.x + TURN, y: to.y });
+  const path = rounded([...points, { x: end - 6, y: to.y }]);
+  if (points.length > 1) return { path, head: rightArrow(tip), ...aside };
+  const middle = { x: (begin + end) / 2, y: to.y };
+  return { path, head: rightArrow(tip), label: { x: middle.x, y: to.y - 8 }, anchor: 'middle', icon: middle };
+}
+
+export interface ArgumentPath {
+  readonly path: string;
+  readonly head: string;
+}
+
+/** How an argument comes to its tile: straight from above, round a corner, or from far away. */
+export type ArgumentEntry = 'above' | 'corner' | 'aside' | 'far';
+
+export function entryOf(from: Spot, to: Spot, size: Size): ArgumentEntry {
+  const [dx, dy] = [to.x - from.x, to.y - from.y];
+  const near = Math.abs(Math.abs(dy) - ROW) < ROW / 4;
+  if (dx === 0 && dy > 0 && near) return 'above';
+  if (dx > 0 && dx <= pitch(size) * 1.1) {
+    if (dy > 0 && near) return 'corner';
+    if (dy < 0 && near) return 'aside';
+  }
+  return 'far';
+}
+
+/** The thin line of an argument; one from far away is the end of a line that is named. */
+export function argumentPath(from: Spot, to: Spot, how: ArgumentEntry, shift = 0): ArgumentPath {
+  const tip = { x: to.x + (how === 'corner' ? -14 : shift), y: to.y - TILE_EDGE };
+  const low = { x: tip.x, y: tip.y - 6 };
+  switch (how) {
+    case 'above':
+      return { path: rounded([{ x: to.x, y: from.y + 63 }, low]), head: downArrow(tip) };
+    case 'corner': {
+      const begin = { x: from.x + TILE_EDGE - 4, y: from.y };
+      const path = `M${pointText(begin)}C${pointText({ x: from.x + 62, y: from.y })} ${pointText({ x: tip.x, y: from.y + 48 })} ${pointText(low)}`;
+      return { path, head: downArrow(tip) };
+    }
+    case 'aside': {
+      const end = { x: to.x - TILE_EDGE, y: to.y + 12 };
+      const turn = to.x - TILE_EDGE - 12;
+      const points = [
+        { x: from.x + TILE_EDGE, y: from.y },
+        { x: turn, y: from.y },
+        { x: turn, y: end.y },
+        { x: end.x - 6, y: end.y }
+      ];
+      return { path: rounded(points), head: rightArrow(end) };
+    }
+    case 'far':
+      return { path: rounded([{ x: tip.x, y: to.y - PORT }, low]), head: downArrow(tip) };
+  }
+}

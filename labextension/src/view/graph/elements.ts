@@ -1,0 +1,296 @@
+/** SVG elements of the graph: nodes, edges and notes, what a tile shows, and their layers. */
+import { h, keyedChildren, s } from '../dom';
+import { safeImage } from '../safe_markup';
+import { glyph, mark, sign } from '../icons';
+import type { FullPreview } from '../rows';
+import { clip, oneLine } from '../text';
+import type { Edge, Label, Port } from './edges';
+import type { GraphNode } from './node_labels';
+import type { Note, Scene, Stroke, Surroundings } from './scene';
+
+function square(look: string, half: number): SVGElement {
+  const side = 2 * half;
+  return s('rect', { class: look, x: -half, y: -half, width: side, height: side, rx: half === 24 ? 8 : 11 });
+}
+
+function tileSquares(node: GraphNode): SVGElement[] {
+  const behind = node.look === 'output' ? [square('tile2', 28)] : [];
+  const stack =
+    node.look === 'stack'
+      ? [8, 4].map(shift => s('rect', { class: 'tile', x: -24 + shift, y: -24 - shift, width: 48, height: 48, rx: 8 }))
+      : [];
+  return [square('ring', 28), ...behind, ...stack, square('tile', 24)];
+}
+
+function nodeTexts(node: GraphNode): SVGElement[] {
+  const low = node.look === 'output' ? 4 : 0;
+  return [
+    s('text', { class: 'name', y: 41 + low }, node.name),
+    s('text', { class: 'state', y: 56 + low }, node.state)
+  ];
+}
+
+function cornerMark({ mark: icon }: GraphNode): SVGElement[] {
+  return icon ? [s('circle', { class: 'mark', cx: 24, cy: -24, r: 9 }), mark(icon, 24, -24)] : [];
+}
+
+/** What is pressed and read out. The picture beside it is neither: its words would not be those of the name. */
+const nodeButton = (node: GraphNode): SVGElement =>
+  s('rect', {
+    class: 'hit',
+    role: 'button',
+    'data-k': `button ${node.key}`,
+    tabindex: -1,
+    'aria-label': node.label,
+    'aria-description': node.fullLabel.slice(node.label.length).replace(/^[:,] /, ''),
+    x: -44,
+    y: -32,
+    width: 88,
+    height: 92
+  });
+
+/** A node; seen from afar only its tile is drawn. */
+export function nodeElement(node: GraphNode, afar: boolean): SVGElement {
+  const picture = afar
+    ? [square('ring', 28), square('tile', 24)]
+    : [...tileSquares(node), inside(node), ...cornerMark(node), ...nodeTexts(node)];
+  return s(
+    'g',
+    { class: `node ${node.look}`.trim(), 'data-k': node.key, transform: `translate(${node.spot.x} ${node.spot.y})` },
+    s('title', {}, node.fullLabel),
+    nodeButton(node),
+    s('g', { class: 'picture', 'aria-hidden': 'true' }, ...picture)
+  );
+}
+
+function labelElement(label: Label): SVGElement {
+  const first = label.at.y - 12 * (label.lines.length - 1);
+  const rows = label.lines.map((text, row) => s('tspan', { x: label.at.x, y: first + 12 * row }, text));
+  const title = label.lines.join('') === label.whole ? [] : [s('title', {}, label.whole)];
+  return s('text', { class: label.look, 'text-anchor': label.anchor }, ...title, ...rows);
+}
+
+function portElement({ text, whole, left, top, width }: Port): SVGElement {
+  const box = s('rect', { class: 'port', x: left, y: top, width, height: 14, rx: 4 });
+  return s('g', {}, s('title', {}, whole), box, s('text', { class: 'portname', x: left + width / 2, y: top + 10.5 }, text));
+}
+
+export function edgeElement(edge: Edge, afar: boolean): SVGElement {
+  const path = s('path', { class: edge.thin ? 'edge arg' : 'edge', d: edge.path });
+  if (afar) return s('g', { class: `e ${edge.look}`.trim() }, path);
+  const { mark: sign, label, port } = edge;
+  const icon = sign
+    ? [s('circle', { class: 'mark', cx: sign.at.x, cy: sign.at.y, r: 10 }), mark(sign.icon, sign.at.x, sign.at.y)]
+    : [];
+  const words = [...(port ? [portElement(port)] : []), ...(label ? [labelElement(label)] : [])];
+  const head = s('path', { class: 'head', d: edge.head });
+  return s('g', { class: `e ${edge.look}`.trim() }, path, head, ...icon, ...words);
+}
+
+export const noteElement = (note: Note): SVGElement => s('text', { class: note.look, x: note.x, y: note.y }, note.text);
+
+export const strokeElement = (stroke: Stroke): SVGElement => s('path', { class: stroke.look, d: stroke.path });
+
+export const nodeStamp = (node: GraphNode): unknown[] => [
+  node.look,
+  node.label,
+  node.name,
+  node.state,
+  node.fullLabel,
+  node.mark,
+  node.spot.x,
+  node.spot.y,
+  node.spot.object?.preview,
+  node.spot.folded.length
+];
+
+export const edgeStamp = (edge: Edge): unknown[] => [
+  edge.look,
+  edge.path,
+  edge.label?.whole,
+  edge.label?.lines.length,
+  edge.port?.whole,
+  edge.mark?.icon
+];
+
+const HALF = 21;
+const LINES = 4;
+/** A type size, and how many signs and lines of it a tile holds. */
+interface TextSize {
+  readonly size: number;
+  readonly signs: number;
+  readonly lines: number;
+}
+/** The largest first: few words are written large. */
+const TEXT_SIZES: readonly TextSize[] = [
+  { size: 11, signs: 6, lines: 3 },
+  { size: 9, signs: 7, lines: 3 },
+  { size: 8, signs: 8, lines: 4 },
+  { size: 7, signs: 10, lines: LINES }
+];
+
+const scaledGlyph = (tileContent: SVGElement): SVGElement => s('g', { transform: 'translate(-17 -17) scale(1.4167)' }, tileContent);
+
+/** Words on short lines; a word that is too long is cut. */
+export function shortLines(text: string, lines: number, signs: number): readonly string[] {
+  const found: string[] = [];
+  for (const word of oneLine(text, 200).split(/\s+|(?<=[,;:=(])/)) {
+    const last = found.at(-1);
+    if (last !== undefined && last.length + word.length < signs) found[found.length - 1] = `${last} ${word}`;
+    else if (found.length < lines) found.push(clip(word, signs));
+    else return [...found.slice(0, -1), clip(`${last ?? ''}…`, signs)];
+  }
+  return found;
+}
+
+const smallText = (text: string, x: number, y: number, look = 'small'): SVGElement => s('text', { class: look, x, y }, text);
+
+const isWhole = (lines: readonly string[]): boolean => !lines.some(text => text.includes('…'));
+
+/** Words as large as they fit whole, else as many as there is room for. */
+function fittedWords(lay: (type: TextSize) => readonly string[]): SVGElement {
+  const laid = TEXT_SIZES.map(type => ({ type, lines: lay(type) }));
+  const fits = laid.find(({ type, lines }) => lines.length <= type.lines && isWhole(lines)) ?? laid.at(-1);
+  const { size = 0, lines = [] } = fits ? { size: fits.type.size, lines: fits.lines } : {};
+  const high = size * 1.25;
+  const top = -((lines.length - 1) * high) / 2 + size * 0.35;
+  return s('g', {}, ...lines.map((text, row) => smallText(text, -HALF, top + row * high, `small s${size}`)));
+}
+
+/** The head of a table: two columns of names, and as many rows as there is room for. */
+function tableContent({ columns, cells }: FullPreview): SVGElement {
+  const rows = [columns, ...cells].slice(0, LINES);
+  const texts = rows.flatMap((row, number) =>
+    row.slice(0, 2).map((cell, column) =>
+      smallText(clip(oneLine(cell, 40), 5), -HALF + column * 22.5, -12.5 + number * 10.5, number ? 'small' : 'small strong')
+    )
+  );
+  return s('g', {}, s('path', { class: 'rule', d: `M${-HALF - 3} -9.500h48M0.500 -24v48` }), ...texts);
+}
+
+/** A text that only says where something lies in memory says nothing. */
+const isTelling = (text: string): boolean => text !== '' && !/^<[\w.]+ object at 0x/.test(text);
+
+function objectContent(preview: FullPreview): SVGElement {
+  const href = safeImage(preview.image);
+  if (preview.glyph.length > 0) return scaledGlyph(glyph(preview));
+  if (href) {
+    const box = { x: -20, y: -20, width: 40, height: 40, preserveAspectRatio: 'xMidYMid meet' };
+    // A picture may have a ground of its own, or none: on a card both look meant.
+    const card = s('rect', { class: 'card', x: -22, y: -22, width: 44, height: 44, rx: 6 });
+    return s('g', {}, card, s('image', { href, class: 'thumb', ...box }));
+  }
+  if (preview.columns.length > 0) return tableContent(preview);
+  const fields = preview.fields.map(([name, value]) => oneLine(`${name} ${value}`, 60)).slice(0, LINES);
+  const [only] = fields;
+  if (!preview.html && only !== undefined)
+    return fittedWords(type => (fields.length > 1 ? fields.map(text => clip(text, type.signs)) : shortLines(only, type.lines, type.signs)));
+  return isTelling(preview.text) ? fittedWords(type => shortLines(preview.text, type.lines, type.signs)) : scaledGlyph(sign('object'));
+}
+
+/** An object's tile in text, as it stands in the graph. */
+export function tileOf(preview: FullPreview): HTMLElement {
+  const drawing = s('svg', { class: 'g', viewBox: '-24 -24 48 48', 'aria-hidden': 'true' }, objectContent(preview));
+  return h('span', { class: 'tc-thumb whole' }, drawing);
+}
+
+const SIGNS_OF: Readonly<Record<string, Parameters<typeof sign>[0]>> = {
+  rejected: 'rejected',
+  interrupted: 'interrupted',
+  failed: 'failed'
+};
+
+/** What stands in a node's tile. */
+export function inside(node: GraphNode): SVGElement {
+  const { object, failedCall: nothing, folded } = node.spot;
+  if (folded.length > 0) return s('text', { class: 'name', y: 4 }, node.name.split(' ')[0] ?? '');
+  if (nothing) return scaledGlyph(sign(SIGNS_OF[nothing.status] ?? 'failed'));
+  if (!object || object.role === 'output') return scaledGlyph(sign('flag'));
+  if (object.role !== 'pending') return objectContent(object.preview);
+  return scaledGlyph(sign(node.look === 'running' ? 'running' : 'next'));
+}
+
+export interface Marks {
+  /** The key of the chosen node. */
+  readonly chosen: string | undefined;
+  /** The key of the node that Tab leads to. */
+  readonly tab: string | undefined;
+  readonly found: ReadonlySet<string>;
+}
+
+export interface GraphLayers {
+  readonly world: SVGGElement;
+  readonly edges: SVGGElement;
+  readonly nodes: SVGGElement;
+  /** Seen from afar only tiles and lines are drawn. */
+  draw(drawn: Scene, rest: Surroundings, afar: boolean): void;
+  mark(marks: Marks): void;
+  /** What takes the focus of a node. */
+  nodeOf(key: string): SVGElement | null | undefined;
+}
+
+/** What stands there already is not written again: to write makes the browser look at it anew. */
+function setChanged(element: Element, name: string, value: string): void {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
+const buttonOf = (node: Element): SVGElement | null => node.querySelector<SVGElement>(':scope > .hit');
+const keyOf = (element: Element): string => element.getAttribute('data-k') ?? '';
+
+export function graphLayers(): GraphLayers {
+  const [strokes, edges, nodes, notes] = [s('g'), s('g'), s('g'), s('g')];
+  let far = false;
+  const strokeLayer = keyedChildren(strokes, strokeElement);
+  const edgeLayer = keyedChildren(edges, (edge: Scene['edges'][number]) => edgeElement(edge, far));
+  const nodeLayer = keyedChildren(nodes, (node: Scene['nodes'][number]) => nodeElement(node, far));
+  const noteLayer = keyedChildren(notes, noteElement);
+  return {
+    world: s('g', {}, strokes, edges, nodes, notes),
+    edges,
+    nodes,
+    draw(drawn, rest, afar) {
+      far = afar;
+      strokeLayer(rest.strokes.map(item => ({ key: item.look, stamp: [item.path], item })));
+      edgeLayer(drawn.edges.map(item => ({ key: item.key, stamp: [...edgeStamp(item), afar], item })));
+      nodeLayer(drawn.nodes.map(item => ({ key: item.key, stamp: [...nodeStamp(item), afar], item })));
+      noteLayer(rest.notes.map(item => ({ key: item.key, stamp: [item.text, item.x, item.y, item.look], item })));
+    },
+    mark({ chosen, tab, found }) {
+      for (const child of nodes.children) {
+        const key = keyOf(child);
+        const button = buttonOf(child);
+        if (button) {
+          setChanged(button, 'aria-pressed', String(key === chosen));
+          setChanged(button, 'tabindex', key === tab ? '0' : '-1');
+        }
+        if (child.classList.contains('found') !== found.has(key)) child.classList.toggle('found');
+      }
+    },
+    nodeOf(key) {
+      const node = [...nodes.children].find(child => keyOf(child) === key);
+      return node && buttonOf(node);
+    }
+  };
+}
+
+/** The one motion of the graph: nodes that `Tidy` moves go to their new places, and are seen to go. */
+const MOVE_MS = 360;
+
+type Positions = ReadonlyMap<string, readonly [number, number]>;
+
+const prefersNoMotion = (): boolean =>
+  typeof matchMedia === 'function' && matchMedia('(prefers-reduced-motion: reduce)').matches;
+
+/** Lets the nodes begin where they were, and fades in the edges. */
+export function animateMoves(nodes: Element, edges: Element, before: Positions, after: Positions): void {
+  if (prefersNoMotion() || typeof nodes.animate !== 'function') return;
+  const timing = { duration: MOVE_MS, easing: 'cubic-bezier(.2, 0, 0, 1)' };
+  for (const node of nodes.children) {
+    const key = node.getAttribute('data-k') ?? '';
+    const [from, to] = [before.get(key), after.get(key)];
+    if (!from || !to || (from[0] === to[0] && from[1] === to[1])) continue;
+    const at = ([x, y]: readonly [number, number]): string => `translate(${x}px, ${y}px)`;
+    node.animate([{ transform: at(from) }, { transform: at(to) }], timing);
+  }
+  edges.animate([{ opacity: 0 }, { opacity: 0 }, { opacity: 1 }], timing);
+}

@@ -1,0 +1,90 @@
+/** Labels and icons of calls, objects and branches. */
+import type { IconName } from './icons';
+import type { Model } from './model';
+import type { FullBranch, FullCall, FullObject } from './rows';
+import type { ViewState } from './view_state';
+
+export function branchNamed(model: Model, branch: string): FullBranch | undefined {
+  return model.branches.get(branch) ?? [...model.branches.values()].find(row => row.name === branch);
+}
+
+export const branchName = (model: Model, branch: string): string => branchNamed(model, branch)?.name ?? branch;
+
+export const currentBranch = (model: Model): FullBranch | undefined =>
+  [...model.branches.values()].find(row => row.current);
+
+/** The name of the output that it is saved as, as far as is known at the time looked at. */
+export function savedName(view: ViewState, object: FullObject): string {
+  if (!object.saved || !view.isPast) return object.saved;
+  const saving = view.calls.some(call => call.saves && call.uses.some(use => use.object === object.id));
+  return saving ? object.saved : '';
+}
+
+function pendingState(status: FullCall['status'] | undefined): string {
+  if (status === 'running') return 'being made';
+  return status === 'unknown' ? 'outcome unknown' : 'not made yet';
+}
+
+/** What is said of an object that nothing was made from: calls may have read it all the same. */
+function unusedState(view: ViewState, object: FullObject): string {
+  const reader = view.calls.findLast(call => call.uses.some(use => use.object === object.id));
+  return reader ? `read by ${reader.tool}` : 'not used yet';
+}
+
+/** One line under an object's name. */
+export function objectState(view: ViewState, object: FullObject, parked = false): string {
+  const saved = savedName(view, object);
+  if (object.role === 'pending') return pendingState(view.model.calls.get(object.call)?.status);
+  if (object.role === 'output') return 'still to save';
+  if (parked) return unusedState(view, object);
+  if (saved && object.branch === '') return `saved as ${saved}`;
+  if (object.preview.caption) return object.preview.caption;
+  return object.role === 'input' ? 'from the notebook' : '';
+}
+
+export type Status = FullCall['status'];
+
+export interface CallLabel {
+  readonly icon: IconName | null;
+  readonly word: string;
+  /** The class of an edge. */
+  readonly look: string;
+}
+
+const CALL_LABELS: Readonly<Record<Status, CallLabel>> = {
+  proposed: { icon: 'wait', word: 'waits for you', look: 'e-pending' },
+  approved: { icon: 'done', word: 'approved', look: 'e-pending' },
+  running: { icon: 'run', word: 'running', look: 'e-running' },
+  succeeded: { icon: null, word: 'done', look: '' },
+  failed: { icon: 'failed', word: 'failed', look: 'e-failed' },
+  rejected: { icon: 'reject', word: 'rejected', look: 'e-none' },
+  answered: { icon: 'person', word: 'answered by you', look: '' },
+  interrupted: { icon: 'stop', word: 'interrupted', look: 'e-none' },
+  unknown: { icon: 'unknown', word: 'outcome unknown', look: 'e-pending' }
+};
+
+export const callLabel = (status: Status): CallLabel => CALL_LABELS[status];
+
+/** What stands on a call's edge. */
+export function edgeIcon(call: FullCall): IconName | null {
+  if (call.status !== 'succeeded') return CALL_LABELS[call.status].icon;
+  return call.edited && !call.memory ? 'edited' : null;
+}
+
+const NO_OBJECT: readonly Status[] = ['failed', 'rejected', 'interrupted'];
+
+/** The call came to nothing, and has a place in the graph. */
+export const hasNoResult = (call: FullCall): boolean =>
+  (call.column !== 0 || call.lane !== 0) && NO_OBJECT.includes(call.status);
+
+/** What is to be known of an object besides what it is, each with its mark. */
+export function objectMarks(object: FullObject, call: FullCall | undefined): readonly (readonly [IconName, string])[] {
+  if (object.branch !== '') return [];
+  const found: (readonly [IconName, string])[] = [];
+  if (call?.outdated || object.outdated) found.push(['clock', 'outdated']);
+  if (call?.stale) found.push(['near', 'may be stale']);
+  if (call?.memory) found.push(['memory', 'from memory']);
+  if (call?.status === 'answered') found.push(['person', 'given by you']);
+  if (object.equals) found.push(['equal', `equal to ${object.equals}`]);
+  return found;
+}

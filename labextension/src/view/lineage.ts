@@ -1,0 +1,108 @@
+/** Lineage: which objects an object was made from and went into, and where an arrow key leads. */
+import type { Layout, Spot } from './graph/layout';
+import type { FullCall, FullObject, FullUse } from './rows';
+import type { ViewState } from './view_state';
+
+/** The use whose edge is the main line, where a call used anything. */
+export const mainUse = (call: FullCall | undefined): FullUse | undefined =>
+  call?.uses.find(use => use.receiver) ?? call?.uses[0];
+
+/** For each object, the one whose line it continues. */
+export function mainParents(view: ViewState, objects: readonly FullObject[]): Map<string, string> {
+  const parents = new Map<string, string>();
+  for (const object of objects) {
+    const main = object.call === '' ? undefined : mainUse(view.model.calls.get(object.call));
+    if (main && main.object !== object.id) parents.set(object.id, main.object);
+  }
+  return parents;
+}
+
+/** The objects that were used for another, nearest first, each once. */
+export function parentsOf(view: ViewState, id: string): string[] {
+  const object = view.model.objects.get(id);
+  const call = object && view.model.calls.get(object.call);
+  return call ? [...new Set(call.uses.map(use => use.object))].filter(other => other !== id) : [];
+}
+
+/** For each object, those that were made from it. */
+export function childrenOf(view: ViewState): ReadonlyMap<string, readonly string[]> {
+  const children = new Map<string, string[]>();
+  for (const object of view.objects) {
+    for (const parent of object.call === '' ? [] : parentsOf(view, object.id)) {
+      const known = children.get(parent);
+      if (known) known.push(object.id);
+      else children.set(parent, [object.id]);
+    }
+  }
+  return children;
+}
+
+/** All that can be reached by steps, without where it began; up to a number of steps. */
+export function reachable(from: string, step: (id: string) => readonly string[], steps = Infinity): Set<string> {
+  const found = new Set<string>([from]);
+  let front = [from];
+  for (let taken = 0; taken < steps && front.length > 0; taken++) {
+    front = front.flatMap(step).filter(id => !found.has(id) && found.add(id));
+  }
+  found.delete(from);
+  return found;
+}
+
+/** An object with those up to two steps before and behind it. */
+export function nearObjects(view: ViewState, id: string): Set<string> {
+  const children = childrenOf(view);
+  const before = reachable(id, of => parentsOf(view, of), 2);
+  return new Set([id, ...before, ...reachable(id, of => children.get(of) ?? [], 2)]);
+}
+
+const DIRECTIONS = {
+  ArrowRight: [1, 0],
+  ArrowLeft: [-1, 0],
+  ArrowDown: [0, 1],
+  ArrowUp: [0, -1]
+} as const;
+
+export type Arrow = keyof typeof DIRECTIONS;
+
+export const isArrow = (key: string): key is Arrow => key in DIRECTIONS;
+
+/** The nearest spot in a direction; what stands aside counts as farther. */
+export function nearest(spots: readonly Spot[], from: Spot, arrow: Arrow): Spot | undefined {
+  const [dx, dy] = DIRECTIONS[arrow];
+  let best: Spot | undefined;
+  let least = Infinity;
+  for (const spot of spots) {
+    const [x, y] = [spot.x - from.x, spot.y - from.y];
+    const along = x * dx + y * dy;
+    const far = along > 0 ? along + 3 * Math.abs(x * dy - y * dx) : Infinity;
+    if (far < least) [best, least] = [spot, far];
+  }
+  return best;
+}
+
+/** The spot of what this one continues. */
+function spotBefore(view: ViewState, found: Layout, from: Spot): Spot | undefined {
+  const first = from.object ?? from.folded[0];
+  const call = from.failedCall ?? (first && view.model.calls.get(first.call));
+  const use = mainUse(call);
+  const spot = use && found.spotOf(use.object);
+  return spot === from || spot?.parked ? undefined : spot;
+}
+
+/** The spot of what continues this one: on its own line before others. */
+function spotAfter(view: ViewState, found: Layout, from: Spot): Spot | undefined {
+  const own = new Set(from.object ? [from.object.id] : from.folded.map(object => object.id));
+  const spots = found.spots.filter(({ object, folded }) => {
+    const first = object ?? folded[0];
+    const use = first && mainUse(view.model.calls.get(first.call));
+    return use !== undefined && own.has(use.object) && !(object && own.has(object.id));
+  });
+  return spots.find(spot => spot.y === from.y && spot !== from) ?? spots.find(spot => spot !== from);
+}
+
+/** Where an arrow leads from here. */
+export function arrowTarget(view: ViewState, found: Layout, from: Spot, arrow: Arrow): Spot | undefined {
+  const line =
+    arrow === 'ArrowLeft' ? spotBefore(view, found, from) : arrow === 'ArrowRight' ? spotAfter(view, found, from) : undefined;
+  return line ?? nearest(found.spots, from, arrow);
+}

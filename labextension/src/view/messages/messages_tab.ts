@@ -1,0 +1,252 @@
+/** The tab Messages: the list of requests, and the chosen request with its reply. */
+import { askAgainButton } from '../decisions';
+import { type Child, h, scrollIntoList, whenChanged } from '../dom';
+import { button, icon } from '../icons';
+import type { FullMessage, FullTurn } from '../rows';
+import { formatNumber, oneLine, plural, textBlock, trans } from '../text';
+import type { PanelActions, ViewState } from '../view_state';
+import {
+  asked,
+  costByTurn,
+  isReply,
+  replyCost,
+  requestShares,
+  sizeOf,
+  sizesOf,
+  sum,
+  type Turn,
+  turnOf,
+  turnsOf
+} from './turns';
+
+/** What each request took: the tokens that a model counted, else the characters that it has. */
+interface Measure {
+  readonly unit: string;
+  readonly of: ReadonlyMap<number, number>;
+}
+
+function measureOf(messagesTab: readonly FullMessage[], turns: readonly number[], spent: ReadonlyMap<number, FullTurn>): Measure {
+  const tokens = turns.filter(turn => spent.get(turn)?.input);
+  if (tokens.length === 0) return { unit: trans.__('characters'), of: sizesOf(messagesTab, turns) };
+  return { unit: trans.__('tokens in'), of: new Map(tokens.map(turn => [turn, spent.get(turn)?.input ?? 0])) };
+}
+
+/** What all of them took. */
+function totals(turns: readonly number[], { of }: Measure, spent: ReadonlyMap<number, FullTurn>, cost: string): Child[] {
+  const all = turns.flatMap(turn => spent.get(turn) ?? []);
+  const facts: readonly (readonly [string, string])[] = [
+    [plural(turns.length, 'request'), formatNumber(sum(of.values()))],
+    [trans.__('from the cache'), formatNumber(sum(all.map(turn => turn.cached)))],
+    [trans.__('tokens out'), formatNumber(sum(all.map(turn => turn.output)))],
+    [trans.__('cost'), cost]
+  ];
+  return facts.filter(([, value]) => value && value !== '0').flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]);
+}
+
+export interface MessagesTab {
+  readonly element: HTMLElement;
+  paint(view: ViewState): void;
+}
+
+export function messages(acts: PanelActions): MessagesTab {
+  const list = h('ol', { class: 'tc-turns', 'aria-label': trans.__('Turns') });
+  const unit = h('span', { class: 'right' });
+  const total = h('dl', { class: 'tc-total' });
+  const right = h('div', { class: 'tc-pages' });
+  const title = h('h3', { class: 'tc-h' }, trans.__('Requests'), unit);
+  const element = h('div', { class: 'tc-two' }, h('div', { class: 'tc-pane' }, title, list, total), right);
+  let view: ViewState;
+
+  function entry(turn: number, calls: string, chosen: boolean, took: number): HTMLElement {
+    const choose = (): void => acts.setState({ shownTurn: turn });
+    const name = h('button', { type: 'button', class: 'turn', 'data-k': `turn ${turn}`, onclick: choose }, `Turn ${turn}`);
+    const size = took ? h('span', { class: 'muted small' }, formatNumber(took)) : null;
+    return h('li', { 'aria-current': chosen ? 'true' : undefined }, name, size, h('span', { class: 'mono' }, calls));
+  }
+
+  /** The turn that was chosen, else the last one that has a reply, or waits for one. */
+  function choose(shown: readonly FullMessage[], turns: readonly number[]): number | undefined {
+    const { shownTurn: turn } = view.ui;
+    if (turn !== null && turns.includes(turn)) return turn;
+    if (view.model.session.phase === 'thinking' && !view.isPast) return turns.at(-1);
+    return turns.findLast(turn => shown.some(message => message.turn === turn && isReply(message))) ?? turns.at(-1);
+  }
+
+  const draw = whenChanged(() => {
+    const { model, isPast: past } = view;
+    const limit = past ? (view.calls.at(-1)?.turn ?? 1) : Infinity;
+    const shown = [...model.messages.values()].filter(message => message.turn <= limit && (!past || message.step <= view.step));
+    const ended = model.session.phase === 'finished' && !past;
+    const turns = turnsOf(shown, ended);
+    const chosen = choose(shown, turns);
+    const spent = costByTurn(model);
+    const measure = measureOf(shown, turns, spent);
+    const tools = new Map<number, string[]>();
+    for (const call of view.calls) tools.set(call.turn, [...(tools.get(call.turn) ?? []), call.tool]);
+    const focus = list.contains(document.activeElement);
+    const named = (turn: number): string => oneLine((tools.get(turn) ?? []).join(', '), 120);
+    list.replaceChildren(...turns.map(turn => entry(turn, named(turn), turn === chosen, measure.of.get(turn) ?? 0)));
+    const current = list.querySelector<HTMLElement>('[aria-current]');
+    if (focus) current?.querySelector('button')?.focus({ preventScroll: true });
+    if (current) requestAnimationFrame(() => scrollIntoList(list, current));
+    unit.textContent = turns.length ? measure.unit : '';
+    total.replaceChildren(...totals(turns, measure, spent, past ? '' : model.session.cost).filter(one => one instanceof Node));
+    total.hidden = turns.length < 2;
+    right.replaceChildren(
+      chosen === undefined
+        ? h('p', { class: 'tc-later' }, trans.__('Nothing was said yet.'))
+        : requestPage(view, turnOf(shown, chosen, ended ? turns.at(-1) : undefined), spent.get(chosen), acts)
+    );
+  });
+
+  return {
+    element,
+    paint(next) {
+      view = next;
+      const { model, ui } = next;
+      if (ui.tab !== 'Messages') return;
+      draw(model.messages, model.turns, model.calls, model.session.phase, model.session.cost, model.exactRequest, ui.shownTurn, ui.commandSent, next.step, next.isPast);
+    }
+  };
+}
+
+const ROLES: readonly FullMessage['role'][] = ['system', 'tools', 'user', 'session', 'assistant', 'call', 'tool'];
+const roleOf = ({ role }: FullMessage): string => (ROLES.includes(role) ? role : '');
+
+interface MessageRowProps {
+  readonly look: string;
+  readonly sign: string;
+  readonly who: string;
+  readonly body: Child;
+  readonly size?: number;
+}
+
+const messageRow = ({ look, sign, who, body, size }: MessageRowProps): HTMLElement =>
+  h(
+    'div',
+    { class: `tc-msg ${look}`.trim() },
+    h('span', { class: 'sign' }, sign),
+    h('span', { class: 'who' }, who),
+    h('div', { class: 'body' }, body),
+    size === undefined ? null : h('span', { class: 'size', title: trans._n('%1 character', '%1 characters', size) }, formatNumber(size))
+  );
+
+/** A call as it was written, its tool first to the eye. */
+function callMessage({ text, tool }: FullMessage): HTMLElement {
+  return h('span', {}, h('b', {}, textBlock(tool)), textBlock(text.slice(tool.length)));
+}
+
+function messageElement(message: FullMessage, look: string, sign: string): HTMLElement {
+  const prose = message.role === 'assistant' || message.role === 'user' ? ' prose' : '';
+  const body = message.role === 'call' ? callMessage(message) : textBlock(message.text);
+  return messageRow({ look: look + prose, sign, who: roleOf(message), body, size: sizeOf(message) });
+}
+
+const FIRST_ROLES: readonly FullMessage['role'][] = ['system', 'tools', 'user'];
+
+/** What begins the conversation, each by itself; tools that were sent later stand with the first ones. */
+function firstMessages(old: readonly FullMessage[]): FullMessage[][] {
+  const first = old.filter((message, index) => FIRST_ROLES.includes(message.role) && index < 6 && message.turn === 1);
+  return first.map(head => (head.role === 'tools' ? old.filter(message => message.role === 'tools') : [head]));
+}
+
+/** What is not new keeps a quiet line: the beginning one by one, the rest together. */
+function oldMessages(old: readonly FullMessage[]): HTMLElement[] {
+  const begin = firstMessages(old);
+  const rest = old.filter(message => !begin.some(head => head.includes(message)));
+  const same = (who: string, body: string, of: readonly FullMessage[]): HTMLElement =>
+    messageRow({ look: 'old', sign: '=', who, body, size: sum(of.map(sizeOf)) });
+  const lines = begin.map(head => same(head[0] ? roleOf(head[0]) : '', oneLine(head.map(message => message.text).join(' · '), 300), head));
+  const words = rest.map(message => `${roleOf(message)}: ${oneLine(message.text, 40)}`).join(' · ');
+  return rest.length ? [...lines, same(plural(rest.length, 'message'), oneLine(words, 400), rest)] : lines;
+}
+
+/** What fills the request, as a thin bar and in words. */
+function shareBar(turn: Turn): HTMLElement {
+  const parts = requestShares(turn);
+  const bar = h('div', { class: 'bar', 'aria-hidden': 'true' });
+  for (const [part, size] of parts) {
+    const piece = h('i', { class: part });
+    piece.style.flexGrow = String(size);
+    bar.append(piece);
+  }
+  const words = parts.map(([part, size]) =>
+    h('span', { class: part }, h('i', { class: part, 'aria-hidden': 'true' }), `${trans.__(part)} ${formatNumber(size)}`)
+  );
+  return h(
+    'div',
+    { class: 'tc-share', role: 'group', 'aria-label': trans.__('What fills the request') },
+    bar,
+    h('div', { class: 'small muted' }, ...words, h('span', {}, trans.__('characters')))
+  );
+}
+
+/** The request as it goes to the model, where it was asked for; else the way to it. */
+function exactRequest(view: ViewState, turn: number, acts: PanelActions): { readonly text: Child; readonly way: Child } {
+  if (!view.live) return { text: null, way: null };
+  const shown = view.model.exactRequest?.turn === turn ? view.model.exactRequest.text : null;
+  if (shown !== null)
+    return { text: h('pre', { class: 'tc-text tc-exact', tabindex: 0, 'aria-label': trans.__('Exact request') }, shown), way: null };
+  const ask = (): void => acts.send({ type: 'show_request', turn });
+  return { text: null, way: button(trans.__('Exact request'), { look: 'ghost small right', onclick: ask, key: 'exact' }) };
+}
+
+const STALE = 'What it replied to reads otherwise now: it may be stale.';
+
+/** What stands above a reply to results that have changed since, and the way on from there. */
+function staleWarning(view: ViewState, turn: Turn, acts: PanelActions): Child[] {
+  if (!turn.reply.some(message => message.stale)) return [];
+  const said = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, STALE));
+  return [h('div', { class: 'tc-row tc-warned' }, said, askAgainButton(view, turn.turn, true, acts))];
+}
+
+/** The heading of a part: what it is, and quietly what is to be known of it. */
+const heading = (look: string, title: Child, aside: string, ...more: Child[]): HTMLElement =>
+  h('div', { class: `tc-row tc-subhead ${look}`.trim() }, title, aside ? h('span', { class: 'muted small' }, oneLine(aside, 160)) : null, ...more);
+
+const strongText = (text: string): HTMLElement => h('span', { class: 'strong' }, text);
+
+/** Why a request has no reply. */
+function noReplyText(view: ViewState): string {
+  const { phase } = view.model.session;
+  if (phase === 'thinking' && !view.isPast) return trans.__('No reply yet.');
+  return phase === 'failed' ? trans.__('No reply came.') : trans.__('Not sent yet: the session stands before it.');
+}
+
+function replyRows(view: ViewState, turn: Turn, spent: FullTurn | undefined, acts: PanelActions): Child[] {
+  if (turn.reply.length === 0) return [heading('', h('span', { class: 'muted' }, noReplyText(view)), '')];
+  const tried = (spent?.attempts ?? []).map(said => messageRow({ look: 'old', sign: '!', who: 'tried', body: oneLine(said, 300) }));
+  return [
+    ...tried,
+    heading('', strongText(`Reply ${turn.turn}`), replyCost(spent, trans.__('cost unknown'))),
+    ...staleWarning(view, turn, acts),
+    ...turn.reply.map(message => messageElement(message, message.stale ? 'stale' : '', ''))
+  ];
+}
+
+/** What came of the last reply: a model is told of it only where it is asked again. */
+const resultsAfter = (turn: Turn): Child[] =>
+  turn.after.length
+    ? [
+        heading('', strongText(trans.__('What came of it')), trans.__('the session ended: the model is not told')),
+        ...turn.after.map(message => messageElement(message, '', ''))
+      ]
+    : [];
+
+/** The page of a turn; `spent` is what its request took. */
+export function requestPage(view: ViewState, turn: Turn, spent: FullTurn | undefined, acts: PanelActions): HTMLElement {
+  const exact = exactRequest(view, turn.turn, acts);
+  const since =
+    turn.turn > 1 ? `since request ${turn.turn - 1}: ${plural(turn.fresh.length, 'message')} more` : plural(turn.fresh.length, 'part');
+  return h(
+    'div',
+    { class: 'tc-request' },
+    heading('first', strongText(`Request ${turn.turn}`), [asked(spent), since].filter(Boolean).join(' · '), exact.way),
+    shareBar(turn),
+    ...oldMessages(turn.old),
+    ...turn.fresh.map(message => messageElement(message, 'new', '+')),
+    exact.text,
+    ...replyRows(view, turn, spent, acts),
+    ...resultsAfter(turn)
+  );
+}
