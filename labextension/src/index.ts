@@ -70,8 +70,8 @@ const panel: JupyterFrontEndPlugin<ExtensionContext> = {
   }
 };
 
-const doors: JupyterFrontEndPlugin<void> = {
-  id: 'jupyter-toolcall:doors',
+const commands: JupyterFrontEndPlugin<void> = {
+  id: 'jupyter-toolcall:commands',
   description: 'Commands for the tool-calling sessions, and tabs for them.',
   autoStart: true,
   requires: [IExtensionContext],
@@ -86,7 +86,7 @@ const doors: JupyterFrontEndPlugin<void> = {
 
 const notices: JupyterFrontEndPlugin<void> = {
   id: 'jupyter-toolcall:notices',
-  description: 'Says when a tool call waits: to screen readers, in a notification, in the status bar.',
+  description: 'Announces waiting tool calls: to screen readers, in notifications, in the status bar.',
   autoStart: true,
   requires: [IExtensionContext],
   optional: [IStatusBar],
@@ -98,7 +98,7 @@ const notices: JupyterFrontEndPlugin<void> = {
 
 const launcher: JupyterFrontEndPlugin<void> = {
   id: 'jupyter-toolcall:launcher',
-  description: 'A card that opens a notebook with a first session that works offline.',
+  description: 'A launcher card for the tutorial notebook, which works offline.',
   autoStart: true,
   requires: [IExtensionContext],
   optional: [ILauncher, ICommandPalette],
@@ -106,7 +106,7 @@ const launcher: JupyterFrontEndPlugin<void> = {
     const category = trans.__('Other');
     app.commands.addCommand(FIRST, {
       label: args => (args.isPalette ? trans.__('New Tool Calls Tutorial') : trans.__('Tool Calls Tutorial')),
-      caption: trans.__('Open a notebook with a tool-calling session that works offline'),
+      caption: trans.__('Open a tutorial notebook that works offline'),
       icon: args => (args.isPalette ? undefined : callsIcon),
       describedBy: { args: { type: 'object', properties: { cwd: { type: 'string' }, isPalette: { type: 'boolean' } } } },
       execute: args => openTutorial(app, trans, typeof args.cwd === 'string' ? args.cwd : '')
@@ -134,4 +134,4 @@ function mannersOf(settings: Settings, trans: TranslationBundle): ViewOptions {
   };
 }
 
-export default [panel, doors, notices, launcher, cellHighlighting];
+export default [panel, commands, notices, launcher, cellHighlighting];

@@ -90,7 +90,7 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
     } catch (error) {
       console.error(error);
       this.clear();
-      this.addMessage(damagedText('its rows do not fit together'));
+      this.addMessage(damagedText('its rows are inconsistent'));
     }
   }
 
@@ -104,20 +104,20 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
 
 /** What the data says, or one line on why it cannot be shown. */
 export function readSaved(data: unknown): Saved | string {
-  if (!isRecord(data)) return damagedText('it is no object');
+  if (!isRecord(data)) return damagedText('it is not a JSON object');
   const { version, rows } = data;
   if (version !== VERSION)
     return typeof version === 'number'
-      ? `This session was saved in format ${version}, and this jupyter-toolcall reads format ${VERSION}: install the version that wrote it.`
-      : damagedText('it has no version');
+      ? `This session was saved in format ${version}, but this jupyter-toolcall reads format ${VERSION}. Install the version that saved it, or run the cell again.`
+      : damagedText('it has no format version');
   if (!isRecord(rows)) return damagedText('it has no rows');
   const wrong = TABLES.find(table => !isTable(rows[table]));
-  if (wrong !== undefined) return damagedText(`its ${wrong} are no list of rows`);
+  if (wrong !== undefined) return damagedText(`its ${wrong} are not a list of rows`);
   return { version, rows: rows as Rows, journal: isRecord(data.journal) ? data.journal : {} };
 }
 
 function damagedText(why: string): string {
-  return `This saved tool-calling session cannot be shown: ${why}. Run its cell again to make it anew.`;
+  return `This saved tool-calling session cannot be shown: ${why}. Run its cell again to create it.`;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

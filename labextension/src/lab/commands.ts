@@ -53,7 +53,7 @@ export function addCommands(core: ExtensionContext, tabs: { open(at: SessionPlac
 
   add(SHOW_COMMAND, {
     label: trans.__('Tool Calls'),
-    caption: trans.__('Show the tool calls of this notebook at the side'),
+    caption: trans.__('Show the tool calls of this notebook in the side panel'),
     icon: args => (args.toolbar ? callsIcon : undefined),
     execute: () => app.shell.activateById(side.id)
   });
@@ -63,12 +63,12 @@ export function addCommands(core: ExtensionContext, tabs: { open(at: SessionPlac
     isEnabled: () => notebooks.currentWidget !== null,
     execute: () => insertCell(notebooks)
   });
-  decide('approve', trans.__('Approve the Waiting Call'), trans.__('Let the tool call run that waits for you'));
-  decide('edit', trans.__('Edit the Waiting Call'), trans.__('Run other arguments in the place of the call that waits'));
-  decide('reject', trans.__('Reject the Waiting Call'), trans.__('Do not run the call that waits, and say why'));
+  decide('approve', trans.__('Approve the Waiting Call'), trans.__('Run the waiting tool call with the arguments shown'));
+  decide('edit', trans.__('Edit the Waiting Call'), trans.__('Change the arguments of the waiting tool call'));
+  decide('reject', trans.__('Reject the Waiting Call'), trans.__('Do not run the waiting tool call, and give the model a reason'));
   add('jupyter-toolcall:step', {
-    label: trans.__('Go On by One Step'),
-    caption: trans.__('Take the next step of the session in sight'),
+    label: trans.__('Take One Step'),
+    caption: trans.__('Take the next step of the visible session'),
     isEnabled: () => {
       const view = focusedView();
       return view !== null && view.live.state === 'alive' && canStep(view.live.model);
@@ -82,8 +82,8 @@ export function addCommands(core: ExtensionContext, tabs: { open(at: SessionPlac
     execute: () => showNextWaiting(core)
   });
   add(FOCUS, {
-    label: trans.__('Focus the Tool Calls'),
-    caption: trans.__('Put the keyboard into the panel in sight'),
+    label: trans.__('Focus the Tool Calls Panel'),
+    caption: trans.__('Move the keyboard focus to the visible panel'),
     execute: () => focus(core)
   });
   addOpening(core, tabs, add);

@@ -85,7 +85,7 @@ export function announce(core: ExtensionContext): void {
 export function addStatus(core: ExtensionContext, bar: IStatusBar): void {
   const { app, open, settings, trans } = core;
   const go = (): void => void app.commands.execute(NEXT_COMMAND);
-  const button = h('button', { type: 'button', class: 'jtc-status', title: trans.__('Go to the first call that waits'), onclick: go });
+  const button = h('button', { type: 'button', class: 'jtc-status', title: trans.__('Show the first waiting call'), onclick: go });
   const item = new Widget();
   item.node.append(button);
   const changed = new Signal<Widget, void>(item);

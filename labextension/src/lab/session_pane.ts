@@ -60,5 +60,5 @@ export class SessionPane extends Panel {
 /** What is to be said of a notebook that has no session. */
 export const emptyText = (notebook: NotebookPanel | null, trans: TranslationBundle): string =>
   notebook
-    ? trans.__('No tool-calling session in this notebook yet: run a cell that begins with %1.', '%%toolchat')
+    ? trans.__('This notebook has no tool-calling session yet. To start one, run a cell that begins with %1.', '%%toolchat')
     : trans.__('Open a notebook to see its tool-calling session.');

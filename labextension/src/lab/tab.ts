@@ -73,14 +73,14 @@ class SessionTab extends MainAreaWidget<SessionPane> {
   private emptyText(): string {
     const { trans } = this.core;
     return this.notebook
-      ? trans.__('This cell has no tool-calling session now: run it to see one.')
+      ? trans.__('This cell has no tool-calling session. Run the cell to start one.')
       : trans.__('Open %1 to see its tool-calling session.', this.at.path);
   }
 
   private setTitle(found?: CellSession): void {
     const file = PathExt.basename(this.at.path);
     this.title.label = found ? `${file} ${sessionTitle(found.cell)}` : file;
-    this.title.caption = this.core.trans.__('Tool calls of a cell of %1', this.at.path);
+    this.title.caption = this.core.trans.__('Tool calls of a cell in %1', this.at.path);
   }
 }
 

@@ -20,12 +20,12 @@ export function tutorialCells(trans: TranslationBundle): readonly Cell[] {
     [
       'markdown',
       `# ${trans.__('A first session with tools')}\n\n${trans.__(
-        'Run these cells. The model here is a script: it needs no key and no network, and says the same each time. The cell waits at each call, until you approve, edit, reject or answer it in the panel below.'
+        'Run these cells. The model is a script: it needs no key and no network, and its replies are the same each time. The second cell waits at each tool call until you approve, edit, reject or answer it in the panel below.'
       )}`
     ],
     ['code', LOAD],
     ['code', CHAT],
-    ['markdown', trans.__('What the session saved is a variable now:')],
+    ['markdown', trans.__('The session saved its output as a variable:')],
     ['code', 'fries']
   ];
 }

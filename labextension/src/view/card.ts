@@ -8,7 +8,7 @@ import { branchName, currentBranch, savedName } from './labels';
 import { replyCard } from './reply_card';
 import type { FullCall, FullObject } from './rows';
 import { guessCard, guessResultCard, scoreCard } from './teaching';
-import { clip, oneLine, textBlock, trans } from './text';
+import { clip, oneLine, textBlock } from './text';
 import { ancestors, descendants, type PanelActions, type ViewState } from './view_state';
 
 function errorOf(call: FullCall): Child {
@@ -28,18 +28,6 @@ function printsOf(call: FullCall): Child {
 
 const code = (text: string): HTMLElement => h('code', {}, oneLine(text, 400));
 
-const BOUND =
-  'The beginning of a fingerprint of exactly this call. If anything in it changed, your decision would be refused, and you would be asked again.';
-
-const bound = (call: FullCall): Child[] => [
-  h(
-    'span',
-    { class: 'muted', title: trans.__(BOUND) },
-    code(`${call.bound.slice(0, 4)} ${call.bound.slice(4, 8)}`),
-    trans.__(': what you decide holds for exactly these arguments')
-  )
-];
-
 function title(text: string, look: string, aside: string): HTMLElement {
   return h('div', { class: 'tc-title' }, h('h3', { class: look }, text), h('span', { class: 'small muted' }, aside));
 }
@@ -49,7 +37,7 @@ const callPlace = (call: FullCall): string => `call ${call.step}, turn ${call.tu
 /** The model that the person plays. */
 const PERSON = 'person';
 
-const staleNote: Child[] = ['may be stale: what the model decided it on has changed since'];
+const staleNote: Child[] = ['May be stale: the model asked for this before the results changed.'];
 
 /** What a person has to know of an object and of the run that made it, each in a line of its own. */
 function notesOf(call: FullCall | undefined, note = ''): Fact | null {
@@ -66,20 +54,19 @@ function callFacts(view: ViewState, call: FullCall): HTMLElement | null {
   return factList([
     open && view.model.session.model === PERSON && ['Asked by', 'you, as the model; now you decide as the person'],
     open && call.recorded && ['Recorded result', code(call.recorded)],
-    open && call.downstream && ['Downstream', prose(oneLine(call.downstream))],
+    open && call.downstream && ['Effect', prose(oneLine(call.downstream))],
     open && call.why && ['Why it waits', prose(oneLine(call.why))],
-    open && call.bound && ['Bound to', bound(call)],
     !open && made ? ['Gives', h('span', { class: 'strong' }, oneLine(made.name))] : null,
     !open && call.result ? ['Result', code(call.result)] : null,
     call.reason ? ['Reason', oneLine(call.reason)] : null,
-    call.memory ? ['From', 'memory: it did not run again'] : null,
+    call.memory ? ['From', 'cached result: the tool did not run again'] : null,
     outdated(call.outdated),
     notesOf(call)
   ]);
 }
 
 const STARTED =
-  'It had started and never finished: nobody knows whether it took effect. It does not run again unless you say so.';
+  'The tool started but reported no result, so its effect is unknown. It does not run again unless you choose Run again.';
 
 function callCard(view: ViewState, call: FullCall): Child[] {
   const description = view.model.tools.get(call.tool)?.description ?? '';
@@ -113,7 +100,7 @@ function twinFact(view: ViewState, object: FullObject, compare: () => void): Fac
   const twin = view.objects.find(one => one.name === object.name && one.branch !== '');
   if (!twin) return null;
   const link = h('button', { type: 'button', class: 'tc-link', onclick: compare }, 'Compare');
-  const caption = twin.preview.caption ? `is ${twin.preview.caption}` : 'stands there too';
+  const caption = twin.preview.caption ? `is ${twin.preview.caption}` : 'exists there too';
   return [
     `In ${clip(oneLine(branchName(view.model, twin.branch), 40), 10)}`,
     [`${oneLine(twin.name)} ${oneLine(caption)}. `, link]
@@ -123,7 +110,7 @@ function twinFact(view: ViewState, object: FullObject, compare: () => void): Fac
 function origin(call: FullCall | undefined): string {
   if (!call) return 'from the notebook';
   return call.status === 'answered'
-    ? `given by you for ${call.tool}, call ${call.step}`
+    ? `your answer to ${call.tool}, call ${call.step}`
     : `made by ${call.tool}, call ${call.step}`;
 }
 
@@ -132,9 +119,9 @@ function objectFacts(view: ViewState, object: FullObject, call: FullCall | undef
   const after = usedFor(view, object);
   return factList([
     view.isPast && ['Objects', namesOf(view.objects.filter(one => one.branch === '' && one.role !== 'pending'))],
-    before.length > 0 && ['Came from', namesOf(before)],
-    after && ['Went into', after],
-    object.equals ? ['Equal to', `${oneLine(object.equals)}: the same content`] : null,
+    before.length > 0 && ['Made from', namesOf(before)],
+    after && ['Used for', after],
+    object.equals ? ['Equal to', `${oneLine(object.equals)}, same content`] : null,
     twinFact(view, object, () => acts.setState({ tab: 'Compare' })),
     object.description ? ['About', oneLine(object.description)] : null,
     call?.reason ? ['Reason', oneLine(call.reason)] : null,
@@ -151,7 +138,7 @@ function objectCard(view: ViewState, object: FullObject, call: FullCall | undefi
   const head = object.preview.caption || object.kind;
   return [
     title(
-      view.isPast ? `Known at step ${view.step}` : oneLine(object.name, 120),
+      view.isPast ? `At step ${view.step}` : oneLine(object.name, 120),
       '',
       view.isPast ? `after turn ${view.calls.at(-1)?.turn ?? 0}` : oneLine(aside, 60)
     ),
@@ -192,9 +179,9 @@ export function card(acts: PanelActions): Card {
       return [
         title(oneLine(`${object.name}: ${object.kind}`, 120), '', 'output'),
         h('p', {}, oneLine(object.description)),
-        mutedText('Still to save.')
+        mutedText('Not saved yet.')
       ];
-    return [h('p', { class: 'muted' }, 'The calls of the session, and what they make, are shown here.')];
+    return [h('p', { class: 'muted' }, 'Choose a call or an object to see its details.')];
   }
 
   const draw = whenChanged(() => {

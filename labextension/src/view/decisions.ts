@@ -44,7 +44,7 @@ function shortForm(kind: 'reject' | 'answer', call: FullCall, acts: PanelActions
     if (kind === 'reject') acts.send({ type: 'reject', ...common });
     else acts.send({ type: 'answer', result: parsedResult(result.value), ...common });
   }
-  const optional = trans.__('optional, the model reads it');
+  const optional = trans.__('optional, sent to the model');
   const fields = kind === 'answer' ? [labelledField(trans.__('Result'), trans.__('JSON, text, or the name of an object'), result)] : [];
   const text = kind === 'answer' ? trans.__('Answer') : trans.__('Reject');
   const confirm = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'confirm' }, text);
@@ -78,16 +78,16 @@ function recordedCallButtons(view: ViewState, call: FullCall, acts: PanelActions
   const keep = (rest: boolean) => (): void => acts.send({ type: 'keep_result', ...bound, rest });
   const kept = call.recorded
     ? [
-        act('Keep the recorded result', 'Does not run the call: the session continues with its recorded result', keep(false), 'primary'),
-        act('Keep all recorded results', 'Also keeps the results of all recorded calls after this one', keep(true))
+        act('Keep the recorded result', 'Continues with the recorded result. The tool does not run.', keep(false), 'primary'),
+        act('Keep all recorded results', 'Also keeps the recorded results of all later calls. No tool runs.', keep(true))
       ]
     : [];
   return [
     ...kept,
-    act('Run again', 'Runs the call once more: its effect may come twice', () => acts.send({ type: 'approve', ...bound })),
-    act('Answer', 'Does not run the call: you give its result', form('answer')),
-    act('Reject', 'Does not run the call: the model gets your reason', form('reject')),
-    act('Begin a new session', 'Asks the prompt again on a new branch, with nothing of what is recorded', () => acts.send({ type: 'begin_new' }))
+    act('Run again', 'Runs the tool again. Its effect may happen twice.', () => acts.send({ type: 'approve', ...bound })),
+    act('Answer', 'You give the result. The tool does not run.', form('answer')),
+    act('Reject', 'The model gets your reason. The tool does not run.', form('reject')),
+    act('Begin a new session', 'Sends the prompt to the model again, on a new branch without the recorded events.', () => acts.send({ type: 'begin_new' }))
   ];
 }
 
@@ -103,6 +103,7 @@ function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): C
   if (call.may_have_run) return recordedCallButtons(view, call, acts);
   const again = call.status === 'unknown';
   const approve = act(again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', ...bound }), 'primary');
+  if (!again) approve.title = trans.__('Applies to exactly these arguments');
   const calls = approvable(view);
   const all = button(trans.__('Approve all'), {
     look: 'ghost right',
@@ -113,7 +114,7 @@ function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): C
   all.title =
     calls.length < 2
       ? trans.__('No other call waits')
-      : trans.__('Approve the %1 calls that wait now, exactly as they are shown', String(calls.length));
+      : trans.__('Runs the %1 waiting calls with the arguments shown', String(calls.length));
   return [
     approve,
     act('Edit', () => acts.openEditDialog(call)),
@@ -131,7 +132,7 @@ export function askAgainButton(view: ViewState, turn: number, stale: boolean, ac
     key: 'anew',
     onclick: () => acts.send({ type: 'anew', turn })
   });
-  ask.title = trans.__('Its reply was to results that read otherwise now: ask it anew, on a branch of its own');
+  ask.title = trans.__('The model wrote this before the results changed. Asks it again, on a new branch.');
   return ask;
 }
 
@@ -163,7 +164,7 @@ function waitingElsewhere(view: ViewState, acts: PanelActions): Child {
       : h(
           'span',
           {},
-          guess ? trans.__('The next call is to be guessed') : trans.__('You are the model, and it is your turn')
+          guess ? trans.__('Guess the next call') : trans.__('It is your turn to reply as the model')
         ),
     show
   );
@@ -192,11 +193,11 @@ export function decisionPanel(acts: PanelActions): DecisionPanel {
     const call = view.model.calls.get(view.chosen.call);
     if (!call) return [];
     const open = isDecision(call);
-    if (!view.live) return open && !view.isPast ? [note(trans.__('This is the saved session: to decide, run the cells from the top to this one.'))] : [];
+    if (!view.live) return open && !view.isPast ? [note(trans.__('Saved copy. To decide, run the cells from the top to this one.'))] : [];
     if (view.isPast)
       return [
         h('div', { class: 'tc-row' }, ...afterButtons(view, call, acts)),
-        note(trans.__('You are looking back: to decide on what waits, come back to now.'))
+        note(trans.__('You are looking at an earlier step. To decide, choose Back to now.'))
       ];
     const opened = view.ui.form;
     if (open && opened?.call === call.id) return [formFor(call, opened.kind)];
@@ -281,6 +282,6 @@ export function otherCallsOfTurn(view: ViewState, call: FullCall, acts: PanelAct
     { class: 'tc-turn' },
     h('h4', {}, `Also in turn ${call.turn}`),
     h('ul', { 'aria-label': 'Also in this turn' }, ...others.slice(0, MOST_SHOWN).map(one => otherCall(one, view, acts))),
-    more > 0 ? h('p', { class: 'muted small' }, `and ${more} more in Steps`) : null
+    more > 0 ? h('p', { class: 'muted small' }, `and ${more} more, listed in Steps`) : null
   );
 }

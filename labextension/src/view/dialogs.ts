@@ -24,11 +24,11 @@ function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRo
   const given = touched.map(one => `${oneLine(one.field.name, 40)}=${literalText(values[one.field.name], 60)}`).join(', ');
   const object = view.model.objects.get(call.object);
   const what = h('code', {}, `${oneLine(call.tool, 80)}(${clip(given, 160)})`);
-  const told = trans.__('The model is told that this ran in place of its own call.');
-  if (touched.length === 0) return [`${trans.__('Nothing is changed yet.')} ${told}`];
+  const told = trans.__('The model is told that its call was edited.');
+  if (touched.length === 0) return [`${trans.__('No argument is changed yet.')} ${told}`];
   const makes = object?.role === 'pending' ? [`Makes ${oneLine(object.name, 60)} from `, what] : ['Runs ', what];
   const ran = call.status !== 'proposed' && call.status !== 'unknown';
-  return [...makes, ran ? ' on a new branch, and again what depends on it. ' : '. ', told];
+  return [...makes, ran ? ' on a new branch, with the calls that depend on it. ' : '. ', told];
 }
 
 /** Where a field is not as the model asked for it, that is what its hint says. */
@@ -91,7 +91,7 @@ export function editDialog(view: ViewState, call: FullCall, acts: PanelActions, 
       {},
       h('label', { class: 'tc-label', for: reason.id }, trans.__('Reason')),
       ' ',
-      h('span', { class: 'hint' }, trans.__('optional, the model reads it'))
+      h('span', { class: 'hint' }, trans.__('optional, sent to the model'))
     ),
     reason
   );
@@ -145,7 +145,7 @@ export function callDialog(view: ViewState, tool: FullTool, acts: PanelActions, 
   const add = h('button', { type: 'submit', class: 'tc-btn primary' }, 'Add call');
   const anyway = button('Add anyway', { look: 'ghost first', onclick: () => send(true) });
   anyway.hidden = true;
-  anyway.title = 'It is sent as it stands, and fails as a model’s call would';
+  anyway.title = 'Adds the call with these arguments. It fails like any invalid call of a model.';
 
   function send(force: boolean): void {
     const { errors } = filledArguments(rows);
@@ -166,7 +166,7 @@ export function callDialog(view: ViewState, tool: FullTool, acts: PanelActions, 
     { onsubmit: submit, novalidate: true },
     said ? h('p', { class: 'small muted' }, said) : null,
     ...rows.map(one => one.element),
-    rows.length ? null : h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'It takes no arguments.')),
+    rows.length ? null : h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'This tool takes no arguments.')),
     h('p', { class: 'tc-note' }, icon('run'), note),
     wrong.element,
     h('div', { class: 'tc-row' }, anyway, cancel, add)

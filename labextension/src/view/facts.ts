@@ -96,7 +96,7 @@ function removedArguments(call: FullCall): HTMLElement[] {
   const gone = Object.entries(call.asked ?? {}).filter(([parameter]) => !(parameter in call.arguments));
   return gone.flatMap(([parameter, value]) => [
     h('dt', { class: 'muted', title: parameter }, h('s', {}, clip(oneLine(parameter, 80), 24))),
-    h('dd', {}, h('code', { class: 'muted' }, h('s', {}, literalText(value, 80))), ' ', mutedText(trans.__('taken out')))
+    h('dd', {}, h('code', { class: 'muted' }, h('s', {}, literalText(value, 80))), ' ', mutedText(trans.__('removed')))
   ]);
 }
 

@@ -44,7 +44,7 @@ function objectSelect(field: Field, around: InputContext): Input {
   const found = candidates(field, around.objects, around.step);
   const current = rawOf(field, field.initial);
   const known = found.map(object => [object.name, caption(object)] as const);
-  const left = field.initial === undefined ? trans.__('none: the newest is taken') : 'none';
+  const left = field.initial === undefined ? trans.__('none (the newest is used)') : 'none';
   const none = !field.required ? [['', left] as const] : current ? [] : [['', CHOOSE] as const];
   const lost = current && !found.some(object => object.name === current) ? [[current, oneLine(current, 80)] as const] : [];
   return plainInput(
@@ -61,7 +61,7 @@ function checkboxes(field: Field, around: InputContext): Input {
   const names = [...new Set([...chosen, ...candidates(field, around.objects, around.step).map(object => object.name)])];
   const boxes = names.map(name => ({ name, box: h('input', { type: 'checkbox' }) }));
   const labels = boxes.map(({ name, box }) => h('label', { class: 'tc-check' }, box, oneLine(name, 80)));
-  const none: Child = labels.length ? null : h('span', { class: 'muted small' }, trans.__('There is none yet.'));
+  const none: Child = labels.length ? null : h('span', { class: 'muted small' }, trans.__('There are no objects yet.'));
   return {
     element: h('div', { class: 'tc-checks' }, ...labels, none),
     group: true,
@@ -163,7 +163,7 @@ function inputOfKind(field: Field, around: InputContext): Input {
           ...common,
           class: 'tc-in mono',
           rows: Math.min(8, rawOf(field, field.initial).split('\n').length + 1),
-          placeholder: field.kind === 'texts' ? trans.__('one a line') : '',
+          placeholder: field.kind === 'texts' ? trans.__('one per line') : '',
           spellcheck: 'false'
         })
       );
@@ -229,7 +229,7 @@ export function fieldRow(field: Field, around: FieldContext, changed: () => void
     else place.append(tag);
     const veiled = field.kind === 'text' ? invisibleCharacters(raw) : '';
     hint.textContent = veiled
-      ? trans.__('holds signs that are not seen: %1', veiled)
+      ? trans.__('contains invisible characters: %1', veiled)
       : around.hint(field, raw) || clip(oneLine(field.description, 400), 160);
   }
   function showError(text: string): void {

@@ -24,7 +24,7 @@ const colour = (value: string, standard: string): string => (COLOUR.test(value.t
 function frame(object: FullObject, html: string, place: Element): HTMLElement {
   const style = getComputedStyle(place);
   const [ink, ground] = [colour(style.color, '#000'), colour(style.getPropertyValue('--tc-bg'), '#fff')];
-  const title = oneLine(`${object.name}, as it shows itself`, 120);
+  const title = oneLine(`${object.name}, HTML view`, 120);
   const srcdoc = framePage(html, ink, ground);
   const element = h('iframe', { class: 'tc-frame', sandbox: '', referrerpolicy: 'no-referrer', title, srcdoc });
   // Nobody can look into the frame to see how high its page is.
@@ -66,7 +66,7 @@ export function fullPreview(view: ViewState, object: FullObject, acts: PanelActi
   const shown = view.model.fullPreviews.get(object.id);
   const more = view.live && !shown && object.preview.more;
   const ask = (): void => acts.send({ type: 'show_object', object: object.id });
-  const label = object.preview.image ? 'Show it larger' : 'Show all of it';
+  const label = object.preview.image ? 'Show larger' : 'Show all';
   return [
     previewElement(object, shown ?? object.preview, place),
     more ? button(label, { look: 'small first', disabled: view.ui.commandSent, onclick: ask }) : null

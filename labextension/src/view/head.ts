@@ -28,7 +28,7 @@ const PHASE_TEXTS: Readonly<Record<FullSession['phase'], string>> = {
   failed: 'Failed'
 };
 
-const UNCHECKED = 'Saved in this notebook, not checked on this machine: it shows what the file says.';
+const UNCHECKED = 'Saved copy, not verified on this computer. Run the cell to continue.';
 
 const ENDED_PHASES: readonly FullSession['phase'][] = ['finished', 'failed'];
 const STEPPABLE_PHASES: readonly FullSession['phase'][] = ['ready', 'stopped', 'waiting', 'failed'];
@@ -63,7 +63,7 @@ function tokensText({ model, isPast: past }: ViewState, turn: number): string {
 function metaItems(view: ViewState): Child[] {
   const { session } = view.model;
   const counts =
-    session.remembered > 0 ? `${plural(session.ran, 'call')} ran, ${formatNumber(session.remembered)} from memory` : '';
+    session.remembered > 0 ? `${plural(session.ran, 'call')} ran, ${formatNumber(session.remembered)} cached` : '';
   const turn = view.isPast ? (view.calls.at(-1)?.turn ?? 0) : ((view.personTurn ?? view.toGuess)?.turn ?? session.turn);
   const parts: [string, string][] = [
     ['opt', oneLine(session.model, 60)],
@@ -75,8 +75,8 @@ function metaItems(view: ViewState): Child[] {
 }
 
 function unverifiedTag(): HTMLElement {
-  const title = trans.__('What it says was approved or ran is history here: it is asked again.');
-  return h('span', { class: 'tc-tag', title }, icon('info'), trans.__('not recorded on this machine'));
+  const title = trans.__('Approvals from another computer are not trusted; you are asked again.');
+  return h('span', { class: 'tc-tag', title }, icon('info'), trans.__('recorded on another computer'));
 }
 
 export interface PanelHead {

@@ -35,7 +35,7 @@ function unusedState(view: ViewState, object: FullObject): string {
 export function objectState(view: ViewState, object: FullObject, parked = false): string {
   const saved = savedName(view, object);
   if (object.role === 'pending') return pendingState(view.model.calls.get(object.call)?.status);
-  if (object.role === 'output') return 'still to save';
+  if (object.role === 'output') return 'not saved yet';
   if (parked) return unusedState(view, object);
   if (saved && object.branch === '') return `saved as ${saved}`;
   if (object.preview.caption) return object.preview.caption;
@@ -83,8 +83,8 @@ export function objectMarks(object: FullObject, call: FullCall | undefined): rea
   const found: (readonly [IconName, string])[] = [];
   if (call?.outdated || object.outdated) found.push(['clock', 'outdated']);
   if (call?.stale) found.push(['near', 'may be stale']);
-  if (call?.memory) found.push(['memory', 'from memory']);
-  if (call?.status === 'answered') found.push(['person', 'given by you']);
+  if (call?.memory) found.push(['memory', 'cached']);
+  if (call?.status === 'answered') found.push(['person', 'your answer']);
   if (object.equals) found.push(['equal', `equal to ${object.equals}`]);
   return found;
 }

@@ -182,7 +182,7 @@ function wholeModel(notice: UnknownRow): Model {
     return {
       ...EMPTY_MODEL,
       live: false,
-      unreadable: 'This session was written by a newer jupyter-toolcall. Update it to see the session.'
+      unreadable: 'This session was saved by a newer jupyter-toolcall. Update jupyter-toolcall to see it.'
     };
   }
   return { ...modelWithRows(EMPTY_MODEL, isRecord(notice.rows) ? notice.rows : {}), live: notice.live !== false };

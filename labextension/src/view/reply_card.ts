@@ -4,7 +4,7 @@ import { type Child, h, keyedChildren, whenChanged } from './dom';
 import { button, icon } from './icons';
 import type { Model } from './model';
 import type { FullPersonTurn, FullToldResult, FullTool, FullWrittenCall } from './rows';
-import { oneLine, plural, textBlock } from './text';
+import { oneLine, textBlock } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 interface WrittenCall {
@@ -34,7 +34,7 @@ export interface ReplyCard {
 export function replyCard(acts: PanelActions): ReplyCard {
   const turn = h('span', { class: 'small muted' });
   const title = h('div', { class: 'tc-title' }, h('h3', {}, 'Reply as the model'), turn);
-  const how = h('p', {}, 'Choose a tool to write a call, say something, or both.');
+  const how = h('p', {}, 'Choose a tool to write a call, write a text, or both.');
   const asked = requestParts(acts.openCallDialog);
   const calls = h('ol', { class: 'tc-calls', 'aria-label': 'Your calls' });
   const words = h('textarea', { class: 'tc-in', rows: 2, 'aria-label': 'Your words', 'data-k': 'words' });
@@ -47,7 +47,7 @@ export function replyCard(acts: PanelActions): ReplyCard {
   const send = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'send' }, 'Send');
   const ends = h('span', { class: 'small muted' });
   const form = h('form', { class: 'tc-form', onsubmit: submit }, calls, field, h('div', { class: 'tc-row' }, send, ends));
-  const saved = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'This is the saved session: run its cell to reply.'));
+  const saved = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to reply.'));
   const parts = [title, how, ...asked.elements, form, saved];
   const element = h('div', { class: 'tc-reply tc-replying', role: 'group', 'aria-label': 'Reply as the model' }, ...parts);
   const callRows = keyedChildren(calls, writtenCall);
@@ -83,8 +83,8 @@ export function replyCard(acts: PanelActions): ReplyCard {
     if (here && yours.turn !== at) queueMicrotask(() => element.querySelector('button')?.focus({ preventScroll: true }));
     here &&= yours.turn === at;
     ends.textContent = yours.calls.length
-      ? `${plural(yours.calls.length, 'call')}, and you are told what comes of ${yours.calls.length === 1 ? 'it' : 'them'}.`
-      : 'Words without a call end the run.';
+      ? `You get the ${yours.calls.length === 1 ? 'result of the call' : `results of the ${yours.calls.length} calls`} in the next turn.`
+      : 'A text without a call ends the run.';
   }
 
   return {

@@ -141,20 +141,20 @@ export type Read = { readonly value: unknown } | { readonly omit: true } | { rea
 function empty(field: Field): Read {
   if (field.nullable) return { value: null };
   if (!field.required) return { omit: true };
-  return field.kind === 'text' ? { value: '' } : { error: 'A value is needed.' };
+  return field.kind === 'text' ? { value: '' } : { error: 'Enter a value.' };
 }
 
 function number(field: Field, raw: string): Read {
   const value = Number(raw);
-  if (!Number.isFinite(value)) return { error: 'This is not a number.' };
-  return field.integer && !Number.isInteger(value) ? { error: 'This must be a whole number.' } : { value };
+  if (!Number.isFinite(value)) return { error: 'Enter a number.' };
+  return field.integer && !Number.isInteger(value) ? { error: 'Enter a whole number.' } : { value };
 }
 
 function json(raw: string): Read {
   try {
     return { value: JSON.parse(raw) as unknown };
   } catch (error) {
-    return { error: `This is not JSON: ${error instanceof Error ? error.message : 'it cannot be read'}.` };
+    return { error: `Enter valid JSON: ${error instanceof Error ? error.message : 'it cannot be read'}.` };
   }
 }
 

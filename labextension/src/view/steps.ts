@@ -40,7 +40,7 @@ export function iconOf(call: FullCall): IconName {
 export function endText(call: FullCall): string {
   if (call.status !== 'succeeded') return Object.hasOwn(STATUS_WORDS, call.status) ? trans.__(STATUS_WORDS[call.status]) : '';
   if (call.outdated) return 'outdated';
-  if (call.memory) return trans.__('from memory');
+  if (call.memory) return trans.__('cached');
   const time = formatDuration(call.ms);
   if (call.edited) return time ? `edited, ${time}` : 'edited';
   if (call.saves) return trans.__('saved');
@@ -96,7 +96,7 @@ export function shownSteps(length: number, chosen: number): readonly [number, nu
 
 function showFolded(element: HTMLElement, number: number, which: string): void {
   element.hidden = number === 0;
-  element.textContent = `${plural(number, `${which} step`)} folded: the graph and Time lead there`;
+  element.textContent = `${plural(number, `${which} step`)} not shown. To see them, use the graph or Time.`;
 }
 
 export interface StepList {
@@ -183,7 +183,7 @@ export function stepList(acts: PanelActions): StepList {
 
 /** What stands beside a tool's name: whether its calls wait, and why. */
 function toolNote(tool: FullTool, stops: boolean): string {
-  if (stops) return 'its calls wait: breakpoint';
+  if (stops) return 'breakpoint: calls wait';
   if (tool.for_person) return 'a request to you';
   return tool.read_only ? 'read-only' : '';
 }
@@ -197,7 +197,7 @@ function breakpointButton(tool: FullTool, stops: boolean, view: ViewState, acts:
       class: 'tc-stopat',
       'aria-pressed': String(stops),
       'aria-label': `Breakpoint on ${oneLine(tool.id, 120)}`,
-      title: stops ? 'Take the breakpoint away' : 'Let every call of this tool wait',
+      title: stops ? 'Remove the breakpoint' : 'Wait at every call of this tool',
       'data-k': `break ${tool.id}`,
       disabled: !view.live || view.isPast || view.ui.commandSent,
       onclick: send

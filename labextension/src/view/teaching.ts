@@ -43,7 +43,7 @@ export function guessCard(acts: PanelActions): TeachingPart {
   );
   const asked = requestParts();
   const more = h('details', { class: 'tc-more' }, h('summary', {}, icon('down'), 'What the model is sent'), ...asked.elements);
-  const saved = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'This is the saved session: run its cell to guess.'));
+  const saved = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to guess.'));
   const element = h('div', { class: 'tc-reply tc-guessing', role: 'group', 'aria-label': 'Guess' }, title, form, saved, more);
   let view: ViewState;
   let rows: readonly FieldRow[] = [];
@@ -61,7 +61,7 @@ export function guessCard(acts: PanelActions): TeachingPart {
   }
   function submit(event: Event): void {
     event.preventDefault();
-    if (chosen === undefined) return wrong.say('Choose a tool, or that there is no call.');
+    if (chosen === undefined) return wrong.say(`Choose a tool, or "${NO_CALL}".`);
     const filled = filledArguments(rows);
     wrong.say('');
     here = element.contains(document.activeElement);
@@ -224,7 +224,7 @@ const sumOf = (rows: readonly FullGuess[], of: (row: FullGuess) => number): numb
 
 /** The points, and what they are for. */
 function points(made: readonly FullGuess[]): HTMLElement[] {
-  if (made.length === 0) return [h('p', { class: 'small muted' }, 'Nothing is guessed yet.')];
+  if (made.length === 0) return [h('p', { class: 'small muted' }, 'No guesses yet.')];
   const marks = made.flatMap(row => row.marks);
   const right = sumOf(made, row => (row.tool ? row.marks.filter(mark => mark.right).length : 0));
   const facts: readonly (readonly [string, string])[] = [

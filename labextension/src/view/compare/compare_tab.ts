@@ -22,7 +22,7 @@ import { pairRows, rowHead, tableRow } from './pair_rows';
 const MOST_ROWS = 200;
 const BUSY_PHASES: readonly string[] = ['running', 'thinking'];
 
-const ONE_BRANCH = 'Edit a call or fork from one, and both branches stand here side by side.';
+const ONE_BRANCH = 'To compare two branches, edit a call that ran or fork from a call.';
 
 function hiddenButton(view: ViewState, acts: PanelActions): Child {
   const gone = hiddenBranches(view.model);
@@ -62,7 +62,7 @@ function compareBar(view: ViewState, shown: Sides, acts: PanelActions): HTMLElem
     refused ? h('span', { class: 'muted small' }, refused) : null,
     hiddenButton(view, acts),
     view.ui.showsEqualCalls
-      ? button('Fold what is the same', { look: 'ghost right small', key: 'fold', onclick: () => acts.setState({ showsEqualCalls: false }) })
+      ? button('Fold equal calls', { look: 'ghost right small', key: 'fold', onclick: () => acts.setState({ showsEqualCalls: false }) })
       : null,
     button('Swap', { look: 'ghost right small', key: 'swap', onclick: swap })
   );
@@ -70,11 +70,11 @@ function compareBar(view: ViewState, shown: Sides, acts: PanelActions): HTMLElem
 
 /** Why there is nothing to show, where two branches were not told side by side. */
 function notCompared(view: ViewState, names: string): HTMLElement {
-  const busy = BUSY_PHASES.includes(view.model.session.phase) ? ' It answers after this step.' : '';
-  const asked = `The kernel compares ${names || 'the branches'}.${busy}`;
+  const busy = BUSY_PHASES.includes(view.model.session.phase) ? ' The result appears after this step.' : '';
+  const asked = `Comparing ${names || 'the branches'}.${busy}`;
   const absent = names
-    ? `This notebook does not keep how ${names} differ: it has one comparison. Run the cell to compare them.`
-    : 'This notebook does not keep how its branches differ. Run the cell to compare them.';
+    ? `The comparison of ${names} is not saved in this notebook. Run the cell to compare them.`
+    : 'No comparison is saved in this notebook. Run the cell to compare the branches.';
   return h('p', { class: 'tc-later' }, view.live ? refusal(view) || asked : absent);
 }
 
@@ -165,7 +165,7 @@ function picker(view: ViewState, shown: Sides, where: SideName, acts: PanelActio
 /** What a person did to a branch, as far as it is its own. */
 function editedText(pairs: readonly CallPair[], where: SideName): string {
   const edited = pairs.find(pair => pair.kind !== 'shared' && pair[where]?.edited)?.[where];
-  return edited ? `edited at call ${edited.step}` : 'as the model asked';
+  return edited ? `edited at call ${edited.step}` : 'not edited';
 }
 
 export function columnHeader(view: ViewState, shown: Sides, acts: PanelActions): HTMLElement {
@@ -189,7 +189,7 @@ function costText(side: Side, past: boolean): string {
     : [branch.ran, branch.remembered];
   const time = formatDuration(counted ? ran.reduce((sum, call) => sum + call.ms, 0) : branch.ms);
   return [
-    `${plural(anew, 'call')} ran${memory ? `, ${formatNumber(memory)} from memory` : ''}`,
+    `${plural(anew, 'call')} ran${memory ? `, ${formatNumber(memory)} cached` : ''}`,
     branch.tokens && !past ? plural(branch.tokens, 'token') : '',
     past ? '' : branch.cost,
     time ? `${time} in tools` : ''
@@ -214,8 +214,8 @@ export function replyTexts({ left, right, comparison }: Sides, speaks: boolean):
     h(
       'div',
       { role: 'cell', class: `${look}diff` },
-      h('div', { class: 'muted small' }, 'said last'),
+      h('div', { class: 'muted small' }, 'reply text'),
       textLines(mine.text, differsAt(change, where))
     );
-  return tableRow(rowHead('', screenReaderText('Said last, differs')), cell(left, 'left', ''), cell(right, 'right', 'b '));
+  return tableRow(rowHead('', screenReaderText('Reply text, differs')), cell(left, 'left', ''), cell(right, 'right', 'b '));
 }

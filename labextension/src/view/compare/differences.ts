@@ -103,7 +103,7 @@ function image({ name, preview }: FullObject): Child {
   return src ? h('img', { class: 'tc-picture', src, alt: `${name}, a picture` }) : null;
 }
 
-const NOT_COMPARED = 'It differs; more objects differ than are compared in detail.';
+const NOT_COMPARED = 'Differs. Only the first objects that differ are compared in detail.';
 
 /** What is seen of a difference on one side: its picture, and its values where they are told. */
 function body(pair: ObjectPair, where: SideName): Child[] {
@@ -123,7 +123,7 @@ function body(pair: ObjectPair, where: SideName): Child[] {
 /** An object on its side: its tile, its name, and what differs from the one beside it. */
 export function objectElement(pair: ObjectPair, where: SideName, chosen: boolean, choose: (object: FullObject) => void): Child {
   const object = pair[where];
-  if (!object) return pair.left || pair.right ? h('div', { class: 'muted small' }, 'no such object') : null;
+  if (!object) return pair.left || pair.right ? h('div', { class: 'muted small' }, 'no object') : null;
   const caption = h('span', { class: 'muted small' }, oneLine(object.preview.caption || object.kind, 80));
   const mini = h(
     'button',

@@ -30,7 +30,7 @@ function equalRow(run: readonly CallPair[], show: () => void): HTMLElement {
   const names = tools.length > 6 ? plural(tools.length, 'call') : oneLine(tools.join(', '), 200);
   const memory = run.every(pair => pair.right?.memory || pair.left?.memory);
   const shared = run[0]?.kind === 'shared';
-  const how = shared ? ' in both, not run again' : memory ? ', answered from memory' : '';
+  const how = shared ? ' in both, not run again' : memory ? ', cached' : '';
   const text = h('span', {}, `${names}: the same${how}`);
   const more = button('Show', { look: 'ghost right small', key: `show ${stepRange(run)}`, onclick: show });
   return tableRow(rowHead(stepRange(run)), equalCell(icon(memory && !shared ? 'memory' : 'equal'), text, more));
@@ -84,14 +84,14 @@ const OUTCOMES: Readonly<Partial<Record<FullCall['status'], string>>> = {
   rejected: 'rejected',
   answered: 'answered by you',
   interrupted: 'interrupted',
-  unknown: 'nobody knows how it ended'
+  unknown: 'outcome unknown'
 };
 
 function callOutcome(call: FullCall, other: FullCall | null): Child {
   const words = [
     call.edited ? 'edited by you' : '',
     OUTCOMES[call.status] ?? (other && OUTCOMES[other.status] ? 'succeeded' : ''),
-    call.memory ? 'from memory' : ''
+    call.memory ? 'cached' : ''
   ].filter(Boolean);
   return words.length ? h('span', { class: 'muted small' }, words.join(' · ')) : null;
 }

@@ -64,7 +64,7 @@ export function graph(acts: PanelActions): Graph {
     'p',
     { class: 'tc-empty' },
     icon('info'),
-    'No objects yet. What the session begins with, and what its calls make, stands here.'
+    'No objects yet. The graph shows the inputs, and the objects that calls make.'
   );
   const canvas = h('div', { class: 'tc-canvas' }, svg, tools.element, hint);
   const element = h('div', { class: 'tc-graph' }, find.element, line.element, canvas, key, spoken.element);
@@ -99,15 +99,15 @@ export function graph(acts: PanelActions): Graph {
     const here = view;
     if (!here) return [];
     return [
-      { text: focus ? 'Leave the focus' : 'Focus ±2', key: 'f', act: () => narrow(!focus) },
-      { text: key.hidden ? 'Legend' : 'Hide the legend', act: explain },
+      { text: focus ? 'Leave focus' : 'Focus ±2', key: 'f', act: () => narrow(!focus) },
+      { text: key.hidden ? 'Legend' : 'Hide legend', act: explain },
       { text: 'Copy as SVG', act: () => void copy('SVG', taken(scene(here, found.spots, found, size()), rest, extent, canvas)) },
       { text: 'Copy as DOT', act: () => void copy('DOT', dotText(here)) }
     ];
   }
 
   async function copy(what: string, text: string): Promise<void> {
-    tools.say((await copyToClipboard(text)) ? `${what} copied` : `The browser does not let ${what} be copied here`);
+    tools.say((await copyToClipboard(text)) ? `${what} copied` : `The browser does not allow copying. Use Export to save a file.`);
   }
 
   function explain(): void {

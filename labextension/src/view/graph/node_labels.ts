@@ -50,7 +50,7 @@ function stackText({ folded, stack }: Spot): NodeText {
   const { calls, withoutResult: lost } = stack ?? { calls: 0, withoutResult: 0 };
   const name = plural(Math.max(1, calls), 'call');
   const from = nameRange(folded[0]?.name ?? '', folded.at(-1)?.name ?? '');
-  const state = lost > 0 ? `${lost} came to nothing` : from;
+  const state = lost > 0 ? `${lost} without result` : from;
   return { name, label: `${name} folded`, state };
 }
 
@@ -130,7 +130,7 @@ export function objectList(): ObjectList {
         })
       );
       const hidden = found.spots.length - shown.length;
-      rest.textContent = hidden > 0 ? `and ${plural(hidden, 'object')} before these: the list of steps has them` : '';
+      rest.textContent = hidden > 0 ? `and ${plural(hidden, 'object')} before these, listed in Steps` : '';
     }
   };
 }

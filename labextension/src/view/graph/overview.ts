@@ -72,7 +72,7 @@ export function overviewText(view: ViewState, seen: readonly StepRange[], wrong:
   const kinds = CALL_KINDS.flatMap(kind => (kind !== 'slow' && wrong.has(kind) ? [`${formatNumber(wrong.get(kind) ?? 0)} ${kind}`] : []));
   const troubles = kinds.length ? `: ${kinds.join(', ')}` : '';
   const parts = seen.slice(0, 6).map(({ from, to }) => (from === to ? formatNumber(from) : `${formatNumber(from)} to ${formatNumber(to)}`));
-  return `you see ${parts.join(', ') || 'none'} of ${plural(view.calls.length, 'call')}${troubles}`;
+  return `showing ${parts.join(', ') || 'none'} of ${plural(view.calls.length, 'call')}${troubles}`;
 }
 
 /** The line; `go` leads to a step. */

@@ -71,7 +71,7 @@ function brace(view: ViewState, spots: readonly Spot[]): Brace | null {
   const right = Math.max(...row.map(spot => spot.x)) + 24;
   if (spots.some(spot => spot.y > low && spot.x < right + 40)) return null;
   const y = low + 74;
-  const text = right - left < LEAST_LONG_NOTE ? 'shared, not run again' : 'shared by both branches, nothing ran again';
+  const text = right - left < LEAST_LONG_NOTE ? 'shared, not run again' : 'shared by both branches, not run again';
   const note = { key: 'shared', look: 'note', text, x: (left + right) / 2, y: y + 24 };
   return { note, path: `M${left} ${y}v6h${right - left}v-6` };
 }
@@ -93,7 +93,7 @@ const guessStrokes = ({ x, y }: Spot): Stroke[] => [
 
 function pastNote(view: ViewState, newest: Spot | undefined): Note[] {
   if (!view.isPast || !newest) return [];
-  return [{ key: 'after', look: 'note', text: 'after this: nothing known yet', x: newest.x + 145, y: newest.y + 4 }];
+  return [{ key: 'after', look: 'note', text: 'later steps are hidden', x: newest.x + 145, y: newest.y + 4 }];
 }
 
 export interface Surroundings {

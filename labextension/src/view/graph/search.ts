@@ -37,7 +37,7 @@ const callWords = (call: FullCall): readonly string[] => [
   call.reason,
   call.prints,
   callLabel(call.status).word,
-  call.memory ? 'from memory' : '',
+  call.memory ? 'cached' : '',
   call.edited ? 'edited' : '',
   call.stale ? 'may be stale' : '',
   call.outdated

@@ -51,7 +51,7 @@ export interface SearchBar {
 
 const resultText = (found: readonly SearchHit[], view: ViewState, query: Query): string => {
   if (query.text.trim() === '' && query.kind === null) return '';
-  if (found.length === 0) return 'nothing found';
+  if (found.length === 0) return 'no results';
   const at = chosenHit(found, view);
   return at < 0 ? `${formatNumber(found.length)} found` : `${formatNumber(at + 1)} of ${formatNumber(found.length)}`;
 };
@@ -63,8 +63,8 @@ export function searchBar(wishes: SearchBarActions): SearchBar {
   const reason = h('span', { class: 'small tc-why' });
   const back = button('', { icon: 'up', label: 'Previous result', look: 'ghost icon', onclick: () => wishes.go(-1) });
   const on = button('', { icon: 'down', label: 'Next result', look: 'ghost icon', onclick: () => wishes.go(1) });
-  const chips = h('div', { class: 'tc-chips', role: 'group', 'aria-label': 'Only calls that are' });
-  const focus = h('button', { type: 'button', class: 'tc-chip', title: 'Only what is within two steps (f)', onclick: () => wishes.focus(focus.getAttribute('aria-pressed') !== 'true') }, 'Focus ±2');
+  const chips = h('div', { class: 'tc-chips', role: 'group', 'aria-label': 'Filter calls by status' });
+  const focus = h('button', { type: 'button', class: 'tc-chip', title: 'Show only objects within two steps (f)', onclick: () => wishes.focus(focus.getAttribute('aria-pressed') !== 'true') }, 'Focus ±2');
   const close = button('', { icon: 'close', label: 'Close search', look: 'ghost icon', onclick: () => wishes.close() });
   const element = h('div', { class: 'tc-find', role: 'search' }, h('div', { class: 'tc-field1' }, icon('search'), field), told, back, on, chips, focus, close, reason);
   let query = NO_QUERY;

@@ -63,12 +63,12 @@ export function toolbar(wishes: ToolbarActions): Toolbar {
 }
 
 const LEGEND_TILES: readonly (readonly [string, string])[] = [
-  ['input', 'given by the notebook'],
+  ['input', 'input from the notebook'],
   ['', 'made by a call'],
   ['pending', 'not made yet'],
   ['running', 'being made'],
   ['output', 'saved as an output'],
-  ['socket', 'output still to save'],
+  ['socket', 'output not saved yet'],
   ['pale', 'of another branch'],
   ['stack', 'folded calls'],
   ['failed', 'a call that failed'],
@@ -78,7 +78,7 @@ const LEGEND_TILES: readonly (readonly [string, string])[] = [
 const LEGEND_ICONS: readonly (readonly [IconName, string])[] = [
   ['wait', 'waits for you'],
   ['edited', 'edited by you'],
-  ['memory', 'from memory: not run again'],
+  ['memory', 'cached result: not run again'],
   ['person', 'answered by you'],
   ['run', 'running'],
   ['unknown', 'outcome unknown'],
@@ -115,7 +115,7 @@ export function legend({ nodes, edges }: Scene): HTMLElement {
   return h(
     'ul',
     { class: 'tc-legend', 'aria-label': 'Legend' },
-    legendEntry(legendArrow(), 'a tool call: from what it used to what it made'),
+    legendEntry(legendArrow(), 'a tool call, from its inputs to its result'),
     ...tiles,
     ...marks
   );

@@ -94,7 +94,7 @@ export function messages(acts: PanelActions): MessagesTab {
     total.hidden = turns.length < 2;
     right.replaceChildren(
       chosen === undefined
-        ? h('p', { class: 'tc-later' }, trans.__('Nothing was said yet.'))
+        ? h('p', { class: 'tc-later' }, trans.__('No messages yet.'))
         : requestPage(view, turnOf(shown, chosen, ended ? turns.at(-1) : undefined), spent.get(chosen), acts)
     );
   });
@@ -191,7 +191,7 @@ function exactRequest(view: ViewState, turn: number, acts: PanelActions): { read
   return { text: null, way: button(trans.__('Exact request'), { look: 'ghost small right', onclick: ask, key: 'exact' }) };
 }
 
-const STALE = 'What it replied to reads otherwise now: it may be stale.';
+const STALE = 'May be stale: the model wrote this before the results changed.';
 
 /** What stands above a reply to results that have changed since, and the way on from there. */
 function staleWarning(view: ViewState, turn: Turn, acts: PanelActions): Child[] {
@@ -210,12 +210,12 @@ const strongText = (text: string): HTMLElement => h('span', { class: 'strong' },
 function noReplyText(view: ViewState): string {
   const { phase } = view.model.session;
   if (phase === 'thinking' && !view.isPast) return trans.__('No reply yet.');
-  return phase === 'failed' ? trans.__('No reply came.') : trans.__('Not sent yet: the session stands before it.');
+  return phase === 'failed' ? trans.__('The model did not reply.') : trans.__('This request is not sent yet.');
 }
 
 function replyRows(view: ViewState, turn: Turn, spent: FullTurn | undefined, acts: PanelActions): Child[] {
   if (turn.reply.length === 0) return [heading('', h('span', { class: 'muted' }, noReplyText(view)), '')];
-  const tried = (spent?.attempts ?? []).map(said => messageRow({ look: 'old', sign: '!', who: 'tried', body: oneLine(said, 300) }));
+  const tried = (spent?.attempts ?? []).map(said => messageRow({ look: 'old', sign: '!', who: 'failed attempt', body: oneLine(said, 300) }));
   return [
     ...tried,
     heading('', strongText(`Reply ${turn.turn}`), replyCost(spent, trans.__('cost unknown'))),
@@ -228,7 +228,7 @@ function replyRows(view: ViewState, turn: Turn, spent: FullTurn | undefined, act
 const resultsAfter = (turn: Turn): Child[] =>
   turn.after.length
     ? [
-        heading('', strongText(trans.__('What came of it')), trans.__('the session ended: the model is not told')),
+        heading('', strongText(trans.__('Results')), trans.__('not sent to the model: the session ended')),
         ...turn.after.map(message => messageElement(message, '', ''))
       ]
     : [];
@@ -237,7 +237,7 @@ const resultsAfter = (turn: Turn): Child[] =>
 export function requestPage(view: ViewState, turn: Turn, spent: FullTurn | undefined, acts: PanelActions): HTMLElement {
   const exact = exactRequest(view, turn.turn, acts);
   const since =
-    turn.turn > 1 ? `since request ${turn.turn - 1}: ${plural(turn.fresh.length, 'message')} more` : plural(turn.fresh.length, 'part');
+    turn.turn > 1 ? `${plural(turn.fresh.length, 'new message')} since request ${turn.turn - 1}` : plural(turn.fresh.length, 'part');
   return h(
     'div',
     { class: 'tc-request' },
