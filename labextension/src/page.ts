@@ -4,14 +4,14 @@
  * What cannot be shown leaves the picture and the text that stand there without a script.
  */
 import type { Rows } from './generated/contract';
-import { mount } from './view';
+import { PanelView } from './view';
 
 const VERSION = 1;
 
 function show(place: HTMLElement, still: HTMLElement, text: string): void {
   const { rows, version } = JSON.parse(text) as { rows: Rows; version: number };
   if (version !== VERSION) return;
-  const view = mount(place, { live: false });
+  const view = new PanelView(place, { live: false });
   view.update({ type: 'whole', rows, live: false, version: VERSION });
   still.hidden = true;
 }

@@ -7,7 +7,7 @@ import { JSONExt, type ReadonlyPartialJSONValue } from '@lumino/coreutils';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { type Rows, type Saved, VERSION } from './generated/contract';
-import { mount } from './view';
+import { PanelView } from './view';
 import { h } from './view/dom';
 import { applyNotice, EMPTY_MODEL } from './view/model';
 import { textBlock, trans } from './view/text';
@@ -15,13 +15,11 @@ import { textBlock, trans } from './view/text';
 export const SESSION_TYPE = 'application/vnd.jupyter-toolcall.session+json';
 const TABLES = ['session', 'calls', 'objects', 'tools', 'messages', 'branches'];
 
-type View = ReturnType<typeof mount>;
-
 /** Shows one saved session, drawn when it is first seen: a hidden one costs nothing. */
 export class SavedView extends Widget implements IRenderMime.IRenderer {
   private readonly resizeObserver = new ResizeObserver(() => this.draw());
   private data: unknown;
-  private view: View | null = null;
+  private view: PanelView | null = null;
   private quiet = false;
   /** Nobody vouches for what is on show. */
   private unchecked = false;
@@ -85,7 +83,7 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
   private showSession({ rows, version }: Saved): void {
     try {
       this.unchecked = !isPublished(this.data);
-      this.view = mount(this.node, { live: false, side: this.side, unchecked: this.unchecked });
+      this.view = new PanelView(this.node, { live: false, side: this.side, unchecked: this.unchecked });
       this.view.update({ type: 'whole', rows, live: false, version });
     } catch (error) {
       console.error(error);

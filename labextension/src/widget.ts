@@ -1,7 +1,7 @@
 /** The view in an anywidget: how notices come, and commands go. */
 import type { RenderProps } from '@anywidget/types';
 import type { Command, Notice } from './generated/contract';
-import { mount } from './view';
+import { PanelView } from './view';
 
 const PATIENCE = 400;
 
@@ -24,7 +24,7 @@ function render({ model, el }: RenderProps): () => void {
   // A kernel that runs a tool hears no message: its interrupt is what stops it at once.
   const send = (command: Command): void =>
     command.type === 'stop' && busy && kernel ? void kernel.interrupt() : model.send(command);
-  const view = mount(el, { live: true, send });
+  const view = new PanelView(el, { live: true, send });
   // A first word can get lost while the kernel is busy: it is repeated until something comes.
   const hello = (): void => (came ? clearInterval(timer) : send({ type: 'hello' }));
   const timer = setInterval(hello, PATIENCE);

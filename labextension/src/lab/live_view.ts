@@ -9,7 +9,7 @@ import { MimeModel } from '@jupyterlab/rendermime';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { Panel, Widget } from '@lumino/widgets';
 import { type Notice, VERSION } from '../generated/contract';
-import { type Act, type Host, mount } from '../view';
+import { type Act, type Host, PanelView } from '../view';
 import { LIVE_TYPE, panelIn, type PanelName, WIDGET_VIEW_TYPE } from './comm';
 import type { AllSessions, LiveSession } from './live_sessions';
 
@@ -21,7 +21,7 @@ export type ViewOptions = Pick<Host, 'confirm' | 'speaks'>;
 
 /** One view of a live session. */
 export class LiveView extends Widget {
-  private readonly view: ReturnType<typeof mount>;
+  private readonly view: PanelView;
 
   constructor(
     readonly live: LiveSession,
@@ -30,7 +30,7 @@ export class LiveView extends Widget {
   ) {
     super();
     this.addClass('jtc-view');
-    this.view = mount(this.node, { ...manners, live: true, side, send: command => live.send(command) }, live.model);
+    this.view = new PanelView(this.node, { ...manners, live: true, side, send: command => live.send(command) }, live.model);
     live.updated.connect(this.redraw, this);
     this.node.addEventListener('focusin', () => live.focused.emit());
     OPEN_VIEWS.add(this);

@@ -1,13 +1,13 @@
 /** The card: what is chosen, as facts; for a call that waits, the decision. */
-import { decisionPanel, isDecision } from './decisions';
+import { DecisionPanel, isDecision } from './decisions';
 import { type Child, h, prose, whenChanged } from './dom';
 import { argumentsOf, type Fact, factList, mutedText, objectLine, toolDescription } from './facts';
 import { fullPreview } from './full_preview';
 import { icon } from './icons';
 import { branchName, currentBranch, savedName } from './labels';
-import { replyCard } from './reply_card';
+import { ReplyCard } from './reply_card';
 import type { FullCall, FullObject } from './rows';
-import { guessCard, guessResultCard, scoreCard } from './teaching';
+import { GuessCard, GuessResultCard, ScoreCard } from './teaching';
 import { clip, oneLine, textBlock } from './text';
 import { ancestors, descendants, type PanelActions, type ViewState } from './view_state';
 
@@ -151,30 +151,58 @@ function objectCard(view: ViewState, object: FullObject, call: FullCall | undefi
   ];
 }
 
-export interface Card {
-  readonly element: HTMLElement;
-  paint(view: ViewState): void;
-}
-
 /** The card and its buttons. */
-export function card(acts: PanelActions): Card {
-  const body = h('div', { class: 'tc-cardbody' });
-  const decide = decisionPanel(acts);
-  const mine = replyCard(acts);
-  const before = guessResultCard();
-  const next = guessCard(acts);
-  const total = scoreCard(true);
-  const inner = [before.element, total.element, body, mine.element, next.element, decide.element];
-  const element = h('section', { class: 'tc-card', 'aria-label': 'Details', tabindex: -1 }, ...inner);
-  let view: ViewState;
+export class Card {
+  private readonly body = h('div', { class: 'tc-cardbody' });
+  private readonly decide = new DecisionPanel(this.acts);
+  private readonly mine = new ReplyCard(this.acts);
+  private readonly before = new GuessResultCard();
+  private readonly next = new GuessCard(this.acts);
+  private readonly total = new ScoreCard(true);
+  private readonly inner = [this.before.element, this.total.element, this.body, this.mine.element, this.next.element, this.decide.element];
+  readonly element = h('section', { class: 'tc-card', 'aria-label': 'Details', tabindex: -1 }, ...this.inner);
+  private view!: ViewState;
+  private readonly draw = whenChanged(() => {
+    this.body.replaceChildren();
+    for (const child of this.inside()) if (child) this.body.append(child);
+  });
 
-  function inside(): Child[] {
-    if ((view.personTurn || view.toGuess) && view.followsNewest) return [];
-    const call = view.model.calls.get(view.chosen.call);
-    const object = view.model.objects.get(view.chosen.object);
+  constructor(private readonly acts: PanelActions) {}
+
+  paint(now: ViewState): void {
+    this.view = now;
+    const { model, chosen } = now;
+    const focus = this.element.contains(document.activeElement);
+    this.draw(
+      model.calls.get(chosen.call),
+      model.objects,
+      model.fullPreviews.get(chosen.object),
+      this.view.ui.commandSent,
+      model.tools,
+      model.branches,
+      chosen.call,
+      chosen.object,
+      now.step,
+      now.isPast,
+      this.view.personTurn !== null,
+      this.view.toGuess !== null
+    );
+    for (const part of [this.before, this.total, this.mine, this.next]) part.paint(this.view);
+    this.decide.paint(now);
+    const call = this.view.model.calls.get(now.chosen.call);
+    const asks = (this.view.personTurn ?? this.view.toGuess) !== null || (call !== undefined && !now.isPast && isDecision(call));
+    this.element.classList.toggle('asks', asks);
+    // A button that went must not take the keyboard with it.
+    if (focus && !this.element.contains(document.activeElement)) this.element.focus({ preventScroll: true });
+  }
+
+  private inside(): Child[] {
+    if ((this.view.personTurn || this.view.toGuess) && this.view.followsNewest) return [];
+    const call = this.view.model.calls.get(this.view.chosen.call);
+    const object = this.view.model.objects.get(this.view.chosen.object);
     const made = object && object.role !== 'output' && object.role !== 'pending' && !(call && isDecision(call));
-    if (object && made) return objectCard(view, object, call, acts, element);
-    if (call) return callCard(view, call);
+    if (object && made) return objectCard(this.view, object, call, this.acts, this.element);
+    if (call) return callCard(this.view, call);
     if (object)
       return [
         title(oneLine(`${object.name}: ${object.kind}`, 120), '', 'output'),
@@ -183,39 +211,4 @@ export function card(acts: PanelActions): Card {
       ];
     return [h('p', { class: 'muted' }, 'Choose a call or an object to see its details.')];
   }
-
-  const draw = whenChanged(() => {
-    body.replaceChildren();
-    for (const child of inside()) if (child) body.append(child);
-  });
-
-  return {
-    element,
-    paint(now) {
-      view = now;
-      const { model, chosen } = now;
-      const focus = element.contains(document.activeElement);
-      draw(
-        model.calls.get(chosen.call),
-        model.objects,
-        model.fullPreviews.get(chosen.object),
-        view.ui.commandSent,
-        model.tools,
-        model.branches,
-        chosen.call,
-        chosen.object,
-        now.step,
-        now.isPast,
-        view.personTurn !== null,
-        view.toGuess !== null
-      );
-      for (const part of [before, total, mine, next]) part.paint(view);
-      decide.paint(now);
-      const call = view.model.calls.get(now.chosen.call);
-      const asks = (view.personTurn ?? view.toGuess) !== null || (call !== undefined && !now.isPast && isDecision(call));
-      element.classList.toggle('asks', asks);
-      // A button that went must not take the keyboard with it.
-      if (focus && !element.contains(document.activeElement)) element.focus({ preventScroll: true });
-    }
-  };
 }

@@ -170,69 +170,62 @@ function waitingElsewhere(view: ViewState, acts: PanelActions): Child {
   );
 }
 
-export interface DecisionPanel {
-  readonly element: HTMLElement;
-  paint(view: ViewState): void;
-}
-
 /** The row of buttons, or the form that took its place. */
-export function decisionPanel(acts: PanelActions): DecisionPanel {
-  const element = h('div', { class: 'tc-acts' });
-  let view: ViewState;
-  let form: (Form & { readonly key: string }) | null = null;
-
-  function formFor(call: FullCall, kind: 'reject' | 'answer'): HTMLElement {
-    const key = `${kind} ${call.id} ${call.bound}`;
-    if (form?.key !== key) form = { key, ...shortForm(kind, call, acts) };
-    const confirm = form.element.querySelector<HTMLButtonElement>('[type=submit]');
-    if (confirm) confirm.disabled = view.ui.commandSent;
-    return form.element;
-  }
-
-  function inside(): Child[] {
-    const call = view.model.calls.get(view.chosen.call);
-    if (!call) return [];
-    const open = isDecision(call);
-    if (!view.live) return open && !view.isPast ? [note(trans.__('Saved copy. To decide, run the cells from the top to this one.'))] : [];
-    if (view.isPast)
-      return [
-        h('div', { class: 'tc-row' }, ...afterButtons(view, call, acts)),
-        note(trans.__('You are looking at an earlier step. To decide, choose Back to now.'))
-      ];
-    const opened = view.ui.form;
-    if (open && opened?.call === call.id) return [formFor(call, opened.kind)];
-    form = null;
-    return [
-      h('div', { class: 'tc-row tc-act' }, ...(open ? decisionButtons(view, call, acts) : afterButtons(view, call, acts))),
-      open ? otherCallsOfTurn(view, call, acts) : null
-    ];
-  }
-
-  const draw = whenChanged(() => {
-    const before = form?.key;
-    const refused = view.model.refusal;
+export class DecisionPanel {
+  readonly element = h('div', { class: 'tc-acts' });
+  private view!: ViewState;
+  private form: (Form & { readonly key: string }) | null = null;
+  private readonly draw = whenChanged(() => {
+    const before = this.form?.key;
+    const refused = this.view.model.refusal;
     const children = [
       refused && !SHOWN_AT_FORM.includes(refused.command)
         ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), oneLine(refused.reason))
         : null,
-      ...inside(),
-      waitingElsewhere(view, acts)
+      ...this.inside(),
+      waitingElsewhere(this.view, this.acts)
     ];
-    const kept = form && element.contains(form.element) && children.includes(form.element);
-    if (!kept) element.replaceChildren();
-    else for (const child of [...element.children]) if (child !== form?.element) child.remove();
-    for (const child of children) if (child && child !== (kept ? form?.element : null)) element.append(child);
-    if (form && form.key !== before) queueMicrotask(() => form?.first.focus({ preventScroll: true }));
+    const kept = this.form && this.element.contains(this.form.element) && children.includes(this.form.element);
+    if (!kept) this.element.replaceChildren();
+    else for (const child of [...this.element.children]) if (child !== this.form?.element) child.remove();
+    for (const child of children) if (child && child !== (kept ? this.form?.element : null)) this.element.append(child);
+    if (this.form && this.form.key !== before) queueMicrotask(() => this.form?.first.focus({ preventScroll: true }));
   });
 
-  return {
-    element,
-    paint(next) {
-      view = next;
-      const call = next.model.calls.get(next.chosen.call);
-      draw(call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls, next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest);
-    }
-  };
+  constructor(private readonly acts: PanelActions) {}
+
+  paint(next: ViewState): void {
+    this.view = next;
+    const call = next.model.calls.get(next.chosen.call);
+    this.draw(call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls, next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest);
+  }
+
+  private formFor(call: FullCall, kind: 'reject' | 'answer'): HTMLElement {
+    const key = `${kind} ${call.id} ${call.bound}`;
+    if (this.form?.key !== key) this.form = { key, ...shortForm(kind, call, this.acts) };
+    const confirm = this.form.element.querySelector<HTMLButtonElement>('[type=submit]');
+    if (confirm) confirm.disabled = this.view.ui.commandSent;
+    return this.form.element;
+  }
+
+  private inside(): Child[] {
+    const call = this.view.model.calls.get(this.view.chosen.call);
+    if (!call) return [];
+    const open = isDecision(call);
+    if (!this.view.live) return open && !this.view.isPast ? [note(trans.__('Saved copy. To decide, run the cells from the top to this one.'))] : [];
+    if (this.view.isPast)
+      return [
+        h('div', { class: 'tc-row' }, ...afterButtons(this.view, call, this.acts)),
+        note(trans.__('You are looking at an earlier step. To decide, choose Back to now.'))
+      ];
+    const opened = this.view.ui.form;
+    if (open && opened?.call === call.id) return [this.formFor(call, opened.kind)];
+    this.form = null;
+    return [
+      h('div', { class: 'tc-row tc-act' }, ...(open ? decisionButtons(this.view, call, this.acts) : afterButtons(this.view, call, this.acts))),
+      open ? otherCallsOfTurn(this.view, call, this.acts) : null
+    ];
+  }
 }
 
 const MOST_SHOWN = 40;

@@ -9,7 +9,7 @@ import {
   type FieldRow,
   filledArguments,
   firstInput,
-  formError,
+  FormError,
   nextId
 } from './fields';
 import { button, icon } from './icons';
@@ -54,7 +54,7 @@ export function editDialog(view: ViewState, call: FullCall, acts: PanelActions, 
       ...consequenceText(view, call, rows).filter(child => child !== null && child !== undefined && child !== false)
     );
   const reason = h('input', { id: nextId(), class: 'tc-in', type: 'text' });
-  const wrong = formError();
+  const wrong = new FormError();
   const run = h('button', { type: 'submit', class: 'tc-btn primary' }, trans.__('Run with these'));
   const reset = (): void => {
     for (const one of rows) {
@@ -141,7 +141,7 @@ export function callDialog(view: ViewState, tool: FullTool, acts: PanelActions, 
   const rows = fieldsOf(tool.parameters, {}).map(field => fieldRow(field, writeContext(view), () => tell()));
   const call = (): FullWrittenCall => ({ tool: tool.id, arguments: filledArguments(rows).arguments });
   const tell = (): void => void (note.textContent = callText(call()));
-  const wrong = formError();
+  const wrong = new FormError();
   const add = h('button', { type: 'submit', class: 'tc-btn primary' }, 'Add call');
   const anyway = button('Add anyway', { look: 'ghost first', onclick: () => send(true) });
   anyway.hidden = true;

@@ -269,15 +269,13 @@ export function complain(rows: readonly FieldRow[], errors: Readonly<Record<stri
 }
 
 /** What is wrong with the whole. */
-export function formError(): { readonly element: HTMLElement; say(text: string): void } {
-  const element = h('p', { class: 'tc-error', role: 'alert', hidden: true });
-  return {
-    element,
-    say(text) {
-      element.replaceChildren(icon('failed'), h('span', {}, oneLine(text)));
-      element.hidden = text === '';
-    }
-  };
+export class FormError {
+  readonly element = h('p', { class: 'tc-error', role: 'alert', hidden: true });
+
+  say(text: string): void {
+    this.element.replaceChildren(icon('failed'), h('span', {}, oneLine(text)));
+    this.element.hidden = text === '';
+  }
 }
 
 export interface Dialog {

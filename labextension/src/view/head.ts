@@ -79,67 +79,59 @@ function unverifiedTag(): HTMLElement {
   return h('span', { class: 'tc-tag', title }, icon('info'), trans.__('recorded on another computer'));
 }
 
-export interface PanelHead {
-  readonly element: HTMLElement;
-  readonly bars: readonly HTMLElement[];
-  paint(view: ViewState): void;
-}
-
 /** The head; `unchecked` says that nobody vouches for what is shown. */
-export function panelHead(acts: PanelActions, unchecked: boolean): PanelHead {
+export class PanelHead {
   // What is worth saying is said once, by the herald.
-  const status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', 'aria-label': trans.__('Session status') });
-  const about = h('div', { class: 'tc-meta' });
-  const step = button(trans.__('Step'), { icon: 'step', look: 'ghost', onclick: () => acts.send({ type: 'step' }) });
-  const run = button(trans.__('Run'), { icon: 'run', look: 'ghost', onclick: () => acts.send({ type: 'run' }) });
-  const stop = button(trans.__('Stop'), { icon: 'stop', look: 'ghost', onclick: () => acts.send({ type: 'stop' }) });
-  const out = exportMenu(acts.exportAs);
-  const drive = h('div', { class: 'tc-drive' }, h('span', { class: 'tc-sep' }), step, run, stop, out);
-  const element = h('div', { class: 'tc-head' }, status, about, drive);
-  const bar = h('div', { class: 'tc-bar', hidden: true });
-  const origin = h('div', { class: 'tc-bar', hidden: !unchecked }, icon('info'), h('span', {}, trans.__(UNCHECKED)));
-  let view: ViewState;
-  let words = '';
-
-  function says(): void {
-    const { session } = view.model;
-    const text = view.isPast ? trans.__('Looking back at step %1', view.step) : statusText(view.model);
-    const name = view.isPast ? 'clock' : view.personTurn || view.toGuess ? 'person' : (PHASE_ICONS[session.phase] ?? 'ready');
-    const next = `${name} ${text}`;
-    if (next === words) return;
-    words = next;
-    status.replaceChildren(icon(name), h('span', {}, oneLine(text, 120)));
-  }
-
-  const draw = whenChanged(() => {
-    const { session } = view.model;
-    says();
-    about.replaceChildren(
-      ...[session.verified || unchecked ? null : unverifiedTag(), ...metaItems(view)].filter(
+  private readonly status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', 'aria-label': trans.__('Session status') });
+  private readonly about = h('div', { class: 'tc-meta' });
+  private readonly step = button(trans.__('Step'), { icon: 'step', look: 'ghost', onclick: () => this.acts.send({ type: 'step' }) });
+  private readonly run = button(trans.__('Run'), { icon: 'run', look: 'ghost', onclick: () => this.acts.send({ type: 'run' }) });
+  private readonly stop = button(trans.__('Stop'), { icon: 'stop', look: 'ghost', onclick: () => this.acts.send({ type: 'stop' }) });
+  private readonly out = exportMenu(this.acts.exportAs);
+  private readonly drive = h('div', { class: 'tc-drive' }, h('span', { class: 'tc-sep' }), this.step, this.run, this.stop, this.out);
+  readonly element = h('div', { class: 'tc-head' }, this.status, this.about, this.drive);
+  private readonly bar = h('div', { class: 'tc-bar', hidden: true });
+  private readonly origin = h('div', { class: 'tc-bar', hidden: !this.unchecked }, icon('info'), h('span', {}, trans.__(UNCHECKED)));
+  private view!: ViewState;
+  private words = '';
+  private readonly draw = whenChanged(() => {
+    const { session } = this.view.model;
+    this.says();
+    this.about.replaceChildren(
+      ...[session.verified || this.unchecked ? null : unverifiedTag(), ...metaItems(this.view)].filter(
         (one): one is HTMLElement => one instanceof HTMLElement
       )
     );
-    drive.hidden = !view.live;
+    this.drive.hidden = !this.view.live;
     // At the end there is nothing to drive, and the session can be taken home.
-    const ended = session.phase === 'finished' && !view.isPast;
-    step.hidden = run.hidden = stop.hidden = ended;
-    out.hidden = !ended;
-    step.disabled = run.disabled = view.isPast || view.ui.commandSent || view.toGuess !== null || !canStep(view.model);
-    stop.disabled = view.isPast || !STOPPABLE_PHASES.includes(session.phase);
-    const detail = view.isPast ? '' : session.detail;
-    bar.hidden = detail === '';
-    bar.className = session.phase === 'failed' ? 'tc-bar bad' : 'tc-bar';
-    bar.replaceChildren(icon(session.phase === 'failed' ? 'failed' : 'info'), h('span', {}, textBlock(detail, 2000)));
+    const ended = session.phase === 'finished' && !this.view.isPast;
+    this.step.hidden = this.run.hidden = this.stop.hidden = ended;
+    this.out.hidden = !ended;
+    this.step.disabled = this.run.disabled = this.view.isPast || this.view.ui.commandSent || this.view.toGuess !== null || !canStep(this.view.model);
+    this.stop.disabled = this.view.isPast || !STOPPABLE_PHASES.includes(session.phase);
+    const detail = this.view.isPast ? '' : session.detail;
+    this.bar.hidden = detail === '';
+    this.bar.className = session.phase === 'failed' ? 'tc-bar bad' : 'tc-bar';
+    this.bar.replaceChildren(icon(session.phase === 'failed' ? 'failed' : 'info'), h('span', {}, textBlock(detail, 2000)));
   });
+  readonly bars: readonly HTMLElement[] = [this.origin, this.bar];
 
-  return {
-    element,
-    bars: [origin, bar],
-    paint(next) {
-      view = next;
-      draw(next.model.session, next.isPast, next.step, next.live, next.ui.commandSent, next.calls.length);
-    }
-  };
+  constructor(private readonly acts: PanelActions, private readonly unchecked: boolean) {}
+
+  paint(next: ViewState): void {
+    this.view = next;
+    this.draw(next.model.session, next.isPast, next.step, next.live, next.ui.commandSent, next.calls.length);
+  }
+
+  private says(): void {
+    const { session } = this.view.model;
+    const text = this.view.isPast ? trans.__('Looking back at step %1', this.view.step) : statusText(this.view.model);
+    const name = this.view.isPast ? 'clock' : this.view.personTurn || this.view.toGuess ? 'person' : (PHASE_ICONS[session.phase] ?? 'ready');
+    const next = `${name} ${text}`;
+    if (next === this.words) return;
+    this.words = next;
+    this.status.replaceChildren(icon(name), h('span', {}, oneLine(text, 120)));
+  }
 }
 
 /** What there is to say of how it stands, and what it is about: the same is not said twice. */
@@ -156,19 +148,20 @@ export function announcement(model: Model): { readonly about: string; readonly t
 }
 
 /** Says politely what is new to the person: a call that waits, their turn, the end. */
-export function announcer(silent: boolean): { readonly element: HTMLElement; paint(view: ViewState): void } {
-  const element = screenReaderText('');
-  if (!silent) element.setAttribute('aria-live', 'polite');
-  let last: string | null = null;
-  return {
-    element,
-    paint({ model, live }) {
-      const { about, text } = live && !silent ? announcement(model) : { about: '', text: '' };
-      if (about === last) return;
-      last = about;
-      element.textContent = text;
-    }
-  };
+export class Announcer {
+  readonly element = screenReaderText('');
+  private last: string | null = null;
+
+  constructor(private readonly silent: boolean) {
+    if (!this.silent) this.element.setAttribute('aria-live', 'polite');
+  }
+
+  paint({ model, live }: ViewState): void {
+    const { about, text } = live && !this.silent ? announcement(model) : { about: '', text: '' };
+    if (about === this.last) return;
+    this.last = about;
+    this.element.textContent = text;
+  }
 }
 
 /** The formats, by the name that the kernel knows: their words, the ending of the file, its type. */

@@ -5,22 +5,22 @@
  * look at both, and touches only what changed.
  */
 import type { Command, Notice } from '../generated/contract';
-import { branchList } from './branch_list';
-import { card } from './card';
-import { compareTab } from './compare/compare_tab';
+import { BranchList } from './branch_list';
+import { Card } from './card';
+import { CompareTab } from './compare/compare_tab';
 import { isDecision } from './decisions';
 import { callDialog, editDialog } from './dialogs';
 import { h } from './dom';
 import type { Dialog } from './fields';
-import { replyText, timeSlider } from './footer';
-import { graph } from './graph';
-import { announcer, canStep, download, type ExportFormat, fileName, isExportFormat, panelHead } from './head';
-import { messages } from './messages/messages_tab';
+import { ReplyText, TimeSlider } from './footer';
+import { Graph } from './graph';
+import { Announcer, canStep, download, type ExportFormat, fileName, isExportFormat, PanelHead } from './head';
+import { MessagesTab } from './messages/messages_tab';
 import { applyNotice, EMPTY_MODEL, type Model } from './model';
 import type { FullCall } from './rows';
-import { stepList } from './steps';
-import { tabBar } from './tabs';
-import { exerciseBar, scoreCard } from './teaching';
+import { StepList } from './steps';
+import { TabBar } from './tabs';
+import { ExerciseBar, ScoreCard } from './teaching';
 import { trans } from './text';
 import {
   choiceOf,
@@ -50,13 +50,6 @@ export interface Host {
 /** What a shortcut of the host can do: as the button of that name, where there is one. */
 export type Act = 'approve' | 'reject' | 'edit' | 'step' | 'focus';
 
-export interface View {
-  /** `folded` is the model after the notice, where the host keeps one. */
-  update(notice: Notice, folded?: Model): void;
-  act(what: Act): void;
-  dispose(): void;
-}
-
 /** Milliseconds between two pictures of a session that goes on by itself. */
 const REST = 80;
 const GOES_ON: readonly string[] = ['running', 'thinking'];
@@ -77,227 +70,233 @@ const asksFor = (model: Model): string | undefined =>
   firstWaiting(model)?.id ?? turnOf(model);
 
 /** Puts the view into `el`; `known` is what the host has heard already. */
-export function mount(el: HTMLElement, host: Host, known = EMPTY_MODEL): View {
-  let model: Model = { ...known, refusal: null };
-  let { refusal: heard } = known;
-  let ui = INITIAL_STATE;
-  let painting = false;
-  let painted = 0;
-  let due: ReturnType<typeof setTimeout> | undefined;
+export class PanelView {
+  private model: Model = { ...this.known, refusal: null };
+  private heard = this.known.refusal;
+  private ui = INITIAL_STATE;
+  private painting = false;
+  private painted = 0;
+  private due: ReturnType<typeof setTimeout> | undefined;
   /** The formats that the person asked for here: every view of a session hears what any of them asked. */
-  const taking = new Set<ExportFormat>();
-  let open: { readonly view: Dialog; readonly back: Element | null } | null = null;
-
-  const seen = (): ViewState => viewState(model, ui, host.live && host.send !== undefined);
-
-  function send(command: Command): void {
-    if (ui.commandSent && command.type !== 'stop') return;
-    ui = { ...ui, commandSent: command.type !== 'stop', editedCall: command.type === 'edit' ? command.call : '' };
-    model = { ...model, refusal: null };
-    host.send?.(command);
-    open?.view.busy(ui.commandSent);
-    paint();
-  }
-
-  const acts: PanelActions = {
-    setState(patch) {
-      ui = { ...ui, ...patch };
-      paint();
-    },
-    send(command) {
-      if (command.type !== 'approve_all' || !host.confirm) return send(command);
-      const { turn } = model.calls.get(firstWaiting(model)?.id ?? '') ?? { turn: -1 };
-      const calls = [...model.calls.values()].filter(call => isDecision(call) && call.turn === turn);
-      void host.confirm(calls).then(yes => yes && send(command));
-    },
-    request: command => host.send?.(command),
-    exportAs(to) {
-      taking.add(to);
-      host.send?.({ type: 'export', to });
-    },
-    openEditDialog: call => ask(editDialog(seen(), call, acts, close)),
-    openCallDialog: tool => ask(callDialog(seen(), tool, acts, close))
+  private readonly taking = new Set<ExportFormat>();
+  private open: { readonly view: Dialog; readonly back: Element | null } | null = null;
+  private readonly acts: PanelActions = {
+    setState: patch => this.setState(patch),
+    send: command => this.sendConfirmed(command),
+    request: command => this.host.send?.(command),
+    exportAs: format => this.exportAs(format),
+    openEditDialog: call => this.ask(editDialog(this.seen(), call, this.acts, () => this.close())),
+    openCallDialog: tool => this.ask(callDialog(this.seen(), tool, this.acts, () => this.close()))
   };
-
-  const beside = branchList(acts);
-  const tab = tabBar(acts, beside.element);
-  const top = panelHead(acts, host.unchecked ?? false);
-  const exercise = exerciseBar(acts);
-  const voice = announcer(host.speaks ?? false);
-  const drawing = graph(acts);
-  const list = stepList(acts);
-  const details = card(acts);
-  const points = scoreCard(false);
-  const talk = messages(acts);
-  const both = compareTab(acts);
-  const words = replyText();
-  const slider = timeSlider(acts);
-  const parts = [beside, tab, top, exercise, voice, list, details, points, talk, both, words, slider];
-
-  const panels = Object.values(tab.panels);
-  const page = h(
+  private readonly beside = new BranchList(this.acts);
+  private readonly tab = new TabBar(this.acts, this.beside.element);
+  private readonly top = new PanelHead(this.acts, this.host.unchecked ?? false);
+  private readonly exercise = new ExerciseBar(this.acts);
+  private readonly voice = new Announcer(this.host.speaks ?? false);
+  private readonly drawing = new Graph(this.acts);
+  private readonly list = new StepList(this.acts);
+  private readonly details = new Card(this.acts);
+  private readonly points = new ScoreCard(false);
+  private readonly talk = new MessagesTab(this.acts);
+  private readonly both = new CompareTab(this.acts);
+  private readonly words = new ReplyText();
+  private readonly slider = new TimeSlider(this.acts);
+  private readonly parts = [this.beside, this.tab, this.top, this.exercise, this.voice, this.list, this.details, this.points, this.talk, this.both, this.words, this.slider];
+  private readonly panels = Object.values(this.tab.panels);
+  private readonly page = h(
     'div',
     { class: 'tc-page' },
-    top.element,
-    ...top.bars,
-    exercise.element,
-    tab.element,
-    ...panels,
-    words.element,
-    slider.element
+    this.top.element,
+    ...this.top.bars,
+    this.exercise.element,
+    this.tab.element,
+    ...this.panels,
+    this.words.element,
+    this.slider.element
   );
-  const broken = h('p', { class: 'tc-error tc-unreadable', hidden: true });
-  const root = h(
+  private readonly broken = h('p', { class: 'tc-error tc-unreadable', hidden: true });
+  private readonly root = h(
     'div',
-    { class: host.side ? 'tc side' : 'tc', role: 'region', 'aria-label': trans.__('Tool calls') },
-    page,
-    broken,
-    voice.element
+    { class: this.host.side ? 'tc side' : 'tc', role: 'region', 'aria-label': trans.__('Tool calls') },
+    this.page,
+    this.broken,
+    this.voice.element
   );
-  const shell = h('div', { class: 'tc-shell' }, root);
-  tab.panels.Graph.append(points.element);
-  tab.panels.Messages.append(talk.element);
-  tab.panels.Compare.append(both.element);
-  root.addEventListener('keydown', event => {
-    if (ui.tab === 'Graph' && !open) drawing.press(event);
-    keepKeys(event);
-  });
-  el.append(shell);
+  private readonly shell = h('div', { class: 'tc-shell' }, this.root);
+  private readonly watch = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => this.drawing.resize());
+
+  constructor(private readonly el: HTMLElement, private readonly host: Host, private readonly known = EMPTY_MODEL) {
+    this.tab.panels.Graph.append(this.points.element);
+    this.tab.panels.Messages.append(this.talk.element);
+    this.tab.panels.Compare.append(this.both.element);
+    this.root.addEventListener('keydown', event => {
+      if (this.ui.tab === 'Graph' && !this.open) this.drawing.press(event);
+      keepKeys(event);
+    });
+    this.el.append(this.shell);
+    this.watch?.observe(this.drawing.element);
+    this.paint();
+  }
+
+  /** `folded` is the model after the notice, where the host keeps one. */
+  update(notice: Notice, folded = applyNotice(this.model, notice)): void {
+    this.keep(notice);
+    const wasSent = this.ui.commandSent;
+    const before = asksFor(this.model);
+    const whole = !this.model.missedUpdate;
+    const { refusal: refused } = this.model;
+    // A refusal that was heard before is no news, also where the host folds.
+    this.model = folded.refusal === this.heard ? { ...folded, refusal: refused } : folded;
+    this.heard = folded.refusal;
+    if (this.model.missedUpdate && whole) this.host.send?.({ type: 'hello' });
+    const waiting = asksFor(this.model);
+    const anew = waiting !== undefined && waiting !== before && this.ui.pastStep === null;
+    const refusal = this.model.refusal !== refused;
+    // A refusal stands until the person does something else, or something else waits.
+    if (!refusal && waiting !== before) this.model = { ...this.model, refusal: null };
+    this.ui = { ...this.ui, commandSent: false, ...(anew && !this.open ? { chosen: null, form: null } : {}) };
+    if (refusal && this.model.refusal) this.heed();
+    else if (wasSent) this.close();
+    this.paintSoon(notice);
+  }
+
+  act(what: Act): void {
+    const { live, waitingCall: waiting, isPast: past } = this.seen();
+    if (what === 'step' && live && !past && canStep(this.model)) this.acts.send({ type: 'step' });
+    if (what === 'step') return;
+    const sees = !past && (this.ui.tab === 'Graph' || this.ui.tab === 'Steps') && this.seen().chosen.call === waiting?.id;
+    if (!sees || what === 'focus') this.face({ chosen: null, form: null });
+    if (what === 'focus' || !sees) this.details.element.focus();
+    else if (live && waiting) this.decide(what, waiting);
+  }
+
+  dispose(): void {
+    clearTimeout(this.due);
+    this.watch?.disconnect();
+    this.shell.remove();
+  }
+
+  private seen(): ViewState {
+    return viewState(this.model, this.ui, this.host.live && this.host.send !== undefined);
+  }
+
+  private setState(patch: Partial<PanelState>): void {
+    this.ui = { ...this.ui, ...patch };
+    this.paint();
+  }
+
+  private exportAs(format: ExportFormat): void {
+    this.taking.add(format);
+    this.host.send?.({ type: 'export', to: format });
+  }
+
+  /** Sends a command; the host may ask the person first whether to approve all calls. */
+  private sendConfirmed(command: Command): void {
+    if (command.type !== 'approve_all' || !this.host.confirm) return this.send(command);
+    const { turn } = this.model.calls.get(firstWaiting(this.model)?.id ?? '') ?? { turn: -1 };
+    const calls = [...this.model.calls.values()].filter(call => isDecision(call) && call.turn === turn);
+    void this.host.confirm(calls).then(yes => yes && this.send(command));
+  }
+
+  private send(command: Command): void {
+    if (this.ui.commandSent && command.type !== 'stop') return;
+    this.ui = { ...this.ui, commandSent: command.type !== 'stop', editedCall: command.type === 'edit' ? command.call : '' };
+    this.model = { ...this.model, refusal: null };
+    this.host.send?.(command);
+    this.open?.view.busy(this.ui.commandSent);
+    this.paint();
+  }
 
   /** The steps and the card stand once, in the tab that is open. */
-  function seat(to: Tab): void {
-    const panel = tab.panels[to];
-    if (to === 'Graph' && drawing.element.parentElement !== panel) panel.prepend(drawing.element);
-    if ((to !== 'Graph' && to !== 'Steps') || list.element.parentElement === panel) return;
-    const scroll = list.element.querySelector('ol')?.scrollTop ?? 0;
-    panel.append(list.element, details.element);
-    const moved = list.element.querySelector('ol');
+  private seat(to: Tab): void {
+    const panel = this.tab.panels[to];
+    if (to === 'Graph' && this.drawing.element.parentElement !== panel) panel.prepend(this.drawing.element);
+    if ((to !== 'Graph' && to !== 'Steps') || this.list.element.parentElement === panel) return;
+    const scroll = this.list.element.querySelector('ol')?.scrollTop ?? 0;
+    panel.append(this.list.element, this.details.element);
+    const moved = this.list.element.querySelector('ol');
     if (moved) moved.scrollTop = scroll;
   }
 
-  function draw(view: ViewState): void {
-    root.dataset.phase = view.isPast ? 'past' : view.model.session.phase;
-    seat(view.ui.tab);
-    for (const part of parts) part.paint(view);
-    if (view.ui.tab === 'Graph') drawing.paint(view);
+  private draw(view: ViewState): void {
+    this.root.dataset.phase = view.isPast ? 'past' : view.model.session.phase;
+    this.seat(view.ui.tab);
+    for (const part of this.parts) part.paint(view);
+    if (view.ui.tab === 'Graph') this.drawing.paint(view);
   }
 
-  function paint(): void {
-    if (painting) return;
-    clearTimeout(due);
-    due = undefined;
-    painting = true;
+  private paint(): void {
+    if (this.painting) return;
+    clearTimeout(this.due);
+    this.due = undefined;
+    this.painting = true;
     try {
-      page.hidden = model.unreadable !== '';
-      broken.hidden = !page.hidden;
-      broken.textContent = model.unreadable;
-      if (!page.hidden) draw(seen());
+      this.page.hidden = this.model.unreadable !== '';
+      this.broken.hidden = !this.page.hidden;
+      this.broken.textContent = this.model.unreadable;
+      if (!this.page.hidden) this.draw(this.seen());
     } finally {
-      painting = false;
-      painted = performance.now();
+      this.painting = false;
+      this.painted = performance.now();
     }
   }
 
   /** While it goes on by itself the pictures of a burst are one; what a person waits for is drawn at once. */
-  function paintSoon(notice: Notice): void {
-    const rest = painted + REST - performance.now();
-    const bursts = notice.type === 'delta' && GOES_ON.includes(model.session.phase);
-    if (!bursts || rest <= 0) paint();
-    else due ??= setTimeout(paint, rest);
+  private paintSoon(notice: Notice): void {
+    const rest = this.painted + REST - performance.now();
+    const bursts = notice.type === 'delta' && GOES_ON.includes(this.model.session.phase);
+    if (!bursts || rest <= 0) this.paint();
+    else this.due ??= setTimeout(() => this.paint(), rest);
   }
 
-  function close(): void {
-    if (!open) return;
-    const { view, back } = open;
-    open = null;
+  private close(): void {
+    if (!this.open) return;
+    const { view, back } = this.open;
+    this.open = null;
     view.element.remove();
-    page.inert = false;
-    root.style.minHeight = '';
+    this.page.inert = false;
+    this.root.style.minHeight = '';
     if (back instanceof HTMLElement && back.isConnected) back.focus({ preventScroll: true });
-    else details.element.focus({ preventScroll: true });
+    else this.details.element.focus({ preventScroll: true });
   }
 
-  function ask(view: Dialog): void {
-    close();
-    open = { view, back: document.activeElement };
-    root.append(view.element);
-    page.inert = true;
+  private ask(view: Dialog): void {
+    this.close();
+    this.open = { view, back: document.activeElement };
+    this.root.append(view.element);
+    this.page.inert = true;
     const box = view.element.firstElementChild;
-    if (box) root.style.minHeight = `${box.getBoundingClientRect().height + 48}px`;
+    if (box) this.root.style.minHeight = `${box.getBoundingClientRect().height + 48}px`;
     box?.scrollIntoView({ block: 'nearest' });
     view.focus();
   }
 
-  function heed(): void {
-    if (!open) return;
-    const { refusal: refused } = model;
-    open.view.busy(false);
-    if (refused) open.view.refuse(refused.reason, refused.fields);
+  private heed(): void {
+    if (!this.open) return;
+    const { refusal: refused } = this.model;
+    this.open.view.busy(false);
+    if (refused) this.open.view.refuse(refused.reason, refused.fields);
   }
 
   /** A session in a format, where it was asked for here, becomes a file. */
-  function keep(notice: Notice): void {
-    if (notice.type === 'refused' && notice.command === 'export') taking.clear();
-    if (notice.type !== 'exported' || !isExportFormat(notice.to) || !taking.delete(notice.to)) return;
-    download(fileName(model.session.name, notice.to), notice.to, notice.text);
-  }
-
-  function update(notice: Notice, folded = applyNotice(model, notice)): void {
-    keep(notice);
-    const wasSent = ui.commandSent;
-    const before = asksFor(model);
-    const whole = !model.missedUpdate;
-    const { refusal: refused } = model;
-    // A refusal that was heard before is no news, also where the host folds.
-    model = folded.refusal === heard ? { ...folded, refusal: refused } : folded;
-    heard = folded.refusal;
-    if (model.missedUpdate && whole) host.send?.({ type: 'hello' });
-    const waiting = asksFor(model);
-    const anew = waiting !== undefined && waiting !== before && ui.pastStep === null;
-    const refusal = model.refusal !== refused;
-    // A refusal stands until the person does something else, or something else waits.
-    if (!refusal && waiting !== before) model = { ...model, refusal: null };
-    ui = { ...ui, commandSent: false, ...(anew && !open ? { chosen: null, form: null } : {}) };
-    if (refusal && model.refusal) heed();
-    else if (wasSent) close();
-    paintSoon(notice);
+  private keep(notice: Notice): void {
+    if (notice.type === 'refused' && notice.command === 'export') this.taking.clear();
+    if (notice.type !== 'exported' || !isExportFormat(notice.to) || !this.taking.delete(notice.to)) return;
+    download(fileName(this.model.session.name, notice.to), notice.to, notice.text);
   }
 
   /** What waits is brought before the person first, in a tab that has its card. */
-  function face(patch: Partial<PanelState>): void {
-    const tab = ui.tab === 'Graph' || ui.tab === 'Steps' ? ui.tab : 'Graph';
-    acts.setState({ tab, pastStep: null, ...patch });
+  private face(patch: Partial<PanelState>): void {
+    const tab = this.ui.tab === 'Graph' || this.ui.tab === 'Steps' ? this.ui.tab : 'Graph';
+    this.acts.setState({ tab, pastStep: null, ...patch });
   }
 
-  function decide(what: Act, call: FullCall): void {
-    const answers = model.tools.get(call.tool)?.for_person ?? false;
-    if (what === 'approve' && call.may_have_run) face({ chosen: choiceOf(call), form: null });
-    else if (what === 'approve' && !answers) acts.send({ type: 'approve', call: call.call, bound: call.bound });
-    else if (what === 'edit' && !answers) acts.openEditDialog(call);
-    else face({ chosen: choiceOf(call), form: { kind: what === 'reject' ? 'reject' : 'answer', call: call.id } });
+  private decide(what: Act, call: FullCall): void {
+    const answers = this.model.tools.get(call.tool)?.for_person ?? false;
+    if (what === 'approve' && call.may_have_run) this.face({ chosen: choiceOf(call), form: null });
+    else if (what === 'approve' && !answers) this.acts.send({ type: 'approve', call: call.call, bound: call.bound });
+    else if (what === 'edit' && !answers) this.acts.openEditDialog(call);
+    else this.face({ chosen: choiceOf(call), form: { kind: what === 'reject' ? 'reject' : 'answer', call: call.id } });
   }
-
-  function act(what: Act): void {
-    const { live, waitingCall: waiting, isPast: past } = seen();
-    if (what === 'step' && live && !past && canStep(model)) acts.send({ type: 'step' });
-    if (what === 'step') return;
-    const sees = !past && (ui.tab === 'Graph' || ui.tab === 'Steps') && seen().chosen.call === waiting?.id;
-    if (!sees || what === 'focus') face({ chosen: null, form: null });
-    if (what === 'focus' || !sees) details.element.focus();
-    else if (live && waiting) decide(what, waiting);
-  }
-
-  const watch = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => drawing.resize());
-  watch?.observe(drawing.element);
-  paint();
-  return {
-    update,
-    act,
-    dispose() {
-      clearTimeout(due);
-      watch?.disconnect();
-      shell.remove();
-    }
-  };
 }
 

@@ -25,79 +25,75 @@ function writtenCall({ call, number, live, sent, remove }: WrittenCall): HTMLEle
   );
 }
 
-export interface ReplyCard {
-  readonly element: HTMLElement;
-  paint(view: ViewState): void;
-}
-
 /** The card; the words stay in their field whatever is drawn around it. */
-export function replyCard(acts: PanelActions): ReplyCard {
-  const turn = h('span', { class: 'small muted' });
-  const title = h('div', { class: 'tc-title' }, h('h3', {}, 'Reply as the model'), turn);
-  const how = h('p', {}, 'Choose a tool to write a call, write a text, or both.');
-  const asked = requestParts(acts.openCallDialog);
-  const calls = h('ol', { class: 'tc-calls', 'aria-label': 'Your calls' });
-  const words = h('textarea', { class: 'tc-in', rows: 2, 'aria-label': 'Your words', 'data-k': 'words' });
-  const field = h(
+export class ReplyCard {
+  private readonly turn = h('span', { class: 'small muted' });
+  private readonly title = h('div', { class: 'tc-title' }, h('h3', {}, 'Reply as the model'), this.turn);
+  private readonly how = h('p', {}, 'Choose a tool to write a call, write a text, or both.');
+  private readonly asked = new RequestParts(this.acts.openCallDialog);
+  private readonly calls = h('ol', { class: 'tc-calls', 'aria-label': 'Your calls' });
+  private readonly words = h('textarea', { class: 'tc-in', rows: 2, 'aria-label': 'Your words', 'data-k': 'words' });
+  private readonly field = h(
     'label',
     { class: 'tc-field' },
     h('span', { class: 'tc-label' }, 'Your words ', h('span', { class: 'hint' }, 'optional beside a call')),
-    words
+    this.words
   );
-  const send = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'send' }, 'Send');
-  const ends = h('span', { class: 'small muted' });
-  const form = h('form', { class: 'tc-form', onsubmit: submit }, calls, field, h('div', { class: 'tc-row' }, send, ends));
-  const saved = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to reply.'));
-  const parts = [title, how, ...asked.elements, form, saved];
-  const element = h('div', { class: 'tc-reply tc-replying', role: 'group', 'aria-label': 'Reply as the model' }, ...parts);
-  const callRows = keyedChildren(calls, writtenCall);
-  let view: ViewState;
-  let at = 0;
-  let here = false;
+  private readonly send = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'send' }, 'Send');
+  private readonly ends = h('span', { class: 'small muted' });
+  private readonly form = h('form', { class: 'tc-form', onsubmit: event => this.submit(event) }, this.calls, this.field, h('div', { class: 'tc-row' }, this.send, this.ends));
+  private readonly saved = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to reply.'));
+  private readonly parts = [this.title, this.how, ...this.asked.elements, this.form, this.saved];
+  readonly element = h('div', { class: 'tc-reply tc-replying', role: 'group', 'aria-label': 'Reply as the model' }, ...this.parts);
+  private readonly callRows = keyedChildren(this.calls, writtenCall);
+  private view!: ViewState;
+  private at = 0;
+  private here = false;
 
-  function submit(event: Event): void {
+  constructor(private readonly acts: PanelActions) {}
+
+  paint(next: ViewState): void {
+    this.view = next;
+    const { personTurn: yours } = next;
+    if ((yours?.turn ?? 0) !== this.at) this.words.value = '';
+    this.element.hidden = !yours || !next.followsNewest;
+    if (yours) this.draw(yours);
+    this.at = yours?.turn ?? 0;
+  }
+
+  private submit(event: Event): void {
     event.preventDefault();
-    here = element.contains(document.activeElement);
-    acts.send({ type: 'say', text: words.value, calls: [...(view.personTurn?.calls ?? [])] });
+    this.here = this.element.contains(document.activeElement);
+    this.acts.send({ type: 'say', text: this.words.value, calls: [...(this.view.personTurn?.calls ?? [])] });
   }
-  function without(index: number): void {
-    const rest = (view.personTurn?.calls ?? []).filter((_, place) => place !== index);
-    acts.send({ type: 'draft', calls: rest, anyway: true });
+
+  private without(index: number): void {
+    const rest = (this.view.personTurn?.calls ?? []).filter((_, place) => place !== index);
+    this.acts.send({ type: 'draft', calls: rest, anyway: true });
   }
-  function draw(yours: FullPersonTurn): void {
-    const { live } = view;
-    turn.textContent = `turn ${yours.turn}`;
-    asked.paint(yours, view.model, live);
-    callRows(
+
+  private draw(yours: FullPersonTurn): void {
+    const { live } = this.view;
+    this.turn.textContent = `turn ${yours.turn}`;
+    this.asked.paint(yours, this.view.model, live);
+    this.callRows(
       yours.calls.map((call, index) => ({
         key: `${index}`,
-        stamp: [JSON.stringify(call), live, view.ui.commandSent],
-        item: { call, number: index + 1, live, sent: view.ui.commandSent, remove: () => without(index) }
+        stamp: [JSON.stringify(call), live, this.view.ui.commandSent],
+        item: { call, number: index + 1, live, sent: this.view.ui.commandSent, remove: () => this.without(index) }
       }))
     );
-    calls.hidden = yours.calls.length === 0;
-    form.hidden = how.hidden = !live;
-    saved.hidden = live;
-    send.disabled = view.ui.commandSent;
+    this.calls.hidden = yours.calls.length === 0;
+    this.form.hidden = this.how.hidden = !live;
+    this.saved.hidden = live;
+    this.send.disabled = this.view.ui.commandSent;
     // Who replies by keyboard goes on with the next turn, where the button was switched off.
-    if (here && yours.turn !== at) queueMicrotask(() => element.querySelector('button')?.focus({ preventScroll: true }));
-    here &&= yours.turn === at;
-    ends.textContent = yours.calls.length
+    if (this.here && yours.turn !== this.at) queueMicrotask(() => this.element.querySelector('button')?.focus({ preventScroll: true }));
+    this.here &&= yours.turn === this.at;
+    this.ends.textContent = yours.calls.length
       ? `You get the ${yours.calls.length === 1 ? 'result of the call' : `results of the ${yours.calls.length} calls`} in the next turn.`
       : 'A text without a call ends the run.';
   }
-
-  return {
-    element,
-    paint(next) {
-      view = next;
-      const { personTurn: yours } = next;
-      if ((yours?.turn ?? 0) !== at) words.value = '';
-      element.hidden = !yours || !next.followsNewest;
-      if (yours) draw(yours);
-      at = yours?.turn ?? 0;
-    }
-  };
 }
 
 const monoText = (words: string, look = ''): HTMLElement => h('span', { class: `tc-words ${look}`.trim() }, textBlock(words));
@@ -137,30 +133,26 @@ function toolItem({ tool, live }: ToolItem, choose: (tool: FullTool) => void): H
   return h('li', { class: live ? 'tc-tool live' : 'tc-tool' }, label, about);
 }
 
-export interface RequestParts {
-  /** The request, the heading of the tools, the tools: to be placed one after the other. */
-  readonly elements: readonly HTMLElement[];
-  paint(turn: FullPersonTurn, model: Model, live: boolean): void;
-}
-
 /** The parts of a card that show a turn before it is replied to; a click on a tool chooses it. */
-export function requestParts(choose: (tool: FullTool) => void = () => undefined): RequestParts {
-  const request = h('div', { class: 'tc-cardbody' });
-  const heading = h('h4', { class: 'tc-part' }, 'Tools');
-  const tools = h('ul', { class: 'tc-tools-now', 'aria-label': 'Tools of this turn' });
-  const rows = keyedChildren(tools, (one: ToolItem) => toolItem(one, choose));
-  let now: FullPersonTurn;
-  const drawRequest = whenChanged(() => {
-    request.replaceChildren(...[promptAndResults(now), systemText(now)].filter(one => one instanceof Node));
+export class RequestParts {
+  private readonly request = h('div', { class: 'tc-cardbody' });
+  private readonly heading = h('h4', { class: 'tc-part' }, 'Tools');
+  private readonly tools = h('ul', { class: 'tc-tools-now', 'aria-label': 'Tools of this turn' });
+  private readonly rows = keyedChildren(this.tools, (one: ToolItem) => toolItem(one, this.choose));
+  private now!: FullPersonTurn;
+  private readonly drawRequest = whenChanged(() => {
+    this.request.replaceChildren(...[promptAndResults(this.now), systemText(this.now)].filter(one => one instanceof Node));
   });
-  return {
-    elements: [request, heading, tools],
-    paint(turn, model, live) {
-      now = turn;
-      drawRequest(JSON.stringify([turn.prompt, turn.told, turn.system]));
-      const known = turn.tools.flatMap(id => model.tools.get(id) ?? []);
-      rows(known.map(tool => ({ key: tool.id, stamp: [tool, live], item: { tool, live } })));
-      heading.hidden = tools.hidden = known.length === 0;
-    }
-  };
+  /** The request, the heading of the tools, the tools: to be placed one after the other. */
+  readonly elements: readonly HTMLElement[] = [this.request, this.heading, this.tools];
+
+  constructor(private readonly choose: (tool: FullTool) => void = () => undefined) {}
+
+  paint(turn: FullPersonTurn, model: Model, live: boolean): void {
+    this.now = turn;
+    this.drawRequest(JSON.stringify([turn.prompt, turn.told, turn.system]));
+    const known = turn.tools.flatMap(id => model.tools.get(id) ?? []);
+    this.rows(known.map(tool => ({ key: tool.id, stamp: [tool, live], item: { tool, live } })));
+    this.heading.hidden = this.tools.hidden = known.length === 0;
+  }
 }

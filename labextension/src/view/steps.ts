@@ -99,28 +99,55 @@ function showFolded(element: HTMLElement, number: number, which: string): void {
   element.textContent = `${plural(number, `${which} step`)} not shown. To see them, use the graph or Time.`;
 }
 
-export interface StepList {
-  readonly element: HTMLElement;
-  paint(view: ViewState): void;
-}
-
 /** The heading and the list. */
-export function stepList(acts: PanelActions): StepList {
-  const list = h('ol', { class: 'tc-steps', 'aria-label': trans.__('Steps') });
-  const later = h('p', { class: 'tc-later' });
-  const none = h('p', { class: 'tc-later' }, trans.__('No steps yet.'));
-  const pane = h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, trans.__('Steps')), list, none, later);
-  const earlier = h('p', { class: 'tc-later' });
-  const further = h('p', { class: 'tc-later' });
-  list.before(earlier);
-  list.after(further);
-  const toolbox = tools(acts);
-  pane.append(toolbox.element);
-  const rows = keyedChildren(list, (item: StepItem) => stepElement(item, call => acts.setState({ chosen: choiceOf(call), form: null })));
-  let current: Element | null = null;
-  let frame = 0;
+export class StepList {
+  private readonly list = h('ol', { class: 'tc-steps', 'aria-label': trans.__('Steps') });
+  private readonly later = h('p', { class: 'tc-later' });
+  private readonly none = h('p', { class: 'tc-later' }, trans.__('No steps yet.'));
+  private readonly pane = h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, trans.__('Steps')), this.list, this.none, this.later);
+  private readonly earlier = h('p', { class: 'tc-later' });
+  private readonly further = h('p', { class: 'tc-later' });
+  private readonly toolbox = new ToolList(this.acts);
+  private readonly rows = keyedChildren(this.list, (item: StepItem) => stepElement(item, call => this.acts.setState({ chosen: choiceOf(call), form: null })));
+  private current: Element | null = null;
+  private frame = 0;
+  readonly element: HTMLElement = this.pane;
 
-  function arrows(event: KeyboardEvent): void {
+  constructor(private readonly acts: PanelActions) {
+    this.list.before(this.earlier);
+    this.list.after(this.further);
+    this.pane.append(this.toolbox.element);
+    this.list.addEventListener('keydown', event => this.arrows(event));
+  }
+
+  paint(view: ViewState): void {
+    const { objects } = view.model;
+    const lists = objectsByCall(view.objects);
+    const chosen = view.calls.findIndex(call => call.id === view.chosen.call);
+    const [from, to] = shownSteps(view.calls.length, chosen);
+    this.rows(
+      view.calls.slice(from, to).map(call => {
+        const object = objects.get(call.object);
+        const names = lists.get(call.id)?.map(each => each.name) ?? (object ? [object.name] : []);
+        const made = names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
+        const item = { call, made, pending: object?.role === 'pending' };
+        return { key: call.id, stamp: [call, item.made, item.pending], item };
+      })
+    );
+    this.list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
+    this.pick(this.list.children[chosen - from] ?? null, view.followsNewest);
+    showFolded(this.earlier, from, 'earlier');
+    showFolded(this.further, view.calls.length - to, 'further');
+    const hidden = view.isPast
+      ? [...view.model.calls.values()].filter(call => call.branch === '' && call.step > view.step).length
+      : 0;
+    this.later.hidden = hidden === 0;
+    this.later.textContent = `${plural(hidden, 'later step')} ${hidden === 1 ? 'is' : 'are'} hidden`;
+    this.none.hidden = view.calls.length > 0;
+    this.toolbox.paint(view);
+  }
+
+  private arrows(event: KeyboardEvent): void {
     const step = { ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' }[event.key] as
       'nextElementSibling' | undefined;
     const item = event.target instanceof Element ? event.target.closest('li') : null;
@@ -130,55 +157,24 @@ export function stepList(acts: PanelActions): StepList {
     event.preventDefault();
   }
 
-  function pick(item: Element | null, follow: boolean): void {
-    if (item === current && item?.hasAttribute('aria-current')) return;
-    current?.removeAttribute('aria-current');
+  private pick(item: Element | null, follow: boolean): void {
+    if (item === this.current && item?.hasAttribute('aria-current')) return;
+    this.current?.removeAttribute('aria-current');
     item?.setAttribute('aria-current', 'step');
-    current = item;
-    if (item instanceof HTMLElement) soon(item, follow);
+    this.current = item;
+    if (item instanceof HTMLElement) this.soon(item, follow);
   }
 
   /** With the next picture: to ask where things are makes the browser lay them out. */
-  function soon(item: HTMLElement, follow: boolean): void {
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(() => show(item, follow));
+  private soon(item: HTMLElement, follow: boolean): void {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.show(item, follow));
   }
 
-  function show(item: HTMLElement, follow: boolean): void {
-    if (follow) list.scrollTop = list.scrollHeight;
-    scrollIntoList(list, item);
+  private show(item: HTMLElement, follow: boolean): void {
+    if (follow) this.list.scrollTop = this.list.scrollHeight;
+    scrollIntoList(this.list, item);
   }
-
-  list.addEventListener('keydown', arrows);
-  return {
-    element: pane,
-    paint(view) {
-      const { objects } = view.model;
-      const lists = objectsByCall(view.objects);
-      const chosen = view.calls.findIndex(call => call.id === view.chosen.call);
-      const [from, to] = shownSteps(view.calls.length, chosen);
-      rows(
-        view.calls.slice(from, to).map(call => {
-          const object = objects.get(call.object);
-          const names = lists.get(call.id)?.map(each => each.name) ?? (object ? [object.name] : []);
-          const made = names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
-          const item = { call, made, pending: object?.role === 'pending' };
-          return { key: call.id, stamp: [call, item.made, item.pending], item };
-        })
-      );
-      list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
-      pick(list.children[chosen - from] ?? null, view.followsNewest);
-      showFolded(earlier, from, 'earlier');
-      showFolded(further, view.calls.length - to, 'further');
-      const hidden = view.isPast
-        ? [...view.model.calls.values()].filter(call => call.branch === '' && call.step > view.step).length
-        : 0;
-      later.hidden = hidden === 0;
-      later.textContent = `${plural(hidden, 'later step')} ${hidden === 1 ? 'is' : 'are'} hidden`;
-      none.hidden = view.calls.length > 0;
-      toolbox.paint(view);
-    }
-  };
 }
 
 /** What stands beside a tool's name: whether its calls wait, and why. */
@@ -224,32 +220,29 @@ function toolSummary(toolList: number, stops: number): string {
   return plural(toolList, 'tool') + (stops ? `, ${plural(stops, 'breakpoint')}` : '');
 }
 
-export interface ToolList {
-  readonly element: HTMLElement;
-  paint(view: ViewState): void;
-}
-
 /** A list that is folded until somebody wants it. */
-export function tools(acts: PanelActions): ToolList {
-  const summary = h('summary', {});
-  const list = h('ul', { 'aria-label': 'Tools' });
-  const element = h('details', { class: 'tc-toolbox', hidden: true }, summary, list);
-  let view: ViewState;
-
-  const draw = whenChanged(() => {
-    const all = [...view.model.tools.values()];
-    element.hidden = all.length === 0;
-    summary.textContent = toolSummary(all.length, view.model.session.stops.length);
+export class ToolList {
+  private readonly summary = h('summary', {});
+  private readonly list = h('ul', { 'aria-label': 'Tools' });
+  readonly element = h('details', { class: 'tc-toolbox', hidden: true }, this.summary, this.list);
+  private view!: ViewState;
+  private readonly draw = whenChanged(() => {
+    const all = [...this.view.model.tools.values()];
+    this.element.hidden = all.length === 0;
+    this.summary.textContent = toolSummary(all.length, this.view.model.session.stops.length);
     const focus = document.activeElement?.getAttribute('data-k');
-    const children: Child[] = element.open ? all.map(tool => toolElement(tool, view, acts)) : [];
-    list.replaceChildren(...children.filter(child => child instanceof HTMLElement));
-    if (focus) [...list.querySelectorAll<HTMLElement>('button')].find(one => one.dataset.k === focus)?.focus();
+    const children: Child[] = this.element.open ? all.map(tool => toolElement(tool, this.view, this.acts)) : [];
+    this.list.replaceChildren(...children.filter(child => child instanceof HTMLElement));
+    if (focus) [...this.list.querySelectorAll<HTMLElement>('button')].find(one => one.dataset.k === focus)?.focus();
   });
-  const paint = (next: ViewState): void => {
-    view = next;
+
+  constructor(private readonly acts: PanelActions) {
+    this.element.addEventListener('toggle', () => this.paint(this.view));
+  }
+
+  paint(next: ViewState): void {
+    this.view = next;
     const { model, ui, live, isPast: past } = next;
-    draw(model.tools, model.session.stops.join(), element.open, live, past, ui.commandSent);
-  };
-  element.addEventListener('toggle', () => paint(view));
-  return { element, paint };
+    this.draw(model.tools, model.session.stops.join(), this.element.open, live, past, ui.commandSent);
+  }
 }

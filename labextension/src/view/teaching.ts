@@ -2,9 +2,9 @@
 import { callText } from './dialogs';
 import { type Child, h, prose, screenReaderText, whenChanged } from './dom';
 import { toolDescription } from './facts';
-import { complain, fieldRow, type FieldRow, filledArguments, formError, nextId } from './fields';
+import { complain, fieldRow, type FieldRow, filledArguments, FormError, nextId } from './fields';
 import { button, icon, type IconName } from './icons';
-import { requestParts } from './reply_card';
+import { RequestParts } from './reply_card';
 import type { FullGuess, FullPersonTurn, FullTool, FullWrittenCall } from './rows';
 import { fieldsOf, own } from './schema';
 import { literalText, oneLine, plural, summaryOf, textBlock } from './text';
@@ -23,87 +23,86 @@ function toolChoice(tools: readonly FullTool[], chosen: (tool: FullTool | null) 
   ];
 }
 
-export function guessCard(acts: PanelActions): TeachingPart {
-  const turn = h('span', { class: 'small muted' });
-  const title = h('div', { class: 'tc-title' }, h('h3', {}, 'What will the model call next?'), turn);
-  const tools = h('div', { class: 'tc-choice', role: 'radiogroup', 'aria-label': 'Tool' });
-  const said = h('p', { class: 'small muted' });
-  const fields = h('div', { class: 'tc-fields' });
-  const wrong = formError();
-  const check = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'check guess' }, 'Check my guess');
-  const show = button('Show the call', { look: 'ghost', key: 'show', onclick: () => acts.send({ type: 'skip_guess', rest: false }) });
-  const rest = button('Skip the rest', { look: 'ghost right', key: 'rest', onclick: () => acts.send({ type: 'skip_guess', rest: true }) });
-  const form = h(
+export class GuessCard {
+  private readonly turn = h('span', { class: 'small muted' });
+  private readonly title = h('div', { class: 'tc-title' }, h('h3', {}, 'What will the model call next?'), this.turn);
+  private readonly tools = h('div', { class: 'tc-choice', role: 'radiogroup', 'aria-label': 'Tool' });
+  private readonly said = h('p', { class: 'small muted' });
+  private readonly fields = h('div', { class: 'tc-fields' });
+  private readonly wrong = new FormError();
+  private readonly check = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'check guess' }, 'Check my guess');
+  private readonly show = button('Show the call', { look: 'ghost', key: 'show', onclick: () => this.acts.send({ type: 'skip_guess', rest: false }) });
+  private readonly rest = button('Skip the rest', { look: 'ghost right', key: 'rest', onclick: () => this.acts.send({ type: 'skip_guess', rest: true }) });
+  private readonly form = h(
     'form',
-    { class: 'tc-form', onsubmit: submit, novalidate: true },
-    h('div', { class: 'tc-field' }, h('span', { class: 'tc-label', 'aria-hidden': 'true' }, 'Tool'), tools, said),
-    fields,
-    wrong.element,
-    h('div', { class: 'tc-row' }, check, show, rest)
+    { class: 'tc-form', onsubmit: event => this.submit(event), novalidate: true },
+    h('div', { class: 'tc-field' }, h('span', { class: 'tc-label', 'aria-hidden': 'true' }, 'Tool'), this.tools, this.said),
+    this.fields,
+    this.wrong.element,
+    h('div', { class: 'tc-row' }, this.check, this.show, this.rest)
   );
-  const asked = requestParts();
-  const more = h('details', { class: 'tc-more' }, h('summary', {}, icon('down'), 'What the model is sent'), ...asked.elements);
-  const saved = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to guess.'));
-  const element = h('div', { class: 'tc-reply tc-guessing', role: 'group', 'aria-label': 'Guess' }, title, form, saved, more);
-  let view: ViewState;
-  let rows: readonly FieldRow[] = [];
-  let chosen: FullTool | null | undefined;
-  let here = false;
-
-  function choose(tool: FullTool | null): void {
-    chosen = tool;
-    wrong.say('');
-    said.replaceChildren(toolDescription(tool?.description ?? '') ?? '');
-    const around = { objects: view.objects, step: Infinity, marks: false, hint: () => '' };
-    rows = tool ? fieldsOf(tool.parameters, {}).map(field => fieldRow(field, around, () => undefined)) : [];
-    fields.replaceChildren(...rows.map(one => one.element));
-    fields.hidden = rows.length === 0;
-  }
-  function submit(event: Event): void {
-    event.preventDefault();
-    if (chosen === undefined) return wrong.say(`Choose a tool, or "${NO_CALL}".`);
-    const filled = filledArguments(rows);
-    wrong.say('');
-    here = element.contains(document.activeElement);
-    if (!complain(rows, filled.errors)) acts.send({ type: 'guess', tool: chosen?.id ?? '', arguments: filled.arguments });
-  }
-
+  private readonly asked = new RequestParts();
+  private readonly more = h('details', { class: 'tc-more' }, h('summary', {}, icon('down'), 'What the model is sent'), ...this.asked.elements);
+  private readonly saved = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to guess.'));
+  readonly element = h('div', { class: 'tc-reply tc-guessing', role: 'group', 'aria-label': 'Guess' }, this.title, this.form, this.saved, this.more);
+  private view!: ViewState;
+  private rows: readonly FieldRow[] = [];
+  private chosen!: FullTool | null | undefined;
+  private here = false;
   /** The form of a turn begins empty; what stands in it stays whatever is drawn around it. */
-  const begin = whenChanged(() => {
-    const now = view.toGuess;
-    const known = now?.tools.flatMap(id => view.model.tools.get(id) ?? []) ?? [];
-    tools.replaceChildren(...toolChoice(known, choose));
-    choose(null);
-    chosen = undefined;
+  private readonly begin = whenChanged(() => {
+    const now = this.view.toGuess;
+    const known = now?.tools.flatMap(id => this.view.model.tools.get(id) ?? []) ?? [];
+    this.tools.replaceChildren(...toolChoice(known, tool => this.choose(tool)));
+    this.choose(null);
+    this.chosen = undefined;
     // Who guessed by keyboard goes on with the next question, where the button was switched off.
-    if (here) queueMicrotask(() => tools.querySelector('input')?.focus({ preventScroll: true }));
-    here = false;
+    if (this.here) queueMicrotask(() => this.tools.querySelector('input')?.focus({ preventScroll: true }));
+    this.here = false;
   });
-  const refuse = whenChanged(() => {
-    const { refusal: refused } = view.model;
+  private readonly refuse = whenChanged(() => {
+    const { refusal: refused } = this.view.model;
     if (refused?.command !== 'guess') return;
-    wrong.say(refused.reason);
-    complain(rows, refused.fields);
+    this.wrong.say(refused.reason);
+    complain(this.rows, refused.fields);
   });
 
-  function draw(now: FullPersonTurn): void {
-    turn.textContent = `turn ${now.turn}`;
-    begin(now.turn, now.tools.join(' '), view.model.session.name);
-    asked.paint(now, view.model, false);
-    form.hidden = !view.live;
-    saved.hidden = view.live;
-    check.disabled = show.disabled = rest.disabled = view.ui.commandSent;
-    refuse(view.model.refusal);
+  constructor(private readonly acts: PanelActions) {}
+
+  paint(next: ViewState): void {
+    this.view = next;
+    this.element.hidden = !next.toGuess || !next.followsNewest;
+    if (next.toGuess) this.draw(next.toGuess);
   }
 
-  return {
-    element,
-    paint(next) {
-      view = next;
-      element.hidden = !next.toGuess || !next.followsNewest;
-      if (next.toGuess) draw(next.toGuess);
-    }
-  };
+  private choose(tool: FullTool | null): void {
+    this.chosen = tool;
+    this.wrong.say('');
+    this.said.replaceChildren(toolDescription(tool?.description ?? '') ?? '');
+    const around = { objects: this.view.objects, step: Infinity, marks: false, hint: () => '' };
+    this.rows = tool ? fieldsOf(tool.parameters, {}).map(field => fieldRow(field, around, () => undefined)) : [];
+    this.fields.replaceChildren(...this.rows.map(one => one.element));
+    this.fields.hidden = this.rows.length === 0;
+  }
+
+  private submit(event: Event): void {
+    event.preventDefault();
+    if (this.chosen === undefined) return this.wrong.say(`Choose a tool, or "${NO_CALL}".`);
+    const filled = filledArguments(this.rows);
+    this.wrong.say('');
+    this.here = this.element.contains(document.activeElement);
+    if (!complain(this.rows, filled.errors)) this.acts.send({ type: 'guess', tool: this.chosen?.id ?? '', arguments: filled.arguments });
+  }
+
+  private draw(now: FullPersonTurn): void {
+    this.turn.textContent = `turn ${now.turn}`;
+    this.begin(now.turn, now.tools.join(' '), this.view.model.session.name);
+    this.asked.paint(now, this.view.model, false);
+    this.form.hidden = !this.view.live;
+    this.saved.hidden = this.view.live;
+    this.check.disabled = this.show.disabled = this.rest.disabled = this.view.ui.commandSent;
+    this.refuse(this.view.model.refusal);
+  }
 }
 
 export const NO_CALL = 'no call: it answers';
@@ -178,20 +177,20 @@ export interface TeachingPart {
   paint(view: ViewState): void;
 }
 
-export function guessResultCard(): TeachingPart {
-  const element = h('div', { class: 'tc-guessed', role: 'group', 'aria-label': 'Your guess' });
-  let row: FullGuess | null = null;
-  const draw = whenChanged(() => {
-    element.replaceChildren(...(row ? guessResult(row) : []).filter(one => one instanceof Node));
-    element.hidden = row === null;
+export class GuessResultCard {
+  readonly element = h('div', { class: 'tc-guessed', role: 'group', 'aria-label': 'Your guess' });
+  private row: FullGuess | null = null;
+  private readonly draw = whenChanged(() => {
+    this.element.replaceChildren(...(this.row ? guessResult(this.row) : []).filter(one => one instanceof Node));
+    this.element.hidden = this.row === null;
   });
-  return {
-    element,
-    paint(view) {
-      row = shownGuess(view);
-      draw(row);
-    }
-  };
+
+  constructor() {}
+
+  paint(view: ViewState): void {
+    this.row = shownGuess(view);
+    this.draw(this.row);
+  }
 }
 
 // -- the score ------------------------------------------------------------------------------
@@ -250,53 +249,46 @@ function scoreContent(rows: readonly FullGuess[], session: string): HTMLElement[
 }
 
 /** The score: beside the question, or with `end` where all is guessed. */
-export function scoreCard(end: boolean): TeachingPart {
-  const element = h('section', { class: 'tc-scores', 'aria-label': 'Your score', hidden: true });
-  let view: ViewState;
-  const draw = whenChanged(() => {
-    element.replaceChildren(...scoreContent(view.model.teaching.guesses, view.model.teaching.session_score));
+export class ScoreCard {
+  readonly element = h('section', { class: 'tc-scores', 'aria-label': 'Your score', hidden: true });
+  private view!: ViewState;
+  private readonly draw = whenChanged(() => {
+    this.element.replaceChildren(...scoreContent(this.view.model.teaching.guesses, this.view.model.teaching.session_score));
   });
-  return {
-    element,
-    paint(next) {
-      view = next;
-      const over = !next.toGuess && !next.isPast && next.model.teaching.guesses.length > 0 && next.model.session.phase === 'finished';
-      element.hidden = !next.followsNewest || !(end ? over : next.toGuess && next.ui.tab === 'Graph');
-      if (!element.hidden) draw(next.model.teaching.guesses, next.model.teaching.session_score);
-    }
-  };
+
+  constructor(private readonly end: boolean) {}
+
+  paint(next: ViewState): void {
+    this.view = next;
+    const over = !next.toGuess && !next.isPast && next.model.teaching.guesses.length > 0 && next.model.session.phase === 'finished';
+    this.element.hidden = !next.followsNewest || !(this.end ? over : next.toGuess && next.ui.tab === 'Graph');
+    if (!this.element.hidden) this.draw(next.model.teaching.guesses, next.model.teaching.session_score);
+  }
 }
 
-export interface ExerciseBar {
-  readonly element: HTMLElement;
-  paint(view: ViewState): void;
-}
-
-export function exerciseBar(acts: PanelActions): ExerciseBar {
-  const sign = h('span', { class: 'sign' });
-  const title = h('span', { class: 'strong' });
-  const says = h('div', { class: 'says', role: 'status', 'aria-label': 'Exercise' });
-  const check = button('Check', { key: 'check', onclick: () => acts.send({ type: 'check' }) });
-  const element = h('div', { class: 'tc-task', hidden: true }, sign, h('div', {}, title, says), check);
-  let view: ViewState;
-
-  const draw = whenChanged(() => {
-    const { task: now } = view.model.teaching;
-    element.hidden = !now;
+export class ExerciseBar {
+  private readonly sign = h('span', { class: 'sign' });
+  private readonly title = h('span', { class: 'strong' });
+  private readonly says = h('div', { class: 'says', role: 'status', 'aria-label': 'Exercise' });
+  private readonly check = button('Check', { key: 'check', onclick: () => this.acts.send({ type: 'check' }) });
+  readonly element = h('div', { class: 'tc-task', hidden: true }, this.sign, h('div', {}, this.title, this.says), this.check);
+  private view!: ViewState;
+  private readonly draw = whenChanged(() => {
+    const { task: now } = this.view.model.teaching;
+    this.element.hidden = !now;
     if (!now) return;
-    sign.replaceChildren(icon(now.passed ? 'done' : 'ready'));
-    title.textContent = `${now.passed ? 'Passed' : 'Exercise'}: ${oneLine(now.title, 120)}`;
+    this.sign.replaceChildren(icon(now.passed ? 'done' : 'ready'));
+    this.title.textContent = `${now.passed ? 'Passed' : 'Exercise'}: ${oneLine(now.title, 120)}`;
     const told = textBlock(now.says, 4000).split('\n').filter(Boolean);
-    says.replaceChildren(...told.map(text => h('p', {}, ...prose(text))));
-    check.hidden = !view.live;
-    check.disabled = view.ui.commandSent;
+    this.says.replaceChildren(...told.map(text => h('p', {}, ...prose(text))));
+    this.check.hidden = !this.view.live;
+    this.check.disabled = this.view.ui.commandSent;
   });
 
-  return {
-    element,
-    paint(next) {
-      view = next;
-      draw(next.model.teaching.task, next.live, next.ui.commandSent);
-    }
-  };
+  constructor(private readonly acts: PanelActions) {}
+
+  paint(next: ViewState): void {
+    this.view = next;
+    this.draw(next.model.teaching.task, next.live, next.ui.commandSent);
+  }
 }

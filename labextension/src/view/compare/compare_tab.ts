@@ -78,71 +78,65 @@ function notCompared(view: ViewState, names: string): HTMLElement {
   return h('p', { class: 'tc-later' }, view.live ? refusal(view) || asked : absent);
 }
 
-export interface CompareTab {
-  readonly element: HTMLElement;
-  paint(view: ViewState): void;
-}
-
-export function compareTab(acts: PanelActions): CompareTab {
-  const element = h('div', { class: 'tc-compare' });
-  let view: ViewState;
+export class CompareTab {
+  readonly element = h('div', { class: 'tc-compare' });
+  private view!: ViewState;
   /** What the kernel was asked to compare, and tells again as it changes; `seen`: it was told. */
-  let asked: { readonly sides: readonly [string, string]; readonly among: Model['branches']; seen: boolean } | null = null;
+  private asked: { readonly sides: readonly [string, string]; readonly among: Model['branches']; seen: boolean } | null = null;
+  private readonly draw = whenChanged(() => this.renew());
 
-  function leave(): void {
-    if (asked && view.live) acts.request({ type: 'compare', left: asked.sides[0], right: asked.sides[1], on: false });
-    asked = null;
+  constructor(private readonly acts: PanelActions) {}
+
+  paint(next: ViewState): void {
+    this.view = next;
+    const { model, ui } = next;
+    if (ui.tab !== 'Compare') return this.leave();
+    const { session } = model;
+    this.draw(this.asked, model.calls, model.objects, model.branches, model.comparisons, model.differences, model.refusal, session.phase, session.text, ui.leftBranch, ui.rightBranch, ui.showsEqualCalls, next.step, next.isPast, next.live, next.chosen.call, next.chosen.object);
+  }
+
+  private leave(): void {
+    if (this.asked && this.view.live) this.acts.request({ type: 'compare', left: this.asked.sides[0], right: this.asked.sides[1], on: false });
+    this.asked = null;
   }
 
   /** Asks once for what is looked at: again where that was told and is gone, or where all was told anew. */
-  function ask(known: boolean): void {
-    if (!view.live || view.isPast) return;
+  private ask(known: boolean): void {
+    if (!this.view.live || this.view.isPast) return;
     if (known) {
-      if (asked) asked.seen = true;
+      if (this.asked) this.asked.seen = true;
       return;
     }
-    const [left, right] = chosenBranches(view) ?? ['', ''];
-    const { branches } = view.model;
-    const same = asked?.sides[0] === left && asked.sides[1] === right;
-    if (same && asked?.among === branches && !asked.seen) return;
-    if (!same) leave();
-    asked = { sides: [left, right], among: branches, seen: false };
-    acts.request({ type: 'compare', left, right });
+    const [left, right] = chosenBranches(this.view) ?? ['', ''];
+    const { branches } = this.view.model;
+    const same = this.asked?.sides[0] === left && this.asked.sides[1] === right;
+    if (same && this.asked?.among === branches && !this.asked.seen) return;
+    if (!same) this.leave();
+    this.asked = { sides: [left, right], among: branches, seen: false };
+    this.acts.request({ type: 'compare', left, right });
   }
 
-  function inside(): HTMLElement[] {
-    if (visibleBranches(view.model).length < 2) return [oneBranch(view, acts)];
-    const shown = comparedSides(view);
-    ask(shown?.comparison != null);
-    if (!shown) return [notCompared(view, '')];
+  private inside(): HTMLElement[] {
+    if (visibleBranches(this.view.model).length < 2) return [oneBranch(this.view, this.acts)];
+    const shown = comparedSides(this.view);
+    this.ask(shown?.comparison != null);
+    if (!shown) return [notCompared(this.view, '')];
     const names = `${oneLine(shown.left.branch.name, 60)} and ${oneLine(shown.right.branch.name, 60)}`;
-    const grid = h('div', { class: 'tc-cmp', role: 'table', 'aria-label': `Comparison of ${names}` }, columnHeader(view, shown, acts));
-    if (!shown.comparison) return [grid, notCompared(view, names)];
-    const made = pairRows(shown.pairs, { view, acts }, MOST_ROWS);
-    const speaks = view.model.session.phase === 'thinking';
-    grid.append(...made, ...[replyTexts(shown, speaks), columnFooter(shown, view.isPast)].filter(one => one !== null));
+    const grid = h('div', { class: 'tc-cmp', role: 'table', 'aria-label': `Comparison of ${names}` }, columnHeader(this.view, shown, this.acts));
+    if (!shown.comparison) return [grid, notCompared(this.view, names)];
+    const made = pairRows(shown.pairs, { view: this.view, acts: this.acts }, MOST_ROWS);
+    const speaks = this.view.model.session.phase === 'thinking';
+    grid.append(...made, ...[replyTexts(shown, speaks), columnFooter(shown, this.view.isPast)].filter(one => one !== null));
     const more = made.length >= MOST_ROWS ? h('p', { class: 'tc-later' }, `The first ${MOST_ROWS} rows are shown.`) : null;
-    return [compareBar(view, shown, acts), grid, ...(more ? [more] : [])];
+    return [compareBar(this.view, shown, this.acts), grid, ...(more ? [more] : [])];
   }
 
   /** What had the keyboard has it again, where it is still there. */
-  function renew(): void {
-    const key = element.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
-    element.replaceChildren(...inside());
-    if (key) [...element.querySelectorAll<HTMLElement>('[data-k]')].find(one => one.dataset.k === key)?.focus({ preventScroll: true });
+  private renew(): void {
+    const key = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
+    this.element.replaceChildren(...this.inside());
+    if (key) [...this.element.querySelectorAll<HTMLElement>('[data-k]')].find(one => one.dataset.k === key)?.focus({ preventScroll: true });
   }
-
-  const draw = whenChanged(renew);
-  return {
-    element,
-    paint(next) {
-      view = next;
-      const { model, ui } = next;
-      if (ui.tab !== 'Compare') return leave();
-      const { session } = model;
-      draw(asked, model.calls, model.objects, model.branches, model.comparisons, model.differences, model.refusal, session.phase, session.text, ui.leftBranch, ui.rightBranch, ui.showsEqualCalls, next.step, next.isPast, next.live, next.chosen.call, next.chosen.object);
-    }
-  };
 }
 
 function picker(view: ViewState, shown: Sides, where: SideName, acts: PanelActions): HTMLElement {

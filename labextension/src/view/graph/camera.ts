@@ -11,167 +11,177 @@ const BEFORE = 210;
 /** Drawn smaller than this, words cannot be read: only tiles are drawn. */
 const AFAR = 0.35;
 
-export interface Camera {
-  zoom(by: number): void;
-  fit(box: Box): void;
-  /** Takes the room that a drawing needs, as far as there is so much. */
-  space(width: number, box: Box, most: number): void;
-  /** Shows all that fits, else what is newest; not where the person has moved it. */
-  follow(box: Box, newest: Spot | undefined): void;
-  /** Shows all where it fits, and leaves the rest as it is. */
-  keep(box: Box): void;
-  reveal(spot: Spot, middle?: boolean): void;
-  /** Whether the pointer was dragged since it was pressed. */
-  dragged(): boolean;
-  sees(spot: Spot, margin?: number): boolean;
-  afar(): boolean;
-}
-
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
 
-export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void): Camera {
-  let [x, y, k] = [0, 0, 1];
-  let [width, height] = [0, 0];
-  let transform = '';
-  let own = false;
+export class Camera {
+  private x = 0;
+  private y = 0;
+  private k = 1;
+  private width = 0;
+  private height = 0;
+  private transform = '';
+  private own = false;
   /** The top of a drawing that is too high, when it was last begun at its top. */
-  let begun = NaN;
+  private begun = NaN;
   /** The room is as high as all of it, drawn small: until the person looks closer. */
-  let fitted = false;
-  let all: { readonly box: Box; readonly most: number } = { box: { left: 0, top: 0, right: 0, bottom: 0 }, most: LOW };
-  let drag: { x: number; y: number; far: boolean } | null = null;
-  let wasDrag = false;
-  let frame = 0;
+  private fitted = false;
+  private all: { readonly box: Box; readonly most: number } = { box: { left: 0, top: 0, right: 0, bottom: 0 }, most: LOW };
+  private drag: { x: number; y: number; far: boolean } | null = null;
+  private wasDrag = false;
+  private frame = 0;
 
-  function apply(): void {
-    const next = `translate(${Math.round(x) + 0.5} ${Math.round(y) + 0.5}) scale(${k})`;
-    if (next === transform) return;
-    transform = next;
-    world.setAttribute('transform', next);
-    frame ||= requestAnimationFrame(() => {
-      frame = 0;
-      moved();
+  constructor(private readonly svg: SVGSVGElement, private readonly world: SVGGElement, private readonly moved: () => void) {
+    this.svg.addEventListener(
+      'wheel',
+      event => {
+        if (!event.ctrlKey && !event.metaKey) return;
+        event.preventDefault();
+        const box = this.svg.getBoundingClientRect();
+        this.zoomAt(Math.exp(-clamp(event.deltaY, -60, 60) / 200), event.clientX - box.left, event.clientY - box.top);
+      },
+      { passive: false }
+    );
+    this.svg.addEventListener('pointerdown', event => {
+      this.wasDrag = false;
+      if (event.button === 0) this.drag = { x: event.clientX - this.x, y: event.clientY - this.y, far: false };
+    });
+    this.svg.addEventListener('pointermove', event => {
+      if (!this.drag) return;
+      const [nx, ny] = [event.clientX - this.drag.x, event.clientY - this.drag.y];
+      if (!this.drag.far && Math.hypot(nx - this.x, ny - this.y) < 4) return;
+      if (!this.drag.far) this.svg.setPointerCapture(event.pointerId);
+      this.drag.far = this.wasDrag = this.own = true;
+      [this.x, this.y] = [nx, ny];
+      this.svg.classList.add('drag');
+      this.apply();
+    });
+    this.svg.addEventListener('pointerup', () => this.end());
+    this.svg.addEventListener('pointercancel', () => this.end());
+  }
+
+  /** Brings a spot into sight: to the middle where it was out of it, else as little as can be. */
+  reveal(spot: Spot, middle = true): void {
+    if (this.k < AFAR) this.k = 1;
+    const [px, py] = [spot.x * this.k + this.x, spot.y * this.k + this.y];
+    // What comes before it is to be seen too.
+    const [left, right] = [Math.min(BEFORE * this.k, (spot.x - 4) * this.k, this.width / 2), Math.min(72 * this.k, this.width / 2)];
+    const [top, low] = [Math.min(104, this.height / 2), Math.min(76 * this.k, this.height / 2)];
+    const near = clamp(px, left, this.width - right);
+    this.x += (middle && near !== px ? this.width / 2 : near) - px;
+    const level = clamp(py, top, Math.max(top, this.height - low));
+    if (!this.isHigh()) this.y = this.own && level === py ? this.y : this.middled();
+    else this.y += (middle && level !== py ? this.height / 2 : level) - py;
+    this.apply();
+  }
+
+  zoom(by: number): void {
+    this.zoomAt(by, this.width / 2, this.height / 2);
+  }
+
+  fit(box: Box): void {
+    const [wide, tall] = [box.right - box.left, box.bottom - box.top];
+    this.k = clamp(Math.min(this.width / Math.max(1, wide), this.all.most / Math.max(1, tall)), SMALLEST, 1);
+    this.own = this.fitted = this.k < 1;
+    this.high();
+    this.show(box, this.k);
+  }
+
+  /** Takes the room that a drawing needs, as far as there is so much. */
+  space(w: number, box: Box, most: number): void {
+    this.all = { box, most };
+    if (w !== this.width) this.svg.setAttribute('width', String(w));
+    this.width = w;
+    this.high();
+  }
+
+  /** Shows all that fits, else what is newest; not where the person has moved it. */
+  follow(box: Box, newest: Spot | undefined): void {
+    if (this.own) return;
+    this.show(box, this.whole(box) ?? 1);
+    if (newest) this.reveal(newest, false);
+  }
+
+  /** Shows all where it fits, and leaves the rest as it is. */
+  keep(box: Box): void {
+    if (this.own) return;
+    const scale = this.whole(box);
+    if (scale !== null) return this.show(box, scale);
+    if (!this.isHigh(box)) this.y = this.middled(box);
+    this.apply();
+  }
+
+  /** Whether the pointer was dragged since it was pressed. */
+  dragged(): boolean {
+    return this.wasDrag;
+  }
+
+  sees(spot: Spot, margin: number = MARGIN): boolean {
+    return Math.abs(spot.x * this.k + this.x - this.width / 2) < this.width / 2 + margin &&
+      Math.abs(spot.y * this.k + this.y - this.height / 2) < this.height / 2 + margin;
+  }
+
+  afar(): boolean {
+    return this.k < AFAR;
+  }
+
+  private apply(): void {
+    const next = `translate(${Math.round(this.x) + 0.5} ${Math.round(this.y) + 0.5}) scale(${this.k})`;
+    if (next === this.transform) return;
+    this.transform = next;
+    this.world.setAttribute('transform', next);
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      this.moved();
     });
   }
 
-  function zoomAt(by: number, cx: number, cy: number): void {
-    const next = clamp(k * by, SMALLEST, 3);
-    [x, y] = [cx - ((cx - x) * next) / k, cy - ((cy - y) * next) / k];
-    k = next;
-    own = true;
-    fitted = false;
-    high();
-    apply();
+  private zoomAt(by: number, cx: number, cy: number): void {
+    const next = clamp(this.k * by, SMALLEST, 3);
+    [this.x, this.y] = [cx - ((cx - this.x) * next) / this.k, cy - ((cy - this.y) * next) / this.k];
+    this.k = next;
+    this.own = true;
+    this.fitted = false;
+    this.high();
+    this.apply();
   }
 
   /** Whether it is too high to be seen from top to bottom. */
-  const isHigh = ({ top, bottom } = all.box): boolean => (bottom - top) * k > height + 1;
-  const middled = ({ top, bottom } = all.box): number => (height - (bottom - top) * k) / 2 - top * k;
-
-  /** Brings a spot into sight: to the middle where it was out of it, else as little as can be. */
-  function reveal(spot: Spot, middle = true): void {
-    if (k < AFAR) k = 1;
-    const [px, py] = [spot.x * k + x, spot.y * k + y];
-    // What comes before it is to be seen too.
-    const [left, right] = [Math.min(BEFORE * k, (spot.x - 4) * k, width / 2), Math.min(72 * k, width / 2)];
-    const [top, low] = [Math.min(104, height / 2), Math.min(76 * k, height / 2)];
-    const near = clamp(px, left, width - right);
-    x += (middle && near !== px ? width / 2 : near) - px;
-    const level = clamp(py, top, Math.max(top, height - low));
-    if (!isHigh()) y = own && level === py ? y : middled();
-    else y += (middle && level !== py ? height / 2 : level) - py;
-    apply();
+  private isHigh({ top, bottom } = this.all.box): boolean {
+    return (bottom - top) * this.k > this.height + 1;
   }
 
-  svg.addEventListener(
-    'wheel',
-    event => {
-      if (!event.ctrlKey && !event.metaKey) return;
-      event.preventDefault();
-      const box = svg.getBoundingClientRect();
-      zoomAt(Math.exp(-clamp(event.deltaY, -60, 60) / 200), event.clientX - box.left, event.clientY - box.top);
-    },
-    { passive: false }
-  );
-  svg.addEventListener('pointerdown', event => {
-    wasDrag = false;
-    if (event.button === 0) drag = { x: event.clientX - x, y: event.clientY - y, far: false };
-  });
-  svg.addEventListener('pointermove', event => {
-    if (!drag) return;
-    const [nx, ny] = [event.clientX - drag.x, event.clientY - drag.y];
-    if (!drag.far && Math.hypot(nx - x, ny - y) < 4) return;
-    if (!drag.far) svg.setPointerCapture(event.pointerId);
-    drag.far = wasDrag = own = true;
-    [x, y] = [nx, ny];
-    svg.classList.add('drag');
-    apply();
-  });
-  const end = (): void => {
-    drag = null;
-    svg.classList.remove('drag');
-  };
-  svg.addEventListener('pointerup', end);
-  svg.addEventListener('pointercancel', end);
+  private middled({ top, bottom } = this.all.box): number {
+    return (this.height - (bottom - top) * this.k) / 2 - top * this.k;
+  }
+
+  private end(): void {
+    this.drag = null;
+    this.svg.classList.remove('drag');
+  }
 
   /** How large a drawing is where all of it is shown unasked; null where it would be too small. */
-  const whole = ({ left, right, top, bottom }: Box): number | null => {
-    const [wide, tall] = [width / Math.max(1, right - left), all.most / Math.max(1, bottom - top)];
+  private whole({ left, right, top, bottom }: Box): number | null {
+    const [wide, tall] = [this.width / Math.max(1, right - left), this.all.most / Math.max(1, bottom - top)];
     if (wide < LEAST) return null;
     return Math.min(1, wide, tall < LEAST ? 1 : tall);
-  };
+  }
 
   /** Takes the height that is needed. */
-  function high(): void {
-    const { box, most } = all;
-    const scale = fitted ? k : (whole(box) ?? 1);
+  private high(): void {
+    const { box, most } = this.all;
+    const scale = this.fitted ? this.k : (this.whole(box) ?? 1);
     const next = Math.round(clamp((box.bottom - box.top) * scale, LOW, most));
-    if (next !== height) svg.setAttribute('height', String(next));
-    height = next;
+    if (next !== this.height) this.svg.setAttribute('height', String(next));
+    this.height = next;
   }
 
   /** Across: all where it fits, else its end. Down: all where it fits. */
-  function show(box: Box, scale: number): void {
-    k = scale;
-    x = Math.min(0, width - (box.right - box.left) * k) - box.left * k;
+  private show(box: Box, scale: number): void {
+    this.k = scale;
+    this.x = Math.min(0, this.width - (box.right - box.left) * this.k) - box.left * this.k;
     // Moved once only: each move makes all that is seen be drawn anew.
-    if (!isHigh(box)) y = middled(box);
-    else if (begun !== box.top * k) y = -(begun = box.top * k);
-    apply();
+    if (!this.isHigh(box)) this.y = this.middled(box);
+    else if (this.begun !== box.top * this.k) this.y = -(this.begun = box.top * this.k);
+    this.apply();
   }
-
-  return {
-    zoom: by => zoomAt(by, width / 2, height / 2),
-    fit(box) {
-      const [wide, tall] = [box.right - box.left, box.bottom - box.top];
-      k = clamp(Math.min(width / Math.max(1, wide), all.most / Math.max(1, tall)), SMALLEST, 1);
-      own = fitted = k < 1;
-      high();
-      show(box, k);
-    },
-    space(w, box, most) {
-      all = { box, most };
-      if (w !== width) svg.setAttribute('width', String(w));
-      width = w;
-      high();
-    },
-    follow(box, newest) {
-      if (own) return;
-      show(box, whole(box) ?? 1);
-      if (newest) reveal(newest, false);
-    },
-    keep(box) {
-      if (own) return;
-      const scale = whole(box);
-      if (scale !== null) return show(box, scale);
-      if (!isHigh(box)) y = middled(box);
-      apply();
-    },
-    reveal,
-    dragged: () => wasDrag,
-    sees: (spot, margin = MARGIN) =>
-      Math.abs(spot.x * k + x - width / 2) < width / 2 + margin &&
-      Math.abs(spot.y * k + y - height / 2) < height / 2 + margin,
-    afar: () => k < AFAR
-  };
 }

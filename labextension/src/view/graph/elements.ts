@@ -218,17 +218,6 @@ export interface Marks {
   readonly found: ReadonlySet<string>;
 }
 
-export interface GraphLayers {
-  readonly world: SVGGElement;
-  readonly edges: SVGGElement;
-  readonly nodes: SVGGElement;
-  /** Seen from afar only tiles and lines are drawn. */
-  draw(drawn: Scene, rest: Surroundings, afar: boolean): void;
-  mark(marks: Marks): void;
-  /** What takes the focus of a node. */
-  nodeOf(key: string): SVGElement | null | undefined;
-}
-
 /** What stands there already is not written again: to write makes the browser look at it anew. */
 function setChanged(element: Element, name: string, value: string): void {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
@@ -237,40 +226,46 @@ function setChanged(element: Element, name: string, value: string): void {
 const buttonOf = (node: Element): SVGElement | null => node.querySelector<SVGElement>(':scope > .hit');
 const keyOf = (element: Element): string => element.getAttribute('data-k') ?? '';
 
-export function graphLayers(): GraphLayers {
-  const [strokes, edges, nodes, notes] = [s('g'), s('g'), s('g'), s('g')];
-  let far = false;
-  const strokeLayer = keyedChildren(strokes, strokeElement);
-  const edgeLayer = keyedChildren(edges, (edge: Scene['edges'][number]) => edgeElement(edge, far));
-  const nodeLayer = keyedChildren(nodes, (node: Scene['nodes'][number]) => nodeElement(node, far));
-  const noteLayer = keyedChildren(notes, noteElement);
-  return {
-    world: s('g', {}, strokes, edges, nodes, notes),
-    edges,
-    nodes,
-    draw(drawn, rest, afar) {
-      far = afar;
-      strokeLayer(rest.strokes.map(item => ({ key: item.look, stamp: [item.path], item })));
-      edgeLayer(drawn.edges.map(item => ({ key: item.key, stamp: [...edgeStamp(item), afar], item })));
-      nodeLayer(drawn.nodes.map(item => ({ key: item.key, stamp: [...nodeStamp(item), afar], item })));
-      noteLayer(rest.notes.map(item => ({ key: item.key, stamp: [item.text, item.x, item.y, item.look], item })));
-    },
-    mark({ chosen, tab, found }) {
-      for (const child of nodes.children) {
-        const key = keyOf(child);
-        const button = buttonOf(child);
-        if (button) {
-          setChanged(button, 'aria-pressed', String(key === chosen));
-          setChanged(button, 'tabindex', key === tab ? '0' : '-1');
-        }
-        if (child.classList.contains('found') !== found.has(key)) child.classList.toggle('found');
+export class GraphLayers {
+  private readonly strokes = s('g');
+  readonly edges = s('g');
+  readonly nodes = s('g');
+  private readonly notes = s('g');
+  private far = false;
+  private readonly strokeLayer = keyedChildren(this.strokes, strokeElement);
+  private readonly edgeLayer = keyedChildren(this.edges, (edge: Scene['edges'][number]) => edgeElement(edge, this.far));
+  private readonly nodeLayer = keyedChildren(this.nodes, (node: Scene['nodes'][number]) => nodeElement(node, this.far));
+  private readonly noteLayer = keyedChildren(this.notes, noteElement);
+  readonly world: SVGGElement = s('g', {}, this.strokes, this.edges, this.nodes, this.notes);
+
+  constructor() {}
+
+  /** Seen from afar only tiles and lines are drawn. */
+  draw(drawn: Scene, rest: Surroundings, afar: boolean): void {
+    this.far = afar;
+    this.strokeLayer(rest.strokes.map(item => ({ key: item.look, stamp: [item.path], item })));
+    this.edgeLayer(drawn.edges.map(item => ({ key: item.key, stamp: [...edgeStamp(item), afar], item })));
+    this.nodeLayer(drawn.nodes.map(item => ({ key: item.key, stamp: [...nodeStamp(item), afar], item })));
+    this.noteLayer(rest.notes.map(item => ({ key: item.key, stamp: [item.text, item.x, item.y, item.look], item })));
+  }
+
+  mark({ chosen, tab, found }: Marks): void {
+    for (const child of this.nodes.children) {
+      const key = keyOf(child);
+      const button = buttonOf(child);
+      if (button) {
+        setChanged(button, 'aria-pressed', String(key === chosen));
+        setChanged(button, 'tabindex', key === tab ? '0' : '-1');
       }
-    },
-    nodeOf(key) {
-      const node = [...nodes.children].find(child => keyOf(child) === key);
-      return node && buttonOf(node);
+      if (child.classList.contains('found') !== found.has(key)) child.classList.toggle('found');
     }
-  };
+  }
+
+  /** What takes the focus of a node. */
+  nodeOf(key: string): SVGElement | null | undefined {
+    const node = [...this.nodes.children].find(child => keyOf(child) === key);
+    return node && buttonOf(node);
+  }
 }
 
 /** The one motion of the graph: nodes that `Tidy` moves go to their new places, and are seen to go. */

@@ -109,28 +109,23 @@ function spotDescription(view: ViewState, spot: Layout['spots'][number], found: 
   return `${whole}; ${object.role === 'pending' ? 'will be made' : 'made'} by ${oneLine(call.tool, 80)}${from}, call ${call.step}`;
 }
 
-export interface ObjectList {
-  readonly element: HTMLElement;
-  paint(view: ViewState, found: Layout): void;
-}
+export class ObjectList {
+  private readonly rows = h('ul', { 'aria-label': 'Objects' });
+  private readonly rest = h('p');
+  readonly element = h('div', { class: 'tc-sr' }, this.rows, this.rest);
+  private readonly draw = keyedChildren(this.rows, (text: string) => h('li', {}, text));
 
-export function objectList(): ObjectList {
-  const rows = h('ul', { 'aria-label': 'Objects' });
-  const rest = h('p');
-  const element = h('div', { class: 'tc-sr' }, rows, rest);
-  const draw = keyedChildren(rows, (text: string) => h('li', {}, text));
-  return {
-    element,
-    paint(view, found) {
-      const shown = found.spots.slice(-MOST_LISTED);
-      draw(
-        shown.map(spot => {
-          const text = spotDescription(view, spot, found);
-          return { key: spot.key, stamp: [text], item: text };
-        })
-      );
-      const hidden = found.spots.length - shown.length;
-      rest.textContent = hidden > 0 ? `and ${plural(hidden, 'object')} before these, listed in Steps` : '';
-    }
-  };
+  constructor() {}
+
+  paint(view: ViewState, found: Layout): void {
+    const shown = found.spots.slice(-MOST_LISTED);
+    this.draw(
+      shown.map(spot => {
+        const text = spotDescription(view, spot, found);
+        return { key: spot.key, stamp: [text], item: text };
+      })
+    );
+    const hidden = found.spots.length - shown.length;
+    this.rest.textContent = hidden > 0 ? `and ${plural(hidden, 'object')} before these, listed in Steps` : '';
+  }
 }

@@ -60,13 +60,6 @@ export interface SearchedCalls {
   readonly usual: UsualCalls;
 }
 
-export interface Overview {
-  readonly element: HTMLElement;
-  paint(view: ViewState, found: SearchedCalls, width: number): void;
-  /** Which steps are seen; the one that is looked at among them has the frame. */
-  frame(steps: readonly number[], here: number): void;
-}
-
 /** What the line says to who does not see it. */
 export function overviewText(view: ViewState, seen: readonly StepRange[], wrong: ReadonlyMap<CallKind, number>): string {
   const kinds = CALL_KINDS.flatMap(kind => (kind !== 'slow' && wrong.has(kind) ? [`${formatNumber(wrong.get(kind) ?? 0)} ${kind}`] : []));
@@ -76,101 +69,106 @@ export function overviewText(view: ViewState, seen: readonly StepRange[], wrong:
 }
 
 /** The line; `go` leads to a step. */
-export function overview(go: (step: number) => void): Overview {
-  const layer = s('g');
-  const sight = s('rect', { class: 'frame', y: 1, height: FLOOR + 4, rx: 2 });
-  const svg = s('svg', { class: 'g', height: HIGH, 'aria-hidden': 'true' }, layer, sight);
-  const element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, 'aria-label': 'Overview' }, svg);
-  let view: ViewState;
-  let judged: SearchedCalls = { hits: [], wrong: new Map(), usual: { slow: Infinity, unusual: new Map() } };
-  let width = 0;
-  let seen: readonly StepRange[] = [];
-  let at: StepRange = { from: 1, to: 1 };
-  let held = false;
-
-  const last = (): number => Math.max(1, view.calls.length);
-  const x = (step: number): number => ((step - 1) / last()) * width;
-
-  const draw = whenChanged(() => {
-    const { hits, usual } = judged;
-    const all = bars(view.calls, Math.max(1, Math.floor(width / BAR)), new Set(hits.map(hit => hit.call)), usual);
-    const step = width / Math.max(1, all.length);
+export class Overview {
+  private readonly layer = s('g');
+  private readonly sight = s('rect', { class: 'frame', y: 1, height: FLOOR + 4, rx: 2 });
+  private readonly svg = s('svg', { class: 'g', height: HIGH, 'aria-hidden': 'true' }, this.layer, this.sight);
+  readonly element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, 'aria-label': 'Overview' }, this.svg);
+  private view!: ViewState;
+  private judged: SearchedCalls = { hits: [], wrong: new Map(), usual: { slow: Infinity, unusual: new Map() } };
+  private width = 0;
+  private seen: readonly StepRange[] = [];
+  private at: StepRange = { from: 1, to: 1 };
+  private held = false;
+  private readonly draw = whenChanged(() => {
+    const { hits, usual } = this.judged;
+    const all = bars(this.view.calls, Math.max(1, Math.floor(this.width / BAR)), new Set(hits.map(hit => hit.call)), usual);
+    const step = this.width / Math.max(1, all.length);
     const d = (chosen: (bar: Bar) => boolean): string =>
       all.map((bar, at) => (chosen(bar) ? `M${(at * step).toFixed(1)} ${FLOOR}v${-(3 + 19 * bar.high).toFixed(1)}h${(step * 0.75).toFixed(1)}V${FLOOR}z` : '')).join('');
     const marks = all.flatMap((bar, at) => (bar.kind ? [{ kind: bar.kind, at: at * step + step / 2 }] : []));
     const apart = marks.filter((one, index) => one.at - (marks[index - 1]?.at ?? -99) > 10 || one.kind !== marks[index - 1]?.kind);
-    layer.replaceChildren(
+    this.layer.replaceChildren(
       s('path', { class: 'bars', d: d(bar => !bar.hit) }),
       s('path', { class: 'bars hits', d: d(bar => bar.hit) }),
-      ...apart.map(one => s('g', { class: `at ${one.kind}` }, mark(KIND_ICONS[one.kind], Math.min(width - 7, Math.max(7, one.at)), 36)))
+      ...apart.map(one => s('g', { class: `at ${one.kind}` }, mark(KIND_ICONS[one.kind], Math.min(this.width - 7, Math.max(7, one.at)), 36)))
     );
   });
 
-  function enclose({ from, to }: StepRange): void {
-    const wide = Math.max(8, x(to + 1) - x(from));
-    const left = Math.max(1, Math.min(width - wide - 1, x((from + to + 1) / 2) - wide / 2));
-    sight.setAttribute('x', String(Math.round(left)));
-    sight.setAttribute('width', String(Math.round(wide)));
+  constructor(private readonly go: (step: number) => void) {
+    this.element.addEventListener('pointerdown', event => {
+      this.held = event.button === 0;
+      if (!this.held) return;
+      this.element.setPointerCapture(event.pointerId);
+      this.lead(event);
+    });
+    this.element.addEventListener('pointermove', event => this.held && this.lead(event));
+    for (const over of ['pointerup', 'pointercancel'] as const) this.element.addEventListener(over, () => (this.held = false));
+    this.element.addEventListener('keydown', event => {
+      const { from, to: end } = this.at;
+      const page = Math.max(1, end - from);
+      const middle = Math.round((from + end) / 2);
+      const to = {
+        ArrowRight: middle + 1,
+        ArrowLeft: middle - 1,
+        ArrowUp: middle + 1,
+        ArrowDown: middle - 1,
+        PageUp: middle + page,
+        PageDown: middle - page,
+        Home: 1,
+        End: this.last()
+      }[event.key];
+      if (to === undefined) return;
+      this.go(Math.min(this.last(), Math.max(1, to)));
+      event.preventDefault();
+      event.stopPropagation();
+    });
   }
 
-  function place(): void {
-    enclose(at);
-    element.setAttribute('aria-valuemin', '1');
-    element.setAttribute('aria-valuemax', String(last()));
-    element.setAttribute('aria-valuenow', String(at.from));
-    element.setAttribute('aria-valuetext', overviewText(view, seen, judged.wrong));
+  paint(next: ViewState, found: SearchedCalls, wide: number): void {
+    [this.view, this.judged, this.width] = [next, { hits: found.hits, wrong: found.wrong, usual: found.usual }, Math.max(1, wide)];
+    this.svg.setAttribute('width', String(this.width));
+    const { model, calls } = next;
+    const anew = model.lastUpdate === null ? model.calls : null;
+    const wrong = CALL_KINDS.map(kind => found.wrong.get(kind) ?? 0).join();
+    // What cannot be seen in the line is not drawn: one more call among thousands.
+    this.draw(anew, Math.floor(Math.log(calls.length + 1) * FINE), wrong, found.hits, found.usual, model.branches, this.width);
   }
 
-  function lead(event: PointerEvent): void {
-    const box = svg.getBoundingClientRect();
+  /** Which steps are seen; the one that is looked at among them has the frame. */
+  frame(steps: readonly number[], here: number): void {
+    if (!this.view) return;
+    this.seen = rangesOf(steps, Math.max(4, this.last() / 100));
+    this.at = this.seen.find(({ from, to }) => from <= here && here <= to) ?? { from: here, to: here };
+    this.place();
+  }
+
+  private last(): number {
+    return Math.max(1, this.view.calls.length);
+  }
+
+  private x(step: number): number {
+    return ((step - 1) / this.last()) * this.width;
+  }
+
+  private enclose({ from, to }: StepRange): void {
+    const wide = Math.max(8, this.x(to + 1) - this.x(from));
+    const left = Math.max(1, Math.min(this.width - wide - 1, this.x((from + to + 1) / 2) - wide / 2));
+    this.sight.setAttribute('x', String(Math.round(left)));
+    this.sight.setAttribute('width', String(Math.round(wide)));
+  }
+
+  private place(): void {
+    this.enclose(this.at);
+    this.element.setAttribute('aria-valuemin', '1');
+    this.element.setAttribute('aria-valuemax', String(this.last()));
+    this.element.setAttribute('aria-valuenow', String(this.at.from));
+    this.element.setAttribute('aria-valuetext', overviewText(this.view, this.seen, this.judged.wrong));
+  }
+
+  private lead(event: PointerEvent): void {
+    const box = this.svg.getBoundingClientRect();
     const share = (event.clientX - box.left) / Math.max(1, box.width);
-    go(Math.min(last(), Math.max(1, Math.round(share * last() + 0.5))));
+    this.go(Math.min(this.last(), Math.max(1, Math.round(share * this.last() + 0.5))));
   }
-
-  element.addEventListener('pointerdown', event => {
-    held = event.button === 0;
-    if (!held) return;
-    element.setPointerCapture(event.pointerId);
-    lead(event);
-  });
-  element.addEventListener('pointermove', event => held && lead(event));
-  for (const over of ['pointerup', 'pointercancel'] as const) element.addEventListener(over, () => (held = false));
-  element.addEventListener('keydown', event => {
-    const { from, to: end } = at;
-    const page = Math.max(1, end - from);
-    const middle = Math.round((from + end) / 2);
-    const to = {
-      ArrowRight: middle + 1,
-      ArrowLeft: middle - 1,
-      ArrowUp: middle + 1,
-      ArrowDown: middle - 1,
-      PageUp: middle + page,
-      PageDown: middle - page,
-      Home: 1,
-      End: last()
-    }[event.key];
-    if (to === undefined) return;
-    go(Math.min(last(), Math.max(1, to)));
-    event.preventDefault();
-    event.stopPropagation();
-  });
-
-  return {
-    element,
-    paint(next, found, wide) {
-      [view, judged, width] = [next, { hits: found.hits, wrong: found.wrong, usual: found.usual }, Math.max(1, wide)];
-      svg.setAttribute('width', String(width));
-      const { model, calls } = next;
-      const anew = model.lastUpdate === null ? model.calls : null;
-      const wrong = CALL_KINDS.map(kind => found.wrong.get(kind) ?? 0).join();
-      // What cannot be seen in the line is not drawn: one more call among thousands.
-      draw(anew, Math.floor(Math.log(calls.length + 1) * FINE), wrong, found.hits, found.usual, model.branches, width);
-    },
-    frame(steps, here) {
-      if (!view) return;
-      seen = rangesOf(steps, Math.max(4, last() / 100));
-      at = seen.find(({ from, to }) => from <= here && here <= to) ?? { from: here, to: here };
-      place();
-    }
-  };
 }

@@ -43,12 +43,6 @@ export interface SearchResults {
   readonly why: string;
 }
 
-export interface SearchBar {
-  readonly element: HTMLElement;
-  readonly field: HTMLInputElement;
-  paint(view: ViewState, shown: SearchResults): void;
-}
-
 const resultText = (found: readonly SearchHit[], view: ViewState, query: Query): string => {
   if (query.text.trim() === '' && query.kind === null) return '';
   if (found.length === 0) return 'no results';
@@ -56,34 +50,52 @@ const resultText = (found: readonly SearchHit[], view: ViewState, query: Query):
   return at < 0 ? `${formatNumber(found.length)} found` : `${formatNumber(at + 1)} of ${formatNumber(found.length)}`;
 };
 
-export function searchBar(wishes: SearchBarActions): SearchBar {
-  const label = 'Search calls and objects';
-  const field = h('input', { type: 'search', class: 'tc-in', 'aria-label': label, placeholder: 'Search  /', spellcheck: 'false' });
-  const told = h('span', { class: 'small muted tc-found', role: 'status', 'aria-label': 'Search results' });
-  const reason = h('span', { class: 'small tc-why' });
-  const back = button('', { icon: 'up', label: 'Previous result', look: 'ghost icon', onclick: () => wishes.go(-1) });
-  const on = button('', { icon: 'down', label: 'Next result', look: 'ghost icon', onclick: () => wishes.go(1) });
-  const chips = h('div', { class: 'tc-chips', role: 'group', 'aria-label': 'Filter calls by status' });
-  const focus = h('button', { type: 'button', class: 'tc-chip', title: 'Show only objects within two steps (f)', onclick: () => wishes.focus(focus.getAttribute('aria-pressed') !== 'true') }, 'Focus ±2');
-  const close = button('', { icon: 'close', label: 'Close search', look: 'ghost icon', onclick: () => wishes.close() });
-  const element = h('div', { class: 'tc-find', role: 'search' }, h('div', { class: 'tc-field1' }, icon('search'), field), told, back, on, chips, focus, close, reason);
-  let query = NO_QUERY;
-  let counted: ReadonlyMap<CallKind, number> = new Map();
-
-  field.addEventListener('input', () => wishes.look({ ...query, text: field.value }));
-  field.addEventListener('keydown', event => {
-    if (event.key === 'Enter') wishes.go(event.shiftKey ? -1 : 1);
-    else if (event.key === 'Escape') {
-      if (field.value === '' && query.kind === null) wishes.close();
-      else wishes.look(NO_QUERY);
-    } else return;
-    event.preventDefault();
-    event.stopPropagation();
+export class SearchBar {
+  private readonly label = 'Search calls and objects';
+  readonly field = h('input', { type: 'search', class: 'tc-in', 'aria-label': this.label, placeholder: 'Search  /', spellcheck: 'false' });
+  private readonly told = h('span', { class: 'small muted tc-found', role: 'status', 'aria-label': 'Search results' });
+  private readonly reason = h('span', { class: 'small tc-why' });
+  private readonly back = button('', { icon: 'up', label: 'Previous result', look: 'ghost icon', onclick: () => this.wishes.go(-1) });
+  private readonly on = button('', { icon: 'down', label: 'Next result', look: 'ghost icon', onclick: () => this.wishes.go(1) });
+  private readonly chips = h('div', { class: 'tc-chips', role: 'group', 'aria-label': 'Filter calls by status' });
+  private readonly focus = h('button', { type: 'button', class: 'tc-chip', title: 'Show only objects within two steps (f)', onclick: () => this.wishes.focus(this.focus.getAttribute('aria-pressed') !== 'true') }, 'Focus ±2');
+  private readonly close = button('', { icon: 'close', label: 'Close search', look: 'ghost icon', onclick: () => this.wishes.close() });
+  readonly element = h('div', { class: 'tc-find', role: 'search' }, h('div', { class: 'tc-field1' }, icon('search'), this.field), this.told, this.back, this.on, this.chips, this.focus, this.close, this.reason);
+  private query = NO_QUERY;
+  private counted: ReadonlyMap<CallKind, number> = new Map();
+  private readonly drawChips = whenChanged(() => {
+    const held = this.chips.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
+    this.chips.replaceChildren(...CALL_KINDS.flatMap(kind => (this.counted.has(kind) || this.query.kind === kind ? [this.chip(kind, this.counted.get(kind) ?? 0)] : [])));
+    this.chips.hidden = this.chips.childElementCount === 0;
+    if (held) this.chips.querySelector<HTMLElement>(`[data-k="${held}"]`)?.focus({ preventScroll: true });
   });
 
-  function chip(kind: CallKind, number: number): HTMLElement {
-    const pressed = query.kind === kind;
-    const act = (): void => wishes.look({ ...query, kind: pressed ? null : kind });
+  constructor(private readonly wishes: SearchBarActions) {
+    this.field.addEventListener('input', () => this.wishes.look({ ...this.query, text: this.field.value }));
+    this.field.addEventListener('keydown', event => {
+      if (event.key === 'Enter') this.wishes.go(event.shiftKey ? -1 : 1);
+      else if (event.key === 'Escape') {
+        if (this.field.value === '' && this.query.kind === null) this.wishes.close();
+        else this.wishes.look(NO_QUERY);
+      } else return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+  }
+
+  paint(view: ViewState, shown: SearchResults): void {
+    [this.query, this.counted] = [shown.query, shown.wrong];
+    this.drawChips(this.query.kind, ...CALL_KINDS.map(kind => this.counted.get(kind)));
+    if (this.field.value !== this.query.text) this.field.value = this.query.text;
+    this.told.textContent = resultText(shown.found, view, this.query);
+    this.reason.textContent = shown.why;
+    this.back.hidden = this.on.hidden = shown.found.length < 2;
+    this.focus.setAttribute('aria-pressed', String(shown.focus));
+  }
+
+  private chip(kind: CallKind, number: number): HTMLElement {
+    const pressed = this.query.kind === kind;
+    const act = (): void => this.wishes.look({ ...this.query, kind: pressed ? null : kind });
     return h(
       'button',
       { type: 'button', class: `tc-chip ${kind}`, 'data-k': kind, 'aria-pressed': String(pressed), onclick: act },
@@ -91,37 +103,6 @@ export function searchBar(wishes: SearchBarActions): SearchBar {
       `${formatNumber(number)} ${kind}`
     );
   }
-
-  const drawChips = whenChanged(() => {
-    const held = chips.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
-    chips.replaceChildren(...CALL_KINDS.flatMap(kind => (counted.has(kind) || query.kind === kind ? [chip(kind, counted.get(kind) ?? 0)] : [])));
-    chips.hidden = chips.childElementCount === 0;
-    if (held) chips.querySelector<HTMLElement>(`[data-k="${held}"]`)?.focus({ preventScroll: true });
-  });
-
-  return {
-    element,
-    field,
-    paint(view, shown) {
-      [query, counted] = [shown.query, shown.wrong];
-      drawChips(query.kind, ...CALL_KINDS.map(kind => counted.get(kind)));
-      if (field.value !== query.text) field.value = query.text;
-      told.textContent = resultText(shown.found, view, query);
-      reason.textContent = shown.why;
-      back.hidden = on.hidden = shown.found.length < 2;
-      focus.setAttribute('aria-pressed', String(shown.focus));
-    }
-  };
-}
-
-export interface Search extends SearchedCalls {
-  readonly element: HTMLElement;
-  /** The keys of the nodes that stand for what was found. */
-  readonly keys: ReadonlySet<string>;
-  readonly open: boolean;
-  set(open: boolean): void;
-  /** The bar; `always` where the session is long. */
-  paint(view: ViewState, always: boolean, focus: boolean): void;
 }
 
 export interface SearchActions {
@@ -150,61 +131,53 @@ function usualOfCalls(): (view: ViewState) => UsualCalls {
   };
 }
 
-export function search(acts: PanelActions, wishes: SearchActions): Search {
-  const bar: SearchBar = searchBar({ look: ask, go: step, focus: on => wishes.focus(on), close: () => wishes.close() });
-  let view: ViewState | null = null;
-  let query: Query = NO_QUERY;
-  let found: readonly SearchHit[] = [];
-  let wrong = NO_COUNTS;
-  let usual = NOTHING_USUAL;
-  const judged = usualOfCalls();
-  let open = false;
+export class Search implements SearchedCalls {
+  private readonly bar: SearchBar = new SearchBar({ look: next => this.ask(next), go: by => this.step(by), focus: on => this.wishes.focus(on), close: () => this.wishes.close() });
+  private view: ViewState | null = null;
+  private query: Query = NO_QUERY;
+  hits: readonly SearchHit[] = [];
+  wrong = NO_COUNTS;
+  usual = NOTHING_USUAL;
+  private readonly judged = usualOfCalls();
+  open = false;
+  readonly element: HTMLElement = this.bar.element;
 
-  function ask(next: Query): void {
-    query = next;
-    found = view ? searchHits(view, query.text, query.kind, usual) : [];
-    if (query.kind !== null && found.length > 0) step(1);
-    else wishes.again();
+  constructor(private readonly acts: PanelActions, private readonly wishes: SearchActions) {}
+
+  /** The keys of the nodes that stand for what was found. */
+  get keys(): ReadonlySet<string> {
+    return new Set(this.hits.flatMap(hit => [hit.object, `call:${hit.call}`]));
   }
 
-  function step(by: 1 | -1): void {
-    const hit = view && nextHit(found, view, by);
-    if (hit) acts.setState({ chosen: { call: hit.call, object: hit.object }, form: null });
-    else wishes.again();
+  set(on: boolean): void {
+    this.open = on;
+    if (!on) [this.query, this.hits] = [NO_QUERY, []];
+    this.wishes.again();
+    if (on) this.bar.field.focus({ preventScroll: true });
   }
 
-  return {
-    element: bar.element,
-    get hits() {
-      return found;
-    },
-    get keys() {
-      return new Set(found.flatMap(hit => [hit.object, `call:${hit.call}`]));
-    },
-    get wrong() {
-      return wrong;
-    },
-    get usual() {
-      return usual;
-    },
-    get open() {
-      return open;
-    },
-    set(on) {
-      open = on;
-      if (!on) [query, found] = [NO_QUERY, []];
-      wishes.again();
-      if (on) bar.field.focus({ preventScroll: true });
-    },
-    paint(next, always, focus) {
-      view = next;
-      bar.element.hidden = !(always || open || focus);
-      bar.element.classList.toggle('fixed', always);
-      usual = bar.element.hidden ? NOTHING_USUAL : judged(next);
-      if (query !== NO_QUERY) found = searchHits(next, query.text, query.kind, usual);
-      wrong = bar.element.hidden ? NO_COUNTS : countKinds(next.calls, usual);
-      const why = query.kind === 'unusual' ? (usual.unusual.get(next.chosen.call) ?? '') : '';
-      if (!bar.element.hidden) bar.paint(next, { query, found, wrong, focus, why });
-    }
-  };
+  /** The bar; `always` where the session is long. */
+  paint(next: ViewState, always: boolean, focus: boolean): void {
+    this.view = next;
+    this.bar.element.hidden = !(always || this.open || focus);
+    this.bar.element.classList.toggle('fixed', always);
+    this.usual = this.bar.element.hidden ? NOTHING_USUAL : this.judged(next);
+    if (this.query !== NO_QUERY) this.hits = searchHits(next, this.query.text, this.query.kind, this.usual);
+    this.wrong = this.bar.element.hidden ? NO_COUNTS : countKinds(next.calls, this.usual);
+    const why = this.query.kind === 'unusual' ? (this.usual.unusual.get(next.chosen.call) ?? '') : '';
+    if (!this.bar.element.hidden) this.bar.paint(next, { query: this.query, found: this.hits, wrong: this.wrong, focus, why });
+  }
+
+  private ask(next: Query): void {
+    this.query = next;
+    this.hits = this.view ? searchHits(this.view, this.query.text, this.query.kind, this.usual) : [];
+    if (this.query.kind !== null && this.hits.length > 0) this.step(1);
+    else this.wishes.again();
+  }
+
+  private step(by: 1 | -1): void {
+    const hit = this.view && nextHit(this.hits, this.view, by);
+    if (hit) this.acts.setState({ chosen: { call: hit.call, object: hit.object }, form: null });
+    else this.wishes.again();
+  }
 }

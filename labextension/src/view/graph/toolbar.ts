@@ -20,46 +20,41 @@ export interface ToolbarState {
   readonly search: boolean;
 }
 
-export interface Toolbar {
-  readonly element: HTMLElement;
-  /** Says in a word what was done, and is silent again. */
-  say(text: string): void;
-  paint(shown: ToolbarState): void;
-}
-
 const MESSAGE_MS = 2500;
 export const ZOOM_STEP = 1.25;
 
-export function toolbar(wishes: ToolbarActions): Toolbar {
-  const says = h('span', { class: 'tc-says', role: 'status', 'aria-label': 'Graph' });
-  const fold = button('Fold', { look: 'ghost', onclick: () => wishes.fold() });
-  const tidy = button('Tidy', { look: 'ghost', onclick: () => wishes.tidy() });
-  const search = button('', { icon: 'search', label: 'Search', look: 'ghost icon', onclick: () => wishes.search() });
-  const element = h(
+export class Toolbar {
+  private readonly says = h('span', { class: 'tc-says', role: 'status', 'aria-label': 'Graph' });
+  private readonly fold = button('Fold', { look: 'ghost', onclick: () => this.wishes.fold() });
+  private readonly tidy = button('Tidy', { look: 'ghost', onclick: () => this.wishes.tidy() });
+  private readonly search = button('', { icon: 'search', label: 'Search', look: 'ghost icon', onclick: () => this.wishes.search() });
+  readonly element = h(
     'div',
     { class: 'tc-tools' },
-    says,
-    fold,
-    tidy,
-    search,
-    button('', { icon: 'minus', label: 'Zoom out', look: 'ghost icon', onclick: () => wishes.zoom(1 / ZOOM_STEP) }),
-    button('', { icon: 'plus', label: 'Zoom in', look: 'ghost icon', onclick: () => wishes.zoom(ZOOM_STEP) }),
-    button('', { icon: 'fit', label: 'Fit', look: 'ghost icon', onclick: () => wishes.fit() }),
-    menu('More', button('More', { icon: 'more', label: 'More', look: 'ghost icon' }), () => wishes.entries())
+    this.says,
+    this.fold,
+    this.tidy,
+    this.search,
+    button('', { icon: 'minus', label: 'Zoom out', look: 'ghost icon', onclick: () => this.wishes.zoom(1 / ZOOM_STEP) }),
+    button('', { icon: 'plus', label: 'Zoom in', look: 'ghost icon', onclick: () => this.wishes.zoom(ZOOM_STEP) }),
+    button('', { icon: 'fit', label: 'Fit', look: 'ghost icon', onclick: () => this.wishes.fit() }),
+    menu('More', button('More', { icon: 'more', label: 'More', look: 'ghost icon' }), () => this.wishes.entries())
   );
-  return {
-    element,
-    say(text) {
-      says.textContent = text;
-      setTimeout(() => says.textContent === text && says.replaceChildren(), MESSAGE_MS);
-    },
-    paint(shown) {
-      element.hidden = !shown.any;
-      fold.hidden = !shown.fold;
-      tidy.hidden = !shown.tidy;
-      search.hidden = !shown.search;
-    }
-  };
+
+  constructor(private readonly wishes: ToolbarActions) {}
+
+  /** Says in a word what was done, and is silent again. */
+  say(text: string): void {
+    this.says.textContent = text;
+    setTimeout(() => this.says.textContent === text && this.says.replaceChildren(), MESSAGE_MS);
+  }
+
+  paint(shown: ToolbarState): void {
+    this.element.hidden = !shown.any;
+    this.fold.hidden = !shown.fold;
+    this.tidy.hidden = !shown.tidy;
+    this.search.hidden = !shown.search;
+  }
 }
 
 const LEGEND_TILES: readonly (readonly [string, string])[] = [

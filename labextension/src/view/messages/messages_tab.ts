@@ -43,71 +43,64 @@ function totals(turns: readonly number[], { of }: Measure, spent: ReadonlyMap<nu
   return facts.filter(([, value]) => value && value !== '0').flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]);
 }
 
-export interface MessagesTab {
-  readonly element: HTMLElement;
-  paint(view: ViewState): void;
-}
+export class MessagesTab {
+  private readonly list = h('ol', { class: 'tc-turns', 'aria-label': trans.__('Turns') });
+  private readonly unit = h('span', { class: 'right' });
+  private readonly total = h('dl', { class: 'tc-total' });
+  private readonly right = h('div', { class: 'tc-pages' });
+  private readonly title = h('h3', { class: 'tc-h' }, trans.__('Requests'), this.unit);
+  readonly element = h('div', { class: 'tc-two' }, h('div', { class: 'tc-pane' }, this.title, this.list, this.total), this.right);
+  private view!: ViewState;
+  private readonly draw = whenChanged(() => {
+    const { model, isPast: past } = this.view;
+    const limit = past ? (this.view.calls.at(-1)?.turn ?? 1) : Infinity;
+    const shown = [...model.messages.values()].filter(message => message.turn <= limit && (!past || message.step <= this.view.step));
+    const ended = model.session.phase === 'finished' && !past;
+    const turns = turnsOf(shown, ended);
+    const chosen = this.choose(shown, turns);
+    const spent = costByTurn(model);
+    const measure = measureOf(shown, turns, spent);
+    const tools = new Map<number, string[]>();
+    for (const call of this.view.calls) tools.set(call.turn, [...(tools.get(call.turn) ?? []), call.tool]);
+    const focus = this.list.contains(document.activeElement);
+    const named = (turn: number): string => oneLine((tools.get(turn) ?? []).join(', '), 120);
+    this.list.replaceChildren(...turns.map(turn => this.entry(turn, named(turn), turn === chosen, measure.of.get(turn) ?? 0)));
+    const current = this.list.querySelector<HTMLElement>('[aria-current]');
+    if (focus) current?.querySelector('button')?.focus({ preventScroll: true });
+    if (current) requestAnimationFrame(() => scrollIntoList(this.list, current));
+    this.unit.textContent = turns.length ? measure.unit : '';
+    this.total.replaceChildren(...totals(turns, measure, spent, past ? '' : model.session.cost).filter(one => one instanceof Node));
+    this.total.hidden = turns.length < 2;
+    this.right.replaceChildren(
+      chosen === undefined
+        ? h('p', { class: 'tc-later' }, trans.__('No messages yet.'))
+        : requestPage(this.view, turnOf(shown, chosen, ended ? turns.at(-1) : undefined), spent.get(chosen), this.acts)
+    );
+  });
 
-export function messages(acts: PanelActions): MessagesTab {
-  const list = h('ol', { class: 'tc-turns', 'aria-label': trans.__('Turns') });
-  const unit = h('span', { class: 'right' });
-  const total = h('dl', { class: 'tc-total' });
-  const right = h('div', { class: 'tc-pages' });
-  const title = h('h3', { class: 'tc-h' }, trans.__('Requests'), unit);
-  const element = h('div', { class: 'tc-two' }, h('div', { class: 'tc-pane' }, title, list, total), right);
-  let view: ViewState;
+  constructor(private readonly acts: PanelActions) {}
 
-  function entry(turn: number, calls: string, chosen: boolean, took: number): HTMLElement {
-    const choose = (): void => acts.setState({ shownTurn: turn });
+  paint(next: ViewState): void {
+    this.view = next;
+    const { model, ui } = next;
+    if (ui.tab !== 'Messages') return;
+    this.draw(model.messages, model.turns, model.calls, model.session.phase, model.session.cost, model.exactRequest, ui.shownTurn, ui.commandSent, next.step, next.isPast);
+  }
+
+  private entry(turn: number, calls: string, chosen: boolean, took: number): HTMLElement {
+    const choose = (): void => this.acts.setState({ shownTurn: turn });
     const name = h('button', { type: 'button', class: 'turn', 'data-k': `turn ${turn}`, onclick: choose }, `Turn ${turn}`);
     const size = took ? h('span', { class: 'muted small' }, formatNumber(took)) : null;
     return h('li', { 'aria-current': chosen ? 'true' : undefined }, name, size, h('span', { class: 'mono' }, calls));
   }
 
   /** The turn that was chosen, else the last one that has a reply, or waits for one. */
-  function choose(shown: readonly FullMessage[], turns: readonly number[]): number | undefined {
-    const { shownTurn: turn } = view.ui;
+  private choose(shown: readonly FullMessage[], turns: readonly number[]): number | undefined {
+    const { shownTurn: turn } = this.view.ui;
     if (turn !== null && turns.includes(turn)) return turn;
-    if (view.model.session.phase === 'thinking' && !view.isPast) return turns.at(-1);
+    if (this.view.model.session.phase === 'thinking' && !this.view.isPast) return turns.at(-1);
     return turns.findLast(turn => shown.some(message => message.turn === turn && isReply(message))) ?? turns.at(-1);
   }
-
-  const draw = whenChanged(() => {
-    const { model, isPast: past } = view;
-    const limit = past ? (view.calls.at(-1)?.turn ?? 1) : Infinity;
-    const shown = [...model.messages.values()].filter(message => message.turn <= limit && (!past || message.step <= view.step));
-    const ended = model.session.phase === 'finished' && !past;
-    const turns = turnsOf(shown, ended);
-    const chosen = choose(shown, turns);
-    const spent = costByTurn(model);
-    const measure = measureOf(shown, turns, spent);
-    const tools = new Map<number, string[]>();
-    for (const call of view.calls) tools.set(call.turn, [...(tools.get(call.turn) ?? []), call.tool]);
-    const focus = list.contains(document.activeElement);
-    const named = (turn: number): string => oneLine((tools.get(turn) ?? []).join(', '), 120);
-    list.replaceChildren(...turns.map(turn => entry(turn, named(turn), turn === chosen, measure.of.get(turn) ?? 0)));
-    const current = list.querySelector<HTMLElement>('[aria-current]');
-    if (focus) current?.querySelector('button')?.focus({ preventScroll: true });
-    if (current) requestAnimationFrame(() => scrollIntoList(list, current));
-    unit.textContent = turns.length ? measure.unit : '';
-    total.replaceChildren(...totals(turns, measure, spent, past ? '' : model.session.cost).filter(one => one instanceof Node));
-    total.hidden = turns.length < 2;
-    right.replaceChildren(
-      chosen === undefined
-        ? h('p', { class: 'tc-later' }, trans.__('No messages yet.'))
-        : requestPage(view, turnOf(shown, chosen, ended ? turns.at(-1) : undefined), spent.get(chosen), acts)
-    );
-  });
-
-  return {
-    element,
-    paint(next) {
-      view = next;
-      const { model, ui } = next;
-      if (ui.tab !== 'Messages') return;
-      draw(model.messages, model.turns, model.calls, model.session.phase, model.session.cost, model.exactRequest, ui.shownTurn, ui.commandSent, next.step, next.isPast);
-    }
-  };
 }
 
 const ROLES: readonly FullMessage['role'][] = ['system', 'tools', 'user', 'session', 'assistant', 'call', 'tool'];
