@@ -3,7 +3,7 @@ import { Clipboard, Notification } from '@jupyterlab/apputils';
 import { type INotebookTracker, NotebookActions } from '@jupyterlab/notebook';
 import type { CommandRegistry } from '@lumino/commands';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
-import type { Act } from '../view';
+import type { ShortcutAction } from '../view';
 import { canStep } from '../view/head';
 import {
   callsIcon,
@@ -90,7 +90,7 @@ export function addCommands(core: ExtensionContext, tabs: { open(at: SessionPlac
   return added;
 
   /** What is decided is what the person can see: what is not in sight is shown first. */
-  function decide(what: Act, label: string, caption: string): void {
+  function decide(what: ShortcutAction, label: string, caption: string): void {
     const execute = async (): Promise<void> => {
       const view = focusedView();
       if (!view || !waitingCount(view.live)) await showNextWaiting(core);

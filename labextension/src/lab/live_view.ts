@@ -9,7 +9,7 @@ import { MimeModel } from '@jupyterlab/rendermime';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { Panel, Widget } from '@lumino/widgets';
 import { type Notice, VERSION } from '../generated/contract';
-import { type Act, type Host, PanelView } from '../view';
+import { type ShortcutAction, type Host, PanelView } from '../view';
 import { LIVE_TYPE, panelIn, type PanelName, WIDGET_VIEW_TYPE } from './comm';
 import type { AllSessions, LiveSession } from './live_sessions';
 
@@ -36,7 +36,7 @@ export class LiveView extends Widget {
     OPEN_VIEWS.add(this);
   }
 
-  act(what: Act): void {
+  act(what: ShortcutAction): void {
     this.view.act(what);
   }
 

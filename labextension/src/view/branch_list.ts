@@ -24,21 +24,21 @@ const branchSummary = (branch: FullBranch): string =>
 export class BranchList {
   private readonly id = `tc-b${++ids}`;
   private readonly name = h('span', { class: 'tc-branchname' });
-  private readonly gone = h('span', { class: 'muted' });
+  private readonly hiddenCount = h('span', { class: 'muted' });
   private readonly opener = h(
     'button',
     { type: 'button', class: 'tc-branch', 'aria-haspopup': 'dialog', 'aria-expanded': 'false', 'aria-controls': this.id },
     h('span', { class: 'muted' }, 'Branch'),
     ' ',
     this.name,
-    this.gone,
+    this.hiddenCount,
     icon('down')
   );
   private readonly list = h('div', { class: 'tc-list', role: 'dialog', 'aria-label': 'Branches', id: this.id, hidden: true });
   readonly element = h('div', { class: 'tc-branches right' }, this.opener, this.list);
   private view!: ViewState;
-  private typed = '';
-  private drawn: PanelState['branchList'] = 'closed';
+  private typedName = '';
+  private drawnState: PanelState['branchList'] = 'closed';
   private readonly draw = whenChanged(() => {
     const known = visibleBranches(this.view.model);
     const away = hiddenBranches(this.view.model).length;
@@ -46,13 +46,13 @@ export class BranchList {
     this.element.hidden = known.length === 0;
     this.name.textContent = oneLine(currentBranch(this.view.model)?.name ?? '', 40);
     this.name.classList.toggle('strong', known.length > 1);
-    this.gone.textContent = away ? ` · ${away} hidden` : '';
+    this.hiddenCount.textContent = away ? ` · ${away} hidden` : '';
     this.opener.setAttribute('aria-expanded', String(open));
     const before = this.list.contains(document.activeElement) ? (document.activeElement?.getAttribute('data-k') ?? '') : null;
     this.list.hidden = !open;
-    this.list.replaceChildren(...(open ? this.inside() : []).filter(one => one instanceof globalThis.Node));
-    if (open) this.focus(before, this.drawn === 'closed');
-    this.drawn = this.view.ui.branchList;
+    this.list.replaceChildren(...(open ? this.listContent() : []).filter(one => one instanceof globalThis.Node));
+    if (open) this.restoreFocus(before, this.drawnState === 'closed');
+    this.drawnState = this.view.ui.branchList;
   });
 
   constructor(private readonly acts: PanelActions) {
@@ -61,44 +61,44 @@ export class BranchList {
       const rows = [...this.list.querySelectorAll<HTMLElement>('.tc-goto:not(:disabled)')];
       const at = rows.findIndex(row => row.parentElement?.contains(document.activeElement));
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-      if (event.key === 'Escape' && typing) this.set(this.view.ui.branchList);
+      if (event.key === 'Escape' && typing) this.setListState(this.view.ui.branchList);
       else if (event.key === 'Escape') this.close();
       else if (step && !typing && rows.length) rows[(at + step + rows.length) % rows.length]?.focus({ preventScroll: true });
       else return;
       event.preventDefault();
       event.stopPropagation();
     });
-    this.opener.addEventListener('click', () => this.set(this.view.ui.branchList === 'closed' ? 'open' : 'closed'));
+    this.opener.addEventListener('click', () => this.setListState(this.view.ui.branchList === 'closed' ? 'open' : 'closed'));
     this.element.addEventListener('focusout', event => {
       const to = event.relatedTarget;
-      if (to instanceof globalThis.Node && !this.element.contains(to) && this.view.ui.branchList !== 'closed') this.set('closed');
+      if (to instanceof globalThis.Node && !this.element.contains(to) && this.view.ui.branchList !== 'closed') this.setListState('closed');
     });
   }
 
   paint(next: ViewState): void {
     // A name that was taken in is done with.
-    const done = this.view && this.view.ui.renamedBranch && next.model.branches.get(this.view.ui.renamedBranch)?.name === this.typed.trim();
+    const done = this.view && this.view.ui.renamedBranch && next.model.branches.get(this.view.ui.renamedBranch)?.name === this.typedName.trim();
     this.view = next;
     const { model, ui, live } = next;
     this.draw(model.branches, model.refusal, live, ui.branchList, ui.renamedBranch, ui.commandSent);
-    if (done && ui.renamedBranch) queueMicrotask(() => this.set(this.view.ui.branchList));
+    if (done && ui.renamedBranch) queueMicrotask(() => this.setListState(this.view.ui.branchList));
   }
 
-  private set(to: PanelState['branchList'], naming = ''): void {
-    this.acts.setState({ branchList: to, renamedBranch: naming });
+  private setListState(to: PanelState['branchList'], nameForm = ''): void {
+    this.acts.setState({ branchList: to, renamedBranch: nameForm });
   }
 
   private close(): void {
-    this.set('closed');
+    this.setListState('closed');
     this.opener.focus({ preventScroll: true });
   }
 
-  private goTo(branch: FullBranch): void {
+  private checkOut(branch: FullBranch): void {
     this.close();
     if (!branch.current && this.view.live) this.acts.send({ type: 'checkout', branch: branch.id });
   }
 
-  private entry(branch: FullBranch): HTMLElement {
+  private branchEntry(branch: FullBranch): HTMLElement {
     const label = oneLine(branch.name, 60);
     const go = h(
       'button',
@@ -108,15 +108,15 @@ export class BranchList {
         'aria-current': branch.current ? 'true' : undefined,
         disabled: !this.view.live && !branch.current,
         'data-k': `go ${branch.id}`,
-        onclick: () => this.goTo(branch)
+        onclick: () => this.checkOut(branch)
       },
       branch.current ? icon('done') : h('span', { class: 'i' }),
       h('span', { class: branch.current ? 'strong' : '' }, label),
       h('span', { class: 'muted small' }, branchSummary(branch))
     );
     const rename = (): void => {
-      this.typed = branch.name;
-      this.set(this.view.ui.branchList, branch.id);
+      this.typedName = branch.name;
+      this.setListState(this.view.ui.branchList, branch.id);
     };
     const hide = (): void => this.acts.send({ type: 'hide_branch', branch: branch.id, hidden: true });
     return h(
@@ -137,15 +137,15 @@ export class BranchList {
       'aria-label': `New name of ${oneLine(branch.name, 60)}`,
       maxlength: MOST_NAME,
       'data-k': 'naming',
-      oninput: () => void (this.typed = field.value)
+      oninput: () => void (this.typedName = field.value)
     });
-    field.value = this.typed;
+    field.value = this.typedName;
     const wrong = this.view.model.refusal?.command === 'name_branch' ? oneLine(this.view.model.refusal.reason, 200) : '';
     field.setAttribute('aria-invalid', String(wrong !== ''));
     const submit = (event: Event): void => {
       event.preventDefault();
       const said = field.value.trim();
-      if (said === branch.name || said === '') this.set(this.view.ui.branchList);
+      if (said === branch.name || said === '') this.setListState(this.view.ui.branchList);
       else this.acts.send({ type: 'name_branch', branch: branch.id, name: said });
     };
     const save = h('button', { type: 'submit', class: 'tc-btn', disabled: this.view.ui.commandSent }, 'Save');
@@ -153,7 +153,7 @@ export class BranchList {
     return h('li', { class: 'naming' }, form, wrong ? h('p', { class: 'tc-wrong', role: 'alert' }, wrong) : null);
   }
 
-  private outOfView(all: readonly FullBranch[]): Child[] {
+  private hiddenEntries(all: readonly FullBranch[]): Child[] {
     if (all.length === 0) return [];
     const open = this.view.ui.branchList === 'hidden';
     const show = (branch: FullBranch): HTMLElement => {
@@ -169,7 +169,7 @@ export class BranchList {
     return [
       h(
         'button',
-        { type: 'button', class: 'tc-btn ghost small', 'aria-expanded': String(open), 'data-k': 'gone', onclick: () => this.set(open ? 'open' : 'hidden') },
+        { type: 'button', class: 'tc-btn ghost small', 'aria-expanded': String(open), 'data-k': 'gone', onclick: () => this.setListState(open ? 'open' : 'hidden') },
         icon('down'),
         `${all.length} hidden`
       ),
@@ -177,19 +177,19 @@ export class BranchList {
     ];
   }
 
-  private inside(): Child[] {
+  private listContent(): Child[] {
     const known = visibleBranches(this.view.model);
-    const rows = known.map(branch => (branch.id === this.view.ui.renamedBranch && this.view.live ? this.naming(branch) : this.entry(branch)));
-    return [h('ul', { 'aria-label': 'Branches in view' }, ...rows), ...this.outOfView(hiddenBranches(this.view.model))];
+    const rows = known.map(branch => (branch.id === this.view.ui.renamedBranch && this.view.live ? this.naming(branch) : this.branchEntry(branch)));
+    return [h('ul', { 'aria-label': 'Branches in view' }, ...rows), ...this.hiddenEntries(hiddenBranches(this.view.model))];
   }
 
-  private stops(): HTMLElement[] {
+  private focusableElements(): HTMLElement[] {
     return [...this.list.querySelectorAll<HTMLElement>('button:not(:disabled), input')];
   }
 
   /** What had the keyboard has it again; a list that was opened gets it. */
-  private focus(before: string | null, opened: boolean): void {
-    const all = this.stops();
+  private restoreFocus(before: string | null, opened: boolean): void {
+    const all = this.focusableElements();
     const named = all.find(one => one.dataset.k === (this.view.ui.renamedBranch ? 'naming' : before));
     const first = all.find(one => one.getAttribute('aria-current')) ?? all[0];
     const next = named ?? (opened || before !== null ? first : undefined);

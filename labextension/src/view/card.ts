@@ -154,17 +154,17 @@ function objectCard(view: ViewState, object: FullObject, call: FullCall | undefi
 /** The card and its buttons. */
 export class Card {
   private readonly body = h('div', { class: 'tc-cardbody' });
-  private readonly decide = new DecisionPanel(this.acts);
-  private readonly mine = new ReplyCard(this.acts);
-  private readonly before = new GuessResultCard();
-  private readonly next = new GuessCard(this.acts);
-  private readonly total = new ScoreCard(true);
-  private readonly inner = [this.before.element, this.total.element, this.body, this.mine.element, this.next.element, this.decide.element];
-  readonly element = h('section', { class: 'tc-card', 'aria-label': 'Details', tabindex: -1 }, ...this.inner);
+  private readonly decisionPanel = new DecisionPanel(this.acts);
+  private readonly replyCard = new ReplyCard(this.acts);
+  private readonly guessResult = new GuessResultCard();
+  private readonly guessCard = new GuessCard(this.acts);
+  private readonly scoreCard = new ScoreCard(true);
+  private readonly parts = [this.guessResult.element, this.scoreCard.element, this.body, this.replyCard.element, this.guessCard.element, this.decisionPanel.element];
+  readonly element = h('section', { class: 'tc-card', 'aria-label': 'Details', tabindex: -1 }, ...this.parts);
   private view!: ViewState;
   private readonly draw = whenChanged(() => {
     this.body.replaceChildren();
-    for (const child of this.inside()) if (child) this.body.append(child);
+    for (const child of this.content()) if (child) this.body.append(child);
   });
 
   constructor(private readonly acts: PanelActions) {}
@@ -187,8 +187,8 @@ export class Card {
       this.view.personTurn !== null,
       this.view.toGuess !== null
     );
-    for (const part of [this.before, this.total, this.mine, this.next]) part.paint(this.view);
-    this.decide.paint(now);
+    for (const part of [this.guessResult, this.scoreCard, this.replyCard, this.guessCard]) part.paint(this.view);
+    this.decisionPanel.paint(now);
     const call = this.view.model.calls.get(now.chosen.call);
     const asks = (this.view.personTurn ?? this.view.toGuess) !== null || (call !== undefined && !now.isPast && isDecision(call));
     this.element.classList.toggle('asks', asks);
@@ -196,7 +196,7 @@ export class Card {
     if (focus && !this.element.contains(document.activeElement)) this.element.focus({ preventScroll: true });
   }
 
-  private inside(): Child[] {
+  private content(): Child[] {
     if ((this.view.personTurn || this.view.toGuess) && this.view.followsNewest) return [];
     const call = this.view.model.calls.get(this.view.chosen.call);
     const object = this.view.model.objects.get(this.view.chosen.object);

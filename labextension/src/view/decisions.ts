@@ -182,7 +182,7 @@ export class DecisionPanel {
       refused && !SHOWN_AT_FORM.includes(refused.command)
         ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), oneLine(refused.reason))
         : null,
-      ...this.inside(),
+      ...this.content(),
       waitingElsewhere(this.view, this.acts)
     ];
     const kept = this.form && this.element.contains(this.form.element) && children.includes(this.form.element);
@@ -200,7 +200,7 @@ export class DecisionPanel {
     this.draw(call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls, next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest);
   }
 
-  private formFor(call: FullCall, kind: 'reject' | 'answer'): HTMLElement {
+  private openForm(call: FullCall, kind: 'reject' | 'answer'): HTMLElement {
     const key = `${kind} ${call.id} ${call.bound}`;
     if (this.form?.key !== key) this.form = { key, ...shortForm(kind, call, this.acts) };
     const confirm = this.form.element.querySelector<HTMLButtonElement>('[type=submit]');
@@ -208,7 +208,7 @@ export class DecisionPanel {
     return this.form.element;
   }
 
-  private inside(): Child[] {
+  private content(): Child[] {
     const call = this.view.model.calls.get(this.view.chosen.call);
     if (!call) return [];
     const open = isDecision(call);
@@ -219,7 +219,7 @@ export class DecisionPanel {
         note(trans.__('You are looking at an earlier step. To decide, choose Back to now.'))
       ];
     const opened = this.view.ui.form;
-    if (open && opened?.call === call.id) return [this.formFor(call, opened.kind)];
+    if (open && opened?.call === call.id) return [this.openForm(call, opened.kind)];
     this.form = null;
     return [
       h('div', { class: 'tc-row tc-act' }, ...(open ? decisionButtons(this.view, call, this.acts) : afterButtons(this.view, call, this.acts))),

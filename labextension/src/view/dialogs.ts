@@ -66,7 +66,7 @@ export function editDialog(view: ViewState, call: FullCall, acts: PanelActions, 
   };
 
   function refuse(text: string, errors: Readonly<Record<string, string>>): void {
-    wrong.say(text);
+    wrong.show(text);
     if (!complain(rows, errors)) run.focus();
   }
   function submit(event: Event): void {
@@ -150,7 +150,7 @@ export function callDialog(view: ViewState, tool: FullTool, acts: PanelActions, 
   function send(force: boolean): void {
     const { errors } = filledArguments(rows);
     if (Object.keys(errors).length) {
-      wrong.say('');
+      wrong.show('');
       complain(rows, errors);
     } else acts.send({ type: 'draft', calls: [...before, call()], anyway: force });
   }
@@ -176,7 +176,7 @@ export function callDialog(view: ViewState, tool: FullTool, acts: PanelActions, 
     element: dialogFrame('Write call', tool.id, form, close),
     refuse(reason, fields) {
       anyway.hidden = false;
-      wrong.say(reason);
+      wrong.show(reason);
       if (!complain(rows, fields)) add.focus();
     },
     busy: sent => void (add.disabled = anyway.disabled = sent),

@@ -272,7 +272,7 @@ export function complain(rows: readonly FieldRow[], errors: Readonly<Record<stri
 export class FormError {
   readonly element = h('p', { class: 'tc-error', role: 'alert', hidden: true });
 
-  say(text: string): void {
+  show(text: string): void {
     this.element.replaceChildren(icon('failed'), h('span', {}, oneLine(text)));
     this.element.hidden = text === '';
   }

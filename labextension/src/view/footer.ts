@@ -25,8 +25,6 @@ export class ReplyText {
     if (session.phase === 'thinking') this.element.scrollTop = this.element.scrollHeight;
   });
 
-  constructor() {}
-
   paint(next: ViewState): void {
     this.view = next;
     this.draw(next.model.session, next.isPast, next.ui.tab);
@@ -38,18 +36,18 @@ let ids = 0;
 
 export class TimeSlider {
   private readonly id = `tc-time${++ids}`;
-  private readonly ticks = h('div', { class: 'ticks' });
-  private readonly done = h('i', { class: 'done' });
+  private readonly tickMarks = h('div', { class: 'ticks' });
+  private readonly pastBar = h('i', { class: 'done' });
   private readonly slider = h('input', { id: this.id, type: 'range', 'aria-label': trans.__('Time'), min: 1, max: 1, step: 1 });
-  private readonly says = h('span');
-  private readonly back = button(trans.__('Back to now'), { look: 'ghost', onclick: () => this.acts.setState({ pastStep: null }) });
+  private readonly stepText = h('span');
+  private readonly backButton = button(trans.__('Back to now'), { look: 'ghost', onclick: () => this.acts.setState({ pastStep: null }) });
   readonly element = h(
     'div',
     { class: 'tc-time' },
     h('label', { for: this.id }, trans.__('Time')),
-    h('div', { class: 'tc-track' }, this.ticks, this.done, this.slider),
-    this.says,
-    this.back
+    h('div', { class: 'tc-track' }, this.tickMarks, this.pastBar, this.slider),
+    this.stepText,
+    this.backButton
   );
   private view!: ViewState;
   private readonly draw = whenChanged(() => {
@@ -61,12 +59,12 @@ export class TimeSlider {
     this.element.hidden = last < 2;
     const text = past ? trans.__('step %1 of %2', at, last) : last ? trans.__('now, step %1', last) : trans.__('now');
     this.slider.setAttribute('aria-valuetext', text);
-    this.says.textContent = text;
-    this.done.style.width = `${share}%`;
-    this.back.hidden = !past;
+    this.stepText.textContent = text;
+    this.pastBar.style.width = `${share}%`;
+    this.backButton.hidden = !past;
     const marks = last > 1 && last <= MOST_TICKS ? last : 0;
-    if (this.ticks.childElementCount === marks) return;
-    this.ticks.replaceChildren(
+    if (this.tickMarks.childElementCount === marks) return;
+    this.tickMarks.replaceChildren(
       ...Array.from({ length: marks }, (_, index) => {
         const tick = h('i');
         tick.style.left = `${(100 * index) / (marks - 1)}%`;

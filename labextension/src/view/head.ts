@@ -87,26 +87,26 @@ export class PanelHead {
   private readonly step = button(trans.__('Step'), { icon: 'step', look: 'ghost', onclick: () => this.acts.send({ type: 'step' }) });
   private readonly run = button(trans.__('Run'), { icon: 'run', look: 'ghost', onclick: () => this.acts.send({ type: 'run' }) });
   private readonly stop = button(trans.__('Stop'), { icon: 'stop', look: 'ghost', onclick: () => this.acts.send({ type: 'stop' }) });
-  private readonly out = exportMenu(this.acts.exportAs);
-  private readonly drive = h('div', { class: 'tc-drive' }, h('span', { class: 'tc-sep' }), this.step, this.run, this.stop, this.out);
-  readonly element = h('div', { class: 'tc-head' }, this.status, this.about, this.drive);
+  private readonly exportButton = exportMenu(this.acts.exportAs);
+  private readonly controls = h('div', { class: 'tc-drive' }, h('span', { class: 'tc-sep' }), this.step, this.run, this.stop, this.exportButton);
+  readonly element = h('div', { class: 'tc-head' }, this.status, this.about, this.controls);
   private readonly bar = h('div', { class: 'tc-bar', hidden: true });
-  private readonly origin = h('div', { class: 'tc-bar', hidden: !this.unchecked }, icon('info'), h('span', {}, trans.__(UNCHECKED)));
+  private readonly uncheckedBar = h('div', { class: 'tc-bar', hidden: !this.unchecked }, icon('info'), h('span', {}, trans.__(UNCHECKED)));
   private view!: ViewState;
-  private words = '';
+  private statusText = '';
   private readonly draw = whenChanged(() => {
     const { session } = this.view.model;
-    this.says();
+    this.updateStatus();
     this.about.replaceChildren(
       ...[session.verified || this.unchecked ? null : unverifiedTag(), ...metaItems(this.view)].filter(
         (one): one is HTMLElement => one instanceof HTMLElement
       )
     );
-    this.drive.hidden = !this.view.live;
+    this.controls.hidden = !this.view.live;
     // At the end there is nothing to drive, and the session can be taken home.
     const ended = session.phase === 'finished' && !this.view.isPast;
     this.step.hidden = this.run.hidden = this.stop.hidden = ended;
-    this.out.hidden = !ended;
+    this.exportButton.hidden = !ended;
     this.step.disabled = this.run.disabled = this.view.isPast || this.view.ui.commandSent || this.view.toGuess !== null || !canStep(this.view.model);
     this.stop.disabled = this.view.isPast || !STOPPABLE_PHASES.includes(session.phase);
     const detail = this.view.isPast ? '' : session.detail;
@@ -114,7 +114,7 @@ export class PanelHead {
     this.bar.className = session.phase === 'failed' ? 'tc-bar bad' : 'tc-bar';
     this.bar.replaceChildren(icon(session.phase === 'failed' ? 'failed' : 'info'), h('span', {}, textBlock(detail, 2000)));
   });
-  readonly bars: readonly HTMLElement[] = [this.origin, this.bar];
+  readonly bars: readonly HTMLElement[] = [this.uncheckedBar, this.bar];
 
   constructor(private readonly acts: PanelActions, private readonly unchecked: boolean) {}
 
@@ -123,13 +123,13 @@ export class PanelHead {
     this.draw(next.model.session, next.isPast, next.step, next.live, next.ui.commandSent, next.calls.length);
   }
 
-  private says(): void {
+  private updateStatus(): void {
     const { session } = this.view.model;
     const text = this.view.isPast ? trans.__('Looking back at step %1', this.view.step) : statusText(this.view.model);
     const name = this.view.isPast ? 'clock' : this.view.personTurn || this.view.toGuess ? 'person' : (PHASE_ICONS[session.phase] ?? 'ready');
     const next = `${name} ${text}`;
-    if (next === this.words) return;
-    this.words = next;
+    if (next === this.statusText) return;
+    this.statusText = next;
     this.status.replaceChildren(icon(name), h('span', {}, oneLine(text, 120)));
   }
 }
@@ -150,7 +150,7 @@ export function announcement(model: Model): { readonly about: string; readonly t
 /** Says politely what is new to the person: a call that waits, their turn, the end. */
 export class Announcer {
   readonly element = screenReaderText('');
-  private last: string | null = null;
+  private lastSubject: string | null = null;
 
   constructor(private readonly silent: boolean) {
     if (!this.silent) this.element.setAttribute('aria-live', 'polite');
@@ -158,8 +158,8 @@ export class Announcer {
 
   paint({ model, live }: ViewState): void {
     const { about, text } = live && !this.silent ? announcement(model) : { about: '', text: '' };
-    if (about === this.last) return;
-    this.last = about;
+    if (about === this.lastSubject) return;
+    this.lastSubject = about;
     this.element.textContent = text;
   }
 }

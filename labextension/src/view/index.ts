@@ -48,11 +48,11 @@ export interface Host {
 }
 
 /** What a shortcut of the host can do: as the button of that name, where there is one. */
-export type Act = 'approve' | 'reject' | 'edit' | 'step' | 'focus';
+export type ShortcutAction = 'approve' | 'reject' | 'edit' | 'step' | 'focus';
 
 /** Milliseconds between two pictures of a session that goes on by itself. */
-const REST = 80;
-const GOES_ON: readonly string[] = ['running', 'thinking'];
+const FRAME_MS = 80;
+const BUSY_PHASES: readonly string[] = ['running', 'thinking'];
 
 /** Keys that move in the panel must not move in the notebook around it. */
 function keepKeys(event: KeyboardEvent): void {
@@ -60,123 +60,123 @@ function keepKeys(event: KeyboardEvent): void {
 }
 
 /** The turn that the person replies to, or whose reply they guess. */
-function turnOf({ session, teaching }: Model): string | undefined {
+function turnToAnswer({ session, teaching }: Model): string | undefined {
   const turn = session.yours ?? teaching.turn;
   return turn ? `turn ${turn.turn}` : undefined;
 }
 
 /** What the person is asked for: a call to decide on, or the model's turn; undefined for nothing. */
-const asksFor = (model: Model): string | undefined =>
-  firstWaiting(model)?.id ?? turnOf(model);
+const waitingSubject = (model: Model): string | undefined =>
+  firstWaiting(model)?.id ?? turnToAnswer(model);
 
 /** Puts the view into `el`; `known` is what the host has heard already. */
 export class PanelView {
   private model: Model = { ...this.known, refusal: null };
-  private heard = this.known.refusal;
+  private lastRefusal = this.known.refusal;
   private ui = INITIAL_STATE;
-  private painting = false;
-  private painted = 0;
-  private due: ReturnType<typeof setTimeout> | undefined;
+  private isPainting = false;
+  private paintedAt = 0;
+  private paintTimer: ReturnType<typeof setTimeout> | undefined;
   /** The formats that the person asked for here: every view of a session hears what any of them asked. */
-  private readonly taking = new Set<ExportFormat>();
-  private open: { readonly view: Dialog; readonly back: Element | null } | null = null;
+  private readonly requestedExports = new Set<ExportFormat>();
+  private dialog: { readonly view: Dialog; readonly back: Element | null } | null = null;
   private readonly acts: PanelActions = {
     setState: patch => this.setState(patch),
     send: command => this.sendConfirmed(command),
     request: command => this.host.send?.(command),
     exportAs: format => this.exportAs(format),
-    openEditDialog: call => this.ask(editDialog(this.seen(), call, this.acts, () => this.close())),
-    openCallDialog: tool => this.ask(callDialog(this.seen(), tool, this.acts, () => this.close()))
+    openEditDialog: call => this.openDialog(editDialog(this.state(), call, this.acts, () => this.closeDialog())),
+    openCallDialog: tool => this.openDialog(callDialog(this.state(), tool, this.acts, () => this.closeDialog()))
   };
-  private readonly beside = new BranchList(this.acts);
-  private readonly tab = new TabBar(this.acts, this.beside.element);
-  private readonly top = new PanelHead(this.acts, this.host.unchecked ?? false);
+  private readonly branchList = new BranchList(this.acts);
+  private readonly tabBar = new TabBar(this.acts, this.branchList.element);
+  private readonly head = new PanelHead(this.acts, this.host.unchecked ?? false);
   private readonly exercise = new ExerciseBar(this.acts);
-  private readonly voice = new Announcer(this.host.speaks ?? false);
-  private readonly drawing = new Graph(this.acts);
-  private readonly list = new StepList(this.acts);
-  private readonly details = new Card(this.acts);
-  private readonly points = new ScoreCard(false);
-  private readonly talk = new MessagesTab(this.acts);
-  private readonly both = new CompareTab(this.acts);
-  private readonly words = new ReplyText();
-  private readonly slider = new TimeSlider(this.acts);
-  private readonly parts = [this.beside, this.tab, this.top, this.exercise, this.voice, this.list, this.details, this.points, this.talk, this.both, this.words, this.slider];
-  private readonly panels = Object.values(this.tab.panels);
+  private readonly announcer = new Announcer(this.host.speaks ?? false);
+  private readonly graph = new Graph(this.acts);
+  private readonly steps = new StepList(this.acts);
+  private readonly card = new Card(this.acts);
+  private readonly scoreCard = new ScoreCard(false);
+  private readonly messagesTab = new MessagesTab(this.acts);
+  private readonly compareTab = new CompareTab(this.acts);
+  private readonly replyText = new ReplyText();
+  private readonly timeSlider = new TimeSlider(this.acts);
+  private readonly parts = [this.branchList, this.tabBar, this.head, this.exercise, this.announcer, this.steps, this.card, this.scoreCard, this.messagesTab, this.compareTab, this.replyText, this.timeSlider];
+  private readonly panels = Object.values(this.tabBar.panels);
   private readonly page = h(
     'div',
     { class: 'tc-page' },
-    this.top.element,
-    ...this.top.bars,
+    this.head.element,
+    ...this.head.bars,
     this.exercise.element,
-    this.tab.element,
+    this.tabBar.element,
     ...this.panels,
-    this.words.element,
-    this.slider.element
+    this.replyText.element,
+    this.timeSlider.element
   );
-  private readonly broken = h('p', { class: 'tc-error tc-unreadable', hidden: true });
+  private readonly errorText = h('p', { class: 'tc-error tc-unreadable', hidden: true });
   private readonly root = h(
     'div',
     { class: this.host.side ? 'tc side' : 'tc', role: 'region', 'aria-label': trans.__('Tool calls') },
     this.page,
-    this.broken,
-    this.voice.element
+    this.errorText,
+    this.announcer.element
   );
   private readonly shell = h('div', { class: 'tc-shell' }, this.root);
-  private readonly watch = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => this.drawing.resize());
+  private readonly resizeObserver = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => this.graph.resize());
 
   constructor(private readonly el: HTMLElement, private readonly host: Host, private readonly known = EMPTY_MODEL) {
-    this.tab.panels.Graph.append(this.points.element);
-    this.tab.panels.Messages.append(this.talk.element);
-    this.tab.panels.Compare.append(this.both.element);
+    this.tabBar.panels.Graph.append(this.scoreCard.element);
+    this.tabBar.panels.Messages.append(this.messagesTab.element);
+    this.tabBar.panels.Compare.append(this.compareTab.element);
     this.root.addEventListener('keydown', event => {
-      if (this.ui.tab === 'Graph' && !this.open) this.drawing.press(event);
+      if (this.ui.tab === 'Graph' && !this.dialog) this.graph.handleKey(event);
       keepKeys(event);
     });
     this.el.append(this.shell);
-    this.watch?.observe(this.drawing.element);
+    this.resizeObserver?.observe(this.graph.element);
     this.paint();
   }
 
   /** `folded` is the model after the notice, where the host keeps one. */
   update(notice: Notice, folded = applyNotice(this.model, notice)): void {
-    this.keep(notice);
+    this.saveExport(notice);
     const wasSent = this.ui.commandSent;
-    const before = asksFor(this.model);
+    const before = waitingSubject(this.model);
     const whole = !this.model.missedUpdate;
     const { refusal: refused } = this.model;
     // A refusal that was heard before is no news, also where the host folds.
-    this.model = folded.refusal === this.heard ? { ...folded, refusal: refused } : folded;
-    this.heard = folded.refusal;
+    this.model = folded.refusal === this.lastRefusal ? { ...folded, refusal: refused } : folded;
+    this.lastRefusal = folded.refusal;
     if (this.model.missedUpdate && whole) this.host.send?.({ type: 'hello' });
-    const waiting = asksFor(this.model);
+    const waiting = waitingSubject(this.model);
     const anew = waiting !== undefined && waiting !== before && this.ui.pastStep === null;
     const refusal = this.model.refusal !== refused;
     // A refusal stands until the person does something else, or something else waits.
     if (!refusal && waiting !== before) this.model = { ...this.model, refusal: null };
-    this.ui = { ...this.ui, commandSent: false, ...(anew && !this.open ? { chosen: null, form: null } : {}) };
-    if (refusal && this.model.refusal) this.heed();
-    else if (wasSent) this.close();
+    this.ui = { ...this.ui, commandSent: false, ...(anew && !this.dialog ? { chosen: null, form: null } : {}) };
+    if (refusal && this.model.refusal) this.showRefusal();
+    else if (wasSent) this.closeDialog();
     this.paintSoon(notice);
   }
 
-  act(what: Act): void {
-    const { live, waitingCall: waiting, isPast: past } = this.seen();
+  act(what: ShortcutAction): void {
+    const { live, waitingCall: waiting, isPast: past } = this.state();
     if (what === 'step' && live && !past && canStep(this.model)) this.acts.send({ type: 'step' });
     if (what === 'step') return;
-    const sees = !past && (this.ui.tab === 'Graph' || this.ui.tab === 'Steps') && this.seen().chosen.call === waiting?.id;
-    if (!sees || what === 'focus') this.face({ chosen: null, form: null });
-    if (what === 'focus' || !sees) this.details.element.focus();
+    const sees = !past && (this.ui.tab === 'Graph' || this.ui.tab === 'Steps') && this.state().chosen.call === waiting?.id;
+    if (!sees || what === 'focus') this.showWaiting({ chosen: null, form: null });
+    if (what === 'focus' || !sees) this.card.element.focus();
     else if (live && waiting) this.decide(what, waiting);
   }
 
   dispose(): void {
-    clearTimeout(this.due);
-    this.watch?.disconnect();
+    clearTimeout(this.paintTimer);
+    this.resizeObserver?.disconnect();
     this.shell.remove();
   }
 
-  private seen(): ViewState {
+  private state(): ViewState {
     return viewState(this.model, this.ui, this.host.live && this.host.send !== undefined);
   }
 
@@ -186,7 +186,7 @@ export class PanelView {
   }
 
   private exportAs(format: ExportFormat): void {
-    this.taking.add(format);
+    this.requestedExports.add(format);
     this.host.send?.({ type: 'export', to: format });
   }
 
@@ -203,66 +203,66 @@ export class PanelView {
     this.ui = { ...this.ui, commandSent: command.type !== 'stop', editedCall: command.type === 'edit' ? command.call : '' };
     this.model = { ...this.model, refusal: null };
     this.host.send?.(command);
-    this.open?.view.busy(this.ui.commandSent);
+    this.dialog?.view.busy(this.ui.commandSent);
     this.paint();
   }
 
   /** The steps and the card stand once, in the tab that is open. */
-  private seat(to: Tab): void {
-    const panel = this.tab.panels[to];
-    if (to === 'Graph' && this.drawing.element.parentElement !== panel) panel.prepend(this.drawing.element);
-    if ((to !== 'Graph' && to !== 'Steps') || this.list.element.parentElement === panel) return;
-    const scroll = this.list.element.querySelector('ol')?.scrollTop ?? 0;
-    panel.append(this.list.element, this.details.element);
-    const moved = this.list.element.querySelector('ol');
+  private moveStepsAndCard(to: Tab): void {
+    const panel = this.tabBar.panels[to];
+    if (to === 'Graph' && this.graph.element.parentElement !== panel) panel.prepend(this.graph.element);
+    if ((to !== 'Graph' && to !== 'Steps') || this.steps.element.parentElement === panel) return;
+    const scroll = this.steps.element.querySelector('ol')?.scrollTop ?? 0;
+    panel.append(this.steps.element, this.card.element);
+    const moved = this.steps.element.querySelector('ol');
     if (moved) moved.scrollTop = scroll;
   }
 
   private draw(view: ViewState): void {
     this.root.dataset.phase = view.isPast ? 'past' : view.model.session.phase;
-    this.seat(view.ui.tab);
+    this.moveStepsAndCard(view.ui.tab);
     for (const part of this.parts) part.paint(view);
-    if (view.ui.tab === 'Graph') this.drawing.paint(view);
+    if (view.ui.tab === 'Graph') this.graph.paint(view);
   }
 
   private paint(): void {
-    if (this.painting) return;
-    clearTimeout(this.due);
-    this.due = undefined;
-    this.painting = true;
+    if (this.isPainting) return;
+    clearTimeout(this.paintTimer);
+    this.paintTimer = undefined;
+    this.isPainting = true;
     try {
       this.page.hidden = this.model.unreadable !== '';
-      this.broken.hidden = !this.page.hidden;
-      this.broken.textContent = this.model.unreadable;
-      if (!this.page.hidden) this.draw(this.seen());
+      this.errorText.hidden = !this.page.hidden;
+      this.errorText.textContent = this.model.unreadable;
+      if (!this.page.hidden) this.draw(this.state());
     } finally {
-      this.painting = false;
-      this.painted = performance.now();
+      this.isPainting = false;
+      this.paintedAt = performance.now();
     }
   }
 
   /** While it goes on by itself the pictures of a burst are one; what a person waits for is drawn at once. */
   private paintSoon(notice: Notice): void {
-    const rest = this.painted + REST - performance.now();
-    const bursts = notice.type === 'delta' && GOES_ON.includes(this.model.session.phase);
+    const rest = this.paintedAt + FRAME_MS - performance.now();
+    const bursts = notice.type === 'delta' && BUSY_PHASES.includes(this.model.session.phase);
     if (!bursts || rest <= 0) this.paint();
-    else this.due ??= setTimeout(() => this.paint(), rest);
+    else this.paintTimer ??= setTimeout(() => this.paint(), rest);
   }
 
-  private close(): void {
-    if (!this.open) return;
-    const { view, back } = this.open;
-    this.open = null;
+  private closeDialog(): void {
+    if (!this.dialog) return;
+    const { view, back } = this.dialog;
+    this.dialog = null;
     view.element.remove();
     this.page.inert = false;
     this.root.style.minHeight = '';
     if (back instanceof HTMLElement && back.isConnected) back.focus({ preventScroll: true });
-    else this.details.element.focus({ preventScroll: true });
+    else this.card.element.focus({ preventScroll: true });
   }
 
-  private ask(view: Dialog): void {
-    this.close();
-    this.open = { view, back: document.activeElement };
+  private openDialog(view: Dialog): void {
+    this.closeDialog();
+    this.dialog = { view, back: document.activeElement };
     this.root.append(view.element);
     this.page.inert = true;
     const box = view.element.firstElementChild;
@@ -271,32 +271,32 @@ export class PanelView {
     view.focus();
   }
 
-  private heed(): void {
-    if (!this.open) return;
+  private showRefusal(): void {
+    if (!this.dialog) return;
     const { refusal: refused } = this.model;
-    this.open.view.busy(false);
-    if (refused) this.open.view.refuse(refused.reason, refused.fields);
+    this.dialog.view.busy(false);
+    if (refused) this.dialog.view.refuse(refused.reason, refused.fields);
   }
 
   /** A session in a format, where it was asked for here, becomes a file. */
-  private keep(notice: Notice): void {
-    if (notice.type === 'refused' && notice.command === 'export') this.taking.clear();
-    if (notice.type !== 'exported' || !isExportFormat(notice.to) || !this.taking.delete(notice.to)) return;
+  private saveExport(notice: Notice): void {
+    if (notice.type === 'refused' && notice.command === 'export') this.requestedExports.clear();
+    if (notice.type !== 'exported' || !isExportFormat(notice.to) || !this.requestedExports.delete(notice.to)) return;
     download(fileName(this.model.session.name, notice.to), notice.to, notice.text);
   }
 
   /** What waits is brought before the person first, in a tab that has its card. */
-  private face(patch: Partial<PanelState>): void {
+  private showWaiting(patch: Partial<PanelState>): void {
     const tab = this.ui.tab === 'Graph' || this.ui.tab === 'Steps' ? this.ui.tab : 'Graph';
     this.acts.setState({ tab, pastStep: null, ...patch });
   }
 
-  private decide(what: Act, call: FullCall): void {
+  private decide(what: ShortcutAction, call: FullCall): void {
     const answers = this.model.tools.get(call.tool)?.for_person ?? false;
-    if (what === 'approve' && call.may_have_run) this.face({ chosen: choiceOf(call), form: null });
+    if (what === 'approve' && call.may_have_run) this.showWaiting({ chosen: choiceOf(call), form: null });
     else if (what === 'approve' && !answers) this.acts.send({ type: 'approve', call: call.call, bound: call.bound });
     else if (what === 'edit' && !answers) this.acts.openEditDialog(call);
-    else this.face({ chosen: choiceOf(call), form: { kind: what === 'reject' ? 'reject' : 'answer', call: call.id } });
+    else this.showWaiting({ chosen: choiceOf(call), form: { kind: what === 'reject' ? 'reject' : 'answer', call: call.id } });
   }
 }
 

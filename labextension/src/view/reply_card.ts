@@ -29,45 +29,45 @@ function writtenCall({ call, number, live, sent, remove }: WrittenCall): HTMLEle
 export class ReplyCard {
   private readonly turn = h('span', { class: 'small muted' });
   private readonly title = h('div', { class: 'tc-title' }, h('h3', {}, 'Reply as the model'), this.turn);
-  private readonly how = h('p', {}, 'Choose a tool to write a call, write a text, or both.');
-  private readonly asked = new RequestParts(this.acts.openCallDialog);
+  private readonly hint = h('p', {}, 'Choose a tool to write a call, write a text, or both.');
+  private readonly requestParts = new RequestParts(this.acts.openCallDialog);
   private readonly calls = h('ol', { class: 'tc-calls', 'aria-label': 'Your calls' });
-  private readonly words = h('textarea', { class: 'tc-in', rows: 2, 'aria-label': 'Your words', 'data-k': 'words' });
+  private readonly replyText = h('textarea', { class: 'tc-in', rows: 2, 'aria-label': 'Your words', 'data-k': 'words' });
   private readonly field = h(
     'label',
     { class: 'tc-field' },
     h('span', { class: 'tc-label' }, 'Your words ', h('span', { class: 'hint' }, 'optional beside a call')),
-    this.words
+    this.replyText
   );
   private readonly send = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'send' }, 'Send');
-  private readonly ends = h('span', { class: 'small muted' });
-  private readonly form = h('form', { class: 'tc-form', onsubmit: event => this.submit(event) }, this.calls, this.field, h('div', { class: 'tc-row' }, this.send, this.ends));
-  private readonly saved = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to reply.'));
-  private readonly parts = [this.title, this.how, ...this.asked.elements, this.form, this.saved];
+  private readonly consequence = h('span', { class: 'small muted' });
+  private readonly form = h('form', { class: 'tc-form', onsubmit: event => this.submit(event) }, this.calls, this.field, h('div', { class: 'tc-row' }, this.send, this.consequence));
+  private readonly savedNote = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to reply.'));
+  private readonly parts = [this.title, this.hint, ...this.requestParts.elements, this.form, this.savedNote];
   readonly element = h('div', { class: 'tc-reply tc-replying', role: 'group', 'aria-label': 'Reply as the model' }, ...this.parts);
   private readonly callRows = keyedChildren(this.calls, writtenCall);
   private view!: ViewState;
-  private at = 0;
-  private here = false;
+  private shownTurn = 0;
+  private hadFocus = false;
 
   constructor(private readonly acts: PanelActions) {}
 
   paint(next: ViewState): void {
     this.view = next;
     const { personTurn: yours } = next;
-    if ((yours?.turn ?? 0) !== this.at) this.words.value = '';
+    if ((yours?.turn ?? 0) !== this.shownTurn) this.replyText.value = '';
     this.element.hidden = !yours || !next.followsNewest;
     if (yours) this.draw(yours);
-    this.at = yours?.turn ?? 0;
+    this.shownTurn = yours?.turn ?? 0;
   }
 
   private submit(event: Event): void {
     event.preventDefault();
-    this.here = this.element.contains(document.activeElement);
-    this.acts.send({ type: 'say', text: this.words.value, calls: [...(this.view.personTurn?.calls ?? [])] });
+    this.hadFocus = this.element.contains(document.activeElement);
+    this.acts.send({ type: 'say', text: this.replyText.value, calls: [...(this.view.personTurn?.calls ?? [])] });
   }
 
-  private without(index: number): void {
+  private removeCall(index: number): void {
     const rest = (this.view.personTurn?.calls ?? []).filter((_, place) => place !== index);
     this.acts.send({ type: 'draft', calls: rest, anyway: true });
   }
@@ -75,22 +75,22 @@ export class ReplyCard {
   private draw(yours: FullPersonTurn): void {
     const { live } = this.view;
     this.turn.textContent = `turn ${yours.turn}`;
-    this.asked.paint(yours, this.view.model, live);
+    this.requestParts.paint(yours, this.view.model, live);
     this.callRows(
       yours.calls.map((call, index) => ({
         key: `${index}`,
         stamp: [JSON.stringify(call), live, this.view.ui.commandSent],
-        item: { call, number: index + 1, live, sent: this.view.ui.commandSent, remove: () => this.without(index) }
+        item: { call, number: index + 1, live, sent: this.view.ui.commandSent, remove: () => this.removeCall(index) }
       }))
     );
     this.calls.hidden = yours.calls.length === 0;
-    this.form.hidden = this.how.hidden = !live;
-    this.saved.hidden = live;
+    this.form.hidden = this.hint.hidden = !live;
+    this.savedNote.hidden = live;
     this.send.disabled = this.view.ui.commandSent;
     // Who replies by keyboard goes on with the next turn, where the button was switched off.
-    if (this.here && yours.turn !== this.at) queueMicrotask(() => this.element.querySelector('button')?.focus({ preventScroll: true }));
-    this.here &&= yours.turn === this.at;
-    this.ends.textContent = yours.calls.length
+    if (this.hadFocus && yours.turn !== this.shownTurn) queueMicrotask(() => this.element.querySelector('button')?.focus({ preventScroll: true }));
+    this.hadFocus &&= yours.turn === this.shownTurn;
+    this.consequence.textContent = yours.calls.length
       ? `You get the ${yours.calls.length === 1 ? 'result of the call' : `results of the ${yours.calls.length} calls`} in the next turn.`
       : 'A text without a call ends the run.';
   }
@@ -139,9 +139,9 @@ export class RequestParts {
   private readonly heading = h('h4', { class: 'tc-part' }, 'Tools');
   private readonly tools = h('ul', { class: 'tc-tools-now', 'aria-label': 'Tools of this turn' });
   private readonly rows = keyedChildren(this.tools, (one: ToolItem) => toolItem(one, this.choose));
-  private now!: FullPersonTurn;
+  private personTurn!: FullPersonTurn;
   private readonly drawRequest = whenChanged(() => {
-    this.request.replaceChildren(...[promptAndResults(this.now), systemText(this.now)].filter(one => one instanceof Node));
+    this.request.replaceChildren(...[promptAndResults(this.personTurn), systemText(this.personTurn)].filter(one => one instanceof Node));
   });
   /** The request, the heading of the tools, the tools: to be placed one after the other. */
   readonly elements: readonly HTMLElement[] = [this.request, this.heading, this.tools];
@@ -149,7 +149,7 @@ export class RequestParts {
   constructor(private readonly choose: (tool: FullTool) => void = () => undefined) {}
 
   paint(turn: FullPersonTurn, model: Model, live: boolean): void {
-    this.now = turn;
+    this.personTurn = turn;
     this.drawRequest(JSON.stringify([turn.prompt, turn.told, turn.system]));
     const known = turn.tools.flatMap(id => model.tools.get(id) ?? []);
     this.rows(known.map(tool => ({ key: tool.id, stamp: [tool, live], item: { tool, live } })));

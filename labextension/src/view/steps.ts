@@ -102,22 +102,22 @@ function showFolded(element: HTMLElement, number: number, which: string): void {
 /** The heading and the list. */
 export class StepList {
   private readonly list = h('ol', { class: 'tc-steps', 'aria-label': trans.__('Steps') });
-  private readonly later = h('p', { class: 'tc-later' });
-  private readonly none = h('p', { class: 'tc-later' }, trans.__('No steps yet.'));
-  private readonly pane = h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, trans.__('Steps')), this.list, this.none, this.later);
-  private readonly earlier = h('p', { class: 'tc-later' });
-  private readonly further = h('p', { class: 'tc-later' });
-  private readonly toolbox = new ToolList(this.acts);
+  private readonly laterText = h('p', { class: 'tc-later' });
+  private readonly emptyText = h('p', { class: 'tc-later' }, trans.__('No steps yet.'));
+  private readonly pane = h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, trans.__('Steps')), this.list, this.emptyText, this.laterText);
+  private readonly earlierText = h('p', { class: 'tc-later' });
+  private readonly furtherText = h('p', { class: 'tc-later' });
+  private readonly toolList = new ToolList(this.acts);
   private readonly rows = keyedChildren(this.list, (item: StepItem) => stepElement(item, call => this.acts.setState({ chosen: choiceOf(call), form: null })));
   private current: Element | null = null;
   private frame = 0;
   readonly element: HTMLElement = this.pane;
 
   constructor(private readonly acts: PanelActions) {
-    this.list.before(this.earlier);
-    this.list.after(this.further);
-    this.pane.append(this.toolbox.element);
-    this.list.addEventListener('keydown', event => this.arrows(event));
+    this.list.before(this.earlierText);
+    this.list.after(this.furtherText);
+    this.pane.append(this.toolList.element);
+    this.list.addEventListener('keydown', event => this.moveByArrow(event));
   }
 
   paint(view: ViewState): void {
@@ -135,19 +135,19 @@ export class StepList {
       })
     );
     this.list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
-    this.pick(this.list.children[chosen - from] ?? null, view.followsNewest);
-    showFolded(this.earlier, from, 'earlier');
-    showFolded(this.further, view.calls.length - to, 'further');
+    this.markCurrent(this.list.children[chosen - from] ?? null, view.followsNewest);
+    showFolded(this.earlierText, from, 'earlier');
+    showFolded(this.furtherText, view.calls.length - to, 'further');
     const hidden = view.isPast
       ? [...view.model.calls.values()].filter(call => call.branch === '' && call.step > view.step).length
       : 0;
-    this.later.hidden = hidden === 0;
-    this.later.textContent = `${plural(hidden, 'later step')} ${hidden === 1 ? 'is' : 'are'} hidden`;
-    this.none.hidden = view.calls.length > 0;
-    this.toolbox.paint(view);
+    this.laterText.hidden = hidden === 0;
+    this.laterText.textContent = `${plural(hidden, 'later step')} ${hidden === 1 ? 'is' : 'are'} hidden`;
+    this.emptyText.hidden = view.calls.length > 0;
+    this.toolList.paint(view);
   }
 
-  private arrows(event: KeyboardEvent): void {
+  private moveByArrow(event: KeyboardEvent): void {
     const step = { ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' }[event.key] as
       'nextElementSibling' | undefined;
     const item = event.target instanceof Element ? event.target.closest('li') : null;
@@ -157,21 +157,21 @@ export class StepList {
     event.preventDefault();
   }
 
-  private pick(item: Element | null, follow: boolean): void {
+  private markCurrent(item: Element | null, follow: boolean): void {
     if (item === this.current && item?.hasAttribute('aria-current')) return;
     this.current?.removeAttribute('aria-current');
     item?.setAttribute('aria-current', 'step');
     this.current = item;
-    if (item instanceof HTMLElement) this.soon(item, follow);
+    if (item instanceof HTMLElement) this.showInNextFrame(item, follow);
   }
 
   /** With the next picture: to ask where things are makes the browser lay them out. */
-  private soon(item: HTMLElement, follow: boolean): void {
+  private showInNextFrame(item: HTMLElement, follow: boolean): void {
     cancelAnimationFrame(this.frame);
-    this.frame = requestAnimationFrame(() => this.show(item, follow));
+    this.frame = requestAnimationFrame(() => this.scrollTo(item, follow));
   }
 
-  private show(item: HTMLElement, follow: boolean): void {
+  private scrollTo(item: HTMLElement, follow: boolean): void {
     if (follow) this.list.scrollTop = this.list.scrollHeight;
     scrollIntoList(this.list, item);
   }

@@ -27,43 +27,43 @@ export class GuessCard {
   private readonly turn = h('span', { class: 'small muted' });
   private readonly title = h('div', { class: 'tc-title' }, h('h3', {}, 'What will the model call next?'), this.turn);
   private readonly tools = h('div', { class: 'tc-choice', role: 'radiogroup', 'aria-label': 'Tool' });
-  private readonly said = h('p', { class: 'small muted' });
+  private readonly description = h('p', { class: 'small muted' });
   private readonly fields = h('div', { class: 'tc-fields' });
-  private readonly wrong = new FormError();
-  private readonly check = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'check guess' }, 'Check my guess');
-  private readonly show = button('Show the call', { look: 'ghost', key: 'show', onclick: () => this.acts.send({ type: 'skip_guess', rest: false }) });
-  private readonly rest = button('Skip the rest', { look: 'ghost right', key: 'rest', onclick: () => this.acts.send({ type: 'skip_guess', rest: true }) });
+  private readonly error = new FormError();
+  private readonly checkButton = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'check guess' }, 'Check my guess');
+  private readonly showButton = button('Show the call', { look: 'ghost', key: 'show', onclick: () => this.acts.send({ type: 'skip_guess', rest: false }) });
+  private readonly skipButton = button('Skip the rest', { look: 'ghost right', key: 'rest', onclick: () => this.acts.send({ type: 'skip_guess', rest: true }) });
   private readonly form = h(
     'form',
     { class: 'tc-form', onsubmit: event => this.submit(event), novalidate: true },
-    h('div', { class: 'tc-field' }, h('span', { class: 'tc-label', 'aria-hidden': 'true' }, 'Tool'), this.tools, this.said),
+    h('div', { class: 'tc-field' }, h('span', { class: 'tc-label', 'aria-hidden': 'true' }, 'Tool'), this.tools, this.description),
     this.fields,
-    this.wrong.element,
-    h('div', { class: 'tc-row' }, this.check, this.show, this.rest)
+    this.error.element,
+    h('div', { class: 'tc-row' }, this.checkButton, this.showButton, this.skipButton)
   );
-  private readonly asked = new RequestParts();
-  private readonly more = h('details', { class: 'tc-more' }, h('summary', {}, icon('down'), 'What the model is sent'), ...this.asked.elements);
-  private readonly saved = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to guess.'));
-  readonly element = h('div', { class: 'tc-reply tc-guessing', role: 'group', 'aria-label': 'Guess' }, this.title, this.form, this.saved, this.more);
+  private readonly requestParts = new RequestParts();
+  private readonly more = h('details', { class: 'tc-more' }, h('summary', {}, icon('down'), 'What the model is sent'), ...this.requestParts.elements);
+  private readonly savedNote = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to guess.'));
+  readonly element = h('div', { class: 'tc-reply tc-guessing', role: 'group', 'aria-label': 'Guess' }, this.title, this.form, this.savedNote, this.more);
   private view!: ViewState;
   private rows: readonly FieldRow[] = [];
   private chosen!: FullTool | null | undefined;
-  private here = false;
+  private hadFocus = false;
   /** The form of a turn begins empty; what stands in it stays whatever is drawn around it. */
-  private readonly begin = whenChanged(() => {
+  private readonly startForm = whenChanged(() => {
     const now = this.view.toGuess;
     const known = now?.tools.flatMap(id => this.view.model.tools.get(id) ?? []) ?? [];
     this.tools.replaceChildren(...toolChoice(known, tool => this.choose(tool)));
     this.choose(null);
     this.chosen = undefined;
     // Who guessed by keyboard goes on with the next question, where the button was switched off.
-    if (this.here) queueMicrotask(() => this.tools.querySelector('input')?.focus({ preventScroll: true }));
-    this.here = false;
+    if (this.hadFocus) queueMicrotask(() => this.tools.querySelector('input')?.focus({ preventScroll: true }));
+    this.hadFocus = false;
   });
-  private readonly refuse = whenChanged(() => {
+  private readonly showRefusal = whenChanged(() => {
     const { refusal: refused } = this.view.model;
     if (refused?.command !== 'guess') return;
-    this.wrong.say(refused.reason);
+    this.error.show(refused.reason);
     complain(this.rows, refused.fields);
   });
 
@@ -77,8 +77,8 @@ export class GuessCard {
 
   private choose(tool: FullTool | null): void {
     this.chosen = tool;
-    this.wrong.say('');
-    this.said.replaceChildren(toolDescription(tool?.description ?? '') ?? '');
+    this.error.show('');
+    this.description.replaceChildren(toolDescription(tool?.description ?? '') ?? '');
     const around = { objects: this.view.objects, step: Infinity, marks: false, hint: () => '' };
     this.rows = tool ? fieldsOf(tool.parameters, {}).map(field => fieldRow(field, around, () => undefined)) : [];
     this.fields.replaceChildren(...this.rows.map(one => one.element));
@@ -87,21 +87,21 @@ export class GuessCard {
 
   private submit(event: Event): void {
     event.preventDefault();
-    if (this.chosen === undefined) return this.wrong.say(`Choose a tool, or "${NO_CALL}".`);
+    if (this.chosen === undefined) return this.error.show(`Choose a tool, or "${NO_CALL}".`);
     const filled = filledArguments(this.rows);
-    this.wrong.say('');
-    this.here = this.element.contains(document.activeElement);
+    this.error.show('');
+    this.hadFocus = this.element.contains(document.activeElement);
     if (!complain(this.rows, filled.errors)) this.acts.send({ type: 'guess', tool: this.chosen?.id ?? '', arguments: filled.arguments });
   }
 
   private draw(now: FullPersonTurn): void {
     this.turn.textContent = `turn ${now.turn}`;
-    this.begin(now.turn, now.tools.join(' '), this.view.model.session.name);
-    this.asked.paint(now, this.view.model, false);
+    this.startForm(now.turn, now.tools.join(' '), this.view.model.session.name);
+    this.requestParts.paint(now, this.view.model, false);
     this.form.hidden = !this.view.live;
-    this.saved.hidden = this.view.live;
-    this.check.disabled = this.show.disabled = this.rest.disabled = this.view.ui.commandSent;
-    this.refuse(this.view.model.refusal);
+    this.savedNote.hidden = this.view.live;
+    this.checkButton.disabled = this.showButton.disabled = this.skipButton.disabled = this.view.ui.commandSent;
+    this.showRefusal(this.view.model.refusal);
   }
 }
 
@@ -185,8 +185,6 @@ export class GuessResultCard {
     this.element.hidden = this.row === null;
   });
 
-  constructor() {}
-
   paint(view: ViewState): void {
     this.row = shownGuess(view);
     this.draw(this.row);
@@ -269,9 +267,9 @@ export class ScoreCard {
 export class ExerciseBar {
   private readonly sign = h('span', { class: 'sign' });
   private readonly title = h('span', { class: 'strong' });
-  private readonly says = h('div', { class: 'says', role: 'status', 'aria-label': 'Exercise' });
+  private readonly text = h('div', { class: 'says', role: 'status', 'aria-label': 'Exercise' });
   private readonly check = button('Check', { key: 'check', onclick: () => this.acts.send({ type: 'check' }) });
-  readonly element = h('div', { class: 'tc-task', hidden: true }, this.sign, h('div', {}, this.title, this.says), this.check);
+  readonly element = h('div', { class: 'tc-task', hidden: true }, this.sign, h('div', {}, this.title, this.text), this.check);
   private view!: ViewState;
   private readonly draw = whenChanged(() => {
     const { task: now } = this.view.model.teaching;
@@ -280,7 +278,7 @@ export class ExerciseBar {
     this.sign.replaceChildren(icon(now.passed ? 'done' : 'ready'));
     this.title.textContent = `${now.passed ? 'Passed' : 'Exercise'}: ${oneLine(now.title, 120)}`;
     const told = textBlock(now.says, 4000).split('\n').filter(Boolean);
-    this.says.replaceChildren(...told.map(text => h('p', {}, ...prose(text))));
+    this.text.replaceChildren(...told.map(text => h('p', {}, ...prose(text))));
     this.check.hidden = !this.view.live;
     this.check.disabled = this.view.ui.commandSent;
   });

@@ -82,44 +82,44 @@ export class CompareTab {
   readonly element = h('div', { class: 'tc-compare' });
   private view!: ViewState;
   /** What the kernel was asked to compare, and tells again as it changes; `seen`: it was told. */
-  private asked: { readonly sides: readonly [string, string]; readonly among: Model['branches']; seen: boolean } | null = null;
-  private readonly draw = whenChanged(() => this.renew());
+  private requested: { readonly sides: readonly [string, string]; readonly among: Model['branches']; seen: boolean } | null = null;
+  private readonly draw = whenChanged(() => this.replaceContent());
 
   constructor(private readonly acts: PanelActions) {}
 
   paint(next: ViewState): void {
     this.view = next;
     const { model, ui } = next;
-    if (ui.tab !== 'Compare') return this.leave();
+    if (ui.tab !== 'Compare') return this.stopComparing();
     const { session } = model;
-    this.draw(this.asked, model.calls, model.objects, model.branches, model.comparisons, model.differences, model.refusal, session.phase, session.text, ui.leftBranch, ui.rightBranch, ui.showsEqualCalls, next.step, next.isPast, next.live, next.chosen.call, next.chosen.object);
+    this.draw(this.requested, model.calls, model.objects, model.branches, model.comparisons, model.differences, model.refusal, session.phase, session.text, ui.leftBranch, ui.rightBranch, ui.showsEqualCalls, next.step, next.isPast, next.live, next.chosen.call, next.chosen.object);
   }
 
-  private leave(): void {
-    if (this.asked && this.view.live) this.acts.request({ type: 'compare', left: this.asked.sides[0], right: this.asked.sides[1], on: false });
-    this.asked = null;
+  private stopComparing(): void {
+    if (this.requested && this.view.live) this.acts.request({ type: 'compare', left: this.requested.sides[0], right: this.requested.sides[1], on: false });
+    this.requested = null;
   }
 
   /** Asks once for what is looked at: again where that was told and is gone, or where all was told anew. */
-  private ask(known: boolean): void {
+  private requestComparison(known: boolean): void {
     if (!this.view.live || this.view.isPast) return;
     if (known) {
-      if (this.asked) this.asked.seen = true;
+      if (this.requested) this.requested.seen = true;
       return;
     }
     const [left, right] = chosenBranches(this.view) ?? ['', ''];
     const { branches } = this.view.model;
-    const same = this.asked?.sides[0] === left && this.asked.sides[1] === right;
-    if (same && this.asked?.among === branches && !this.asked.seen) return;
-    if (!same) this.leave();
-    this.asked = { sides: [left, right], among: branches, seen: false };
+    const same = this.requested?.sides[0] === left && this.requested.sides[1] === right;
+    if (same && this.requested?.among === branches && !this.requested.seen) return;
+    if (!same) this.stopComparing();
+    this.requested = { sides: [left, right], among: branches, seen: false };
     this.acts.request({ type: 'compare', left, right });
   }
 
-  private inside(): HTMLElement[] {
+  private content(): HTMLElement[] {
     if (visibleBranches(this.view.model).length < 2) return [oneBranch(this.view, this.acts)];
     const shown = comparedSides(this.view);
-    this.ask(shown?.comparison != null);
+    this.requestComparison(shown?.comparison != null);
     if (!shown) return [notCompared(this.view, '')];
     const names = `${oneLine(shown.left.branch.name, 60)} and ${oneLine(shown.right.branch.name, 60)}`;
     const grid = h('div', { class: 'tc-cmp', role: 'table', 'aria-label': `Comparison of ${names}` }, columnHeader(this.view, shown, this.acts));
@@ -132,9 +132,9 @@ export class CompareTab {
   }
 
   /** What had the keyboard has it again, where it is still there. */
-  private renew(): void {
+  private replaceContent(): void {
     const key = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
-    this.element.replaceChildren(...this.inside());
+    this.element.replaceChildren(...this.content());
     if (key) [...this.element.querySelectorAll<HTMLElement>('[data-k]')].find(one => one.dataset.k === key)?.focus({ preventScroll: true });
   }
 }

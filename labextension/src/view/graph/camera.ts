@@ -16,18 +16,18 @@ const clamp = (value: number, low: number, high: number): number => Math.min(hig
 export class Camera {
   private x = 0;
   private y = 0;
-  private k = 1;
+  private scale = 1;
   private width = 0;
   private height = 0;
   private transform = '';
-  private own = false;
+  private movedByPerson = false;
   /** The top of a drawing that is too high, when it was last begun at its top. */
-  private begun = NaN;
+  private topOfTallDrawing = NaN;
   /** The room is as high as all of it, drawn small: until the person looks closer. */
   private fitted = false;
-  private all: { readonly box: Box; readonly most: number } = { box: { left: 0, top: 0, right: 0, bottom: 0 }, most: LOW };
+  private drawingSize: { readonly box: Box; readonly most: number } = { box: { left: 0, top: 0, right: 0, bottom: 0 }, most: LOW };
   private drag: { x: number; y: number; far: boolean } | null = null;
-  private wasDrag = false;
+  private hasDragged = false;
   private frame = 0;
 
   constructor(private readonly svg: SVGSVGElement, private readonly world: SVGGElement, private readonly moved: () => void) {
@@ -42,7 +42,7 @@ export class Camera {
       { passive: false }
     );
     this.svg.addEventListener('pointerdown', event => {
-      this.wasDrag = false;
+      this.hasDragged = false;
       if (event.button === 0) this.drag = { x: event.clientX - this.x, y: event.clientY - this.y, far: false };
     });
     this.svg.addEventListener('pointermove', event => {
@@ -50,28 +50,28 @@ export class Camera {
       const [nx, ny] = [event.clientX - this.drag.x, event.clientY - this.drag.y];
       if (!this.drag.far && Math.hypot(nx - this.x, ny - this.y) < 4) return;
       if (!this.drag.far) this.svg.setPointerCapture(event.pointerId);
-      this.drag.far = this.wasDrag = this.own = true;
+      this.drag.far = this.hasDragged = this.movedByPerson = true;
       [this.x, this.y] = [nx, ny];
       this.svg.classList.add('drag');
-      this.apply();
+      this.applyTransform();
     });
-    this.svg.addEventListener('pointerup', () => this.end());
-    this.svg.addEventListener('pointercancel', () => this.end());
+    this.svg.addEventListener('pointerup', () => this.endDrag());
+    this.svg.addEventListener('pointercancel', () => this.endDrag());
   }
 
   /** Brings a spot into sight: to the middle where it was out of it, else as little as can be. */
   reveal(spot: Spot, middle = true): void {
-    if (this.k < AFAR) this.k = 1;
-    const [px, py] = [spot.x * this.k + this.x, spot.y * this.k + this.y];
+    if (this.scale < AFAR) this.scale = 1;
+    const [px, py] = [spot.x * this.scale + this.x, spot.y * this.scale + this.y];
     // What comes before it is to be seen too.
-    const [left, right] = [Math.min(BEFORE * this.k, (spot.x - 4) * this.k, this.width / 2), Math.min(72 * this.k, this.width / 2)];
-    const [top, low] = [Math.min(104, this.height / 2), Math.min(76 * this.k, this.height / 2)];
+    const [left, right] = [Math.min(BEFORE * this.scale, (spot.x - 4) * this.scale, this.width / 2), Math.min(72 * this.scale, this.width / 2)];
+    const [top, low] = [Math.min(104, this.height / 2), Math.min(76 * this.scale, this.height / 2)];
     const near = clamp(px, left, this.width - right);
     this.x += (middle && near !== px ? this.width / 2 : near) - px;
     const level = clamp(py, top, Math.max(top, this.height - low));
-    if (!this.isHigh()) this.y = this.own && level === py ? this.y : this.middled();
+    if (!this.isTooTall()) this.y = this.movedByPerson && level === py ? this.y : this.centredY();
     else this.y += (middle && level !== py ? this.height / 2 : level) - py;
-    this.apply();
+    this.applyTransform();
   }
 
   zoom(by: number): void {
@@ -80,52 +80,52 @@ export class Camera {
 
   fit(box: Box): void {
     const [wide, tall] = [box.right - box.left, box.bottom - box.top];
-    this.k = clamp(Math.min(this.width / Math.max(1, wide), this.all.most / Math.max(1, tall)), SMALLEST, 1);
-    this.own = this.fitted = this.k < 1;
-    this.high();
-    this.show(box, this.k);
+    this.scale = clamp(Math.min(this.width / Math.max(1, wide), this.drawingSize.most / Math.max(1, tall)), SMALLEST, 1);
+    this.movedByPerson = this.fitted = this.scale < 1;
+    this.setHeight();
+    this.show(box, this.scale);
   }
 
   /** Takes the room that a drawing needs, as far as there is so much. */
-  space(w: number, box: Box, most: number): void {
-    this.all = { box, most };
+  setSize(w: number, box: Box, most: number): void {
+    this.drawingSize = { box, most };
     if (w !== this.width) this.svg.setAttribute('width', String(w));
     this.width = w;
-    this.high();
+    this.setHeight();
   }
 
   /** Shows all that fits, else what is newest; not where the person has moved it. */
-  follow(box: Box, newest: Spot | undefined): void {
-    if (this.own) return;
-    this.show(box, this.whole(box) ?? 1);
+  followNewest(box: Box, newest: Spot | undefined): void {
+    if (this.movedByPerson) return;
+    this.show(box, this.scaleToShowAll(box) ?? 1);
     if (newest) this.reveal(newest, false);
   }
 
   /** Shows all where it fits, and leaves the rest as it is. */
-  keep(box: Box): void {
-    if (this.own) return;
-    const scale = this.whole(box);
+  showIfItFits(box: Box): void {
+    if (this.movedByPerson) return;
+    const scale = this.scaleToShowAll(box);
     if (scale !== null) return this.show(box, scale);
-    if (!this.isHigh(box)) this.y = this.middled(box);
-    this.apply();
+    if (!this.isTooTall(box)) this.y = this.centredY(box);
+    this.applyTransform();
   }
 
   /** Whether the pointer was dragged since it was pressed. */
-  dragged(): boolean {
-    return this.wasDrag;
+  wasDragged(): boolean {
+    return this.hasDragged;
   }
 
-  sees(spot: Spot, margin: number = MARGIN): boolean {
-    return Math.abs(spot.x * this.k + this.x - this.width / 2) < this.width / 2 + margin &&
-      Math.abs(spot.y * this.k + this.y - this.height / 2) < this.height / 2 + margin;
+  isVisible(spot: Spot, margin: number = MARGIN): boolean {
+    return Math.abs(spot.x * this.scale + this.x - this.width / 2) < this.width / 2 + margin &&
+      Math.abs(spot.y * this.scale + this.y - this.height / 2) < this.height / 2 + margin;
   }
 
-  afar(): boolean {
-    return this.k < AFAR;
+  isZoomedOut(): boolean {
+    return this.scale < AFAR;
   }
 
-  private apply(): void {
-    const next = `translate(${Math.round(this.x) + 0.5} ${Math.round(this.y) + 0.5}) scale(${this.k})`;
+  private applyTransform(): void {
+    const next = `translate(${Math.round(this.x) + 0.5} ${Math.round(this.y) + 0.5}) scale(${this.scale})`;
     if (next === this.transform) return;
     this.transform = next;
     this.world.setAttribute('transform', next);
@@ -136,40 +136,40 @@ export class Camera {
   }
 
   private zoomAt(by: number, cx: number, cy: number): void {
-    const next = clamp(this.k * by, SMALLEST, 3);
-    [this.x, this.y] = [cx - ((cx - this.x) * next) / this.k, cy - ((cy - this.y) * next) / this.k];
-    this.k = next;
-    this.own = true;
+    const next = clamp(this.scale * by, SMALLEST, 3);
+    [this.x, this.y] = [cx - ((cx - this.x) * next) / this.scale, cy - ((cy - this.y) * next) / this.scale];
+    this.scale = next;
+    this.movedByPerson = true;
     this.fitted = false;
-    this.high();
-    this.apply();
+    this.setHeight();
+    this.applyTransform();
   }
 
   /** Whether it is too high to be seen from top to bottom. */
-  private isHigh({ top, bottom } = this.all.box): boolean {
-    return (bottom - top) * this.k > this.height + 1;
+  private isTooTall({ top, bottom } = this.drawingSize.box): boolean {
+    return (bottom - top) * this.scale > this.height + 1;
   }
 
-  private middled({ top, bottom } = this.all.box): number {
-    return (this.height - (bottom - top) * this.k) / 2 - top * this.k;
+  private centredY({ top, bottom } = this.drawingSize.box): number {
+    return (this.height - (bottom - top) * this.scale) / 2 - top * this.scale;
   }
 
-  private end(): void {
+  private endDrag(): void {
     this.drag = null;
     this.svg.classList.remove('drag');
   }
 
   /** How large a drawing is where all of it is shown unasked; null where it would be too small. */
-  private whole({ left, right, top, bottom }: Box): number | null {
-    const [wide, tall] = [this.width / Math.max(1, right - left), this.all.most / Math.max(1, bottom - top)];
+  private scaleToShowAll({ left, right, top, bottom }: Box): number | null {
+    const [wide, tall] = [this.width / Math.max(1, right - left), this.drawingSize.most / Math.max(1, bottom - top)];
     if (wide < LEAST) return null;
     return Math.min(1, wide, tall < LEAST ? 1 : tall);
   }
 
   /** Takes the height that is needed. */
-  private high(): void {
-    const { box, most } = this.all;
-    const scale = this.fitted ? this.k : (this.whole(box) ?? 1);
+  private setHeight(): void {
+    const { box, most } = this.drawingSize;
+    const scale = this.fitted ? this.scale : (this.scaleToShowAll(box) ?? 1);
     const next = Math.round(clamp((box.bottom - box.top) * scale, LOW, most));
     if (next !== this.height) this.svg.setAttribute('height', String(next));
     this.height = next;
@@ -177,11 +177,11 @@ export class Camera {
 
   /** Across: all where it fits, else its end. Down: all where it fits. */
   private show(box: Box, scale: number): void {
-    this.k = scale;
-    this.x = Math.min(0, this.width - (box.right - box.left) * this.k) - box.left * this.k;
+    this.scale = scale;
+    this.x = Math.min(0, this.width - (box.right - box.left) * this.scale) - box.left * this.scale;
     // Moved once only: each move makes all that is seen be drawn anew.
-    if (!this.isHigh(box)) this.y = this.middled(box);
-    else if (this.begun !== box.top * this.k) this.y = -(this.begun = box.top * this.k);
-    this.apply();
+    if (!this.isTooTall(box)) this.y = this.centredY(box);
+    else if (this.topOfTallDrawing !== box.top * this.scale) this.y = -(this.topOfTallDrawing = box.top * this.scale);
+    this.applyTransform();
   }
 }

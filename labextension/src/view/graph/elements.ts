@@ -231,25 +231,23 @@ export class GraphLayers {
   readonly edges = s('g');
   readonly nodes = s('g');
   private readonly notes = s('g');
-  private far = false;
+  private zoomedOut = false;
   private readonly strokeLayer = keyedChildren(this.strokes, strokeElement);
-  private readonly edgeLayer = keyedChildren(this.edges, (edge: Scene['edges'][number]) => edgeElement(edge, this.far));
-  private readonly nodeLayer = keyedChildren(this.nodes, (node: Scene['nodes'][number]) => nodeElement(node, this.far));
+  private readonly edgeLayer = keyedChildren(this.edges, (edge: Scene['edges'][number]) => edgeElement(edge, this.zoomedOut));
+  private readonly nodeLayer = keyedChildren(this.nodes, (node: Scene['nodes'][number]) => nodeElement(node, this.zoomedOut));
   private readonly noteLayer = keyedChildren(this.notes, noteElement);
   readonly world: SVGGElement = s('g', {}, this.strokes, this.edges, this.nodes, this.notes);
 
-  constructor() {}
-
   /** Seen from afar only tiles and lines are drawn. */
   draw(drawn: Scene, rest: Surroundings, afar: boolean): void {
-    this.far = afar;
+    this.zoomedOut = afar;
     this.strokeLayer(rest.strokes.map(item => ({ key: item.look, stamp: [item.path], item })));
     this.edgeLayer(drawn.edges.map(item => ({ key: item.key, stamp: [...edgeStamp(item), afar], item })));
     this.nodeLayer(drawn.nodes.map(item => ({ key: item.key, stamp: [...nodeStamp(item), afar], item })));
     this.noteLayer(rest.notes.map(item => ({ key: item.key, stamp: [item.text, item.x, item.y, item.look], item })));
   }
 
-  mark({ chosen, tab, found }: Marks): void {
+  markNodes({ chosen, tab, found }: Marks): void {
     for (const child of this.nodes.children) {
       const key = keyOf(child);
       const button = buttonOf(child);
@@ -262,7 +260,7 @@ export class GraphLayers {
   }
 
   /** What takes the focus of a node. */
-  nodeOf(key: string): SVGElement | null | undefined {
+  buttonOfNode(key: string): SVGElement | null | undefined {
     const node = [...this.nodes.children].find(child => keyOf(child) === key);
     return node && buttonOf(node);
   }

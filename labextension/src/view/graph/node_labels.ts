@@ -111,11 +111,9 @@ function spotDescription(view: ViewState, spot: Layout['spots'][number], found: 
 
 export class ObjectList {
   private readonly rows = h('ul', { 'aria-label': 'Objects' });
-  private readonly rest = h('p');
-  readonly element = h('div', { class: 'tc-sr' }, this.rows, this.rest);
+  private readonly moreText = h('p');
+  readonly element = h('div', { class: 'tc-sr' }, this.rows, this.moreText);
   private readonly draw = keyedChildren(this.rows, (text: string) => h('li', {}, text));
-
-  constructor() {}
 
   paint(view: ViewState, found: Layout): void {
     const shown = found.spots.slice(-MOST_LISTED);
@@ -126,6 +124,6 @@ export class ObjectList {
       })
     );
     const hidden = found.spots.length - shown.length;
-    this.rest.textContent = hidden > 0 ? `and ${plural(hidden, 'object')} before these, listed in Steps` : '';
+    this.moreText.textContent = hidden > 0 ? `and ${plural(hidden, 'object')} before these, listed in Steps` : '';
   }
 }

@@ -56,7 +56,7 @@ export function rangesOf(steps: readonly number[], near: number): readonly StepR
 /** What is to be shown of the calls. */
 export interface SearchedCalls {
   readonly hits: readonly SearchHit[];
-  readonly wrong: ReadonlyMap<CallKind, number>;
+  readonly kindCounts: ReadonlyMap<CallKind, number>;
   readonly usual: UsualCalls;
 }
 
@@ -71,17 +71,17 @@ export function overviewText(view: ViewState, seen: readonly StepRange[], wrong:
 /** The line; `go` leads to a step. */
 export class Overview {
   private readonly layer = s('g');
-  private readonly sight = s('rect', { class: 'frame', y: 1, height: FLOOR + 4, rx: 2 });
-  private readonly svg = s('svg', { class: 'g', height: HIGH, 'aria-hidden': 'true' }, this.layer, this.sight);
+  private readonly frameRect = s('rect', { class: 'frame', y: 1, height: FLOOR + 4, rx: 2 });
+  private readonly svg = s('svg', { class: 'g', height: HIGH, 'aria-hidden': 'true' }, this.layer, this.frameRect);
   readonly element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, 'aria-label': 'Overview' }, this.svg);
   private view!: ViewState;
-  private judged: SearchedCalls = { hits: [], wrong: new Map(), usual: { slow: Infinity, unusual: new Map() } };
+  private searched: SearchedCalls = { hits: [], kindCounts: new Map(), usual: { slow: Infinity, unusual: new Map() } };
   private width = 0;
-  private seen: readonly StepRange[] = [];
-  private at: StepRange = { from: 1, to: 1 };
-  private held = false;
+  private visibleRanges: readonly StepRange[] = [];
+  private currentRange: StepRange = { from: 1, to: 1 };
+  private isPressed = false;
   private readonly draw = whenChanged(() => {
-    const { hits, usual } = this.judged;
+    const { hits, usual } = this.searched;
     const all = bars(this.view.calls, Math.max(1, Math.floor(this.width / BAR)), new Set(hits.map(hit => hit.call)), usual);
     const step = this.width / Math.max(1, all.length);
     const d = (chosen: (bar: Bar) => boolean): string =>
@@ -97,15 +97,15 @@ export class Overview {
 
   constructor(private readonly go: (step: number) => void) {
     this.element.addEventListener('pointerdown', event => {
-      this.held = event.button === 0;
-      if (!this.held) return;
+      this.isPressed = event.button === 0;
+      if (!this.isPressed) return;
       this.element.setPointerCapture(event.pointerId);
-      this.lead(event);
+      this.goToPointer(event);
     });
-    this.element.addEventListener('pointermove', event => this.held && this.lead(event));
-    for (const over of ['pointerup', 'pointercancel'] as const) this.element.addEventListener(over, () => (this.held = false));
+    this.element.addEventListener('pointermove', event => this.isPressed && this.goToPointer(event));
+    for (const over of ['pointerup', 'pointercancel'] as const) this.element.addEventListener(over, () => (this.isPressed = false));
     this.element.addEventListener('keydown', event => {
-      const { from, to: end } = this.at;
+      const { from, to: end } = this.currentRange;
       const page = Math.max(1, end - from);
       const middle = Math.round((from + end) / 2);
       const to = {
@@ -116,21 +116,21 @@ export class Overview {
         PageUp: middle + page,
         PageDown: middle - page,
         Home: 1,
-        End: this.last()
+        End: this.lastStep()
       }[event.key];
       if (to === undefined) return;
-      this.go(Math.min(this.last(), Math.max(1, to)));
+      this.go(Math.min(this.lastStep(), Math.max(1, to)));
       event.preventDefault();
       event.stopPropagation();
     });
   }
 
   paint(next: ViewState, found: SearchedCalls, wide: number): void {
-    [this.view, this.judged, this.width] = [next, { hits: found.hits, wrong: found.wrong, usual: found.usual }, Math.max(1, wide)];
+    [this.view, this.searched, this.width] = [next, { hits: found.hits, kindCounts: found.kindCounts, usual: found.usual }, Math.max(1, wide)];
     this.svg.setAttribute('width', String(this.width));
     const { model, calls } = next;
     const anew = model.lastUpdate === null ? model.calls : null;
-    const wrong = CALL_KINDS.map(kind => found.wrong.get(kind) ?? 0).join();
+    const wrong = CALL_KINDS.map(kind => found.kindCounts.get(kind) ?? 0).join();
     // What cannot be seen in the line is not drawn: one more call among thousands.
     this.draw(anew, Math.floor(Math.log(calls.length + 1) * FINE), wrong, found.hits, found.usual, model.branches, this.width);
   }
@@ -138,37 +138,37 @@ export class Overview {
   /** Which steps are seen; the one that is looked at among them has the frame. */
   frame(steps: readonly number[], here: number): void {
     if (!this.view) return;
-    this.seen = rangesOf(steps, Math.max(4, this.last() / 100));
-    this.at = this.seen.find(({ from, to }) => from <= here && here <= to) ?? { from: here, to: here };
-    this.place();
+    this.visibleRanges = rangesOf(steps, Math.max(4, this.lastStep() / 100));
+    this.currentRange = this.visibleRanges.find(({ from, to }) => from <= here && here <= to) ?? { from: here, to: here };
+    this.updateFrame();
   }
 
-  private last(): number {
+  private lastStep(): number {
     return Math.max(1, this.view.calls.length);
   }
 
   private x(step: number): number {
-    return ((step - 1) / this.last()) * this.width;
+    return ((step - 1) / this.lastStep()) * this.width;
   }
 
-  private enclose({ from, to }: StepRange): void {
+  private moveFrame({ from, to }: StepRange): void {
     const wide = Math.max(8, this.x(to + 1) - this.x(from));
     const left = Math.max(1, Math.min(this.width - wide - 1, this.x((from + to + 1) / 2) - wide / 2));
-    this.sight.setAttribute('x', String(Math.round(left)));
-    this.sight.setAttribute('width', String(Math.round(wide)));
+    this.frameRect.setAttribute('x', String(Math.round(left)));
+    this.frameRect.setAttribute('width', String(Math.round(wide)));
   }
 
-  private place(): void {
-    this.enclose(this.at);
+  private updateFrame(): void {
+    this.moveFrame(this.currentRange);
     this.element.setAttribute('aria-valuemin', '1');
-    this.element.setAttribute('aria-valuemax', String(this.last()));
-    this.element.setAttribute('aria-valuenow', String(this.at.from));
-    this.element.setAttribute('aria-valuetext', overviewText(this.view, this.seen, this.judged.wrong));
+    this.element.setAttribute('aria-valuemax', String(this.lastStep()));
+    this.element.setAttribute('aria-valuenow', String(this.currentRange.from));
+    this.element.setAttribute('aria-valuetext', overviewText(this.view, this.visibleRanges, this.searched.kindCounts));
   }
 
-  private lead(event: PointerEvent): void {
+  private goToPointer(event: PointerEvent): void {
     const box = this.svg.getBoundingClientRect();
     const share = (event.clientX - box.left) / Math.max(1, box.width);
-    this.go(Math.min(this.last(), Math.max(1, Math.round(share * this.last() + 0.5))));
+    this.go(Math.min(this.lastStep(), Math.max(1, Math.round(share * this.lastStep() + 0.5))));
   }
 }

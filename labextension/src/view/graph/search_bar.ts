@@ -53,30 +53,30 @@ const resultText = (found: readonly SearchHit[], view: ViewState, query: Query):
 export class SearchBar {
   private readonly label = 'Search calls and objects';
   readonly field = h('input', { type: 'search', class: 'tc-in', 'aria-label': this.label, placeholder: 'Search  /', spellcheck: 'false' });
-  private readonly told = h('span', { class: 'small muted tc-found', role: 'status', 'aria-label': 'Search results' });
+  private readonly status = h('span', { class: 'small muted tc-found', role: 'status', 'aria-label': 'Search results' });
   private readonly reason = h('span', { class: 'small tc-why' });
-  private readonly back = button('', { icon: 'up', label: 'Previous result', look: 'ghost icon', onclick: () => this.wishes.go(-1) });
-  private readonly on = button('', { icon: 'down', label: 'Next result', look: 'ghost icon', onclick: () => this.wishes.go(1) });
+  private readonly previousButton = button('', { icon: 'up', label: 'Previous result', look: 'ghost icon', onclick: () => this.actions.go(-1) });
+  private readonly nextButton = button('', { icon: 'down', label: 'Next result', look: 'ghost icon', onclick: () => this.actions.go(1) });
   private readonly chips = h('div', { class: 'tc-chips', role: 'group', 'aria-label': 'Filter calls by status' });
-  private readonly focus = h('button', { type: 'button', class: 'tc-chip', title: 'Show only objects within two steps (f)', onclick: () => this.wishes.focus(this.focus.getAttribute('aria-pressed') !== 'true') }, 'Focus ±2');
-  private readonly close = button('', { icon: 'close', label: 'Close search', look: 'ghost icon', onclick: () => this.wishes.close() });
-  readonly element = h('div', { class: 'tc-find', role: 'search' }, h('div', { class: 'tc-field1' }, icon('search'), this.field), this.told, this.back, this.on, this.chips, this.focus, this.close, this.reason);
+  private readonly focusButton = h('button', { type: 'button', class: 'tc-chip', title: 'Show only objects within two steps (f)', onclick: () => this.actions.focus(this.focusButton.getAttribute('aria-pressed') !== 'true') }, 'Focus ±2');
+  private readonly closeButton = button('', { icon: 'close', label: 'Close search', look: 'ghost icon', onclick: () => this.actions.close() });
+  readonly element = h('div', { class: 'tc-find', role: 'search' }, h('div', { class: 'tc-field1' }, icon('search'), this.field), this.status, this.previousButton, this.nextButton, this.chips, this.focusButton, this.closeButton, this.reason);
   private query = NO_QUERY;
-  private counted: ReadonlyMap<CallKind, number> = new Map();
+  private counts: ReadonlyMap<CallKind, number> = new Map();
   private readonly drawChips = whenChanged(() => {
     const held = this.chips.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
-    this.chips.replaceChildren(...CALL_KINDS.flatMap(kind => (this.counted.has(kind) || this.query.kind === kind ? [this.chip(kind, this.counted.get(kind) ?? 0)] : [])));
+    this.chips.replaceChildren(...CALL_KINDS.flatMap(kind => (this.counts.has(kind) || this.query.kind === kind ? [this.chip(kind, this.counts.get(kind) ?? 0)] : [])));
     this.chips.hidden = this.chips.childElementCount === 0;
     if (held) this.chips.querySelector<HTMLElement>(`[data-k="${held}"]`)?.focus({ preventScroll: true });
   });
 
-  constructor(private readonly wishes: SearchBarActions) {
-    this.field.addEventListener('input', () => this.wishes.look({ ...this.query, text: this.field.value }));
+  constructor(private readonly actions: SearchBarActions) {
+    this.field.addEventListener('input', () => this.actions.look({ ...this.query, text: this.field.value }));
     this.field.addEventListener('keydown', event => {
-      if (event.key === 'Enter') this.wishes.go(event.shiftKey ? -1 : 1);
+      if (event.key === 'Enter') this.actions.go(event.shiftKey ? -1 : 1);
       else if (event.key === 'Escape') {
-        if (this.field.value === '' && this.query.kind === null) this.wishes.close();
-        else this.wishes.look(NO_QUERY);
+        if (this.field.value === '' && this.query.kind === null) this.actions.close();
+        else this.actions.look(NO_QUERY);
       } else return;
       event.preventDefault();
       event.stopPropagation();
@@ -84,18 +84,18 @@ export class SearchBar {
   }
 
   paint(view: ViewState, shown: SearchResults): void {
-    [this.query, this.counted] = [shown.query, shown.wrong];
-    this.drawChips(this.query.kind, ...CALL_KINDS.map(kind => this.counted.get(kind)));
+    [this.query, this.counts] = [shown.query, shown.wrong];
+    this.drawChips(this.query.kind, ...CALL_KINDS.map(kind => this.counts.get(kind)));
     if (this.field.value !== this.query.text) this.field.value = this.query.text;
-    this.told.textContent = resultText(shown.found, view, this.query);
+    this.status.textContent = resultText(shown.found, view, this.query);
     this.reason.textContent = shown.why;
-    this.back.hidden = this.on.hidden = shown.found.length < 2;
-    this.focus.setAttribute('aria-pressed', String(shown.focus));
+    this.previousButton.hidden = this.nextButton.hidden = shown.found.length < 2;
+    this.focusButton.setAttribute('aria-pressed', String(shown.focus));
   }
 
   private chip(kind: CallKind, number: number): HTMLElement {
     const pressed = this.query.kind === kind;
-    const act = (): void => this.wishes.look({ ...this.query, kind: pressed ? null : kind });
+    const act = (): void => this.actions.look({ ...this.query, kind: pressed ? null : kind });
     return h(
       'button',
       { type: 'button', class: `tc-chip ${kind}`, 'data-k': kind, 'aria-pressed': String(pressed), onclick: act },
@@ -106,8 +106,8 @@ export class SearchBar {
 }
 
 export interface SearchActions {
-  again(): void;
-  focus(on: boolean): void;
+  repaint(): void;
+  setFocus(on: boolean): void;
   close(): void;
 }
 
@@ -132,52 +132,52 @@ function usualOfCalls(): (view: ViewState) => UsualCalls {
 }
 
 export class Search implements SearchedCalls {
-  private readonly bar: SearchBar = new SearchBar({ look: next => this.ask(next), go: by => this.step(by), focus: on => this.wishes.focus(on), close: () => this.wishes.close() });
+  private readonly bar: SearchBar = new SearchBar({ look: next => this.setQuery(next), go: by => this.step(by), focus: on => this.actions.setFocus(on), close: () => this.actions.close() });
   private view: ViewState | null = null;
   private query: Query = NO_QUERY;
   hits: readonly SearchHit[] = [];
-  wrong = NO_COUNTS;
+  kindCounts = NO_COUNTS;
   usual = NOTHING_USUAL;
-  private readonly judged = usualOfCalls();
-  open = false;
+  private readonly computeUsual = usualOfCalls();
+  isOpen = false;
   readonly element: HTMLElement = this.bar.element;
 
-  constructor(private readonly acts: PanelActions, private readonly wishes: SearchActions) {}
+  constructor(private readonly acts: PanelActions, private readonly actions: SearchActions) {}
 
   /** The keys of the nodes that stand for what was found. */
   get keys(): ReadonlySet<string> {
     return new Set(this.hits.flatMap(hit => [hit.object, `call:${hit.call}`]));
   }
 
-  set(on: boolean): void {
-    this.open = on;
+  setOpen(on: boolean): void {
+    this.isOpen = on;
     if (!on) [this.query, this.hits] = [NO_QUERY, []];
-    this.wishes.again();
+    this.actions.repaint();
     if (on) this.bar.field.focus({ preventScroll: true });
   }
 
   /** The bar; `always` where the session is long. */
   paint(next: ViewState, always: boolean, focus: boolean): void {
     this.view = next;
-    this.bar.element.hidden = !(always || this.open || focus);
+    this.bar.element.hidden = !(always || this.isOpen || focus);
     this.bar.element.classList.toggle('fixed', always);
-    this.usual = this.bar.element.hidden ? NOTHING_USUAL : this.judged(next);
+    this.usual = this.bar.element.hidden ? NOTHING_USUAL : this.computeUsual(next);
     if (this.query !== NO_QUERY) this.hits = searchHits(next, this.query.text, this.query.kind, this.usual);
-    this.wrong = this.bar.element.hidden ? NO_COUNTS : countKinds(next.calls, this.usual);
+    this.kindCounts = this.bar.element.hidden ? NO_COUNTS : countKinds(next.calls, this.usual);
     const why = this.query.kind === 'unusual' ? (this.usual.unusual.get(next.chosen.call) ?? '') : '';
-    if (!this.bar.element.hidden) this.bar.paint(next, { query: this.query, found: this.hits, wrong: this.wrong, focus, why });
+    if (!this.bar.element.hidden) this.bar.paint(next, { query: this.query, found: this.hits, wrong: this.kindCounts, focus, why });
   }
 
-  private ask(next: Query): void {
+  private setQuery(next: Query): void {
     this.query = next;
     this.hits = this.view ? searchHits(this.view, this.query.text, this.query.kind, this.usual) : [];
     if (this.query.kind !== null && this.hits.length > 0) this.step(1);
-    else this.wishes.again();
+    else this.actions.repaint();
   }
 
   private step(by: 1 | -1): void {
     const hit = this.view && nextHit(this.hits, this.view, by);
     if (hit) this.acts.setState({ chosen: { call: hit.call, object: hit.object }, form: null });
-    else this.wishes.again();
+    else this.actions.repaint();
   }
 }

@@ -10,7 +10,7 @@ export interface ToolbarActions {
   search(): void;
   zoom(by: number): void;
   fit(): void;
-  entries(): readonly MenuEntry[];
+  menuEntries(): readonly MenuEntry[];
 }
 
 export interface ToolbarState {
@@ -24,29 +24,29 @@ const MESSAGE_MS = 2500;
 export const ZOOM_STEP = 1.25;
 
 export class Toolbar {
-  private readonly says = h('span', { class: 'tc-says', role: 'status', 'aria-label': 'Graph' });
-  private readonly fold = button('Fold', { look: 'ghost', onclick: () => this.wishes.fold() });
-  private readonly tidy = button('Tidy', { look: 'ghost', onclick: () => this.wishes.tidy() });
-  private readonly search = button('', { icon: 'search', label: 'Search', look: 'ghost icon', onclick: () => this.wishes.search() });
+  private readonly message = h('span', { class: 'tc-says', role: 'status', 'aria-label': 'Graph' });
+  private readonly fold = button('Fold', { look: 'ghost', onclick: () => this.actions.fold() });
+  private readonly tidy = button('Tidy', { look: 'ghost', onclick: () => this.actions.tidy() });
+  private readonly search = button('', { icon: 'search', label: 'Search', look: 'ghost icon', onclick: () => this.actions.search() });
   readonly element = h(
     'div',
     { class: 'tc-tools' },
-    this.says,
+    this.message,
     this.fold,
     this.tidy,
     this.search,
-    button('', { icon: 'minus', label: 'Zoom out', look: 'ghost icon', onclick: () => this.wishes.zoom(1 / ZOOM_STEP) }),
-    button('', { icon: 'plus', label: 'Zoom in', look: 'ghost icon', onclick: () => this.wishes.zoom(ZOOM_STEP) }),
-    button('', { icon: 'fit', label: 'Fit', look: 'ghost icon', onclick: () => this.wishes.fit() }),
-    menu('More', button('More', { icon: 'more', label: 'More', look: 'ghost icon' }), () => this.wishes.entries())
+    button('', { icon: 'minus', label: 'Zoom out', look: 'ghost icon', onclick: () => this.actions.zoom(1 / ZOOM_STEP) }),
+    button('', { icon: 'plus', label: 'Zoom in', look: 'ghost icon', onclick: () => this.actions.zoom(ZOOM_STEP) }),
+    button('', { icon: 'fit', label: 'Fit', look: 'ghost icon', onclick: () => this.actions.fit() }),
+    menu('More', button('More', { icon: 'more', label: 'More', look: 'ghost icon' }), () => this.actions.menuEntries())
   );
 
-  constructor(private readonly wishes: ToolbarActions) {}
+  constructor(private readonly actions: ToolbarActions) {}
 
   /** Says in a word what was done, and is silent again. */
-  say(text: string): void {
-    this.says.textContent = text;
-    setTimeout(() => this.says.textContent === text && this.says.replaceChildren(), MESSAGE_MS);
+  showMessage(text: string): void {
+    this.message.textContent = text;
+    setTimeout(() => this.message.textContent === text && this.message.replaceChildren(), MESSAGE_MS);
   }
 
   paint(shown: ToolbarState): void {

@@ -47,9 +47,9 @@ export class MessagesTab {
   private readonly list = h('ol', { class: 'tc-turns', 'aria-label': trans.__('Turns') });
   private readonly unit = h('span', { class: 'right' });
   private readonly total = h('dl', { class: 'tc-total' });
-  private readonly right = h('div', { class: 'tc-pages' });
+  private readonly pageBox = h('div', { class: 'tc-pages' });
   private readonly title = h('h3', { class: 'tc-h' }, trans.__('Requests'), this.unit);
-  readonly element = h('div', { class: 'tc-two' }, h('div', { class: 'tc-pane' }, this.title, this.list, this.total), this.right);
+  readonly element = h('div', { class: 'tc-two' }, h('div', { class: 'tc-pane' }, this.title, this.list, this.total), this.pageBox);
   private view!: ViewState;
   private readonly draw = whenChanged(() => {
     const { model, isPast: past } = this.view;
@@ -64,14 +64,14 @@ export class MessagesTab {
     for (const call of this.view.calls) tools.set(call.turn, [...(tools.get(call.turn) ?? []), call.tool]);
     const focus = this.list.contains(document.activeElement);
     const named = (turn: number): string => oneLine((tools.get(turn) ?? []).join(', '), 120);
-    this.list.replaceChildren(...turns.map(turn => this.entry(turn, named(turn), turn === chosen, measure.of.get(turn) ?? 0)));
+    this.list.replaceChildren(...turns.map(turn => this.turnEntry(turn, named(turn), turn === chosen, measure.of.get(turn) ?? 0)));
     const current = this.list.querySelector<HTMLElement>('[aria-current]');
     if (focus) current?.querySelector('button')?.focus({ preventScroll: true });
     if (current) requestAnimationFrame(() => scrollIntoList(this.list, current));
     this.unit.textContent = turns.length ? measure.unit : '';
     this.total.replaceChildren(...totals(turns, measure, spent, past ? '' : model.session.cost).filter(one => one instanceof Node));
     this.total.hidden = turns.length < 2;
-    this.right.replaceChildren(
+    this.pageBox.replaceChildren(
       chosen === undefined
         ? h('p', { class: 'tc-later' }, trans.__('No messages yet.'))
         : requestPage(this.view, turnOf(shown, chosen, ended ? turns.at(-1) : undefined), spent.get(chosen), this.acts)
@@ -87,9 +87,9 @@ export class MessagesTab {
     this.draw(model.messages, model.turns, model.calls, model.session.phase, model.session.cost, model.exactRequest, ui.shownTurn, ui.commandSent, next.step, next.isPast);
   }
 
-  private entry(turn: number, calls: string, chosen: boolean, took: number): HTMLElement {
-    const choose = (): void => this.acts.setState({ shownTurn: turn });
-    const name = h('button', { type: 'button', class: 'turn', 'data-k': `turn ${turn}`, onclick: choose }, `Turn ${turn}`);
+  private turnEntry(turn: number, calls: string, chosen: boolean, took: number): HTMLElement {
+    const shownTurn = (): void => this.acts.setState({ shownTurn: turn });
+    const name = h('button', { type: 'button', class: 'turn', 'data-k': `turn ${turn}`, onclick: shownTurn }, `Turn ${turn}`);
     const size = took ? h('span', { class: 'muted small' }, formatNumber(took)) : null;
     return h('li', { 'aria-current': chosen ? 'true' : undefined }, name, size, h('span', { class: 'mono' }, calls));
   }
