@@ -17,18 +17,18 @@ const TABLES = ['session', 'calls', 'objects', 'tools', 'messages', 'branches'];
 
 /** Shows one saved session, drawn when it is first seen: a hidden one costs nothing. */
 export class SavedView extends Widget implements IRenderMime.IRenderer {
-  private readonly resizeObserver = new ResizeObserver(() => this.draw());
-  private data: unknown;
-  private view: PanelView | null = null;
-  private quiet = false;
+  private readonly _resizeObserver = new ResizeObserver(() => this._draw());
+  private _data: unknown;
+  private _view: PanelView | null = null;
+  private _quiet = false;
   /** Nobody vouches for what is on show. */
-  private unchecked = false;
+  private _unchecked = false;
 
-  constructor(private readonly side = false) {
+  constructor(private readonly _side = false) {
     super();
     this.addClass('jtc-saved');
-    this.resizeObserver.observe(this.node);
-    publishedChanged.connect(this.recheckPublished, this);
+    this._resizeObserver.observe(this.node);
+    publishedChanged.connect(this._recheckPublished, this);
   }
 
   /** Resolves when the session of an output is on show, or waits to be seen. */
@@ -39,60 +39,60 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
 
   /** With `quiet` the result is shown alone, and the session where it is asked for. */
   showData(data: unknown, quiet = false): void {
-    [this.data, this.quiet] = [data, quiet];
-    this.clear();
-    this.draw();
+    [this._data, this._quiet] = [data, quiet];
+    this._clear();
+    this._draw();
   }
 
   dispose(): void {
     if (this.isDisposed) return;
-    publishedChanged.disconnect(this.recheckPublished, this);
-    this.resizeObserver.disconnect();
-    this.clear();
+    publishedChanged.disconnect(this._recheckPublished, this);
+    this._resizeObserver.disconnect();
+    this._clear();
     super.dispose();
   }
 
-  private clear(): void {
-    this.view?.dispose();
-    this.view = null;
+  private _clear(): void {
+    this._view?.dispose();
+    this._view = null;
     this.node.replaceChildren();
   }
 
-  private draw(): void {
-    if (this.node.hasChildNodes() || this.data === undefined || !this.node.clientWidth) return;
-    const saved = readSaved(this.data);
-    if (typeof saved === 'string') this.addMessage(saved);
-    else if (this.quiet) this.showResult(saved);
-    else this.showSession(saved);
+  private _draw(): void {
+    if (this.node.hasChildNodes() || this._data === undefined || !this.node.clientWidth) return;
+    const saved = readSaved(this._data);
+    if (typeof saved === 'string') this._addMessage(saved);
+    else if (this._quiet) this._showResult(saved);
+    else this._showSession(saved);
   }
 
   /** A kernel tells what it saves after the output is there. */
-  private recheckPublished(): void {
-    if (!this.view || !this.unchecked || !isPublished(this.data)) return;
-    this.clear();
-    this.draw();
+  private _recheckPublished(): void {
+    if (!this._view || !this._unchecked || !isPublished(this._data)) return;
+    this._clear();
+    this._draw();
   }
 
-  private showResult({ rows }: Saved): void {
+  private _showResult({ rows }: Saved): void {
     const { text, says } = applyNotice(EMPTY_MODEL, { type: 'whole', rows, live: false, version: VERSION }).session;
-    const show = (): void => this.showData(this.data);
+    const show = (): void => this.showData(this._data);
     const more = h('button', { type: 'button', class: 'jtc-way', onclick: show }, trans.__('Show the session'));
     this.node.append(h('p', { class: 'jtc-answer' }, textBlock(text || says)), more);
   }
 
-  private showSession({ rows, version }: Saved): void {
+  private _showSession({ rows, version }: Saved): void {
     try {
-      this.unchecked = !isPublished(this.data);
-      this.view = new PanelView(this.node, { live: false, side: this.side, unchecked: this.unchecked });
-      this.view.update({ type: 'whole', rows, live: false, version });
+      this._unchecked = !isPublished(this._data);
+      this._view = new PanelView(this.node, { live: false, side: this._side, unchecked: this._unchecked });
+      this._view.update({ type: 'whole', rows, live: false, version });
     } catch (error) {
       console.error(error);
-      this.clear();
-      this.addMessage(damagedText('its rows are inconsistent'));
+      this._clear();
+      this._addMessage(damagedText('its rows are inconsistent'));
     }
   }
 
-  private addMessage(line: string): void {
+  private _addMessage(line: string): void {
     const says = document.createElement('p');
     says.className = 'jtc-says';
     says.textContent = line;

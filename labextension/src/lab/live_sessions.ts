@@ -84,15 +84,15 @@ export class LiveSession {
 /** The sessions of one notebook's kernel, by the id of their panel. */
 export class NotebookSessions {
   readonly changed = new Signal<this, LiveSession>(this);
-  private readonly byPanel = new Map<string, LiveSession>();
+  private readonly _byPanel = new Map<string, LiveSession>();
 
   constructor(readonly notebook: NotebookPanel) {
     const { sessionContext } = notebook;
-    sessionContext.iopubMessage.connect((_, message) => this.receive(message));
-    sessionContext.statusChanged.connect((_, status) => ENDING_STATUSES.includes(status) && this.endAll());
-    sessionContext.kernelChanged.connect((_, { oldValue }) => oldValue && this.endAll());
-    notebook.disposed.connect(() => this.endAll());
-    const watching = watchOutputs(notebook, () => this.findPanels());
+    sessionContext.iopubMessage.connect((_, message) => this._receive(message));
+    sessionContext.statusChanged.connect((_, status) => ENDING_STATUSES.includes(status) && this._endAll());
+    sessionContext.kernelChanged.connect((_, { oldValue }) => oldValue && this._endAll());
+    notebook.disposed.connect(() => this._endAll());
+    const watching = watchOutputs(notebook, () => this._findPanels());
     notebook.disposed.connect(() => watching.dispose());
   }
 
@@ -101,49 +101,49 @@ export class NotebookSessions {
   }
 
   all(): LiveSession[] {
-    return [...this.byPanel.values()];
+    return [...this._byPanel.values()];
   }
 
   /** The session behind a panel; one that is new here is greeted until it answers. */
   session(panel: string): LiveSession {
-    const known = this.byPanel.get(panel);
+    const known = this._byPanel.get(panel);
     if (known) return known;
     const live = new LiveSession(panel, this);
-    this.byPanel.set(panel, live);
+    this._byPanel.set(panel, live);
     live.updated.connect(() => this.changed.emit(live));
-    void this.sendHello(live);
+    void this._sendHello(live);
     return live;
   }
 
   /** Finds the sessions that the outputs name, after a reload too; what no output shows any more is let go. */
-  private findPanels(): void {
+  private _findPanels(): void {
     const model = this.notebook.content.model;
     const named = new Set(model ? panelsIn(model) : []);
     for (const panel of named) this.session(panel);
-    for (const [panel, live] of this.byPanel) {
+    for (const [panel, live] of this._byPanel) {
       if (named.has(panel)) continue;
-      this.byPanel.delete(panel);
+      this._byPanel.delete(panel);
       live.end();
     }
   }
 
-  private receive(message: KernelMessage.IMessage): void {
+  private _receive(message: KernelMessage.IMessage): void {
     const found = noticeIn(message);
-    if (found) this.sessionOfPanel(found.panel)?.hear(found.notice);
+    if (found) this._sessionOfPanel(found.panel)?.hear(found.notice);
     const named = KernelMessage.isDisplayDataMsg(message) ? panelIn(message.content.data) : null;
     // Its kernel has just shown it, and need not be asked for it.
-    if (named) this.sessionOfPanel(named.panel)?.send({ type: 'hello' });
+    if (named) this._sessionOfPanel(named.panel)?.send({ type: 'hello' });
   }
 
   /** The session of a panel that stands in an output; what the person has cleared away is not heard. */
-  private sessionOfPanel(panel: string): LiveSession | null {
+  private _sessionOfPanel(panel: string): LiveSession | null {
     const model = this.notebook.content.model;
-    const named = this.byPanel.has(panel) || (model && panelsIn(model).includes(panel));
+    const named = this._byPanel.has(panel) || (model && panelsIn(model).includes(panel));
     return named ? this.session(panel) : null;
   }
 
   /** A word can get lost while a kernel is busy: it is said again, ever more seldom. */
-  private async sendHello(live: LiveSession, pause = FIRST): Promise<void> {
+  private async _sendHello(live: LiveSession, pause = FIRST): Promise<void> {
     const { kernel } = this;
     if (kernel?.connectionStatus === 'connected') {
       const there = await Promise.race([hasPanel(kernel, live.panel), sleep(ANSWER_MS)]).catch(() => true);
@@ -152,18 +152,18 @@ export class NotebookSessions {
       live.send({ type: 'hello' });
     }
     await sleep(pause);
-    if (live.state === 'unknown' && !this.notebook.isDisposed) void this.sendHello(live, Math.min(2 * pause, LONGEST));
+    if (live.state === 'unknown' && !this.notebook.isDisposed) void this._sendHello(live, Math.min(2 * pause, LONGEST));
   }
 
-  private endAll(): void {
-    for (const live of this.byPanel.values()) live.end();
+  private _endAll(): void {
+    for (const live of this._byPanel.values()) live.end();
   }
 }
 
 /** The sessions of all notebooks that are open. */
 export class AllSessions {
   readonly changed = new Signal<this, LiveSession>(this);
-  private readonly known = new Map<NotebookPanel, NotebookSessions>();
+  private readonly _known = new Map<NotebookPanel, NotebookSessions>();
 
   constructor(notebooks: INotebookTracker) {
     notebooks.forEach(notebook => this.of(notebook));
@@ -171,16 +171,16 @@ export class AllSessions {
   }
 
   of(notebook: NotebookPanel): NotebookSessions {
-    const known = this.known.get(notebook);
+    const known = this._known.get(notebook);
     if (known) return known;
     const sessions = new NotebookSessions(notebook);
-    this.known.set(notebook, sessions);
+    this._known.set(notebook, sessions);
     sessions.changed.connect((_, live) => this.changed.emit(live));
-    notebook.disposed.connect(() => this.known.delete(notebook));
+    notebook.disposed.connect(() => this._known.delete(notebook));
     return sessions;
   }
 
   all(): LiveSession[] {
-    return [...this.known.values()].flatMap(sessions => sessions.all());
+    return [...this._known.values()].flatMap(sessions => sessions.all());
   }
 }

@@ -21,7 +21,7 @@ export type ViewOptions = Pick<Host, 'confirm' | 'speaks'>;
 
 /** One view of a live session. */
 export class LiveView extends Widget {
-  private readonly view: PanelView;
+  private readonly _view: PanelView;
 
   constructor(
     readonly live: LiveSession,
@@ -30,26 +30,26 @@ export class LiveView extends Widget {
   ) {
     super();
     this.addClass('jtc-view');
-    this.view = new PanelView(this.node, { ...manners, live: true, side, send: command => live.send(command) }, live.model);
-    live.updated.connect(this.redraw, this);
+    this._view = new PanelView(this.node, { ...manners, live: true, side, send: command => live.send(command) }, live.model);
+    live.updated.connect(this._redraw, this);
     this.node.addEventListener('focusin', () => live.focused.emit());
     OPEN_VIEWS.add(this);
   }
 
   act(what: ShortcutAction): void {
-    this.view.act(what);
+    this._view.act(what);
   }
 
   dispose(): void {
     if (this.isDisposed) return;
     OPEN_VIEWS.delete(this);
-    this.live.updated.disconnect(this.redraw, this);
-    this.view.dispose();
+    this.live.updated.disconnect(this._redraw, this);
+    this._view.dispose();
     super.dispose();
   }
 
-  private redraw(live: LiveSession, notice: Notice): void {
-    this.view.update(notice, live.model);
+  private _redraw(live: LiveSession, notice: Notice): void {
+    this._view.update(notice, live.model);
   }
 }
 
@@ -60,14 +60,14 @@ export const openViews = (): readonly LiveView[] => [...OPEN_VIEWS];
 
 /** The place of a live panel: empty where no kernel has it, and marked as lost when its kernel ends. */
 export class LivePanelSlot extends Panel implements IRenderMime.IRenderer {
-  private live: LiveSession | null = null;
-  private version = VERSION;
+  private _live: LiveSession | null = null;
+  private _version = VERSION;
 
   constructor(
-    private readonly notebook: NotebookPanel,
-    private readonly open: AllSessions,
-    private readonly manners: ViewOptions,
-    private readonly side = false
+    private readonly _notebook: NotebookPanel,
+    private readonly _open: AllSessions,
+    private readonly _manners: ViewOptions,
+    private readonly _side = false
   ) {
     super();
     this.addClass('jtc-live');
@@ -81,36 +81,36 @@ export class LivePanelSlot extends Panel implements IRenderMime.IRenderer {
 
   /** From now on it shows this panel, as soon as its kernel tells of it. */
   showPanel(named: PanelName): void {
-    this.clear();
-    this.live = this.open.of(this.notebook).session(named.panel);
-    this.live.updated.connect(this.refresh, this);
-    this.version = named.version;
-    this.refresh();
+    this._clear();
+    this._live = this._open.of(this._notebook).session(named.panel);
+    this._live.updated.connect(this._refresh, this);
+    this._version = named.version;
+    this._refresh();
   }
 
   dispose(): void {
-    this.clear();
+    this._clear();
     super.dispose();
   }
 
-  private clear(): void {
-    this.live?.updated.disconnect(this.refresh, this);
+  private _clear(): void {
+    this._live?.updated.disconnect(this._refresh, this);
     for (const old of [...this.widgets]) old.dispose();
     this.removeClass('jtc-lost');
   }
 
-  private refresh(): void {
-    const { live } = this;
+  private _refresh(): void {
+    const { _live: live } = this;
     if (!live || this.isDisposed) return;
     this.toggleClass('jtc-lost', live.state === 'lost');
     if (live.state !== 'alive' || this.widgets.length) return;
-    if (this.version === VERSION) this.addWidget(new LiveView(live, this.manners, this.side));
-    else this.addOther(live.panel);
+    if (this._version === VERSION) this.addWidget(new LiveView(live, this._manners, this._side));
+    else this._addOther(live.panel);
   }
 
   /** A kernel with another version of us brings a panel of its own, which ipywidgets shows. */
-  private addOther(panel: string): void {
-    const { rendermime } = this.notebook.content;
+  private _addOther(panel: string): void {
+    const { rendermime } = this._notebook.content;
     if (!rendermime.getFactory(WIDGET_VIEW_TYPE)) return;
     const other = rendermime.createRenderer(WIDGET_VIEW_TYPE);
     const data = { [WIDGET_VIEW_TYPE]: { version_major: 2, version_minor: 0, model_id: panel } };

@@ -8,11 +8,11 @@ import { LivePanelSlot, type ViewOptions } from './live_view';
 import type { CellSession } from './outputs';
 
 export class SessionPane extends Panel {
-  private shown: { readonly notebook: NotebookPanel | null; readonly panel: string; readonly saved: unknown } | null = null;
+  private _shown: { readonly notebook: NotebookPanel | null; readonly panel: string; readonly saved: unknown } | null = null;
 
   constructor(
-    private readonly open: AllSessions,
-    private readonly manners: ViewOptions
+    private readonly _open: AllSessions,
+    private readonly _manners: ViewOptions
   ) {
     super();
     this.addClass('jtc-pair');
@@ -21,27 +21,27 @@ export class SessionPane extends Panel {
   /** Shows what a cell has, or says so where it has nothing; what is on show already stays as it is. */
   showSession(notebook: NotebookPanel | null, found: CellSession | null, nothing: string): void {
     const [panel, saved] = [found?.live?.panel ?? '', found?.saved?.[SESSION_TYPE]];
-    const before = this.shown;
-    this.shown = { notebook, panel, saved };
+    const before = this._shown;
+    this._shown = { notebook, panel, saved };
     const stays = before?.notebook === notebook && before.panel === panel;
-    if (!stays || !found) this.clear();
+    if (!stays || !found) this._clear();
     if (notebook && found) {
-      if (!stays && found.live) this.addLive(notebook, found);
-      if (!stays || before.saved !== saved) this.addSaved(saved);
-    } else this.addMessage(nothing);
+      if (!stays && found.live) this._addLive(notebook, found);
+      if (!stays || before.saved !== saved) this._addSaved(saved);
+    } else this._addMessage(nothing);
   }
 
-  private clear(): void {
+  private _clear(): void {
     for (const old of [...this.widgets]) old.dispose();
   }
 
-  private addLive(notebook: NotebookPanel, { live }: CellSession): void {
-    const slot = new LivePanelSlot(notebook, this.open, this.manners, true);
+  private _addLive(notebook: NotebookPanel, { live }: CellSession): void {
+    const slot = new LivePanelSlot(notebook, this._open, this._manners, true);
     this.addWidget(slot);
     if (live) slot.showPanel(live);
   }
 
-  private addSaved(saved: unknown): void {
+  private _addSaved(saved: unknown): void {
     for (const old of this.widgets.filter(widget => widget instanceof SavedView)) old.dispose();
     if (saved === undefined) return;
     const view = new SavedView(true);
@@ -49,7 +49,7 @@ export class SessionPane extends Panel {
     view.showData(saved);
   }
 
-  private addMessage(nothing: string): void {
+  private _addMessage(nothing: string): void {
     const says = new Widget();
     says.addClass('jtc-says');
     says.node.textContent = nothing;

@@ -34,10 +34,10 @@ export class Settings {
   readonly ready: Promise<void>;
 
   constructor(registry: ISettingRegistry | null, id: string) {
-    this.ready = this.read(registry, id).catch(error => console.error(error));
+    this.ready = this._read(registry, id).catch(error => console.error(error));
   }
 
-  private async read(registry: ISettingRegistry | null, id: string): Promise<void> {
+  private async _read(registry: ISettingRegistry | null, id: string): Promise<void> {
     const setting = await registry?.load(id);
     if (!setting) return;
     const take = (): void => {

@@ -22,106 +22,106 @@ export interface SidePanelActions {
 }
 
 export class SidePanel extends Panel {
-  private readonly pane: SessionPane;
-  private readonly bar: SessionBar;
-  private notebook: NotebookPanel | null = null;
-  private watching: IDisposable | null = null;
+  private readonly _pane: SessionPane;
+  private readonly _bar: SessionBar;
+  private _notebook: NotebookPanel | null = null;
+  private _watching: IDisposable | null = null;
   /** The id of the cell that the person chose; "" for the newest session. */
-  private chosen = '';
+  private _chosen = '';
 
   constructor(
     open: AllSessions,
     manners: ViewOptions,
-    private readonly trans: TranslationBundle,
+    private readonly _trans: TranslationBundle,
     ways: SidePanelActions
   ) {
     super();
     this.addClass('jtc-side');
     // Asked for before the style sheet has come: the shell measures a panel when it is added.
     this.node.style.minWidth = '320px';
-    this.pane = new SessionPane(open, manners);
-    this.bar = new SessionBar(trans, ways, id => this.choose(id));
-    this.addWidget(this.bar);
-    this.addWidget(this.pane);
+    this._pane = new SessionPane(open, manners);
+    this._bar = new SessionBar(_trans, ways, id => this.choose(id));
+    this.addWidget(this._bar);
+    this.addWidget(this._pane);
   }
 
   /** From now on the newest session of this notebook is shown. */
   follow(notebook: NotebookPanel | null): void {
-    if (notebook !== this.notebook) this.chosen = '';
-    this.notebook = notebook;
-    this.watching?.dispose();
-    this.watching = notebook ? watchOutputs(notebook, () => this.refresh()) : null;
-    this.refresh();
+    if (notebook !== this._notebook) this._chosen = '';
+    this._notebook = notebook;
+    this._watching?.dispose();
+    this._watching = notebook ? watchOutputs(notebook, () => this._refresh()) : null;
+    this._refresh();
   }
 
   /** The session of this cell is shown; with "" the newest one. */
   choose(cell: string): void {
-    this.chosen = cell;
-    this.refresh();
+    this._chosen = cell;
+    this._refresh();
   }
 
   /** Puts the keyboard into it. */
   focus(): void {
-    const stop = this.pane.node.querySelector<HTMLElement>('.tc-card') ?? this.node.querySelector('select');
+    const stop = this._pane.node.querySelector<HTMLElement>('.tc-card') ?? this.node.querySelector('select');
     stop?.focus();
   }
 
   dispose(): void {
-    this.watching?.dispose();
+    this._watching?.dispose();
     super.dispose();
   }
 
   protected onAfterShow(message: Message): void {
     super.onAfterShow(message);
-    this.refresh();
+    this._refresh();
   }
 
   /** Draws what the notebook says now. */
-  private refresh(): void {
+  private _refresh(): void {
     if (!this.isVisible) return;
-    const notebook = this.notebook?.isDisposed ? null : this.notebook;
+    const notebook = this._notebook?.isDisposed ? null : this._notebook;
     const model = notebook?.content.model ?? null;
-    const chosen = model && this.chosen ? sessionAt(model, this.chosen) : null;
+    const chosen = model && this._chosen ? sessionAt(model, this._chosen) : null;
     const found = chosen ?? (model ? newestIn(model) : null);
-    this.bar.showSession(notebook, found, model ? sessionsIn(model) : [], chosen !== null);
-    this.pane.showSession(notebook, found, emptyText(notebook, this.trans));
+    this._bar.showSession(notebook, found, model ? sessionsIn(model) : [], chosen !== null);
+    this._pane.showSession(notebook, found, emptyText(notebook, this._trans));
   }
 }
 
 /** Which session it is, and the ways from it. */
 class SessionBar extends Widget {
-  private readonly list: HTMLSelectElement;
-  private at: { notebook: NotebookPanel; found: CellSession } | null = null;
+  private readonly _list: HTMLSelectElement;
+  private _at: { notebook: NotebookPanel; found: CellSession } | null = null;
 
   constructor(
-    private readonly trans: TranslationBundle,
+    private readonly _trans: TranslationBundle,
     ways: SidePanelActions,
     choose: (id: string) => void
   ) {
     super();
     this.addClass('jtc-sidebar');
-    this.list = h('select', { 'aria-label': trans.__('Session'), class: 'jp-mod-styled' });
-    this.list.addEventListener('change', () => choose(this.list.value));
-    const go = (way: SidePanelActions['openTab']) => (): void => void (this.at && way?.(this.at.notebook, this.at.found));
+    this._list = h('select', { 'aria-label': _trans.__('Session'), class: 'jp-mod-styled' });
+    this._list.addEventListener('change', () => choose(this._list.value));
+    const go = (way: SidePanelActions['openTab']) => (): void => void (this._at && way?.(this._at.notebook, this._at.found));
     const button = (text: string, way: SidePanelActions['openTab']): HTMLElement =>
       h('button', { type: 'button', class: 'jtc-way', onclick: go(way) }, text);
-    this.node.append(this.list, button(trans.__('Show cell'), ways.showCell));
-    if (ways.openTab) this.node.append(button(trans.__('Open in tab'), ways.openTab));
+    this.node.append(this._list, button(_trans.__('Show cell'), ways.showCell));
+    if (ways.openTab) this.node.append(button(_trans.__('Open in tab'), ways.openTab));
   }
 
   showSession(notebook: NotebookPanel | null, found: CellSession | null, all: readonly CellSession[], chosen: boolean): void {
-    this.at = notebook && found ? { notebook, found } : null;
-    this.setHidden(!this.at);
-    this.fill([['', this.trans.__('Newest session')], ...all.map(one => [one.cell.id, sessionTitle(one.cell)] as const)]);
-    this.list.value = chosen && found ? found.cell.id : '';
+    this._at = notebook && found ? { notebook, found } : null;
+    this.setHidden(!this._at);
+    this._fill([['', this._trans.__('Newest session')], ...all.map(one => [one.cell.id, sessionTitle(one.cell)] as const)]);
+    this._list.value = chosen && found ? found.cell.id : '';
   }
 
   /** A list that is open under the pointer is left alone where nothing changed. */
-  private fill(options: readonly (readonly [string, string])[]): void {
+  private _fill(options: readonly (readonly [string, string])[]): void {
     const stamp = JSON.stringify(options);
-    if (this.list.dataset.stamp === stamp) return;
-    this.list.dataset.stamp = stamp;
-    this.list.replaceChildren(...options.map(([value, text]) => h('option', { value }, text)));
+    if (this._list.dataset.stamp === stamp) return;
+    this._list.dataset.stamp = stamp;
+    this._list.replaceChildren(...options.map(([value, text]) => h('option', { value }, text)));
   }
 }
 

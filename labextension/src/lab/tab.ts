@@ -17,70 +17,70 @@ export interface SessionPlace {
 }
 
 class SessionTab extends MainAreaWidget<SessionPane> {
-  private notebook: NotebookPanel | null = null;
-  private watching: IDisposable | null = null;
+  private _notebook: NotebookPanel | null = null;
+  private _watching: IDisposable | null = null;
 
   constructor(
-    private readonly core: ExtensionContext,
+    private readonly _core: ExtensionContext,
     readonly at: SessionPlace
   ) {
-    super({ content: new SessionPane(core.open, core.manners) });
+    super({ content: new SessionPane(_core.open, _core.manners) });
     this.id = idOf(at);
     this.title.icon = callsIcon;
     this.title.closable = true;
     this.addClass('jtc-tab');
     this.toolbar.hide();
-    this.setTitle();
-    this.findNotebook();
-    core.notebooks.widgetAdded.connect(this.findNotebook, this);
+    this._setTitle();
+    this._findNotebook();
+    _core.notebooks.widgetAdded.connect(this._findNotebook, this);
   }
 
   dispose(): void {
     if (this.isDisposed) return;
-    this.core.notebooks.widgetAdded.disconnect(this.findNotebook, this);
-    this.watching?.dispose();
+    this._core.notebooks.widgetAdded.disconnect(this._findNotebook, this);
+    this._watching?.dispose();
     super.dispose();
   }
 
   protected onAfterShow(message: Message): void {
     super.onAfterShow(message);
-    this.refresh();
+    this._refresh();
   }
 
-  private findNotebook(): void {
-    const found = this.core.notebooks.find(notebook => notebook.context.path === this.at.path);
-    if (!found || found === this.notebook) return;
-    this.notebook = found;
-    this.watching?.dispose();
-    this.watching = watchOutputs(found, () => this.refresh());
-    found.disposed.connect(() => this.forgetNotebook(found));
+  private _findNotebook(): void {
+    const found = this._core.notebooks.find(notebook => notebook.context.path === this.at.path);
+    if (!found || found === this._notebook) return;
+    this._notebook = found;
+    this._watching?.dispose();
+    this._watching = watchOutputs(found, () => this._refresh());
+    found.disposed.connect(() => this._forgetNotebook(found));
   }
 
-  private forgetNotebook(notebook: NotebookPanel): void {
-    if (this.notebook !== notebook || this.isDisposed) return;
-    this.notebook = null;
-    this.refresh();
+  private _forgetNotebook(notebook: NotebookPanel): void {
+    if (this._notebook !== notebook || this.isDisposed) return;
+    this._notebook = null;
+    this._refresh();
   }
 
-  private refresh(): void {
+  private _refresh(): void {
     if (!this.isVisible || this.isDisposed) return;
-    const model = this.notebook?.content.model;
+    const model = this._notebook?.content.model;
     const found = model ? sessionAt(model, this.at.cell) : null;
-    if (found) this.setTitle(found);
-    this.content.showSession(this.notebook, found, this.emptyText());
+    if (found) this._setTitle(found);
+    this.content.showSession(this._notebook, found, this._emptyText());
   }
 
-  private emptyText(): string {
-    const { trans } = this.core;
-    return this.notebook
+  private _emptyText(): string {
+    const { trans } = this._core;
+    return this._notebook
       ? trans.__('This cell has no tool-calling session. Run the cell to start one.')
       : trans.__('Open %1 to see its tool-calling session.', this.at.path);
   }
 
-  private setTitle(found?: CellSession): void {
+  private _setTitle(found?: CellSession): void {
     const file = PathExt.basename(this.at.path);
     this.title.label = found ? `${file} ${sessionTitle(found.cell)}` : file;
-    this.title.caption = this.core.trans.__('Tool calls of a cell in %1', this.at.path);
+    this.title.caption = this._core.trans.__('Tool calls of a cell in %1', this.at.path);
   }
 }
 

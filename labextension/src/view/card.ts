@@ -153,56 +153,56 @@ function objectCard(view: ViewState, object: FullObject, call: FullCall | undefi
 
 /** The card and its buttons. */
 export class Card {
-  private readonly body = h('div', { class: 'tc-cardbody' });
-  private readonly decisionPanel = new DecisionPanel(this.acts);
-  private readonly replyCard = new ReplyCard(this.acts);
-  private readonly guessResult = new GuessResultCard();
-  private readonly guessCard = new GuessCard(this.acts);
-  private readonly scoreCard = new ScoreCard(true);
-  private readonly parts = [this.guessResult.element, this.scoreCard.element, this.body, this.replyCard.element, this.guessCard.element, this.decisionPanel.element];
-  readonly element = h('section', { class: 'tc-card', 'aria-label': 'Details', tabindex: -1 }, ...this.parts);
-  private view!: ViewState;
-  private readonly draw = whenChanged(() => {
-    this.body.replaceChildren();
-    for (const child of this.content()) if (child) this.body.append(child);
+  private readonly _body = h('div', { class: 'tc-cardbody' });
+  private readonly _decisionPanel = new DecisionPanel(this._acts);
+  private readonly _replyCard = new ReplyCard(this._acts);
+  private readonly _guessResult = new GuessResultCard();
+  private readonly _guessCard = new GuessCard(this._acts);
+  private readonly _scoreCard = new ScoreCard(true);
+  private readonly _parts = [this._guessResult.element, this._scoreCard.element, this._body, this._replyCard.element, this._guessCard.element, this._decisionPanel.element];
+  readonly element = h('section', { class: 'tc-card', 'aria-label': 'Details', tabindex: -1 }, ...this._parts);
+  private _view!: ViewState;
+  private readonly _draw = whenChanged(() => {
+    this._body.replaceChildren();
+    for (const child of this._content()) if (child) this._body.append(child);
   });
 
-  constructor(private readonly acts: PanelActions) {}
+  constructor(private readonly _acts: PanelActions) {}
 
   paint(now: ViewState): void {
-    this.view = now;
+    this._view = now;
     const { model, chosen } = now;
     const focus = this.element.contains(document.activeElement);
-    this.draw(
+    this._draw(
       model.calls.get(chosen.call),
       model.objects,
       model.fullPreviews.get(chosen.object),
-      this.view.ui.commandSent,
+      this._view.ui.commandSent,
       model.tools,
       model.branches,
       chosen.call,
       chosen.object,
       now.step,
       now.isPast,
-      this.view.personTurn !== null,
-      this.view.toGuess !== null
+      this._view.personTurn !== null,
+      this._view.toGuess !== null
     );
-    for (const part of [this.guessResult, this.scoreCard, this.replyCard, this.guessCard]) part.paint(this.view);
-    this.decisionPanel.paint(now);
-    const call = this.view.model.calls.get(now.chosen.call);
-    const asks = (this.view.personTurn ?? this.view.toGuess) !== null || (call !== undefined && !now.isPast && isDecision(call));
+    for (const part of [this._guessResult, this._scoreCard, this._replyCard, this._guessCard]) part.paint(this._view);
+    this._decisionPanel.paint(now);
+    const call = this._view.model.calls.get(now.chosen.call);
+    const asks = (this._view.personTurn ?? this._view.toGuess) !== null || (call !== undefined && !now.isPast && isDecision(call));
     this.element.classList.toggle('asks', asks);
     // A button that went must not take the keyboard with it.
     if (focus && !this.element.contains(document.activeElement)) this.element.focus({ preventScroll: true });
   }
 
-  private content(): Child[] {
-    if ((this.view.personTurn || this.view.toGuess) && this.view.followsNewest) return [];
-    const call = this.view.model.calls.get(this.view.chosen.call);
-    const object = this.view.model.objects.get(this.view.chosen.object);
+  private _content(): Child[] {
+    if ((this._view.personTurn || this._view.toGuess) && this._view.followsNewest) return [];
+    const call = this._view.model.calls.get(this._view.chosen.call);
+    const object = this._view.model.objects.get(this._view.chosen.object);
     const made = object && object.role !== 'output' && object.role !== 'pending' && !(call && isDecision(call));
-    if (object && made) return objectCard(this.view, object, call, this.acts, this.element);
-    if (call) return callCard(this.view, call);
+    if (object && made) return objectCard(this._view, object, call, this._acts, this.element);
+    if (call) return callCard(this._view, call);
     if (object)
       return [
         title(oneLine(`${object.name}: ${object.kind}`, 120), '', 'output'),

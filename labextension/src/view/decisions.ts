@@ -173,57 +173,57 @@ function waitingElsewhere(view: ViewState, acts: PanelActions): Child {
 /** The row of buttons, or the form that took its place. */
 export class DecisionPanel {
   readonly element = h('div', { class: 'tc-acts' });
-  private view!: ViewState;
-  private form: (Form & { readonly key: string }) | null = null;
-  private readonly draw = whenChanged(() => {
-    const before = this.form?.key;
-    const refused = this.view.model.refusal;
+  private _view!: ViewState;
+  private _form: (Form & { readonly key: string }) | null = null;
+  private readonly _draw = whenChanged(() => {
+    const before = this._form?.key;
+    const refused = this._view.model.refusal;
     const children = [
       refused && !SHOWN_AT_FORM.includes(refused.command)
         ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), oneLine(refused.reason))
         : null,
-      ...this.content(),
-      waitingElsewhere(this.view, this.acts)
+      ...this._content(),
+      waitingElsewhere(this._view, this._acts)
     ];
-    const kept = this.form && this.element.contains(this.form.element) && children.includes(this.form.element);
+    const kept = this._form && this.element.contains(this._form.element) && children.includes(this._form.element);
     if (!kept) this.element.replaceChildren();
-    else for (const child of [...this.element.children]) if (child !== this.form?.element) child.remove();
-    for (const child of children) if (child && child !== (kept ? this.form?.element : null)) this.element.append(child);
-    if (this.form && this.form.key !== before) queueMicrotask(() => this.form?.first.focus({ preventScroll: true }));
+    else for (const child of [...this.element.children]) if (child !== this._form?.element) child.remove();
+    for (const child of children) if (child && child !== (kept ? this._form?.element : null)) this.element.append(child);
+    if (this._form && this._form.key !== before) queueMicrotask(() => this._form?.first.focus({ preventScroll: true }));
   });
 
-  constructor(private readonly acts: PanelActions) {}
+  constructor(private readonly _acts: PanelActions) {}
 
   paint(next: ViewState): void {
-    this.view = next;
+    this._view = next;
     const call = next.model.calls.get(next.chosen.call);
-    this.draw(call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls, next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest);
+    this._draw(call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls, next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest);
   }
 
-  private openForm(call: FullCall, kind: 'reject' | 'answer'): HTMLElement {
+  private _openForm(call: FullCall, kind: 'reject' | 'answer'): HTMLElement {
     const key = `${kind} ${call.id} ${call.bound}`;
-    if (this.form?.key !== key) this.form = { key, ...shortForm(kind, call, this.acts) };
-    const confirm = this.form.element.querySelector<HTMLButtonElement>('[type=submit]');
-    if (confirm) confirm.disabled = this.view.ui.commandSent;
-    return this.form.element;
+    if (this._form?.key !== key) this._form = { key, ...shortForm(kind, call, this._acts) };
+    const confirm = this._form.element.querySelector<HTMLButtonElement>('[type=submit]');
+    if (confirm) confirm.disabled = this._view.ui.commandSent;
+    return this._form.element;
   }
 
-  private content(): Child[] {
-    const call = this.view.model.calls.get(this.view.chosen.call);
+  private _content(): Child[] {
+    const call = this._view.model.calls.get(this._view.chosen.call);
     if (!call) return [];
     const open = isDecision(call);
-    if (!this.view.live) return open && !this.view.isPast ? [note(trans.__('Saved copy. To decide, run the cells from the top to this one.'))] : [];
-    if (this.view.isPast)
+    if (!this._view.live) return open && !this._view.isPast ? [note(trans.__('Saved copy. To decide, run the cells from the top to this one.'))] : [];
+    if (this._view.isPast)
       return [
-        h('div', { class: 'tc-row' }, ...afterButtons(this.view, call, this.acts)),
+        h('div', { class: 'tc-row' }, ...afterButtons(this._view, call, this._acts)),
         note(trans.__('You are looking at an earlier step. To decide, choose Back to now.'))
       ];
-    const opened = this.view.ui.form;
-    if (open && opened?.call === call.id) return [this.openForm(call, opened.kind)];
-    this.form = null;
+    const opened = this._view.ui.form;
+    if (open && opened?.call === call.id) return [this._openForm(call, opened.kind)];
+    this._form = null;
     return [
-      h('div', { class: 'tc-row tc-act' }, ...(open ? decisionButtons(this.view, call, this.acts) : afterButtons(this.view, call, this.acts))),
-      open ? otherCallsOfTurn(this.view, call, this.acts) : null
+      h('div', { class: 'tc-row tc-act' }, ...(open ? decisionButtons(this._view, call, this._acts) : afterButtons(this._view, call, this._acts))),
+      open ? otherCallsOfTurn(this._view, call, this._acts) : null
     ];
   }
 }

@@ -82,55 +82,55 @@ function unverifiedTag(): HTMLElement {
 /** The head; `unchecked` says that nobody vouches for what is shown. */
 export class PanelHead {
   // What is worth saying is said once, by the herald.
-  private readonly status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', 'aria-label': trans.__('Session status') });
-  private readonly about = h('div', { class: 'tc-meta' });
-  private readonly step = button(trans.__('Step'), { icon: 'step', look: 'ghost', onclick: () => this.acts.send({ type: 'step' }) });
-  private readonly run = button(trans.__('Run'), { icon: 'run', look: 'ghost', onclick: () => this.acts.send({ type: 'run' }) });
-  private readonly stop = button(trans.__('Stop'), { icon: 'stop', look: 'ghost', onclick: () => this.acts.send({ type: 'stop' }) });
-  private readonly exportButton = exportMenu(this.acts.exportAs);
-  private readonly controls = h('div', { class: 'tc-drive' }, h('span', { class: 'tc-sep' }), this.step, this.run, this.stop, this.exportButton);
-  readonly element = h('div', { class: 'tc-head' }, this.status, this.about, this.controls);
-  private readonly bar = h('div', { class: 'tc-bar', hidden: true });
-  private readonly uncheckedBar = h('div', { class: 'tc-bar', hidden: !this.unchecked }, icon('info'), h('span', {}, trans.__(UNCHECKED)));
-  private view!: ViewState;
-  private statusText = '';
-  private readonly draw = whenChanged(() => {
-    const { session } = this.view.model;
-    this.updateStatus();
-    this.about.replaceChildren(
-      ...[session.verified || this.unchecked ? null : unverifiedTag(), ...metaItems(this.view)].filter(
+  private readonly _status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', 'aria-label': trans.__('Session status') });
+  private readonly _about = h('div', { class: 'tc-meta' });
+  private readonly _step = button(trans.__('Step'), { icon: 'step', look: 'ghost', onclick: () => this._acts.send({ type: 'step' }) });
+  private readonly _run = button(trans.__('Run'), { icon: 'run', look: 'ghost', onclick: () => this._acts.send({ type: 'run' }) });
+  private readonly _stop = button(trans.__('Stop'), { icon: 'stop', look: 'ghost', onclick: () => this._acts.send({ type: 'stop' }) });
+  private readonly _exportButton = exportMenu(this._acts.exportAs);
+  private readonly _controls = h('div', { class: 'tc-drive' }, h('span', { class: 'tc-sep' }), this._step, this._run, this._stop, this._exportButton);
+  readonly element = h('div', { class: 'tc-head' }, this._status, this._about, this._controls);
+  private readonly _bar = h('div', { class: 'tc-bar', hidden: true });
+  private readonly _uncheckedBar = h('div', { class: 'tc-bar', hidden: !this._unchecked }, icon('info'), h('span', {}, trans.__(UNCHECKED)));
+  private _view!: ViewState;
+  private _statusText = '';
+  private readonly _draw = whenChanged(() => {
+    const { session } = this._view.model;
+    this._updateStatus();
+    this._about.replaceChildren(
+      ...[session.verified || this._unchecked ? null : unverifiedTag(), ...metaItems(this._view)].filter(
         (one): one is HTMLElement => one instanceof HTMLElement
       )
     );
-    this.controls.hidden = !this.view.live;
+    this._controls.hidden = !this._view.live;
     // At the end there is nothing to drive, and the session can be taken home.
-    const ended = session.phase === 'finished' && !this.view.isPast;
-    this.step.hidden = this.run.hidden = this.stop.hidden = ended;
-    this.exportButton.hidden = !ended;
-    this.step.disabled = this.run.disabled = this.view.isPast || this.view.ui.commandSent || this.view.toGuess !== null || !canStep(this.view.model);
-    this.stop.disabled = this.view.isPast || !STOPPABLE_PHASES.includes(session.phase);
-    const detail = this.view.isPast ? '' : session.detail;
-    this.bar.hidden = detail === '';
-    this.bar.className = session.phase === 'failed' ? 'tc-bar bad' : 'tc-bar';
-    this.bar.replaceChildren(icon(session.phase === 'failed' ? 'failed' : 'info'), h('span', {}, textBlock(detail, 2000)));
+    const ended = session.phase === 'finished' && !this._view.isPast;
+    this._step.hidden = this._run.hidden = this._stop.hidden = ended;
+    this._exportButton.hidden = !ended;
+    this._step.disabled = this._run.disabled = this._view.isPast || this._view.ui.commandSent || this._view.toGuess !== null || !canStep(this._view.model);
+    this._stop.disabled = this._view.isPast || !STOPPABLE_PHASES.includes(session.phase);
+    const detail = this._view.isPast ? '' : session.detail;
+    this._bar.hidden = detail === '';
+    this._bar.className = session.phase === 'failed' ? 'tc-bar bad' : 'tc-bar';
+    this._bar.replaceChildren(icon(session.phase === 'failed' ? 'failed' : 'info'), h('span', {}, textBlock(detail, 2000)));
   });
-  readonly bars: readonly HTMLElement[] = [this.uncheckedBar, this.bar];
+  readonly bars: readonly HTMLElement[] = [this._uncheckedBar, this._bar];
 
-  constructor(private readonly acts: PanelActions, private readonly unchecked: boolean) {}
+  constructor(private readonly _acts: PanelActions, private readonly _unchecked: boolean) {}
 
   paint(next: ViewState): void {
-    this.view = next;
-    this.draw(next.model.session, next.isPast, next.step, next.live, next.ui.commandSent, next.calls.length);
+    this._view = next;
+    this._draw(next.model.session, next.isPast, next.step, next.live, next.ui.commandSent, next.calls.length);
   }
 
-  private updateStatus(): void {
-    const { session } = this.view.model;
-    const text = this.view.isPast ? trans.__('Looking back at step %1', this.view.step) : statusText(this.view.model);
-    const name = this.view.isPast ? 'clock' : this.view.personTurn || this.view.toGuess ? 'person' : (PHASE_ICONS[session.phase] ?? 'ready');
+  private _updateStatus(): void {
+    const { session } = this._view.model;
+    const text = this._view.isPast ? trans.__('Looking back at step %1', this._view.step) : statusText(this._view.model);
+    const name = this._view.isPast ? 'clock' : this._view.personTurn || this._view.toGuess ? 'person' : (PHASE_ICONS[session.phase] ?? 'ready');
     const next = `${name} ${text}`;
-    if (next === this.statusText) return;
-    this.statusText = next;
-    this.status.replaceChildren(icon(name), h('span', {}, oneLine(text, 120)));
+    if (next === this._statusText) return;
+    this._statusText = next;
+    this._status.replaceChildren(icon(name), h('span', {}, oneLine(text, 120)));
   }
 }
 
@@ -150,16 +150,16 @@ export function announcement(model: Model): { readonly about: string; readonly t
 /** Says politely what is new to the person: a call that waits, their turn, the end. */
 export class Announcer {
   readonly element = screenReaderText('');
-  private lastSubject: string | null = null;
+  private _lastSubject: string | null = null;
 
-  constructor(private readonly silent: boolean) {
-    if (!this.silent) this.element.setAttribute('aria-live', 'polite');
+  constructor(private readonly _silent: boolean) {
+    if (!this._silent) this.element.setAttribute('aria-live', 'polite');
   }
 
   paint({ model, live }: ViewState): void {
-    const { about, text } = live && !this.silent ? announcement(model) : { about: '', text: '' };
-    if (about === this.lastSubject) return;
-    this.lastSubject = about;
+    const { about, text } = live && !this._silent ? announcement(model) : { about: '', text: '' };
+    if (about === this._lastSubject) return;
+    this._lastSubject = about;
     this.element.textContent = text;
   }
 }

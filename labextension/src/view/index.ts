@@ -71,232 +71,232 @@ const waitingSubject = (model: Model): string | undefined =>
 
 /** Puts the view into `el`; `known` is what the host has heard already. */
 export class PanelView {
-  private model: Model = { ...this.known, refusal: null };
-  private lastRefusal = this.known.refusal;
-  private ui = INITIAL_STATE;
-  private isPainting = false;
-  private paintedAt = 0;
-  private paintTimer: ReturnType<typeof setTimeout> | undefined;
+  private _model: Model = { ...this._known, refusal: null };
+  private _lastRefusal = this._known.refusal;
+  private _ui = INITIAL_STATE;
+  private _isPainting = false;
+  private _paintedAt = 0;
+  private _paintTimer: ReturnType<typeof setTimeout> | undefined;
   /** The formats that the person asked for here: every view of a session hears what any of them asked. */
-  private readonly requestedExports = new Set<ExportFormat>();
-  private dialog: { readonly view: Dialog; readonly back: Element | null } | null = null;
-  private readonly acts: PanelActions = {
-    setState: patch => this.setState(patch),
-    send: command => this.sendConfirmed(command),
-    request: command => this.host.send?.(command),
-    exportAs: format => this.exportAs(format),
-    openEditDialog: call => this.openDialog(editDialog(this.state(), call, this.acts, () => this.closeDialog())),
-    openCallDialog: tool => this.openDialog(callDialog(this.state(), tool, this.acts, () => this.closeDialog()))
+  private readonly _requestedExports = new Set<ExportFormat>();
+  private _dialog: { readonly view: Dialog; readonly back: Element | null } | null = null;
+  private readonly _acts: PanelActions = {
+    setState: patch => this._setState(patch),
+    send: command => this._sendConfirmed(command),
+    request: command => this._host.send?.(command),
+    exportAs: format => this._exportAs(format),
+    openEditDialog: call => this._openDialog(editDialog(this._state(), call, this._acts, () => this._closeDialog())),
+    openCallDialog: tool => this._openDialog(callDialog(this._state(), tool, this._acts, () => this._closeDialog()))
   };
-  private readonly branchList = new BranchList(this.acts);
-  private readonly tabBar = new TabBar(this.acts, this.branchList.element);
-  private readonly head = new PanelHead(this.acts, this.host.unchecked ?? false);
-  private readonly exercise = new ExerciseBar(this.acts);
-  private readonly announcer = new Announcer(this.host.speaks ?? false);
-  private readonly graph = new Graph(this.acts);
-  private readonly steps = new StepList(this.acts);
-  private readonly card = new Card(this.acts);
-  private readonly scoreCard = new ScoreCard(false);
-  private readonly messagesTab = new MessagesTab(this.acts);
-  private readonly compareTab = new CompareTab(this.acts);
-  private readonly replyText = new ReplyText();
-  private readonly timeSlider = new TimeSlider(this.acts);
-  private readonly parts = [this.branchList, this.tabBar, this.head, this.exercise, this.announcer, this.steps, this.card, this.scoreCard, this.messagesTab, this.compareTab, this.replyText, this.timeSlider];
-  private readonly panels = Object.values(this.tabBar.panels);
-  private readonly page = h(
+  private readonly _branchList = new BranchList(this._acts);
+  private readonly _tabBar = new TabBar(this._acts, this._branchList.element);
+  private readonly _head = new PanelHead(this._acts, this._host.unchecked ?? false);
+  private readonly _exercise = new ExerciseBar(this._acts);
+  private readonly _announcer = new Announcer(this._host.speaks ?? false);
+  private readonly _graph = new Graph(this._acts);
+  private readonly _steps = new StepList(this._acts);
+  private readonly _card = new Card(this._acts);
+  private readonly _scoreCard = new ScoreCard(false);
+  private readonly _messagesTab = new MessagesTab(this._acts);
+  private readonly _compareTab = new CompareTab(this._acts);
+  private readonly _replyText = new ReplyText();
+  private readonly _timeSlider = new TimeSlider(this._acts);
+  private readonly _parts = [this._branchList, this._tabBar, this._head, this._exercise, this._announcer, this._steps, this._card, this._scoreCard, this._messagesTab, this._compareTab, this._replyText, this._timeSlider];
+  private readonly _panels = Object.values(this._tabBar.panels);
+  private readonly _page = h(
     'div',
     { class: 'tc-page' },
-    this.head.element,
-    ...this.head.bars,
-    this.exercise.element,
-    this.tabBar.element,
-    ...this.panels,
-    this.replyText.element,
-    this.timeSlider.element
+    this._head.element,
+    ...this._head.bars,
+    this._exercise.element,
+    this._tabBar.element,
+    ...this._panels,
+    this._replyText.element,
+    this._timeSlider.element
   );
-  private readonly errorText = h('p', { class: 'tc-error tc-unreadable', hidden: true });
-  private readonly root = h(
+  private readonly _errorText = h('p', { class: 'tc-error tc-unreadable', hidden: true });
+  private readonly _root = h(
     'div',
-    { class: this.host.side ? 'tc side' : 'tc', role: 'region', 'aria-label': trans.__('Tool calls') },
-    this.page,
-    this.errorText,
-    this.announcer.element
+    { class: this._host.side ? 'tc side' : 'tc', role: 'region', 'aria-label': trans.__('Tool calls') },
+    this._page,
+    this._errorText,
+    this._announcer.element
   );
-  private readonly shell = h('div', { class: 'tc-shell' }, this.root);
-  private readonly resizeObserver = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => this.graph.resize());
+  private readonly _shell = h('div', { class: 'tc-shell' }, this._root);
+  private readonly _resizeObserver = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => this._graph.resize());
 
-  constructor(private readonly el: HTMLElement, private readonly host: Host, private readonly known = EMPTY_MODEL) {
-    this.tabBar.panels.Graph.append(this.scoreCard.element);
-    this.tabBar.panels.Messages.append(this.messagesTab.element);
-    this.tabBar.panels.Compare.append(this.compareTab.element);
-    this.root.addEventListener('keydown', event => {
-      if (this.ui.tab === 'Graph' && !this.dialog) this.graph.handleKey(event);
+  constructor(private readonly _el: HTMLElement, private readonly _host: Host, private readonly _known = EMPTY_MODEL) {
+    this._tabBar.panels.Graph.append(this._scoreCard.element);
+    this._tabBar.panels.Messages.append(this._messagesTab.element);
+    this._tabBar.panels.Compare.append(this._compareTab.element);
+    this._root.addEventListener('keydown', event => {
+      if (this._ui.tab === 'Graph' && !this._dialog) this._graph.handleKey(event);
       keepKeys(event);
     });
-    this.el.append(this.shell);
-    this.resizeObserver?.observe(this.graph.element);
-    this.paint();
+    this._el.append(this._shell);
+    this._resizeObserver?.observe(this._graph.element);
+    this._paint();
   }
 
   /** `folded` is the model after the notice, where the host keeps one. */
-  update(notice: Notice, folded = applyNotice(this.model, notice)): void {
-    this.saveExport(notice);
-    const wasSent = this.ui.commandSent;
-    const before = waitingSubject(this.model);
-    const whole = !this.model.missedUpdate;
-    const { refusal: refused } = this.model;
+  update(notice: Notice, folded = applyNotice(this._model, notice)): void {
+    this._saveExport(notice);
+    const wasSent = this._ui.commandSent;
+    const before = waitingSubject(this._model);
+    const whole = !this._model.missedUpdate;
+    const { refusal: refused } = this._model;
     // A refusal that was heard before is no news, also where the host folds.
-    this.model = folded.refusal === this.lastRefusal ? { ...folded, refusal: refused } : folded;
-    this.lastRefusal = folded.refusal;
-    if (this.model.missedUpdate && whole) this.host.send?.({ type: 'hello' });
-    const waiting = waitingSubject(this.model);
-    const anew = waiting !== undefined && waiting !== before && this.ui.pastStep === null;
-    const refusal = this.model.refusal !== refused;
+    this._model = folded.refusal === this._lastRefusal ? { ...folded, refusal: refused } : folded;
+    this._lastRefusal = folded.refusal;
+    if (this._model.missedUpdate && whole) this._host.send?.({ type: 'hello' });
+    const waiting = waitingSubject(this._model);
+    const anew = waiting !== undefined && waiting !== before && this._ui.pastStep === null;
+    const refusal = this._model.refusal !== refused;
     // A refusal stands until the person does something else, or something else waits.
-    if (!refusal && waiting !== before) this.model = { ...this.model, refusal: null };
-    this.ui = { ...this.ui, commandSent: false, ...(anew && !this.dialog ? { chosen: null, form: null } : {}) };
-    if (refusal && this.model.refusal) this.showRefusal();
-    else if (wasSent) this.closeDialog();
-    this.paintSoon(notice);
+    if (!refusal && waiting !== before) this._model = { ...this._model, refusal: null };
+    this._ui = { ...this._ui, commandSent: false, ...(anew && !this._dialog ? { chosen: null, form: null } : {}) };
+    if (refusal && this._model.refusal) this._showRefusal();
+    else if (wasSent) this._closeDialog();
+    this._paintSoon(notice);
   }
 
   act(what: ShortcutAction): void {
-    const { live, waitingCall: waiting, isPast: past } = this.state();
-    if (what === 'step' && live && !past && canStep(this.model)) this.acts.send({ type: 'step' });
+    const { live, waitingCall: waiting, isPast: past } = this._state();
+    if (what === 'step' && live && !past && canStep(this._model)) this._acts.send({ type: 'step' });
     if (what === 'step') return;
-    const sees = !past && (this.ui.tab === 'Graph' || this.ui.tab === 'Steps') && this.state().chosen.call === waiting?.id;
-    if (!sees || what === 'focus') this.showWaiting({ chosen: null, form: null });
-    if (what === 'focus' || !sees) this.card.element.focus();
-    else if (live && waiting) this.decide(what, waiting);
+    const sees = !past && (this._ui.tab === 'Graph' || this._ui.tab === 'Steps') && this._state().chosen.call === waiting?.id;
+    if (!sees || what === 'focus') this._showWaiting({ chosen: null, form: null });
+    if (what === 'focus' || !sees) this._card.element.focus();
+    else if (live && waiting) this._decide(what, waiting);
   }
 
   dispose(): void {
-    clearTimeout(this.paintTimer);
-    this.resizeObserver?.disconnect();
-    this.shell.remove();
+    clearTimeout(this._paintTimer);
+    this._resizeObserver?.disconnect();
+    this._shell.remove();
   }
 
-  private state(): ViewState {
-    return viewState(this.model, this.ui, this.host.live && this.host.send !== undefined);
+  private _state(): ViewState {
+    return viewState(this._model, this._ui, this._host.live && this._host.send !== undefined);
   }
 
-  private setState(patch: Partial<PanelState>): void {
-    this.ui = { ...this.ui, ...patch };
-    this.paint();
+  private _setState(patch: Partial<PanelState>): void {
+    this._ui = { ...this._ui, ...patch };
+    this._paint();
   }
 
-  private exportAs(format: ExportFormat): void {
-    this.requestedExports.add(format);
-    this.host.send?.({ type: 'export', to: format });
+  private _exportAs(format: ExportFormat): void {
+    this._requestedExports.add(format);
+    this._host.send?.({ type: 'export', to: format });
   }
 
   /** Sends a command; the host may ask the person first whether to approve all calls. */
-  private sendConfirmed(command: Command): void {
-    if (command.type !== 'approve_all' || !this.host.confirm) return this.send(command);
-    const { turn } = this.model.calls.get(firstWaiting(this.model)?.id ?? '') ?? { turn: -1 };
-    const calls = [...this.model.calls.values()].filter(call => isDecision(call) && call.turn === turn);
-    void this.host.confirm(calls).then(yes => yes && this.send(command));
+  private _sendConfirmed(command: Command): void {
+    if (command.type !== 'approve_all' || !this._host.confirm) return this._send(command);
+    const { turn } = this._model.calls.get(firstWaiting(this._model)?.id ?? '') ?? { turn: -1 };
+    const calls = [...this._model.calls.values()].filter(call => isDecision(call) && call.turn === turn);
+    void this._host.confirm(calls).then(yes => yes && this._send(command));
   }
 
-  private send(command: Command): void {
-    if (this.ui.commandSent && command.type !== 'stop') return;
-    this.ui = { ...this.ui, commandSent: command.type !== 'stop', editedCall: command.type === 'edit' ? command.call : '' };
-    this.model = { ...this.model, refusal: null };
-    this.host.send?.(command);
-    this.dialog?.view.busy(this.ui.commandSent);
-    this.paint();
+  private _send(command: Command): void {
+    if (this._ui.commandSent && command.type !== 'stop') return;
+    this._ui = { ...this._ui, commandSent: command.type !== 'stop', editedCall: command.type === 'edit' ? command.call : '' };
+    this._model = { ...this._model, refusal: null };
+    this._host.send?.(command);
+    this._dialog?.view.busy(this._ui.commandSent);
+    this._paint();
   }
 
   /** The steps and the card stand once, in the tab that is open. */
-  private moveStepsAndCard(to: Tab): void {
-    const panel = this.tabBar.panels[to];
-    if (to === 'Graph' && this.graph.element.parentElement !== panel) panel.prepend(this.graph.element);
-    if ((to !== 'Graph' && to !== 'Steps') || this.steps.element.parentElement === panel) return;
-    const scroll = this.steps.element.querySelector('ol')?.scrollTop ?? 0;
-    panel.append(this.steps.element, this.card.element);
-    const moved = this.steps.element.querySelector('ol');
+  private _moveStepsAndCard(to: Tab): void {
+    const panel = this._tabBar.panels[to];
+    if (to === 'Graph' && this._graph.element.parentElement !== panel) panel.prepend(this._graph.element);
+    if ((to !== 'Graph' && to !== 'Steps') || this._steps.element.parentElement === panel) return;
+    const scroll = this._steps.element.querySelector('ol')?.scrollTop ?? 0;
+    panel.append(this._steps.element, this._card.element);
+    const moved = this._steps.element.querySelector('ol');
     if (moved) moved.scrollTop = scroll;
   }
 
-  private draw(view: ViewState): void {
-    this.root.dataset.phase = view.isPast ? 'past' : view.model.session.phase;
-    this.moveStepsAndCard(view.ui.tab);
-    for (const part of this.parts) part.paint(view);
-    if (view.ui.tab === 'Graph') this.graph.paint(view);
+  private _draw(view: ViewState): void {
+    this._root.dataset.phase = view.isPast ? 'past' : view.model.session.phase;
+    this._moveStepsAndCard(view.ui.tab);
+    for (const part of this._parts) part.paint(view);
+    if (view.ui.tab === 'Graph') this._graph.paint(view);
   }
 
-  private paint(): void {
-    if (this.isPainting) return;
-    clearTimeout(this.paintTimer);
-    this.paintTimer = undefined;
-    this.isPainting = true;
+  private _paint(): void {
+    if (this._isPainting) return;
+    clearTimeout(this._paintTimer);
+    this._paintTimer = undefined;
+    this._isPainting = true;
     try {
-      this.page.hidden = this.model.unreadable !== '';
-      this.errorText.hidden = !this.page.hidden;
-      this.errorText.textContent = this.model.unreadable;
-      if (!this.page.hidden) this.draw(this.state());
+      this._page.hidden = this._model.unreadable !== '';
+      this._errorText.hidden = !this._page.hidden;
+      this._errorText.textContent = this._model.unreadable;
+      if (!this._page.hidden) this._draw(this._state());
     } finally {
-      this.isPainting = false;
-      this.paintedAt = performance.now();
+      this._isPainting = false;
+      this._paintedAt = performance.now();
     }
   }
 
   /** While it goes on by itself the pictures of a burst are one; what a person waits for is drawn at once. */
-  private paintSoon(notice: Notice): void {
-    const rest = this.paintedAt + FRAME_MS - performance.now();
-    const bursts = notice.type === 'delta' && BUSY_PHASES.includes(this.model.session.phase);
-    if (!bursts || rest <= 0) this.paint();
-    else this.paintTimer ??= setTimeout(() => this.paint(), rest);
+  private _paintSoon(notice: Notice): void {
+    const rest = this._paintedAt + FRAME_MS - performance.now();
+    const bursts = notice.type === 'delta' && BUSY_PHASES.includes(this._model.session.phase);
+    if (!bursts || rest <= 0) this._paint();
+    else this._paintTimer ??= setTimeout(() => this._paint(), rest);
   }
 
-  private closeDialog(): void {
-    if (!this.dialog) return;
-    const { view, back } = this.dialog;
-    this.dialog = null;
+  private _closeDialog(): void {
+    if (!this._dialog) return;
+    const { view, back } = this._dialog;
+    this._dialog = null;
     view.element.remove();
-    this.page.inert = false;
-    this.root.style.minHeight = '';
+    this._page.inert = false;
+    this._root.style.minHeight = '';
     if (back instanceof HTMLElement && back.isConnected) back.focus({ preventScroll: true });
-    else this.card.element.focus({ preventScroll: true });
+    else this._card.element.focus({ preventScroll: true });
   }
 
-  private openDialog(view: Dialog): void {
-    this.closeDialog();
-    this.dialog = { view, back: document.activeElement };
-    this.root.append(view.element);
-    this.page.inert = true;
+  private _openDialog(view: Dialog): void {
+    this._closeDialog();
+    this._dialog = { view, back: document.activeElement };
+    this._root.append(view.element);
+    this._page.inert = true;
     const box = view.element.firstElementChild;
-    if (box) this.root.style.minHeight = `${box.getBoundingClientRect().height + 48}px`;
+    if (box) this._root.style.minHeight = `${box.getBoundingClientRect().height + 48}px`;
     box?.scrollIntoView({ block: 'nearest' });
     view.focus();
   }
 
-  private showRefusal(): void {
-    if (!this.dialog) return;
-    const { refusal: refused } = this.model;
-    this.dialog.view.busy(false);
-    if (refused) this.dialog.view.refuse(refused.reason, refused.fields);
+  private _showRefusal(): void {
+    if (!this._dialog) return;
+    const { refusal: refused } = this._model;
+    this._dialog.view.busy(false);
+    if (refused) this._dialog.view.refuse(refused.reason, refused.fields);
   }
 
   /** A session in a format, where it was asked for here, becomes a file. */
-  private saveExport(notice: Notice): void {
-    if (notice.type === 'refused' && notice.command === 'export') this.requestedExports.clear();
-    if (notice.type !== 'exported' || !isExportFormat(notice.to) || !this.requestedExports.delete(notice.to)) return;
-    download(fileName(this.model.session.name, notice.to), notice.to, notice.text);
+  private _saveExport(notice: Notice): void {
+    if (notice.type === 'refused' && notice.command === 'export') this._requestedExports.clear();
+    if (notice.type !== 'exported' || !isExportFormat(notice.to) || !this._requestedExports.delete(notice.to)) return;
+    download(fileName(this._model.session.name, notice.to), notice.to, notice.text);
   }
 
   /** What waits is brought before the person first, in a tab that has its card. */
-  private showWaiting(patch: Partial<PanelState>): void {
-    const tab = this.ui.tab === 'Graph' || this.ui.tab === 'Steps' ? this.ui.tab : 'Graph';
-    this.acts.setState({ tab, pastStep: null, ...patch });
+  private _showWaiting(patch: Partial<PanelState>): void {
+    const tab = this._ui.tab === 'Graph' || this._ui.tab === 'Steps' ? this._ui.tab : 'Graph';
+    this._acts.setState({ tab, pastStep: null, ...patch });
   }
 
-  private decide(what: ShortcutAction, call: FullCall): void {
-    const answers = this.model.tools.get(call.tool)?.for_person ?? false;
-    if (what === 'approve' && call.may_have_run) this.showWaiting({ chosen: choiceOf(call), form: null });
-    else if (what === 'approve' && !answers) this.acts.send({ type: 'approve', call: call.call, bound: call.bound });
-    else if (what === 'edit' && !answers) this.acts.openEditDialog(call);
-    else this.showWaiting({ chosen: choiceOf(call), form: { kind: what === 'reject' ? 'reject' : 'answer', call: call.id } });
+  private _decide(what: ShortcutAction, call: FullCall): void {
+    const answers = this._model.tools.get(call.tool)?.for_person ?? false;
+    if (what === 'approve' && call.may_have_run) this._showWaiting({ chosen: choiceOf(call), form: null });
+    else if (what === 'approve' && !answers) this._acts.send({ type: 'approve', call: call.call, bound: call.bound });
+    else if (what === 'edit' && !answers) this._acts.openEditDialog(call);
+    else this._showWaiting({ chosen: choiceOf(call), form: { kind: what === 'reject' ? 'reject' : 'answer', call: call.id } });
   }
 }
 

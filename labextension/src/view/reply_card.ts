@@ -27,70 +27,70 @@ function writtenCall({ call, number, live, sent, remove }: WrittenCall): HTMLEle
 
 /** The card; the words stay in their field whatever is drawn around it. */
 export class ReplyCard {
-  private readonly turn = h('span', { class: 'small muted' });
-  private readonly title = h('div', { class: 'tc-title' }, h('h3', {}, 'Reply as the model'), this.turn);
-  private readonly hint = h('p', {}, 'Choose a tool to write a call, write a text, or both.');
-  private readonly requestParts = new RequestParts(this.acts.openCallDialog);
-  private readonly calls = h('ol', { class: 'tc-calls', 'aria-label': 'Your calls' });
-  private readonly replyText = h('textarea', { class: 'tc-in', rows: 2, 'aria-label': 'Your words', 'data-k': 'words' });
-  private readonly field = h(
+  private readonly _turn = h('span', { class: 'small muted' });
+  private readonly _title = h('div', { class: 'tc-title' }, h('h3', {}, 'Reply as the model'), this._turn);
+  private readonly _hint = h('p', {}, 'Choose a tool to write a call, write a text, or both.');
+  private readonly _requestParts = new RequestParts(this._acts.openCallDialog);
+  private readonly _calls = h('ol', { class: 'tc-calls', 'aria-label': 'Your calls' });
+  private readonly _replyText = h('textarea', { class: 'tc-in', rows: 2, 'aria-label': 'Your words', 'data-k': 'words' });
+  private readonly _field = h(
     'label',
     { class: 'tc-field' },
     h('span', { class: 'tc-label' }, 'Your words ', h('span', { class: 'hint' }, 'optional beside a call')),
-    this.replyText
+    this._replyText
   );
-  private readonly send = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'send' }, 'Send');
-  private readonly consequence = h('span', { class: 'small muted' });
-  private readonly form = h('form', { class: 'tc-form', onsubmit: event => this.submit(event) }, this.calls, this.field, h('div', { class: 'tc-row' }, this.send, this.consequence));
-  private readonly savedNote = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to reply.'));
-  private readonly parts = [this.title, this.hint, ...this.requestParts.elements, this.form, this.savedNote];
-  readonly element = h('div', { class: 'tc-reply tc-replying', role: 'group', 'aria-label': 'Reply as the model' }, ...this.parts);
-  private readonly callRows = keyedChildren(this.calls, writtenCall);
-  private view!: ViewState;
-  private shownTurn = 0;
-  private hadFocus = false;
+  private readonly _send = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'send' }, 'Send');
+  private readonly _consequence = h('span', { class: 'small muted' });
+  private readonly _form = h('form', { class: 'tc-form', onsubmit: event => this._submit(event) }, this._calls, this._field, h('div', { class: 'tc-row' }, this._send, this._consequence));
+  private readonly _savedNote = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to reply.'));
+  private readonly _parts = [this._title, this._hint, ...this._requestParts.elements, this._form, this._savedNote];
+  readonly element = h('div', { class: 'tc-reply tc-replying', role: 'group', 'aria-label': 'Reply as the model' }, ...this._parts);
+  private readonly _callRows = keyedChildren(this._calls, writtenCall);
+  private _view!: ViewState;
+  private _shownTurn = 0;
+  private _hadFocus = false;
 
-  constructor(private readonly acts: PanelActions) {}
+  constructor(private readonly _acts: PanelActions) {}
 
   paint(next: ViewState): void {
-    this.view = next;
+    this._view = next;
     const { personTurn: yours } = next;
-    if ((yours?.turn ?? 0) !== this.shownTurn) this.replyText.value = '';
+    if ((yours?.turn ?? 0) !== this._shownTurn) this._replyText.value = '';
     this.element.hidden = !yours || !next.followsNewest;
-    if (yours) this.draw(yours);
-    this.shownTurn = yours?.turn ?? 0;
+    if (yours) this._draw(yours);
+    this._shownTurn = yours?.turn ?? 0;
   }
 
-  private submit(event: Event): void {
+  private _submit(event: Event): void {
     event.preventDefault();
-    this.hadFocus = this.element.contains(document.activeElement);
-    this.acts.send({ type: 'say', text: this.replyText.value, calls: [...(this.view.personTurn?.calls ?? [])] });
+    this._hadFocus = this.element.contains(document.activeElement);
+    this._acts.send({ type: 'say', text: this._replyText.value, calls: [...(this._view.personTurn?.calls ?? [])] });
   }
 
-  private removeCall(index: number): void {
-    const rest = (this.view.personTurn?.calls ?? []).filter((_, place) => place !== index);
-    this.acts.send({ type: 'draft', calls: rest, anyway: true });
+  private _removeCall(index: number): void {
+    const rest = (this._view.personTurn?.calls ?? []).filter((_, place) => place !== index);
+    this._acts.send({ type: 'draft', calls: rest, anyway: true });
   }
 
-  private draw(yours: FullPersonTurn): void {
-    const { live } = this.view;
-    this.turn.textContent = `turn ${yours.turn}`;
-    this.requestParts.paint(yours, this.view.model, live);
-    this.callRows(
+  private _draw(yours: FullPersonTurn): void {
+    const { live } = this._view;
+    this._turn.textContent = `turn ${yours.turn}`;
+    this._requestParts.paint(yours, this._view.model, live);
+    this._callRows(
       yours.calls.map((call, index) => ({
         key: `${index}`,
-        stamp: [JSON.stringify(call), live, this.view.ui.commandSent],
-        item: { call, number: index + 1, live, sent: this.view.ui.commandSent, remove: () => this.removeCall(index) }
+        stamp: [JSON.stringify(call), live, this._view.ui.commandSent],
+        item: { call, number: index + 1, live, sent: this._view.ui.commandSent, remove: () => this._removeCall(index) }
       }))
     );
-    this.calls.hidden = yours.calls.length === 0;
-    this.form.hidden = this.hint.hidden = !live;
-    this.savedNote.hidden = live;
-    this.send.disabled = this.view.ui.commandSent;
+    this._calls.hidden = yours.calls.length === 0;
+    this._form.hidden = this._hint.hidden = !live;
+    this._savedNote.hidden = live;
+    this._send.disabled = this._view.ui.commandSent;
     // Who replies by keyboard goes on with the next turn, where the button was switched off.
-    if (this.hadFocus && yours.turn !== this.shownTurn) queueMicrotask(() => this.element.querySelector('button')?.focus({ preventScroll: true }));
-    this.hadFocus &&= yours.turn === this.shownTurn;
-    this.consequence.textContent = yours.calls.length
+    if (this._hadFocus && yours.turn !== this._shownTurn) queueMicrotask(() => this.element.querySelector('button')?.focus({ preventScroll: true }));
+    this._hadFocus &&= yours.turn === this._shownTurn;
+    this._consequence.textContent = yours.calls.length
       ? `You get the ${yours.calls.length === 1 ? 'result of the call' : `results of the ${yours.calls.length} calls`} in the next turn.`
       : 'A text without a call ends the run.';
   }
@@ -135,24 +135,24 @@ function toolItem({ tool, live }: ToolItem, choose: (tool: FullTool) => void): H
 
 /** The parts of a card that show a turn before it is replied to; a click on a tool chooses it. */
 export class RequestParts {
-  private readonly request = h('div', { class: 'tc-cardbody' });
-  private readonly heading = h('h4', { class: 'tc-part' }, 'Tools');
-  private readonly tools = h('ul', { class: 'tc-tools-now', 'aria-label': 'Tools of this turn' });
-  private readonly rows = keyedChildren(this.tools, (one: ToolItem) => toolItem(one, this.choose));
-  private personTurn!: FullPersonTurn;
-  private readonly drawRequest = whenChanged(() => {
-    this.request.replaceChildren(...[promptAndResults(this.personTurn), systemText(this.personTurn)].filter(one => one instanceof Node));
+  private readonly _request = h('div', { class: 'tc-cardbody' });
+  private readonly _heading = h('h4', { class: 'tc-part' }, 'Tools');
+  private readonly _tools = h('ul', { class: 'tc-tools-now', 'aria-label': 'Tools of this turn' });
+  private readonly _rows = keyedChildren(this._tools, (one: ToolItem) => toolItem(one, this._choose));
+  private _personTurn!: FullPersonTurn;
+  private readonly _drawRequest = whenChanged(() => {
+    this._request.replaceChildren(...[promptAndResults(this._personTurn), systemText(this._personTurn)].filter(one => one instanceof Node));
   });
   /** The request, the heading of the tools, the tools: to be placed one after the other. */
-  readonly elements: readonly HTMLElement[] = [this.request, this.heading, this.tools];
+  readonly elements: readonly HTMLElement[] = [this._request, this._heading, this._tools];
 
-  constructor(private readonly choose: (tool: FullTool) => void = () => undefined) {}
+  constructor(private readonly _choose: (tool: FullTool) => void = () => undefined) {}
 
   paint(turn: FullPersonTurn, model: Model, live: boolean): void {
-    this.personTurn = turn;
-    this.drawRequest(JSON.stringify([turn.prompt, turn.told, turn.system]));
+    this._personTurn = turn;
+    this._drawRequest(JSON.stringify([turn.prompt, turn.told, turn.system]));
     const known = turn.tools.flatMap(id => model.tools.get(id) ?? []);
-    this.rows(known.map(tool => ({ key: tool.id, stamp: [tool, live], item: { tool, live } })));
-    this.heading.hidden = this.tools.hidden = known.length === 0;
+    this._rows(known.map(tool => ({ key: tool.id, stamp: [tool, live], item: { tool, live } })));
+    this._heading.hidden = this._tools.hidden = known.length === 0;
   }
 }

@@ -101,23 +101,23 @@ function showFolded(element: HTMLElement, number: number, which: string): void {
 
 /** The heading and the list. */
 export class StepList {
-  private readonly list = h('ol', { class: 'tc-steps', 'aria-label': trans.__('Steps') });
-  private readonly laterText = h('p', { class: 'tc-later' });
-  private readonly emptyText = h('p', { class: 'tc-later' }, trans.__('No steps yet.'));
-  private readonly pane = h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, trans.__('Steps')), this.list, this.emptyText, this.laterText);
-  private readonly earlierText = h('p', { class: 'tc-later' });
-  private readonly furtherText = h('p', { class: 'tc-later' });
-  private readonly toolList = new ToolList(this.acts);
-  private readonly rows = keyedChildren(this.list, (item: StepItem) => stepElement(item, call => this.acts.setState({ chosen: choiceOf(call), form: null })));
-  private current: Element | null = null;
-  private frame = 0;
-  readonly element: HTMLElement = this.pane;
+  private readonly _list = h('ol', { class: 'tc-steps', 'aria-label': trans.__('Steps') });
+  private readonly _laterText = h('p', { class: 'tc-later' });
+  private readonly _emptyText = h('p', { class: 'tc-later' }, trans.__('No steps yet.'));
+  private readonly _pane = h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, trans.__('Steps')), this._list, this._emptyText, this._laterText);
+  private readonly _earlierText = h('p', { class: 'tc-later' });
+  private readonly _furtherText = h('p', { class: 'tc-later' });
+  private readonly _toolList = new ToolList(this._acts);
+  private readonly _rows = keyedChildren(this._list, (item: StepItem) => stepElement(item, call => this._acts.setState({ chosen: choiceOf(call), form: null })));
+  private _current: Element | null = null;
+  private _frame = 0;
+  readonly element: HTMLElement = this._pane;
 
-  constructor(private readonly acts: PanelActions) {
-    this.list.before(this.earlierText);
-    this.list.after(this.furtherText);
-    this.pane.append(this.toolList.element);
-    this.list.addEventListener('keydown', event => this.moveByArrow(event));
+  constructor(private readonly _acts: PanelActions) {
+    this._list.before(this._earlierText);
+    this._list.after(this._furtherText);
+    this._pane.append(this._toolList.element);
+    this._list.addEventListener('keydown', event => this._moveByArrow(event));
   }
 
   paint(view: ViewState): void {
@@ -125,7 +125,7 @@ export class StepList {
     const lists = objectsByCall(view.objects);
     const chosen = view.calls.findIndex(call => call.id === view.chosen.call);
     const [from, to] = shownSteps(view.calls.length, chosen);
-    this.rows(
+    this._rows(
       view.calls.slice(from, to).map(call => {
         const object = objects.get(call.object);
         const names = lists.get(call.id)?.map(each => each.name) ?? (object ? [object.name] : []);
@@ -134,20 +134,20 @@ export class StepList {
         return { key: call.id, stamp: [call, item.made, item.pending], item };
       })
     );
-    this.list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
-    this.markCurrent(this.list.children[chosen - from] ?? null, view.followsNewest);
-    showFolded(this.earlierText, from, 'earlier');
-    showFolded(this.furtherText, view.calls.length - to, 'further');
+    this._list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
+    this._markCurrent(this._list.children[chosen - from] ?? null, view.followsNewest);
+    showFolded(this._earlierText, from, 'earlier');
+    showFolded(this._furtherText, view.calls.length - to, 'further');
     const hidden = view.isPast
       ? [...view.model.calls.values()].filter(call => call.branch === '' && call.step > view.step).length
       : 0;
-    this.laterText.hidden = hidden === 0;
-    this.laterText.textContent = `${plural(hidden, 'later step')} ${hidden === 1 ? 'is' : 'are'} hidden`;
-    this.emptyText.hidden = view.calls.length > 0;
-    this.toolList.paint(view);
+    this._laterText.hidden = hidden === 0;
+    this._laterText.textContent = `${plural(hidden, 'later step')} ${hidden === 1 ? 'is' : 'are'} hidden`;
+    this._emptyText.hidden = view.calls.length > 0;
+    this._toolList.paint(view);
   }
 
-  private moveByArrow(event: KeyboardEvent): void {
+  private _moveByArrow(event: KeyboardEvent): void {
     const step = { ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' }[event.key] as
       'nextElementSibling' | undefined;
     const item = event.target instanceof Element ? event.target.closest('li') : null;
@@ -157,23 +157,23 @@ export class StepList {
     event.preventDefault();
   }
 
-  private markCurrent(item: Element | null, follow: boolean): void {
-    if (item === this.current && item?.hasAttribute('aria-current')) return;
-    this.current?.removeAttribute('aria-current');
+  private _markCurrent(item: Element | null, follow: boolean): void {
+    if (item === this._current && item?.hasAttribute('aria-current')) return;
+    this._current?.removeAttribute('aria-current');
     item?.setAttribute('aria-current', 'step');
-    this.current = item;
-    if (item instanceof HTMLElement) this.showInNextFrame(item, follow);
+    this._current = item;
+    if (item instanceof HTMLElement) this._showInNextFrame(item, follow);
   }
 
   /** With the next picture: to ask where things are makes the browser lay them out. */
-  private showInNextFrame(item: HTMLElement, follow: boolean): void {
-    cancelAnimationFrame(this.frame);
-    this.frame = requestAnimationFrame(() => this.scrollTo(item, follow));
+  private _showInNextFrame(item: HTMLElement, follow: boolean): void {
+    cancelAnimationFrame(this._frame);
+    this._frame = requestAnimationFrame(() => this._scrollTo(item, follow));
   }
 
-  private scrollTo(item: HTMLElement, follow: boolean): void {
-    if (follow) this.list.scrollTop = this.list.scrollHeight;
-    scrollIntoList(this.list, item);
+  private _scrollTo(item: HTMLElement, follow: boolean): void {
+    if (follow) this._list.scrollTop = this._list.scrollHeight;
+    scrollIntoList(this._list, item);
   }
 }
 
@@ -222,27 +222,27 @@ function toolSummary(toolList: number, stops: number): string {
 
 /** A list that is folded until somebody wants it. */
 export class ToolList {
-  private readonly summary = h('summary', {});
-  private readonly list = h('ul', { 'aria-label': 'Tools' });
-  readonly element = h('details', { class: 'tc-toolbox', hidden: true }, this.summary, this.list);
-  private view!: ViewState;
-  private readonly draw = whenChanged(() => {
-    const all = [...this.view.model.tools.values()];
+  private readonly _summary = h('summary', {});
+  private readonly _list = h('ul', { 'aria-label': 'Tools' });
+  readonly element = h('details', { class: 'tc-toolbox', hidden: true }, this._summary, this._list);
+  private _view!: ViewState;
+  private readonly _draw = whenChanged(() => {
+    const all = [...this._view.model.tools.values()];
     this.element.hidden = all.length === 0;
-    this.summary.textContent = toolSummary(all.length, this.view.model.session.stops.length);
+    this._summary.textContent = toolSummary(all.length, this._view.model.session.stops.length);
     const focus = document.activeElement?.getAttribute('data-k');
-    const children: Child[] = this.element.open ? all.map(tool => toolElement(tool, this.view, this.acts)) : [];
-    this.list.replaceChildren(...children.filter(child => child instanceof HTMLElement));
-    if (focus) [...this.list.querySelectorAll<HTMLElement>('button')].find(one => one.dataset.k === focus)?.focus();
+    const children: Child[] = this.element.open ? all.map(tool => toolElement(tool, this._view, this._acts)) : [];
+    this._list.replaceChildren(...children.filter(child => child instanceof HTMLElement));
+    if (focus) [...this._list.querySelectorAll<HTMLElement>('button')].find(one => one.dataset.k === focus)?.focus();
   });
 
-  constructor(private readonly acts: PanelActions) {
-    this.element.addEventListener('toggle', () => this.paint(this.view));
+  constructor(private readonly _acts: PanelActions) {
+    this.element.addEventListener('toggle', () => this.paint(this._view));
   }
 
   paint(next: ViewState): void {
-    this.view = next;
+    this._view = next;
     const { model, ui, live, isPast: past } = next;
-    this.draw(model.tools, model.session.stops.join(), this.element.open, live, past, ui.commandSent);
+    this._draw(model.tools, model.session.stops.join(), this.element.open, live, past, ui.commandSent);
   }
 }

@@ -12,46 +12,46 @@ function nextTab({ key }: KeyboardEvent, index: number): number | null {
 }
 
 export class TabBar {
-  private readonly id = `tc-t${++ids}`;
-  readonly panels = Object.fromEntries(TABS.map((tab, index) => [tab, this.panelOf(index)])) as Readonly<Record<Tab, HTMLElement>>;
-  private readonly buttons = TABS.map((tab, index) => this.buttonOf(tab, index));
-  private readonly list = h(
+  private readonly _id = `tc-t${++ids}`;
+  readonly panels = Object.fromEntries(TABS.map((tab, index) => [tab, this._panelOf(index)])) as Readonly<Record<Tab, HTMLElement>>;
+  private readonly _buttons = TABS.map((tab, index) => this._buttonOf(tab, index));
+  private readonly _list = h(
     'div',
     { class: 'tc-tablist', role: 'tablist', 'aria-label': trans.__('Views') },
-    ...this.buttons
+    ...this._buttons
   );
-  readonly element: HTMLElement = h('div', { class: 'tc-tabs' }, this.list, this.beside);
+  readonly element: HTMLElement = h('div', { class: 'tc-tabs' }, this._list, this._beside);
 
-  constructor(private readonly acts: PanelActions, private readonly beside: HTMLElement) {
-    this.list.addEventListener('keydown', event => this.moveByKey(event));
+  constructor(private readonly _acts: PanelActions, private readonly _beside: HTMLElement) {
+    this._list.addEventListener('keydown', event => this._moveByKey(event));
   }
 
   paint({ ui }: ViewState): void {
     for (const [index, tab] of TABS.entries()) {
       const isShown = tab === ui.tab;
-      const tabButton = this.buttons[index];
+      const tabButton = this._buttons[index];
       tabButton?.setAttribute('aria-selected', String(isShown));
       if (tabButton) tabButton.tabIndex = isShown ? 0 : -1;
       this.panels[tab].hidden = !isShown;
     }
   }
 
-  private panelOf(index: number): HTMLElement {
-    const tabId = `${this.id}-${index}`;
+  private _panelOf(index: number): HTMLElement {
+    const tabId = `${this._id}-${index}`;
     return h('div', { class: 'tc-body', role: 'tabpanel', id: `${tabId}-p`, 'aria-labelledby': tabId });
   }
 
-  private buttonOf(tab: Tab, index: number): HTMLButtonElement {
-    const tabId = `${this.id}-${index}`;
-    const onclick = (): void => this.acts.setState({ tab });
+  private _buttonOf(tab: Tab, index: number): HTMLButtonElement {
+    const tabId = `${this._id}-${index}`;
+    const onclick = (): void => this._acts.setState({ tab });
     return h('button', { type: 'button', role: 'tab', id: tabId, 'aria-controls': `${tabId}-p`, onclick }, trans.__(tab));
   }
 
-  private moveByKey(event: KeyboardEvent): void {
-    const index = nextTab(event, this.buttons.findIndex(one => one === event.target));
-    const [tab, tabButton] = index === null ? [] : [TABS[index], this.buttons[index]];
+  private _moveByKey(event: KeyboardEvent): void {
+    const index = nextTab(event, this._buttons.findIndex(one => one === event.target));
+    const [tab, tabButton] = index === null ? [] : [TABS[index], this._buttons[index]];
     if (!tab || !tabButton) return;
-    this.acts.setState({ tab });
+    this._acts.setState({ tab });
     tabButton.focus({ preventScroll: true });
     event.preventDefault();
     event.stopPropagation();

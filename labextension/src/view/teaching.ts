@@ -24,84 +24,84 @@ function toolChoice(tools: readonly FullTool[], chosen: (tool: FullTool | null) 
 }
 
 export class GuessCard {
-  private readonly turn = h('span', { class: 'small muted' });
-  private readonly title = h('div', { class: 'tc-title' }, h('h3', {}, 'What will the model call next?'), this.turn);
-  private readonly tools = h('div', { class: 'tc-choice', role: 'radiogroup', 'aria-label': 'Tool' });
-  private readonly description = h('p', { class: 'small muted' });
-  private readonly fields = h('div', { class: 'tc-fields' });
-  private readonly error = new FormError();
-  private readonly checkButton = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'check guess' }, 'Check my guess');
-  private readonly showButton = button('Show the call', { look: 'ghost', key: 'show', onclick: () => this.acts.send({ type: 'skip_guess', rest: false }) });
-  private readonly skipButton = button('Skip the rest', { look: 'ghost right', key: 'rest', onclick: () => this.acts.send({ type: 'skip_guess', rest: true }) });
-  private readonly form = h(
+  private readonly _turn = h('span', { class: 'small muted' });
+  private readonly _title = h('div', { class: 'tc-title' }, h('h3', {}, 'What will the model call next?'), this._turn);
+  private readonly _tools = h('div', { class: 'tc-choice', role: 'radiogroup', 'aria-label': 'Tool' });
+  private readonly _description = h('p', { class: 'small muted' });
+  private readonly _fields = h('div', { class: 'tc-fields' });
+  private readonly _error = new FormError();
+  private readonly _checkButton = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'check guess' }, 'Check my guess');
+  private readonly _showButton = button('Show the call', { look: 'ghost', key: 'show', onclick: () => this._acts.send({ type: 'skip_guess', rest: false }) });
+  private readonly _skipButton = button('Skip the rest', { look: 'ghost right', key: 'rest', onclick: () => this._acts.send({ type: 'skip_guess', rest: true }) });
+  private readonly _form = h(
     'form',
-    { class: 'tc-form', onsubmit: event => this.submit(event), novalidate: true },
-    h('div', { class: 'tc-field' }, h('span', { class: 'tc-label', 'aria-hidden': 'true' }, 'Tool'), this.tools, this.description),
-    this.fields,
-    this.error.element,
-    h('div', { class: 'tc-row' }, this.checkButton, this.showButton, this.skipButton)
+    { class: 'tc-form', onsubmit: event => this._submit(event), novalidate: true },
+    h('div', { class: 'tc-field' }, h('span', { class: 'tc-label', 'aria-hidden': 'true' }, 'Tool'), this._tools, this._description),
+    this._fields,
+    this._error.element,
+    h('div', { class: 'tc-row' }, this._checkButton, this._showButton, this._skipButton)
   );
-  private readonly requestParts = new RequestParts();
-  private readonly more = h('details', { class: 'tc-more' }, h('summary', {}, icon('down'), 'What the model is sent'), ...this.requestParts.elements);
-  private readonly savedNote = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to guess.'));
-  readonly element = h('div', { class: 'tc-reply tc-guessing', role: 'group', 'aria-label': 'Guess' }, this.title, this.form, this.savedNote, this.more);
-  private view!: ViewState;
-  private rows: readonly FieldRow[] = [];
-  private chosen!: FullTool | null | undefined;
-  private hadFocus = false;
+  private readonly _requestParts = new RequestParts();
+  private readonly _more = h('details', { class: 'tc-more' }, h('summary', {}, icon('down'), 'What the model is sent'), ...this._requestParts.elements);
+  private readonly _savedNote = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to guess.'));
+  readonly element = h('div', { class: 'tc-reply tc-guessing', role: 'group', 'aria-label': 'Guess' }, this._title, this._form, this._savedNote, this._more);
+  private _view!: ViewState;
+  private _rows: readonly FieldRow[] = [];
+  private _chosen!: FullTool | null | undefined;
+  private _hadFocus = false;
   /** The form of a turn begins empty; what stands in it stays whatever is drawn around it. */
-  private readonly startForm = whenChanged(() => {
-    const now = this.view.toGuess;
-    const known = now?.tools.flatMap(id => this.view.model.tools.get(id) ?? []) ?? [];
-    this.tools.replaceChildren(...toolChoice(known, tool => this.choose(tool)));
-    this.choose(null);
-    this.chosen = undefined;
+  private readonly _startForm = whenChanged(() => {
+    const now = this._view.toGuess;
+    const known = now?.tools.flatMap(id => this._view.model.tools.get(id) ?? []) ?? [];
+    this._tools.replaceChildren(...toolChoice(known, tool => this._choose(tool)));
+    this._choose(null);
+    this._chosen = undefined;
     // Who guessed by keyboard goes on with the next question, where the button was switched off.
-    if (this.hadFocus) queueMicrotask(() => this.tools.querySelector('input')?.focus({ preventScroll: true }));
-    this.hadFocus = false;
+    if (this._hadFocus) queueMicrotask(() => this._tools.querySelector('input')?.focus({ preventScroll: true }));
+    this._hadFocus = false;
   });
-  private readonly showRefusal = whenChanged(() => {
-    const { refusal: refused } = this.view.model;
+  private readonly _showRefusal = whenChanged(() => {
+    const { refusal: refused } = this._view.model;
     if (refused?.command !== 'guess') return;
-    this.error.show(refused.reason);
-    complain(this.rows, refused.fields);
+    this._error.show(refused.reason);
+    complain(this._rows, refused.fields);
   });
 
-  constructor(private readonly acts: PanelActions) {}
+  constructor(private readonly _acts: PanelActions) {}
 
   paint(next: ViewState): void {
-    this.view = next;
+    this._view = next;
     this.element.hidden = !next.toGuess || !next.followsNewest;
-    if (next.toGuess) this.draw(next.toGuess);
+    if (next.toGuess) this._draw(next.toGuess);
   }
 
-  private choose(tool: FullTool | null): void {
-    this.chosen = tool;
-    this.error.show('');
-    this.description.replaceChildren(toolDescription(tool?.description ?? '') ?? '');
-    const around = { objects: this.view.objects, step: Infinity, marks: false, hint: () => '' };
-    this.rows = tool ? fieldsOf(tool.parameters, {}).map(field => fieldRow(field, around, () => undefined)) : [];
-    this.fields.replaceChildren(...this.rows.map(one => one.element));
-    this.fields.hidden = this.rows.length === 0;
+  private _choose(tool: FullTool | null): void {
+    this._chosen = tool;
+    this._error.show('');
+    this._description.replaceChildren(toolDescription(tool?.description ?? '') ?? '');
+    const around = { objects: this._view.objects, step: Infinity, marks: false, hint: () => '' };
+    this._rows = tool ? fieldsOf(tool.parameters, {}).map(field => fieldRow(field, around, () => undefined)) : [];
+    this._fields.replaceChildren(...this._rows.map(one => one.element));
+    this._fields.hidden = this._rows.length === 0;
   }
 
-  private submit(event: Event): void {
+  private _submit(event: Event): void {
     event.preventDefault();
-    if (this.chosen === undefined) return this.error.show(`Choose a tool, or "${NO_CALL}".`);
-    const filled = filledArguments(this.rows);
-    this.error.show('');
-    this.hadFocus = this.element.contains(document.activeElement);
-    if (!complain(this.rows, filled.errors)) this.acts.send({ type: 'guess', tool: this.chosen?.id ?? '', arguments: filled.arguments });
+    if (this._chosen === undefined) return this._error.show(`Choose a tool, or "${NO_CALL}".`);
+    const filled = filledArguments(this._rows);
+    this._error.show('');
+    this._hadFocus = this.element.contains(document.activeElement);
+    if (!complain(this._rows, filled.errors)) this._acts.send({ type: 'guess', tool: this._chosen?.id ?? '', arguments: filled.arguments });
   }
 
-  private draw(now: FullPersonTurn): void {
-    this.turn.textContent = `turn ${now.turn}`;
-    this.startForm(now.turn, now.tools.join(' '), this.view.model.session.name);
-    this.requestParts.paint(now, this.view.model, false);
-    this.form.hidden = !this.view.live;
-    this.savedNote.hidden = this.view.live;
-    this.checkButton.disabled = this.showButton.disabled = this.skipButton.disabled = this.view.ui.commandSent;
-    this.showRefusal(this.view.model.refusal);
+  private _draw(now: FullPersonTurn): void {
+    this._turn.textContent = `turn ${now.turn}`;
+    this._startForm(now.turn, now.tools.join(' '), this._view.model.session.name);
+    this._requestParts.paint(now, this._view.model, false);
+    this._form.hidden = !this._view.live;
+    this._savedNote.hidden = this._view.live;
+    this._checkButton.disabled = this._showButton.disabled = this._skipButton.disabled = this._view.ui.commandSent;
+    this._showRefusal(this._view.model.refusal);
   }
 }
 
@@ -179,15 +179,15 @@ export interface TeachingPart {
 
 export class GuessResultCard {
   readonly element = h('div', { class: 'tc-guessed', role: 'group', 'aria-label': 'Your guess' });
-  private row: FullGuess | null = null;
-  private readonly draw = whenChanged(() => {
-    this.element.replaceChildren(...(this.row ? guessResult(this.row) : []).filter(one => one instanceof Node));
-    this.element.hidden = this.row === null;
+  private _row: FullGuess | null = null;
+  private readonly _draw = whenChanged(() => {
+    this.element.replaceChildren(...(this._row ? guessResult(this._row) : []).filter(one => one instanceof Node));
+    this.element.hidden = this._row === null;
   });
 
   paint(view: ViewState): void {
-    this.row = shownGuess(view);
-    this.draw(this.row);
+    this._row = shownGuess(view);
+    this._draw(this._row);
   }
 }
 
@@ -249,44 +249,44 @@ function scoreContent(rows: readonly FullGuess[], session: string): HTMLElement[
 /** The score: beside the question, or with `end` where all is guessed. */
 export class ScoreCard {
   readonly element = h('section', { class: 'tc-scores', 'aria-label': 'Your score', hidden: true });
-  private view!: ViewState;
-  private readonly draw = whenChanged(() => {
-    this.element.replaceChildren(...scoreContent(this.view.model.teaching.guesses, this.view.model.teaching.session_score));
+  private _view!: ViewState;
+  private readonly _draw = whenChanged(() => {
+    this.element.replaceChildren(...scoreContent(this._view.model.teaching.guesses, this._view.model.teaching.session_score));
   });
 
-  constructor(private readonly end: boolean) {}
+  constructor(private readonly _end: boolean) {}
 
   paint(next: ViewState): void {
-    this.view = next;
+    this._view = next;
     const over = !next.toGuess && !next.isPast && next.model.teaching.guesses.length > 0 && next.model.session.phase === 'finished';
-    this.element.hidden = !next.followsNewest || !(this.end ? over : next.toGuess && next.ui.tab === 'Graph');
-    if (!this.element.hidden) this.draw(next.model.teaching.guesses, next.model.teaching.session_score);
+    this.element.hidden = !next.followsNewest || !(this._end ? over : next.toGuess && next.ui.tab === 'Graph');
+    if (!this.element.hidden) this._draw(next.model.teaching.guesses, next.model.teaching.session_score);
   }
 }
 
 export class ExerciseBar {
-  private readonly sign = h('span', { class: 'sign' });
-  private readonly title = h('span', { class: 'strong' });
-  private readonly text = h('div', { class: 'says', role: 'status', 'aria-label': 'Exercise' });
-  private readonly check = button('Check', { key: 'check', onclick: () => this.acts.send({ type: 'check' }) });
-  readonly element = h('div', { class: 'tc-task', hidden: true }, this.sign, h('div', {}, this.title, this.text), this.check);
-  private view!: ViewState;
-  private readonly draw = whenChanged(() => {
-    const { task: now } = this.view.model.teaching;
+  private readonly _sign = h('span', { class: 'sign' });
+  private readonly _title = h('span', { class: 'strong' });
+  private readonly _text = h('div', { class: 'says', role: 'status', 'aria-label': 'Exercise' });
+  private readonly _check = button('Check', { key: 'check', onclick: () => this._acts.send({ type: 'check' }) });
+  readonly element = h('div', { class: 'tc-task', hidden: true }, this._sign, h('div', {}, this._title, this._text), this._check);
+  private _view!: ViewState;
+  private readonly _draw = whenChanged(() => {
+    const { task: now } = this._view.model.teaching;
     this.element.hidden = !now;
     if (!now) return;
-    this.sign.replaceChildren(icon(now.passed ? 'done' : 'ready'));
-    this.title.textContent = `${now.passed ? 'Passed' : 'Exercise'}: ${oneLine(now.title, 120)}`;
+    this._sign.replaceChildren(icon(now.passed ? 'done' : 'ready'));
+    this._title.textContent = `${now.passed ? 'Passed' : 'Exercise'}: ${oneLine(now.title, 120)}`;
     const told = textBlock(now.says, 4000).split('\n').filter(Boolean);
-    this.text.replaceChildren(...told.map(text => h('p', {}, ...prose(text))));
-    this.check.hidden = !this.view.live;
-    this.check.disabled = this.view.ui.commandSent;
+    this._text.replaceChildren(...told.map(text => h('p', {}, ...prose(text))));
+    this._check.hidden = !this._view.live;
+    this._check.disabled = this._view.ui.commandSent;
   });
 
-  constructor(private readonly acts: PanelActions) {}
+  constructor(private readonly _acts: PanelActions) {}
 
   paint(next: ViewState): void {
-    this.view = next;
-    this.draw(next.model.teaching.task, next.live, next.ui.commandSent);
+    this._view = next;
+    this._draw(next.model.teaching.task, next.live, next.ui.commandSent);
   }
 }

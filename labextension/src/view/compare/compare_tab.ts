@@ -80,61 +80,61 @@ function notCompared(view: ViewState, names: string): HTMLElement {
 
 export class CompareTab {
   readonly element = h('div', { class: 'tc-compare' });
-  private view!: ViewState;
+  private _view!: ViewState;
   /** What the kernel was asked to compare, and tells again as it changes; `seen`: it was told. */
-  private requested: { readonly sides: readonly [string, string]; readonly among: Model['branches']; seen: boolean } | null = null;
-  private readonly draw = whenChanged(() => this.replaceContent());
+  private _requested: { readonly sides: readonly [string, string]; readonly among: Model['branches']; seen: boolean } | null = null;
+  private readonly _draw = whenChanged(() => this._replaceContent());
 
-  constructor(private readonly acts: PanelActions) {}
+  constructor(private readonly _acts: PanelActions) {}
 
   paint(next: ViewState): void {
-    this.view = next;
+    this._view = next;
     const { model, ui } = next;
-    if (ui.tab !== 'Compare') return this.stopComparing();
+    if (ui.tab !== 'Compare') return this._stopComparing();
     const { session } = model;
-    this.draw(this.requested, model.calls, model.objects, model.branches, model.comparisons, model.differences, model.refusal, session.phase, session.text, ui.leftBranch, ui.rightBranch, ui.showsEqualCalls, next.step, next.isPast, next.live, next.chosen.call, next.chosen.object);
+    this._draw(this._requested, model.calls, model.objects, model.branches, model.comparisons, model.differences, model.refusal, session.phase, session.text, ui.leftBranch, ui.rightBranch, ui.showsEqualCalls, next.step, next.isPast, next.live, next.chosen.call, next.chosen.object);
   }
 
-  private stopComparing(): void {
-    if (this.requested && this.view.live) this.acts.request({ type: 'compare', left: this.requested.sides[0], right: this.requested.sides[1], on: false });
-    this.requested = null;
+  private _stopComparing(): void {
+    if (this._requested && this._view.live) this._acts.request({ type: 'compare', left: this._requested.sides[0], right: this._requested.sides[1], on: false });
+    this._requested = null;
   }
 
   /** Asks once for what is looked at: again where that was told and is gone, or where all was told anew. */
-  private requestComparison(known: boolean): void {
-    if (!this.view.live || this.view.isPast) return;
+  private _requestComparison(known: boolean): void {
+    if (!this._view.live || this._view.isPast) return;
     if (known) {
-      if (this.requested) this.requested.seen = true;
+      if (this._requested) this._requested.seen = true;
       return;
     }
-    const [left, right] = chosenBranches(this.view) ?? ['', ''];
-    const { branches } = this.view.model;
-    const same = this.requested?.sides[0] === left && this.requested.sides[1] === right;
-    if (same && this.requested?.among === branches && !this.requested.seen) return;
-    if (!same) this.stopComparing();
-    this.requested = { sides: [left, right], among: branches, seen: false };
-    this.acts.request({ type: 'compare', left, right });
+    const [left, right] = chosenBranches(this._view) ?? ['', ''];
+    const { branches } = this._view.model;
+    const same = this._requested?.sides[0] === left && this._requested.sides[1] === right;
+    if (same && this._requested?.among === branches && !this._requested.seen) return;
+    if (!same) this._stopComparing();
+    this._requested = { sides: [left, right], among: branches, seen: false };
+    this._acts.request({ type: 'compare', left, right });
   }
 
-  private content(): HTMLElement[] {
-    if (visibleBranches(this.view.model).length < 2) return [oneBranch(this.view, this.acts)];
-    const shown = comparedSides(this.view);
-    this.requestComparison(shown?.comparison != null);
-    if (!shown) return [notCompared(this.view, '')];
+  private _content(): HTMLElement[] {
+    if (visibleBranches(this._view.model).length < 2) return [oneBranch(this._view, this._acts)];
+    const shown = comparedSides(this._view);
+    this._requestComparison(shown?.comparison != null);
+    if (!shown) return [notCompared(this._view, '')];
     const names = `${oneLine(shown.left.branch.name, 60)} and ${oneLine(shown.right.branch.name, 60)}`;
-    const grid = h('div', { class: 'tc-cmp', role: 'table', 'aria-label': `Comparison of ${names}` }, columnHeader(this.view, shown, this.acts));
-    if (!shown.comparison) return [grid, notCompared(this.view, names)];
-    const made = pairRows(shown.pairs, { view: this.view, acts: this.acts }, MOST_ROWS);
-    const speaks = this.view.model.session.phase === 'thinking';
-    grid.append(...made, ...[replyTexts(shown, speaks), columnFooter(shown, this.view.isPast)].filter(one => one !== null));
+    const grid = h('div', { class: 'tc-cmp', role: 'table', 'aria-label': `Comparison of ${names}` }, columnHeader(this._view, shown, this._acts));
+    if (!shown.comparison) return [grid, notCompared(this._view, names)];
+    const made = pairRows(shown.pairs, { view: this._view, acts: this._acts }, MOST_ROWS);
+    const speaks = this._view.model.session.phase === 'thinking';
+    grid.append(...made, ...[replyTexts(shown, speaks), columnFooter(shown, this._view.isPast)].filter(one => one !== null));
     const more = made.length >= MOST_ROWS ? h('p', { class: 'tc-later' }, `The first ${MOST_ROWS} rows are shown.`) : null;
-    return [compareBar(this.view, shown, this.acts), grid, ...(more ? [more] : [])];
+    return [compareBar(this._view, shown, this._acts), grid, ...(more ? [more] : [])];
   }
 
   /** What had the keyboard has it again, where it is still there. */
-  private replaceContent(): void {
+  private _replaceContent(): void {
     const key = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
-    this.element.replaceChildren(...this.content());
+    this.element.replaceChildren(...this._content());
     if (key) [...this.element.querySelectorAll<HTMLElement>('[data-k]')].find(one => one.dataset.k === key)?.focus({ preventScroll: true });
   }
 }

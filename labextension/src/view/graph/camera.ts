@@ -14,174 +14,174 @@ const AFAR = 0.35;
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
 
 export class Camera {
-  private x = 0;
-  private y = 0;
-  private scale = 1;
-  private width = 0;
-  private height = 0;
-  private transform = '';
-  private movedByPerson = false;
+  private _x = 0;
+  private _y = 0;
+  private _scale = 1;
+  private _width = 0;
+  private _height = 0;
+  private _transform = '';
+  private _movedByPerson = false;
   /** The top of a drawing that is too high, when it was last begun at its top. */
-  private topOfTallDrawing = NaN;
+  private _topOfTallDrawing = NaN;
   /** The room is as high as all of it, drawn small: until the person looks closer. */
-  private fitted = false;
-  private drawingSize: { readonly box: Box; readonly most: number } = { box: { left: 0, top: 0, right: 0, bottom: 0 }, most: LOW };
-  private drag: { x: number; y: number; far: boolean } | null = null;
-  private hasDragged = false;
-  private frame = 0;
+  private _fitted = false;
+  private _drawingSize: { readonly box: Box; readonly most: number } = { box: { left: 0, top: 0, right: 0, bottom: 0 }, most: LOW };
+  private _drag: { x: number; y: number; far: boolean } | null = null;
+  private _hasDragged = false;
+  private _frame = 0;
 
-  constructor(private readonly svg: SVGSVGElement, private readonly world: SVGGElement, private readonly moved: () => void) {
-    this.svg.addEventListener(
+  constructor(private readonly _svg: SVGSVGElement, private readonly _world: SVGGElement, private readonly _moved: () => void) {
+    this._svg.addEventListener(
       'wheel',
       event => {
         if (!event.ctrlKey && !event.metaKey) return;
         event.preventDefault();
-        const box = this.svg.getBoundingClientRect();
-        this.zoomAt(Math.exp(-clamp(event.deltaY, -60, 60) / 200), event.clientX - box.left, event.clientY - box.top);
+        const box = this._svg.getBoundingClientRect();
+        this._zoomAt(Math.exp(-clamp(event.deltaY, -60, 60) / 200), event.clientX - box.left, event.clientY - box.top);
       },
       { passive: false }
     );
-    this.svg.addEventListener('pointerdown', event => {
-      this.hasDragged = false;
-      if (event.button === 0) this.drag = { x: event.clientX - this.x, y: event.clientY - this.y, far: false };
+    this._svg.addEventListener('pointerdown', event => {
+      this._hasDragged = false;
+      if (event.button === 0) this._drag = { x: event.clientX - this._x, y: event.clientY - this._y, far: false };
     });
-    this.svg.addEventListener('pointermove', event => {
-      if (!this.drag) return;
-      const [nx, ny] = [event.clientX - this.drag.x, event.clientY - this.drag.y];
-      if (!this.drag.far && Math.hypot(nx - this.x, ny - this.y) < 4) return;
-      if (!this.drag.far) this.svg.setPointerCapture(event.pointerId);
-      this.drag.far = this.hasDragged = this.movedByPerson = true;
-      [this.x, this.y] = [nx, ny];
-      this.svg.classList.add('drag');
-      this.applyTransform();
+    this._svg.addEventListener('pointermove', event => {
+      if (!this._drag) return;
+      const [nx, ny] = [event.clientX - this._drag.x, event.clientY - this._drag.y];
+      if (!this._drag.far && Math.hypot(nx - this._x, ny - this._y) < 4) return;
+      if (!this._drag.far) this._svg.setPointerCapture(event.pointerId);
+      this._drag.far = this._hasDragged = this._movedByPerson = true;
+      [this._x, this._y] = [nx, ny];
+      this._svg.classList.add('drag');
+      this._applyTransform();
     });
-    this.svg.addEventListener('pointerup', () => this.endDrag());
-    this.svg.addEventListener('pointercancel', () => this.endDrag());
+    this._svg.addEventListener('pointerup', () => this._endDrag());
+    this._svg.addEventListener('pointercancel', () => this._endDrag());
   }
 
   /** Brings a spot into sight: to the middle where it was out of it, else as little as can be. */
   reveal(spot: Spot, middle = true): void {
-    if (this.scale < AFAR) this.scale = 1;
-    const [px, py] = [spot.x * this.scale + this.x, spot.y * this.scale + this.y];
+    if (this._scale < AFAR) this._scale = 1;
+    const [px, py] = [spot.x * this._scale + this._x, spot.y * this._scale + this._y];
     // What comes before it is to be seen too.
-    const [left, right] = [Math.min(BEFORE * this.scale, (spot.x - 4) * this.scale, this.width / 2), Math.min(72 * this.scale, this.width / 2)];
-    const [top, low] = [Math.min(104, this.height / 2), Math.min(76 * this.scale, this.height / 2)];
-    const near = clamp(px, left, this.width - right);
-    this.x += (middle && near !== px ? this.width / 2 : near) - px;
-    const level = clamp(py, top, Math.max(top, this.height - low));
-    if (!this.isTooTall()) this.y = this.movedByPerson && level === py ? this.y : this.centredY();
-    else this.y += (middle && level !== py ? this.height / 2 : level) - py;
-    this.applyTransform();
+    const [left, right] = [Math.min(BEFORE * this._scale, (spot.x - 4) * this._scale, this._width / 2), Math.min(72 * this._scale, this._width / 2)];
+    const [top, low] = [Math.min(104, this._height / 2), Math.min(76 * this._scale, this._height / 2)];
+    const near = clamp(px, left, this._width - right);
+    this._x += (middle && near !== px ? this._width / 2 : near) - px;
+    const level = clamp(py, top, Math.max(top, this._height - low));
+    if (!this._isTooTall()) this._y = this._movedByPerson && level === py ? this._y : this._centredY();
+    else this._y += (middle && level !== py ? this._height / 2 : level) - py;
+    this._applyTransform();
   }
 
   zoom(by: number): void {
-    this.zoomAt(by, this.width / 2, this.height / 2);
+    this._zoomAt(by, this._width / 2, this._height / 2);
   }
 
   fit(box: Box): void {
     const [wide, tall] = [box.right - box.left, box.bottom - box.top];
-    this.scale = clamp(Math.min(this.width / Math.max(1, wide), this.drawingSize.most / Math.max(1, tall)), SMALLEST, 1);
-    this.movedByPerson = this.fitted = this.scale < 1;
-    this.setHeight();
-    this.show(box, this.scale);
+    this._scale = clamp(Math.min(this._width / Math.max(1, wide), this._drawingSize.most / Math.max(1, tall)), SMALLEST, 1);
+    this._movedByPerson = this._fitted = this._scale < 1;
+    this._setHeight();
+    this._show(box, this._scale);
   }
 
   /** Takes the room that a drawing needs, as far as there is so much. */
   setSize(w: number, box: Box, most: number): void {
-    this.drawingSize = { box, most };
-    if (w !== this.width) this.svg.setAttribute('width', String(w));
-    this.width = w;
-    this.setHeight();
+    this._drawingSize = { box, most };
+    if (w !== this._width) this._svg.setAttribute('width', String(w));
+    this._width = w;
+    this._setHeight();
   }
 
   /** Shows all that fits, else what is newest; not where the person has moved it. */
   followNewest(box: Box, newest: Spot | undefined): void {
-    if (this.movedByPerson) return;
-    this.show(box, this.scaleToShowAll(box) ?? 1);
+    if (this._movedByPerson) return;
+    this._show(box, this._scaleToShowAll(box) ?? 1);
     if (newest) this.reveal(newest, false);
   }
 
   /** Shows all where it fits, and leaves the rest as it is. */
   showIfItFits(box: Box): void {
-    if (this.movedByPerson) return;
-    const scale = this.scaleToShowAll(box);
-    if (scale !== null) return this.show(box, scale);
-    if (!this.isTooTall(box)) this.y = this.centredY(box);
-    this.applyTransform();
+    if (this._movedByPerson) return;
+    const scale = this._scaleToShowAll(box);
+    if (scale !== null) return this._show(box, scale);
+    if (!this._isTooTall(box)) this._y = this._centredY(box);
+    this._applyTransform();
   }
 
   /** Whether the pointer was dragged since it was pressed. */
   wasDragged(): boolean {
-    return this.hasDragged;
+    return this._hasDragged;
   }
 
   isVisible(spot: Spot, margin: number = MARGIN): boolean {
-    return Math.abs(spot.x * this.scale + this.x - this.width / 2) < this.width / 2 + margin &&
-      Math.abs(spot.y * this.scale + this.y - this.height / 2) < this.height / 2 + margin;
+    return Math.abs(spot.x * this._scale + this._x - this._width / 2) < this._width / 2 + margin &&
+      Math.abs(spot.y * this._scale + this._y - this._height / 2) < this._height / 2 + margin;
   }
 
   isZoomedOut(): boolean {
-    return this.scale < AFAR;
+    return this._scale < AFAR;
   }
 
-  private applyTransform(): void {
-    const next = `translate(${Math.round(this.x) + 0.5} ${Math.round(this.y) + 0.5}) scale(${this.scale})`;
-    if (next === this.transform) return;
-    this.transform = next;
-    this.world.setAttribute('transform', next);
-    this.frame ||= requestAnimationFrame(() => {
-      this.frame = 0;
-      this.moved();
+  private _applyTransform(): void {
+    const next = `translate(${Math.round(this._x) + 0.5} ${Math.round(this._y) + 0.5}) scale(${this._scale})`;
+    if (next === this._transform) return;
+    this._transform = next;
+    this._world.setAttribute('transform', next);
+    this._frame ||= requestAnimationFrame(() => {
+      this._frame = 0;
+      this._moved();
     });
   }
 
-  private zoomAt(by: number, cx: number, cy: number): void {
-    const next = clamp(this.scale * by, SMALLEST, 3);
-    [this.x, this.y] = [cx - ((cx - this.x) * next) / this.scale, cy - ((cy - this.y) * next) / this.scale];
-    this.scale = next;
-    this.movedByPerson = true;
-    this.fitted = false;
-    this.setHeight();
-    this.applyTransform();
+  private _zoomAt(by: number, cx: number, cy: number): void {
+    const next = clamp(this._scale * by, SMALLEST, 3);
+    [this._x, this._y] = [cx - ((cx - this._x) * next) / this._scale, cy - ((cy - this._y) * next) / this._scale];
+    this._scale = next;
+    this._movedByPerson = true;
+    this._fitted = false;
+    this._setHeight();
+    this._applyTransform();
   }
 
   /** Whether it is too high to be seen from top to bottom. */
-  private isTooTall({ top, bottom } = this.drawingSize.box): boolean {
-    return (bottom - top) * this.scale > this.height + 1;
+  private _isTooTall({ top, bottom } = this._drawingSize.box): boolean {
+    return (bottom - top) * this._scale > this._height + 1;
   }
 
-  private centredY({ top, bottom } = this.drawingSize.box): number {
-    return (this.height - (bottom - top) * this.scale) / 2 - top * this.scale;
+  private _centredY({ top, bottom } = this._drawingSize.box): number {
+    return (this._height - (bottom - top) * this._scale) / 2 - top * this._scale;
   }
 
-  private endDrag(): void {
-    this.drag = null;
-    this.svg.classList.remove('drag');
+  private _endDrag(): void {
+    this._drag = null;
+    this._svg.classList.remove('drag');
   }
 
   /** How large a drawing is where all of it is shown unasked; null where it would be too small. */
-  private scaleToShowAll({ left, right, top, bottom }: Box): number | null {
-    const [wide, tall] = [this.width / Math.max(1, right - left), this.drawingSize.most / Math.max(1, bottom - top)];
+  private _scaleToShowAll({ left, right, top, bottom }: Box): number | null {
+    const [wide, tall] = [this._width / Math.max(1, right - left), this._drawingSize.most / Math.max(1, bottom - top)];
     if (wide < LEAST) return null;
     return Math.min(1, wide, tall < LEAST ? 1 : tall);
   }
 
   /** Takes the height that is needed. */
-  private setHeight(): void {
-    const { box, most } = this.drawingSize;
-    const scale = this.fitted ? this.scale : (this.scaleToShowAll(box) ?? 1);
+  private _setHeight(): void {
+    const { box, most } = this._drawingSize;
+    const scale = this._fitted ? this._scale : (this._scaleToShowAll(box) ?? 1);
     const next = Math.round(clamp((box.bottom - box.top) * scale, LOW, most));
-    if (next !== this.height) this.svg.setAttribute('height', String(next));
-    this.height = next;
+    if (next !== this._height) this._svg.setAttribute('height', String(next));
+    this._height = next;
   }
 
   /** Across: all where it fits, else its end. Down: all where it fits. */
-  private show(box: Box, scale: number): void {
-    this.scale = scale;
-    this.x = Math.min(0, this.width - (box.right - box.left) * this.scale) - box.left * this.scale;
+  private _show(box: Box, scale: number): void {
+    this._scale = scale;
+    this._x = Math.min(0, this._width - (box.right - box.left) * this._scale) - box.left * this._scale;
     // Moved once only: each move makes all that is seen be drawn anew.
-    if (!this.isTooTall(box)) this.y = this.centredY(box);
-    else if (this.topOfTallDrawing !== box.top * this.scale) this.y = -(this.topOfTallDrawing = box.top * this.scale);
-    this.applyTransform();
+    if (!this._isTooTall(box)) this._y = this._centredY(box);
+    else if (this._topOfTallDrawing !== box.top * this._scale) this._y = -(this._topOfTallDrawing = box.top * this._scale);
+    this._applyTransform();
   }
 }

@@ -227,24 +227,24 @@ const buttonOf = (node: Element): SVGElement | null => node.querySelector<SVGEle
 const keyOf = (element: Element): string => element.getAttribute('data-k') ?? '';
 
 export class GraphLayers {
-  private readonly strokes = s('g');
+  private readonly _strokes = s('g');
   readonly edges = s('g');
   readonly nodes = s('g');
-  private readonly notes = s('g');
-  private zoomedOut = false;
-  private readonly strokeLayer = keyedChildren(this.strokes, strokeElement);
-  private readonly edgeLayer = keyedChildren(this.edges, (edge: Scene['edges'][number]) => edgeElement(edge, this.zoomedOut));
-  private readonly nodeLayer = keyedChildren(this.nodes, (node: Scene['nodes'][number]) => nodeElement(node, this.zoomedOut));
-  private readonly noteLayer = keyedChildren(this.notes, noteElement);
-  readonly world: SVGGElement = s('g', {}, this.strokes, this.edges, this.nodes, this.notes);
+  private readonly _notes = s('g');
+  private _zoomedOut = false;
+  private readonly _strokeLayer = keyedChildren(this._strokes, strokeElement);
+  private readonly _edgeLayer = keyedChildren(this.edges, (edge: Scene['edges'][number]) => edgeElement(edge, this._zoomedOut));
+  private readonly _nodeLayer = keyedChildren(this.nodes, (node: Scene['nodes'][number]) => nodeElement(node, this._zoomedOut));
+  private readonly _noteLayer = keyedChildren(this._notes, noteElement);
+  readonly world: SVGGElement = s('g', {}, this._strokes, this.edges, this.nodes, this._notes);
 
   /** Seen from afar only tiles and lines are drawn. */
   draw(drawn: Scene, rest: Surroundings, afar: boolean): void {
-    this.zoomedOut = afar;
-    this.strokeLayer(rest.strokes.map(item => ({ key: item.look, stamp: [item.path], item })));
-    this.edgeLayer(drawn.edges.map(item => ({ key: item.key, stamp: [...edgeStamp(item), afar], item })));
-    this.nodeLayer(drawn.nodes.map(item => ({ key: item.key, stamp: [...nodeStamp(item), afar], item })));
-    this.noteLayer(rest.notes.map(item => ({ key: item.key, stamp: [item.text, item.x, item.y, item.look], item })));
+    this._zoomedOut = afar;
+    this._strokeLayer(rest.strokes.map(item => ({ key: item.look, stamp: [item.path], item })));
+    this._edgeLayer(drawn.edges.map(item => ({ key: item.key, stamp: [...edgeStamp(item), afar], item })));
+    this._nodeLayer(drawn.nodes.map(item => ({ key: item.key, stamp: [...nodeStamp(item), afar], item })));
+    this._noteLayer(rest.notes.map(item => ({ key: item.key, stamp: [item.text, item.x, item.y, item.look], item })));
   }
 
   markNodes({ chosen, tab, found }: Marks): void {

@@ -110,20 +110,20 @@ function spotDescription(view: ViewState, spot: Layout['spots'][number], found: 
 }
 
 export class ObjectList {
-  private readonly rows = h('ul', { 'aria-label': 'Objects' });
-  private readonly moreText = h('p');
-  readonly element = h('div', { class: 'tc-sr' }, this.rows, this.moreText);
-  private readonly draw = keyedChildren(this.rows, (text: string) => h('li', {}, text));
+  private readonly _rows = h('ul', { 'aria-label': 'Objects' });
+  private readonly _moreText = h('p');
+  readonly element = h('div', { class: 'tc-sr' }, this._rows, this._moreText);
+  private readonly _draw = keyedChildren(this._rows, (text: string) => h('li', {}, text));
 
   paint(view: ViewState, found: Layout): void {
     const shown = found.spots.slice(-MOST_LISTED);
-    this.draw(
+    this._draw(
       shown.map(spot => {
         const text = spotDescription(view, spot, found);
         return { key: spot.key, stamp: [text], item: text };
       })
     );
     const hidden = found.spots.length - shown.length;
-    this.moreText.textContent = hidden > 0 ? `and ${plural(hidden, 'object')} before these, listed in Steps` : '';
+    this._moreText.textContent = hidden > 0 ? `and ${plural(hidden, 'object')} before these, listed in Steps` : '';
   }
 }

@@ -70,42 +70,42 @@ export function overviewText(view: ViewState, seen: readonly StepRange[], wrong:
 
 /** The line; `go` leads to a step. */
 export class Overview {
-  private readonly layer = s('g');
-  private readonly frameRect = s('rect', { class: 'frame', y: 1, height: FLOOR + 4, rx: 2 });
-  private readonly svg = s('svg', { class: 'g', height: HIGH, 'aria-hidden': 'true' }, this.layer, this.frameRect);
-  readonly element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, 'aria-label': 'Overview' }, this.svg);
-  private view!: ViewState;
-  private searched: SearchedCalls = { hits: [], kindCounts: new Map(), usual: { slow: Infinity, unusual: new Map() } };
-  private width = 0;
-  private visibleRanges: readonly StepRange[] = [];
-  private currentRange: StepRange = { from: 1, to: 1 };
-  private isPressed = false;
-  private readonly draw = whenChanged(() => {
-    const { hits, usual } = this.searched;
-    const all = bars(this.view.calls, Math.max(1, Math.floor(this.width / BAR)), new Set(hits.map(hit => hit.call)), usual);
-    const step = this.width / Math.max(1, all.length);
+  private readonly _layer = s('g');
+  private readonly _frameRect = s('rect', { class: 'frame', y: 1, height: FLOOR + 4, rx: 2 });
+  private readonly _svg = s('svg', { class: 'g', height: HIGH, 'aria-hidden': 'true' }, this._layer, this._frameRect);
+  readonly element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, 'aria-label': 'Overview' }, this._svg);
+  private _view!: ViewState;
+  private _searched: SearchedCalls = { hits: [], kindCounts: new Map(), usual: { slow: Infinity, unusual: new Map() } };
+  private _width = 0;
+  private _visibleRanges: readonly StepRange[] = [];
+  private _currentRange: StepRange = { from: 1, to: 1 };
+  private _isPressed = false;
+  private readonly _draw = whenChanged(() => {
+    const { hits, usual } = this._searched;
+    const all = bars(this._view.calls, Math.max(1, Math.floor(this._width / BAR)), new Set(hits.map(hit => hit.call)), usual);
+    const step = this._width / Math.max(1, all.length);
     const d = (chosen: (bar: Bar) => boolean): string =>
       all.map((bar, at) => (chosen(bar) ? `M${(at * step).toFixed(1)} ${FLOOR}v${-(3 + 19 * bar.high).toFixed(1)}h${(step * 0.75).toFixed(1)}V${FLOOR}z` : '')).join('');
     const marks = all.flatMap((bar, at) => (bar.kind ? [{ kind: bar.kind, at: at * step + step / 2 }] : []));
     const apart = marks.filter((one, index) => one.at - (marks[index - 1]?.at ?? -99) > 10 || one.kind !== marks[index - 1]?.kind);
-    this.layer.replaceChildren(
+    this._layer.replaceChildren(
       s('path', { class: 'bars', d: d(bar => !bar.hit) }),
       s('path', { class: 'bars hits', d: d(bar => bar.hit) }),
-      ...apart.map(one => s('g', { class: `at ${one.kind}` }, mark(KIND_ICONS[one.kind], Math.min(this.width - 7, Math.max(7, one.at)), 36)))
+      ...apart.map(one => s('g', { class: `at ${one.kind}` }, mark(KIND_ICONS[one.kind], Math.min(this._width - 7, Math.max(7, one.at)), 36)))
     );
   });
 
-  constructor(private readonly go: (step: number) => void) {
+  constructor(private readonly _go: (step: number) => void) {
     this.element.addEventListener('pointerdown', event => {
-      this.isPressed = event.button === 0;
-      if (!this.isPressed) return;
+      this._isPressed = event.button === 0;
+      if (!this._isPressed) return;
       this.element.setPointerCapture(event.pointerId);
-      this.goToPointer(event);
+      this._goToPointer(event);
     });
-    this.element.addEventListener('pointermove', event => this.isPressed && this.goToPointer(event));
-    for (const over of ['pointerup', 'pointercancel'] as const) this.element.addEventListener(over, () => (this.isPressed = false));
+    this.element.addEventListener('pointermove', event => this._isPressed && this._goToPointer(event));
+    for (const over of ['pointerup', 'pointercancel'] as const) this.element.addEventListener(over, () => (this._isPressed = false));
     this.element.addEventListener('keydown', event => {
-      const { from, to: end } = this.currentRange;
+      const { from, to: end } = this._currentRange;
       const page = Math.max(1, end - from);
       const middle = Math.round((from + end) / 2);
       const to = {
@@ -116,59 +116,59 @@ export class Overview {
         PageUp: middle + page,
         PageDown: middle - page,
         Home: 1,
-        End: this.lastStep()
+        End: this._lastStep()
       }[event.key];
       if (to === undefined) return;
-      this.go(Math.min(this.lastStep(), Math.max(1, to)));
+      this._go(Math.min(this._lastStep(), Math.max(1, to)));
       event.preventDefault();
       event.stopPropagation();
     });
   }
 
   paint(next: ViewState, found: SearchedCalls, wide: number): void {
-    [this.view, this.searched, this.width] = [next, { hits: found.hits, kindCounts: found.kindCounts, usual: found.usual }, Math.max(1, wide)];
-    this.svg.setAttribute('width', String(this.width));
+    [this._view, this._searched, this._width] = [next, { hits: found.hits, kindCounts: found.kindCounts, usual: found.usual }, Math.max(1, wide)];
+    this._svg.setAttribute('width', String(this._width));
     const { model, calls } = next;
     const anew = model.lastUpdate === null ? model.calls : null;
     const wrong = CALL_KINDS.map(kind => found.kindCounts.get(kind) ?? 0).join();
     // What cannot be seen in the line is not drawn: one more call among thousands.
-    this.draw(anew, Math.floor(Math.log(calls.length + 1) * FINE), wrong, found.hits, found.usual, model.branches, this.width);
+    this._draw(anew, Math.floor(Math.log(calls.length + 1) * FINE), wrong, found.hits, found.usual, model.branches, this._width);
   }
 
   /** Which steps are seen; the one that is looked at among them has the frame. */
   frame(steps: readonly number[], here: number): void {
-    if (!this.view) return;
-    this.visibleRanges = rangesOf(steps, Math.max(4, this.lastStep() / 100));
-    this.currentRange = this.visibleRanges.find(({ from, to }) => from <= here && here <= to) ?? { from: here, to: here };
-    this.updateFrame();
+    if (!this._view) return;
+    this._visibleRanges = rangesOf(steps, Math.max(4, this._lastStep() / 100));
+    this._currentRange = this._visibleRanges.find(({ from, to }) => from <= here && here <= to) ?? { from: here, to: here };
+    this._updateFrame();
   }
 
-  private lastStep(): number {
-    return Math.max(1, this.view.calls.length);
+  private _lastStep(): number {
+    return Math.max(1, this._view.calls.length);
   }
 
-  private x(step: number): number {
-    return ((step - 1) / this.lastStep()) * this.width;
+  private _x(step: number): number {
+    return ((step - 1) / this._lastStep()) * this._width;
   }
 
-  private moveFrame({ from, to }: StepRange): void {
-    const wide = Math.max(8, this.x(to + 1) - this.x(from));
-    const left = Math.max(1, Math.min(this.width - wide - 1, this.x((from + to + 1) / 2) - wide / 2));
-    this.frameRect.setAttribute('x', String(Math.round(left)));
-    this.frameRect.setAttribute('width', String(Math.round(wide)));
+  private _moveFrame({ from, to }: StepRange): void {
+    const wide = Math.max(8, this._x(to + 1) - this._x(from));
+    const left = Math.max(1, Math.min(this._width - wide - 1, this._x((from + to + 1) / 2) - wide / 2));
+    this._frameRect.setAttribute('x', String(Math.round(left)));
+    this._frameRect.setAttribute('width', String(Math.round(wide)));
   }
 
-  private updateFrame(): void {
-    this.moveFrame(this.currentRange);
+  private _updateFrame(): void {
+    this._moveFrame(this._currentRange);
     this.element.setAttribute('aria-valuemin', '1');
-    this.element.setAttribute('aria-valuemax', String(this.lastStep()));
-    this.element.setAttribute('aria-valuenow', String(this.currentRange.from));
-    this.element.setAttribute('aria-valuetext', overviewText(this.view, this.visibleRanges, this.searched.kindCounts));
+    this.element.setAttribute('aria-valuemax', String(this._lastStep()));
+    this.element.setAttribute('aria-valuenow', String(this._currentRange.from));
+    this.element.setAttribute('aria-valuetext', overviewText(this._view, this._visibleRanges, this._searched.kindCounts));
   }
 
-  private goToPointer(event: PointerEvent): void {
-    const box = this.svg.getBoundingClientRect();
+  private _goToPointer(event: PointerEvent): void {
+    const box = this._svg.getBoundingClientRect();
     const share = (event.clientX - box.left) / Math.max(1, box.width);
-    this.go(Math.min(this.lastStep(), Math.max(1, Math.round(share * this.lastStep() + 0.5))));
+    this._go(Math.min(this._lastStep(), Math.max(1, Math.round(share * this._lastStep() + 0.5))));
   }
 }

@@ -51,32 +51,32 @@ const resultText = (found: readonly SearchHit[], view: ViewState, query: Query):
 };
 
 export class SearchBar {
-  private readonly label = 'Search calls and objects';
-  readonly field = h('input', { type: 'search', class: 'tc-in', 'aria-label': this.label, placeholder: 'Search  /', spellcheck: 'false' });
-  private readonly status = h('span', { class: 'small muted tc-found', role: 'status', 'aria-label': 'Search results' });
-  private readonly reason = h('span', { class: 'small tc-why' });
-  private readonly previousButton = button('', { icon: 'up', label: 'Previous result', look: 'ghost icon', onclick: () => this.actions.go(-1) });
-  private readonly nextButton = button('', { icon: 'down', label: 'Next result', look: 'ghost icon', onclick: () => this.actions.go(1) });
-  private readonly chips = h('div', { class: 'tc-chips', role: 'group', 'aria-label': 'Filter calls by status' });
-  private readonly focusButton = h('button', { type: 'button', class: 'tc-chip', title: 'Show only objects within two steps (f)', onclick: () => this.actions.focus(this.focusButton.getAttribute('aria-pressed') !== 'true') }, 'Focus ±2');
-  private readonly closeButton = button('', { icon: 'close', label: 'Close search', look: 'ghost icon', onclick: () => this.actions.close() });
-  readonly element = h('div', { class: 'tc-find', role: 'search' }, h('div', { class: 'tc-field1' }, icon('search'), this.field), this.status, this.previousButton, this.nextButton, this.chips, this.focusButton, this.closeButton, this.reason);
-  private query = NO_QUERY;
-  private counts: ReadonlyMap<CallKind, number> = new Map();
-  private readonly drawChips = whenChanged(() => {
-    const held = this.chips.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
-    this.chips.replaceChildren(...CALL_KINDS.flatMap(kind => (this.counts.has(kind) || this.query.kind === kind ? [this.chip(kind, this.counts.get(kind) ?? 0)] : [])));
-    this.chips.hidden = this.chips.childElementCount === 0;
-    if (held) this.chips.querySelector<HTMLElement>(`[data-k="${held}"]`)?.focus({ preventScroll: true });
+  private readonly _label = 'Search calls and objects';
+  readonly field = h('input', { type: 'search', class: 'tc-in', 'aria-label': this._label, placeholder: 'Search  /', spellcheck: 'false' });
+  private readonly _status = h('span', { class: 'small muted tc-found', role: 'status', 'aria-label': 'Search results' });
+  private readonly _reason = h('span', { class: 'small tc-why' });
+  private readonly _previousButton = button('', { icon: 'up', label: 'Previous result', look: 'ghost icon', onclick: () => this._actions.go(-1) });
+  private readonly _nextButton = button('', { icon: 'down', label: 'Next result', look: 'ghost icon', onclick: () => this._actions.go(1) });
+  private readonly _chips = h('div', { class: 'tc-chips', role: 'group', 'aria-label': 'Filter calls by status' });
+  private readonly _focusButton = h('button', { type: 'button', class: 'tc-chip', title: 'Show only objects within two steps (f)', onclick: () => this._actions.focus(this._focusButton.getAttribute('aria-pressed') !== 'true') }, 'Focus ±2');
+  private readonly _closeButton = button('', { icon: 'close', label: 'Close search', look: 'ghost icon', onclick: () => this._actions.close() });
+  readonly element = h('div', { class: 'tc-find', role: 'search' }, h('div', { class: 'tc-field1' }, icon('search'), this.field), this._status, this._previousButton, this._nextButton, this._chips, this._focusButton, this._closeButton, this._reason);
+  private _query = NO_QUERY;
+  private _counts: ReadonlyMap<CallKind, number> = new Map();
+  private readonly _drawChips = whenChanged(() => {
+    const held = this._chips.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
+    this._chips.replaceChildren(...CALL_KINDS.flatMap(kind => (this._counts.has(kind) || this._query.kind === kind ? [this._chip(kind, this._counts.get(kind) ?? 0)] : [])));
+    this._chips.hidden = this._chips.childElementCount === 0;
+    if (held) this._chips.querySelector<HTMLElement>(`[data-k="${held}"]`)?.focus({ preventScroll: true });
   });
 
-  constructor(private readonly actions: SearchBarActions) {
-    this.field.addEventListener('input', () => this.actions.look({ ...this.query, text: this.field.value }));
+  constructor(private readonly _actions: SearchBarActions) {
+    this.field.addEventListener('input', () => this._actions.look({ ...this._query, text: this.field.value }));
     this.field.addEventListener('keydown', event => {
-      if (event.key === 'Enter') this.actions.go(event.shiftKey ? -1 : 1);
+      if (event.key === 'Enter') this._actions.go(event.shiftKey ? -1 : 1);
       else if (event.key === 'Escape') {
-        if (this.field.value === '' && this.query.kind === null) this.actions.close();
-        else this.actions.look(NO_QUERY);
+        if (this.field.value === '' && this._query.kind === null) this._actions.close();
+        else this._actions.look(NO_QUERY);
       } else return;
       event.preventDefault();
       event.stopPropagation();
@@ -84,18 +84,18 @@ export class SearchBar {
   }
 
   paint(view: ViewState, shown: SearchResults): void {
-    [this.query, this.counts] = [shown.query, shown.wrong];
-    this.drawChips(this.query.kind, ...CALL_KINDS.map(kind => this.counts.get(kind)));
-    if (this.field.value !== this.query.text) this.field.value = this.query.text;
-    this.status.textContent = resultText(shown.found, view, this.query);
-    this.reason.textContent = shown.why;
-    this.previousButton.hidden = this.nextButton.hidden = shown.found.length < 2;
-    this.focusButton.setAttribute('aria-pressed', String(shown.focus));
+    [this._query, this._counts] = [shown.query, shown.wrong];
+    this._drawChips(this._query.kind, ...CALL_KINDS.map(kind => this._counts.get(kind)));
+    if (this.field.value !== this._query.text) this.field.value = this._query.text;
+    this._status.textContent = resultText(shown.found, view, this._query);
+    this._reason.textContent = shown.why;
+    this._previousButton.hidden = this._nextButton.hidden = shown.found.length < 2;
+    this._focusButton.setAttribute('aria-pressed', String(shown.focus));
   }
 
-  private chip(kind: CallKind, number: number): HTMLElement {
-    const pressed = this.query.kind === kind;
-    const act = (): void => this.actions.look({ ...this.query, kind: pressed ? null : kind });
+  private _chip(kind: CallKind, number: number): HTMLElement {
+    const pressed = this._query.kind === kind;
+    const act = (): void => this._actions.look({ ...this._query, kind: pressed ? null : kind });
     return h(
       'button',
       { type: 'button', class: `tc-chip ${kind}`, 'data-k': kind, 'aria-pressed': String(pressed), onclick: act },
@@ -132,17 +132,17 @@ function usualOfCalls(): (view: ViewState) => UsualCalls {
 }
 
 export class Search implements SearchedCalls {
-  private readonly bar: SearchBar = new SearchBar({ look: next => this.setQuery(next), go: by => this.step(by), focus: on => this.actions.setFocus(on), close: () => this.actions.close() });
-  private view: ViewState | null = null;
-  private query: Query = NO_QUERY;
+  private readonly _bar: SearchBar = new SearchBar({ look: next => this._setQuery(next), go: by => this._step(by), focus: on => this._actions.setFocus(on), close: () => this._actions.close() });
+  private _view: ViewState | null = null;
+  private _query: Query = NO_QUERY;
   hits: readonly SearchHit[] = [];
   kindCounts = NO_COUNTS;
   usual = NOTHING_USUAL;
-  private readonly computeUsual = usualOfCalls();
+  private readonly _computeUsual = usualOfCalls();
   isOpen = false;
-  readonly element: HTMLElement = this.bar.element;
+  readonly element: HTMLElement = this._bar.element;
 
-  constructor(private readonly acts: PanelActions, private readonly actions: SearchActions) {}
+  constructor(private readonly _acts: PanelActions, private readonly _actions: SearchActions) {}
 
   /** The keys of the nodes that stand for what was found. */
   get keys(): ReadonlySet<string> {
@@ -151,33 +151,33 @@ export class Search implements SearchedCalls {
 
   setOpen(on: boolean): void {
     this.isOpen = on;
-    if (!on) [this.query, this.hits] = [NO_QUERY, []];
-    this.actions.repaint();
-    if (on) this.bar.field.focus({ preventScroll: true });
+    if (!on) [this._query, this.hits] = [NO_QUERY, []];
+    this._actions.repaint();
+    if (on) this._bar.field.focus({ preventScroll: true });
   }
 
   /** The bar; `always` where the session is long. */
   paint(next: ViewState, always: boolean, focus: boolean): void {
-    this.view = next;
-    this.bar.element.hidden = !(always || this.isOpen || focus);
-    this.bar.element.classList.toggle('fixed', always);
-    this.usual = this.bar.element.hidden ? NOTHING_USUAL : this.computeUsual(next);
-    if (this.query !== NO_QUERY) this.hits = searchHits(next, this.query.text, this.query.kind, this.usual);
-    this.kindCounts = this.bar.element.hidden ? NO_COUNTS : countKinds(next.calls, this.usual);
-    const why = this.query.kind === 'unusual' ? (this.usual.unusual.get(next.chosen.call) ?? '') : '';
-    if (!this.bar.element.hidden) this.bar.paint(next, { query: this.query, found: this.hits, wrong: this.kindCounts, focus, why });
+    this._view = next;
+    this._bar.element.hidden = !(always || this.isOpen || focus);
+    this._bar.element.classList.toggle('fixed', always);
+    this.usual = this._bar.element.hidden ? NOTHING_USUAL : this._computeUsual(next);
+    if (this._query !== NO_QUERY) this.hits = searchHits(next, this._query.text, this._query.kind, this.usual);
+    this.kindCounts = this._bar.element.hidden ? NO_COUNTS : countKinds(next.calls, this.usual);
+    const why = this._query.kind === 'unusual' ? (this.usual.unusual.get(next.chosen.call) ?? '') : '';
+    if (!this._bar.element.hidden) this._bar.paint(next, { query: this._query, found: this.hits, wrong: this.kindCounts, focus, why });
   }
 
-  private setQuery(next: Query): void {
-    this.query = next;
-    this.hits = this.view ? searchHits(this.view, this.query.text, this.query.kind, this.usual) : [];
-    if (this.query.kind !== null && this.hits.length > 0) this.step(1);
-    else this.actions.repaint();
+  private _setQuery(next: Query): void {
+    this._query = next;
+    this.hits = this._view ? searchHits(this._view, this._query.text, this._query.kind, this.usual) : [];
+    if (this._query.kind !== null && this.hits.length > 0) this._step(1);
+    else this._actions.repaint();
   }
 
-  private step(by: 1 | -1): void {
-    const hit = this.view && nextHit(this.hits, this.view, by);
-    if (hit) this.acts.setState({ chosen: { call: hit.call, object: hit.object }, form: null });
-    else this.actions.repaint();
+  private _step(by: 1 | -1): void {
+    const hit = this._view && nextHit(this.hits, this._view, by);
+    if (hit) this._acts.setState({ chosen: { call: hit.call, object: hit.object }, form: null });
+    else this._actions.repaint();
   }
 }

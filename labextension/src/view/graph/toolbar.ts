@@ -24,36 +24,36 @@ const MESSAGE_MS = 2500;
 export const ZOOM_STEP = 1.25;
 
 export class Toolbar {
-  private readonly message = h('span', { class: 'tc-says', role: 'status', 'aria-label': 'Graph' });
-  private readonly fold = button('Fold', { look: 'ghost', onclick: () => this.actions.fold() });
-  private readonly tidy = button('Tidy', { look: 'ghost', onclick: () => this.actions.tidy() });
-  private readonly search = button('', { icon: 'search', label: 'Search', look: 'ghost icon', onclick: () => this.actions.search() });
+  private readonly _message = h('span', { class: 'tc-says', role: 'status', 'aria-label': 'Graph' });
+  private readonly _fold = button('Fold', { look: 'ghost', onclick: () => this._actions.fold() });
+  private readonly _tidy = button('Tidy', { look: 'ghost', onclick: () => this._actions.tidy() });
+  private readonly _search = button('', { icon: 'search', label: 'Search', look: 'ghost icon', onclick: () => this._actions.search() });
   readonly element = h(
     'div',
     { class: 'tc-tools' },
-    this.message,
-    this.fold,
-    this.tidy,
-    this.search,
-    button('', { icon: 'minus', label: 'Zoom out', look: 'ghost icon', onclick: () => this.actions.zoom(1 / ZOOM_STEP) }),
-    button('', { icon: 'plus', label: 'Zoom in', look: 'ghost icon', onclick: () => this.actions.zoom(ZOOM_STEP) }),
-    button('', { icon: 'fit', label: 'Fit', look: 'ghost icon', onclick: () => this.actions.fit() }),
-    menu('More', button('More', { icon: 'more', label: 'More', look: 'ghost icon' }), () => this.actions.menuEntries())
+    this._message,
+    this._fold,
+    this._tidy,
+    this._search,
+    button('', { icon: 'minus', label: 'Zoom out', look: 'ghost icon', onclick: () => this._actions.zoom(1 / ZOOM_STEP) }),
+    button('', { icon: 'plus', label: 'Zoom in', look: 'ghost icon', onclick: () => this._actions.zoom(ZOOM_STEP) }),
+    button('', { icon: 'fit', label: 'Fit', look: 'ghost icon', onclick: () => this._actions.fit() }),
+    menu('More', button('More', { icon: 'more', label: 'More', look: 'ghost icon' }), () => this._actions.menuEntries())
   );
 
-  constructor(private readonly actions: ToolbarActions) {}
+  constructor(private readonly _actions: ToolbarActions) {}
 
   /** Says in a word what was done, and is silent again. */
   showMessage(text: string): void {
-    this.message.textContent = text;
-    setTimeout(() => this.message.textContent === text && this.message.replaceChildren(), MESSAGE_MS);
+    this._message.textContent = text;
+    setTimeout(() => this._message.textContent === text && this._message.replaceChildren(), MESSAGE_MS);
   }
 
   paint(shown: ToolbarState): void {
     this.element.hidden = !shown.any;
-    this.fold.hidden = !shown.fold;
-    this.tidy.hidden = !shown.tidy;
-    this.search.hidden = !shown.search;
+    this._fold.hidden = !shown.fold;
+    this._tidy.hidden = !shown.tidy;
+    this._search.hidden = !shown.search;
   }
 }
 

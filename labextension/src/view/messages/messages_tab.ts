@@ -44,61 +44,61 @@ function totals(turns: readonly number[], { of }: Measure, spent: ReadonlyMap<nu
 }
 
 export class MessagesTab {
-  private readonly list = h('ol', { class: 'tc-turns', 'aria-label': trans.__('Turns') });
-  private readonly unit = h('span', { class: 'right' });
-  private readonly total = h('dl', { class: 'tc-total' });
-  private readonly pageBox = h('div', { class: 'tc-pages' });
-  private readonly title = h('h3', { class: 'tc-h' }, trans.__('Requests'), this.unit);
-  readonly element = h('div', { class: 'tc-two' }, h('div', { class: 'tc-pane' }, this.title, this.list, this.total), this.pageBox);
-  private view!: ViewState;
-  private readonly draw = whenChanged(() => {
-    const { model, isPast: past } = this.view;
-    const limit = past ? (this.view.calls.at(-1)?.turn ?? 1) : Infinity;
-    const shown = [...model.messages.values()].filter(message => message.turn <= limit && (!past || message.step <= this.view.step));
+  private readonly _list = h('ol', { class: 'tc-turns', 'aria-label': trans.__('Turns') });
+  private readonly _unit = h('span', { class: 'right' });
+  private readonly _total = h('dl', { class: 'tc-total' });
+  private readonly _pageBox = h('div', { class: 'tc-pages' });
+  private readonly _title = h('h3', { class: 'tc-h' }, trans.__('Requests'), this._unit);
+  readonly element = h('div', { class: 'tc-two' }, h('div', { class: 'tc-pane' }, this._title, this._list, this._total), this._pageBox);
+  private _view!: ViewState;
+  private readonly _draw = whenChanged(() => {
+    const { model, isPast: past } = this._view;
+    const limit = past ? (this._view.calls.at(-1)?.turn ?? 1) : Infinity;
+    const shown = [...model.messages.values()].filter(message => message.turn <= limit && (!past || message.step <= this._view.step));
     const ended = model.session.phase === 'finished' && !past;
     const turns = turnsOf(shown, ended);
-    const chosen = this.choose(shown, turns);
+    const chosen = this._choose(shown, turns);
     const spent = costByTurn(model);
     const measure = measureOf(shown, turns, spent);
     const tools = new Map<number, string[]>();
-    for (const call of this.view.calls) tools.set(call.turn, [...(tools.get(call.turn) ?? []), call.tool]);
-    const focus = this.list.contains(document.activeElement);
+    for (const call of this._view.calls) tools.set(call.turn, [...(tools.get(call.turn) ?? []), call.tool]);
+    const focus = this._list.contains(document.activeElement);
     const named = (turn: number): string => oneLine((tools.get(turn) ?? []).join(', '), 120);
-    this.list.replaceChildren(...turns.map(turn => this.turnEntry(turn, named(turn), turn === chosen, measure.of.get(turn) ?? 0)));
-    const current = this.list.querySelector<HTMLElement>('[aria-current]');
+    this._list.replaceChildren(...turns.map(turn => this._turnEntry(turn, named(turn), turn === chosen, measure.of.get(turn) ?? 0)));
+    const current = this._list.querySelector<HTMLElement>('[aria-current]');
     if (focus) current?.querySelector('button')?.focus({ preventScroll: true });
-    if (current) requestAnimationFrame(() => scrollIntoList(this.list, current));
-    this.unit.textContent = turns.length ? measure.unit : '';
-    this.total.replaceChildren(...totals(turns, measure, spent, past ? '' : model.session.cost).filter(one => one instanceof Node));
-    this.total.hidden = turns.length < 2;
-    this.pageBox.replaceChildren(
+    if (current) requestAnimationFrame(() => scrollIntoList(this._list, current));
+    this._unit.textContent = turns.length ? measure.unit : '';
+    this._total.replaceChildren(...totals(turns, measure, spent, past ? '' : model.session.cost).filter(one => one instanceof Node));
+    this._total.hidden = turns.length < 2;
+    this._pageBox.replaceChildren(
       chosen === undefined
         ? h('p', { class: 'tc-later' }, trans.__('No messages yet.'))
-        : requestPage(this.view, turnOf(shown, chosen, ended ? turns.at(-1) : undefined), spent.get(chosen), this.acts)
+        : requestPage(this._view, turnOf(shown, chosen, ended ? turns.at(-1) : undefined), spent.get(chosen), this._acts)
     );
   });
 
-  constructor(private readonly acts: PanelActions) {}
+  constructor(private readonly _acts: PanelActions) {}
 
   paint(next: ViewState): void {
-    this.view = next;
+    this._view = next;
     const { model, ui } = next;
     if (ui.tab !== 'Messages') return;
-    this.draw(model.messages, model.turns, model.calls, model.session.phase, model.session.cost, model.exactRequest, ui.shownTurn, ui.commandSent, next.step, next.isPast);
+    this._draw(model.messages, model.turns, model.calls, model.session.phase, model.session.cost, model.exactRequest, ui.shownTurn, ui.commandSent, next.step, next.isPast);
   }
 
-  private turnEntry(turn: number, calls: string, chosen: boolean, took: number): HTMLElement {
-    const shownTurn = (): void => this.acts.setState({ shownTurn: turn });
+  private _turnEntry(turn: number, calls: string, chosen: boolean, took: number): HTMLElement {
+    const shownTurn = (): void => this._acts.setState({ shownTurn: turn });
     const name = h('button', { type: 'button', class: 'turn', 'data-k': `turn ${turn}`, onclick: shownTurn }, `Turn ${turn}`);
     const size = took ? h('span', { class: 'muted small' }, formatNumber(took)) : null;
     return h('li', { 'aria-current': chosen ? 'true' : undefined }, name, size, h('span', { class: 'mono' }, calls));
   }
 
   /** The turn that was chosen, else the last one that has a reply, or waits for one. */
-  private choose(shown: readonly FullMessage[], turns: readonly number[]): number | undefined {
-    const { shownTurn: turn } = this.view.ui;
+  private _choose(shown: readonly FullMessage[], turns: readonly number[]): number | undefined {
+    const { shownTurn: turn } = this._view.ui;
     if (turn !== null && turns.includes(turn)) return turn;
-    if (this.view.model.session.phase === 'thinking' && !this.view.isPast) return turns.at(-1);
+    if (this._view.model.session.phase === 'thinking' && !this._view.isPast) return turns.at(-1);
     return turns.findLast(turn => shown.some(message => message.turn === turn && isReply(message))) ?? turns.at(-1);
   }
 }
