@@ -1,21 +1,10 @@
 /** The dialogs `Edit call` and `Write call`. */
 import { type Child, h } from './dom';
-import {
-  complain,
-  type Dialog,
-  dialogFrame,
-  type FieldContext,
-  fieldRow,
-  type FieldRow,
-  filledArguments,
-  firstInput,
-  FormError,
-  nextId
-} from './fields';
+import { complain, type Dialog, dialogFrame, type FieldContext, FieldRow, filledArguments, firstInput, FormError, nextId } from './fields';
 import { button, icon } from './icons';
 import type { FullCall, FullTool, FullWrittenCall } from './rows';
 import { fieldsOf, rawOf } from './schema';
-import { clip, literalText, oneLine, trans } from './text';
+import { clip, literalText, oneLine, summaryOf, trans } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRow[]): Child[] {
@@ -44,80 +33,89 @@ const editContext = (view: ViewState, call: FullCall): FieldContext => ({
 });
 
 /** The dialog over the panel. `close` takes it away. */
-export function editDialog(view: ViewState, call: FullCall, acts: PanelActions, close: () => void): Dialog {
-  const tool = view.model.tools.get(call.tool);
-  const note = h('span');
-  const fields = fieldsOf(tool?.parameters ?? {}, call.arguments);
-  const rows: FieldRow[] = fields.map(field => fieldRow(field, editContext(view, call), () => tell()));
-  const tell = (): void =>
-    note.replaceChildren(
-      ...consequenceText(view, call, rows).filter(child => child !== null && child !== undefined && child !== false)
-    );
-  const reason = h('input', { id: nextId(), class: 'tc-in', type: 'text' });
-  const wrong = new FormError();
-  const run = h('button', { type: 'submit', class: 'tc-btn primary' }, trans.__('Run with these'));
-  const reset = (): void => {
-    for (const one of rows) {
-      one.input.set(rawOf(one.field, one.field.initial));
-      one.showErrors('');
-      one.refresh();
-    }
-    tell();
-  };
-
-  function refuse(text: string, errors: Readonly<Record<string, string>>): void {
-    wrong.show(text);
-    if (!complain(rows, errors)) run.focus();
-  }
-  function submit(event: Event): void {
-    event.preventDefault();
-    const filled = filledArguments(rows);
-    if (Object.keys(filled.errors).length) refuse('', filled.errors);
-    else
-      acts.send({
-        type: 'edit',
-        call: call.call,
-        arguments: filled.arguments,
-        reason: reason.value,
-        bound: call.bound
-      });
-  }
-
-  const why = h(
+export class EditDialog implements Dialog {
+  private readonly _tool = this._view.model.tools.get(this._call.tool);
+  private readonly _note = h('span');
+  private readonly _fields = fieldsOf(this._tool?.parameters ?? {}, this._call.arguments);
+  private readonly _rows: FieldRow[] = this._fields.map(field => new FieldRow(field, editContext(this._view, this._call), () => this._showConsequence()));
+  private readonly _reason = h('input', { id: nextId(), class: 'tc-in', type: 'text' });
+  private readonly _error = new FormError();
+  private readonly _runButton = h('button', { type: 'submit', class: 'tc-btn primary' }, trans.__('Run with these'));
+  private readonly _reasonField = h(
     'div',
     { class: 'tc-field' },
     h(
       'div',
       {},
-      h('label', { class: 'tc-label', for: reason.id }, trans.__('Reason')),
+      h('label', { class: 'tc-label', for: this._reason.id }, trans.__('Reason')),
       ' ',
       h('span', { class: 'hint' }, trans.__('optional, sent to the model'))
     ),
-    reason
+    this._reason
   );
-  const foot = h(
+  private readonly _buttons = h(
     'div',
     { class: 'tc-row' },
-    button(trans.__('Reset'), { look: 'ghost first', onclick: reset }),
-    button(trans.__('Cancel'), { look: 'right', onclick: close }),
-    run
+    button(trans.__('Reset'), { look: 'ghost first', onclick: () => this._reset() }),
+    button(trans.__('Cancel'), { look: 'right', onclick: () => this._close() }),
+    this._runButton
   );
-  const form = h(
+  private readonly _form = h(
     'form',
-    { onsubmit: submit, novalidate: true },
-    ...rows.map(one => one.element),
-    why,
-    h('p', { class: 'tc-note' }, icon('info'), note),
-    wrong.element,
-    foot
+    { onsubmit: event => this._submit(event), novalidate: true },
+    ...this._rows.map(one => one.element),
+    this._reasonField,
+    h('p', { class: 'tc-note' }, icon('info'), this._note),
+    this._error.element,
+    this._buttons
   );
-  tell();
-  return {
-    element: dialogFrame(trans.__('Edit call'), call.tool, form, close),
-    refuse,
-    busy: sent => void (run.disabled = sent),
-    focus: () => (firstInput(rows) ?? reason).focus({ preventScroll: true })
-  };
+  readonly element = dialogFrame(trans.__('Edit call'), this._call.tool, this._form, () => this._close());
+
+  constructor(private readonly _view: ViewState, private readonly _call: FullCall, private readonly _acts: PanelActions, private readonly _close: () => void) {
+    this._showConsequence();
+  }
+
+  refuse(text: string, errors: Readonly<Record<string, string>>): void {
+    this._error.show(text);
+    if (!complain(this._rows, errors)) this._runButton.focus();
+  }
+
+  setBusy(sent: boolean): void {
+    this._runButton.disabled = sent;
+  }
+
+  focus(): void {
+    (firstInput(this._rows) ?? this._reason).focus({ preventScroll: true });
+  }
+
+  private _showConsequence(): void {
+    this._note.replaceChildren(
+      ...consequenceText(this._view, this._call, this._rows).filter(child => child !== null && child !== undefined && child !== false)
+    );
+  }
+
+  private _reset(): void {
+    for (const one of this._rows) {
+      one.input.set(rawOf(one.field, one.field.initial));
+      one.showError('');
+      one.refresh();
+    }
+    this._showConsequence();
+  }
+
+  private _submit(event: Event): void {
+    event.preventDefault();
+    const filled = filledArguments(this._rows);
+    if (Object.keys(filled.errors).length) this.refuse('', filled.errors);
+    else
+      this._acts.send({
+        type: 'edit',
+        call: this._call.call,
+        arguments: filled.arguments,
+        reason: this._reason.value,
+        bound: this._call.bound
+      });
+  }
 }
 
 /** A call as a model would write it. */
@@ -135,51 +133,65 @@ const writeContext = (view: ViewState): FieldContext => ({
 });
 
 /** The dialog over the panel; the call joins those that were written before it. */
-export function callDialog(view: ViewState, tool: FullTool, acts: PanelActions, close: () => void): Dialog {
-  const before = view.personTurn?.calls ?? [];
-  const note = h('code');
-  const rows = fieldsOf(tool.parameters, {}).map(field => fieldRow(field, writeContext(view), () => tell()));
-  const call = (): FullWrittenCall => ({ tool: tool.id, arguments: filledArguments(rows).arguments });
-  const tell = (): void => void (note.textContent = callText(call()));
-  const wrong = new FormError();
-  const add = h('button', { type: 'submit', class: 'tc-btn primary' }, 'Add call');
-  const anyway = button('Add anyway', { look: 'ghost first', onclick: () => send(true) });
-  anyway.hidden = true;
-  anyway.title = 'Adds the call with these arguments. It fails like any invalid call of a model.';
-
-  function send(force: boolean): void {
-    const { errors } = filledArguments(rows);
-    if (Object.keys(errors).length) {
-      wrong.show('');
-      complain(rows, errors);
-    } else acts.send({ type: 'draft', calls: [...before, call()], anyway: force });
-  }
-  function submit(event: Event): void {
-    event.preventDefault();
-    send(false);
-  }
-
-  const cancel = button('Cancel', { look: 'right', onclick: close });
-  const said = clip(oneLine(tool.description.split('\n\n')[0]?.replace(/\s+/g, ' ') ?? '', 600), 280);
-  const form = h(
+export class CallDialog implements Dialog {
+  private readonly _earlierCalls = this._view.personTurn?.calls ?? [];
+  private readonly _note = h('code');
+  private readonly _rows = fieldsOf(this._tool.parameters, {}).map(field => new FieldRow(field, writeContext(this._view), () => this._showConsequence()));
+  private readonly _error = new FormError();
+  private readonly _addButton = h('button', { type: 'submit', class: 'tc-btn primary' }, 'Add call');
+  private readonly _addAnywayButton = button('Add anyway', { look: 'ghost first', onclick: () => this._sendCall(true) });
+  private readonly _cancelButton = button('Cancel', { look: 'right', onclick: () => this._close() });
+  private readonly _summary = summaryOf(this._tool.description);
+  private readonly _form = h(
     'form',
-    { onsubmit: submit, novalidate: true },
-    said ? h('p', { class: 'small muted' }, said) : null,
-    ...rows.map(one => one.element),
-    rows.length ? null : h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'This tool takes no arguments.')),
-    h('p', { class: 'tc-note' }, icon('run'), note),
-    wrong.element,
-    h('div', { class: 'tc-row' }, anyway, cancel, add)
+    { onsubmit: event => this._submit(event), novalidate: true },
+    this._summary ? h('p', { class: 'small muted' }, this._summary) : null,
+    ...this._rows.map(one => one.element),
+    this._rows.length ? null : h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'This tool takes no arguments.')),
+    h('p', { class: 'tc-note' }, icon('run'), this._note),
+    this._error.element,
+    h('div', { class: 'tc-row' }, this._addAnywayButton, this._cancelButton, this._addButton)
   );
-  tell();
-  return {
-    element: dialogFrame('Write call', tool.id, form, close),
-    refuse(reason, fields) {
-      anyway.hidden = false;
-      wrong.show(reason);
-      if (!complain(rows, fields)) add.focus();
-    },
-    busy: sent => void (add.disabled = anyway.disabled = sent),
-    focus: () => (firstInput(rows) ?? add).focus({ preventScroll: true })
-  };
+  readonly element = dialogFrame('Write call', this._tool.id, this._form, () => this._close());
+
+  constructor(private readonly _view: ViewState, private readonly _tool: FullTool, private readonly _acts: PanelActions, private readonly _close: () => void) {
+    this._addAnywayButton.hidden = true;
+    this._addAnywayButton.title = 'Adds the call with these arguments. It fails like any invalid call of a model.';
+    this._showConsequence();
+  }
+
+  refuse(reason: string, fields: Readonly<Record<string, string>>): void {
+    this._addAnywayButton.hidden = false;
+    this._error.show(reason);
+    if (!complain(this._rows, fields)) this._addButton.focus();
+  }
+
+  setBusy(sent: boolean): void {
+    this._addButton.disabled = this._addAnywayButton.disabled = sent;
+  }
+
+  focus(): void {
+    (firstInput(this._rows) ?? this._addButton).focus({ preventScroll: true });
+  }
+
+  private _call(): FullWrittenCall {
+    return { tool: this._tool.id, arguments: filledArguments(this._rows).arguments };
+  }
+
+  private _showConsequence(): void {
+    this._note.textContent = callText(this._call());
+  }
+
+  private _sendCall(force: boolean): void {
+    const { errors } = filledArguments(this._rows);
+    if (Object.keys(errors).length) {
+      this._error.show('');
+      complain(this._rows, errors);
+    } else this._acts.send({ type: 'draft', calls: [...this._earlierCalls, this._call()], anyway: force });
+  }
+
+  private _submit(event: Event): void {
+    event.preventDefault();
+    this._sendCall(false);
+  }
 }

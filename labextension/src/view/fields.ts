@@ -184,14 +184,6 @@ let ids = 0;
 
 export const nextId = (): string => `tc-f${++ids}`;
 
-export interface FieldRow {
-  readonly field: Field;
-  readonly input: Input;
-  readonly element: HTMLElement;
-  refresh(): void;
-  showErrors(error: string): void;
-}
-
 export interface FieldContext {
   readonly objects: readonly FullObject[];
   /** The number of the call: only older objects can be named. */
@@ -203,48 +195,50 @@ export interface FieldContext {
 }
 
 /** A field with its label, its hint, and what is wrong with it. */
-export function fieldRow(field: Field, around: FieldContext, changed: () => void): FieldRow {
-  const id = nextId();
-  const { objects, step } = around;
-  const input = inputFor(field, { id, objects, step, described: `${id}-h ${id}-e` });
-  const hint = h('span', { class: 'hint', id: `${id}-h` });
-  const error = h('span', { class: 'tc-wrong', id: `${id}-e` });
-  const tag = h('span', { class: 'tc-tag' }, icon('edited'), 'changed');
-  const name = oneLine(field.name, 80);
-  const label = input.group
-    ? h('span', { class: 'tc-label', id: `${id}-l` }, name)
-    : h('label', { class: 'tc-label', for: id }, name);
-  if (input.group) {
-    input.element.setAttribute('role', field.kind === 'choice' ? 'radiogroup' : 'group');
-    input.element.setAttribute('aria-labelledby', `${id}-l`);
-    input.element.setAttribute('aria-describedby', `${id}-h ${id}-e`);
-  }
-  const place = h('div', { class: 'tc-row tc-line' }, input.element);
-  const element = h('div', { class: 'tc-field' }, h('div', {}, label, ' ', hint), place, error);
-  const was = rawOf(field, field.initial);
+export class FieldRow {
+  private readonly _id = nextId();
+  readonly input = inputFor(this.field, { ...this._context, id: this._id, described: `${this._id}-h ${this._id}-e` });
+  private readonly _hint = h('span', { class: 'hint', id: `${this._id}-h` });
+  private readonly _error = h('span', { class: 'tc-wrong', id: `${this._id}-e` });
+  private readonly _changedTag = h('span', { class: 'tc-tag' }, icon('edited'), 'changed');
+  private readonly _name = oneLine(this.field.name, 80);
+  private readonly _label = this.input.group
+    ? h('span', { class: 'tc-label', id: `${this._id}-l` }, this._name)
+    : h('label', { class: 'tc-label', for: this._id }, this._name);
+  private readonly _line = h('div', { class: 'tc-row tc-line' }, this.input.element);
+  readonly element = h('div', { class: 'tc-field' }, h('div', {}, this._label, ' ', this._hint), this._line, this._error);
+  private readonly _initialRaw = rawOf(this.field, this.field.initial);
 
-  function refresh(): void {
-    const raw = input.raw();
-    if (!around.marks || raw === was) tag.remove();
-    else place.append(tag);
-    const veiled = field.kind === 'text' ? invisibleCharacters(raw) : '';
-    hint.textContent = veiled
-      ? trans.__('contains invisible characters: %1', veiled)
-      : around.hint(field, raw) || clip(oneLine(field.description, 400), 160);
+  constructor(readonly field: Field, private readonly _context: FieldContext, private readonly _changed: () => void) {
+    if (this.input.group) {
+      this.input.element.setAttribute('role', this.field.kind === 'choice' ? 'radiogroup' : 'group');
+      this.input.element.setAttribute('aria-labelledby', `${this._id}-l`);
+      this.input.element.setAttribute('aria-describedby', `${this._id}-h ${this._id}-e`);
+    }
+    this.input.element.addEventListener('input', () => {
+      this.showError('');
+      this.refresh();
+      this._changed();
+    });
+    this.refresh();
   }
-  function showError(text: string): void {
-    error.textContent = text ? oneLine(text, 300) : '';
-    const target = input.group ? input.element : (element.querySelector(`#${id}`) ?? input.element);
+
+  refresh(): void {
+    const raw = this.input.raw();
+    if (!this._context.marks || raw === this._initialRaw) this._changedTag.remove();
+    else this._line.append(this._changedTag);
+    const veiled = this.field.kind === 'text' ? invisibleCharacters(raw) : '';
+    this._hint.textContent = veiled
+      ? trans.__('contains invisible characters: %1', veiled)
+      : this._context.hint(this.field, raw) || clip(oneLine(this.field.description, 400), 160);
+  }
+
+  showError(text: string): void {
+    this._error.textContent = text ? oneLine(text, 300) : '';
+    const target = this.input.group ? this.input.element : (this.element.querySelector(`#${this._id}`) ?? this.input.element);
     if (text) target.setAttribute('aria-invalid', 'true');
     else target.removeAttribute('aria-invalid');
   }
-  input.element.addEventListener('input', () => {
-    showError('');
-    refresh();
-    changed();
-  });
-  refresh();
-  return { field, input, element, refresh, showErrors: showError };
 }
 
 /** What the fields hold, and what is wrong with which. */
@@ -262,7 +256,7 @@ export const firstInput = (rows: readonly FieldRow[]): HTMLElement | null =>
 
 /** Says what is wrong at its fields, and goes to the first; says whether there is such a field. */
 export function complain(rows: readonly FieldRow[], errors: Readonly<Record<string, string>>): boolean {
-  for (const one of rows) one.showErrors(own(errors, one.field.name) ?? '');
+  for (const one of rows) one.showError(own(errors, one.field.name) ?? '');
   const first = rows.find(one => own(errors, one.field.name));
   first?.element.querySelector<HTMLElement>(FOCUSABLE)?.focus();
   return first !== undefined;
@@ -282,7 +276,7 @@ export interface Dialog {
   readonly element: HTMLElement;
   /** A refusal, shown at its fields; the values stay. */
   refuse(reason: string, fields: Readonly<Record<string, string>>): void;
-  busy(sent: boolean): void;
+  setBusy(sent: boolean): void;
   focus(): void;
 }
 

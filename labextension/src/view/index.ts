@@ -9,7 +9,7 @@ import { BranchList } from './branch_list';
 import { Card } from './card';
 import { CompareTab } from './compare/compare_tab';
 import { isDecision } from './decisions';
-import { callDialog, editDialog } from './dialogs';
+import { CallDialog, EditDialog } from './dialogs';
 import { h } from './dom';
 import type { Dialog } from './fields';
 import { ReplyText, TimeSlider } from './footer';
@@ -85,8 +85,8 @@ export class PanelView {
     send: command => this._sendConfirmed(command),
     request: command => this._host.send?.(command),
     exportAs: format => this._exportAs(format),
-    openEditDialog: call => this._openDialog(editDialog(this._state(), call, this._acts, () => this._closeDialog())),
-    openCallDialog: tool => this._openDialog(callDialog(this._state(), tool, this._acts, () => this._closeDialog()))
+    openEditDialog: call => this._openDialog(new EditDialog(this._state(), call, this._acts, () => this._closeDialog())),
+    openCallDialog: tool => this._openDialog(new CallDialog(this._state(), tool, this._acts, () => this._closeDialog()))
   };
   private readonly _branchList = new BranchList(this._acts);
   private readonly _tabBar = new TabBar(this._acts, this._branchList.element);
@@ -203,7 +203,7 @@ export class PanelView {
     this._ui = { ...this._ui, commandSent: command.type !== 'stop', editedCall: command.type === 'edit' ? command.call : '' };
     this._model = { ...this._model, refusal: null };
     this._host.send?.(command);
-    this._dialog?.view.busy(this._ui.commandSent);
+    this._dialog?.view.setBusy(this._ui.commandSent);
     this._paint();
   }
 
@@ -274,7 +274,7 @@ export class PanelView {
   private _showRefusal(): void {
     if (!this._dialog) return;
     const { refusal: refused } = this._model;
-    this._dialog.view.busy(false);
+    this._dialog.view.setBusy(false);
     if (refused) this._dialog.view.refuse(refused.reason, refused.fields);
   }
 

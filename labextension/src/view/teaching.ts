@@ -2,7 +2,7 @@
 import { callText } from './dialogs';
 import { type Child, h, prose, screenReaderText, whenChanged } from './dom';
 import { toolDescription } from './facts';
-import { complain, fieldRow, type FieldRow, filledArguments, FormError, nextId } from './fields';
+import { complain, FieldRow, filledArguments, FormError, nextId } from './fields';
 import { button, icon, type IconName } from './icons';
 import { RequestParts } from './reply_card';
 import type { FullGuess, FullPersonTurn, FullTool, FullWrittenCall } from './rows';
@@ -80,7 +80,7 @@ export class GuessCard {
     this._error.show('');
     this._description.replaceChildren(toolDescription(tool?.description ?? '') ?? '');
     const around = { objects: this._view.objects, step: Infinity, marks: false, hint: () => '' };
-    this._rows = tool ? fieldsOf(tool.parameters, {}).map(field => fieldRow(field, around, () => undefined)) : [];
+    this._rows = tool ? fieldsOf(tool.parameters, {}).map(field => new FieldRow(field, around, () => undefined)) : [];
     this._fields.replaceChildren(...this._rows.map(one => one.element));
     this._fields.hidden = this._rows.length === 0;
   }
