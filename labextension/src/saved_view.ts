@@ -101,7 +101,7 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
 }
 
 /** What the data says, or one line on why it cannot be shown. */
-export function readSaved(data: unknown): Saved | string {
+function readSaved(data: unknown): Saved | string {
   if (!isRecord(data)) return damagedText('it is not a JSON object');
   const { version, rows } = data;
   if (version !== VERSION)
@@ -132,7 +132,7 @@ const PUBLISHED = new Map<string, ReadonlyPartialJSONValue>();
 const MOST_PUBLISHED = 50;
 
 /** That a kernel has told of something. */
-export const publishedChanged = new Signal<typeof PUBLISHED, void>(PUBLISHED);
+const publishedChanged = new Signal<typeof PUBLISHED, void>(PUBLISHED);
 
 /** From where a saved session goes on, and where it stands; empty for what is none. */
 function positionOf(data: unknown): string {
@@ -153,7 +153,7 @@ export function recordPublished(data: ReadonlyPartialJSONValue): void {
 }
 
 /** Whether a kernel of this page has said exactly this. */
-export function isPublished(data: unknown): boolean {
+function isPublished(data: unknown): boolean {
   const known = PUBLISHED.get(positionOf(data));
   return known !== undefined && JSONExt.deepEqual(known, data as ReadonlyPartialJSONValue);
 }

@@ -18,7 +18,7 @@ import { newestIn, sessionOf } from './outputs';
 import type { SessionPlace } from './tab';
 import { focusedView, isCardVisible, showLive, showNextWaiting, waitingCount } from './visibility';
 
-export const OPEN_SIDE = 'jupyter-toolcall:open-in-side';
+const OPEN_SIDE = 'jupyter-toolcall:open-in-side';
 const INSERT = 'jupyter-toolcall:insert-cell';
 const FOCUS = 'jupyter-toolcall:focus-panel';
 const NO_ARGUMENTS = { args: { type: 'object', properties: {} } } as const;
@@ -31,7 +31,7 @@ type Command = Omit<CommandRegistry.ICommandOptions, 'describedBy' | 'execute'> 
 };
 
 /** The session that a menu was opened on: that of the cell, else the newest of the notebook in front. */
-export function sessionAtMenu({ app, notebooks }: ExtensionContext): NotebookSession | null {
+function sessionAtMenu({ app, notebooks }: ExtensionContext): NotebookSession | null {
   const notebook = notebooks.currentWidget;
   const model = notebook?.content.model;
   if (!notebook || !model) return null;
@@ -173,13 +173,13 @@ async function insertCell(notebooks: INotebookTracker): Promise<void> {
   cell?.editor?.setCursorPosition({ line: 0, column: options.length });
 }
 
-export const COPY_COMMAND = 'jupyter-toolcall:copy';
+const COPY_COMMAND = 'jupyter-toolcall:copy';
 
 /** What can be copied, as its menu names it. */
-export const COPY_FORMATS = { py: 'Python', dot: 'DOT', svg: 'SVG', json: 'JSON' } as const;
-export type CopyFormat = keyof typeof COPY_FORMATS;
+const COPY_FORMATS = { py: 'Python', dot: 'DOT', svg: 'SVG', json: 'JSON' } as const;
+type CopyFormat = keyof typeof COPY_FORMATS;
 
-export const isCopyFormat = (value: unknown): value is CopyFormat => typeof value === 'string' && value in COPY_FORMATS;
+const isCopyFormat = (value: unknown): value is CopyFormat => typeof value === 'string' && value in COPY_FORMATS;
 
 function liveSessionOf({ open }: ExtensionContext, { notebook, found }: NotebookSession): LiveSession | null {
   const live = found.live && open.of(notebook).session(found.live.panel);
@@ -192,11 +192,11 @@ function savedSvg({ found }: NotebookSession): string {
 }
 
 /** Whether there is somebody, or something, that has it in this format. */
-export const canCopy = (core: ExtensionContext, place: NotebookSession, to: CopyFormat): boolean =>
+const canCopy = (core: ExtensionContext, place: NotebookSession, to: CopyFormat): boolean =>
   liveSessionOf(core, place) !== null || (to === 'svg' && savedSvg(place) !== '');
 
 /** Resolves when it is on the clipboard, or when the person has been told why it is not. */
-export async function copySession(core: ExtensionContext, place: NotebookSession, to: CopyFormat): Promise<void> {
+async function copySession(core: ExtensionContext, place: NotebookSession, to: CopyFormat): Promise<void> {
   const { trans } = core;
   try {
     Clipboard.copyToSystem((await liveSessionOf(core, place)?.exported(to)) ?? savedSvg(place));

@@ -2,7 +2,7 @@
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { Signal } from '@lumino/signaling';
 
-export interface Preferences {
+interface Preferences {
   /** When the side panel opens by itself. */
   readonly openSidePanel: 'never' | 'start' | 'session';
   readonly notifyWhenWaiting: boolean;

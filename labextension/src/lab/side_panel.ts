@@ -15,7 +15,7 @@ import { type CellSession, newestIn, sessionAt, sessionsIn, sessionTitle, watchO
 import { emptyText, SessionPane } from './session_pane';
 
 /** What the buttons above the session do. */
-export interface SidePanelActions {
+interface SidePanelActions {
   showCell(notebook: NotebookPanel, found: CellSession): void;
   /** Absent where there is no room for tabs. */
   openTab?(notebook: NotebookPanel, found: CellSession): void;

@@ -11,7 +11,7 @@ import { cellOf } from './outputs';
 const LEAST_PIXELS = 24;
 
 /** Whether enough of an element is on the screen, and not scrolled away in what holds it. */
-export function isVisible(element: Element | null | undefined): boolean {
+function isVisible(element: Element | null | undefined): boolean {
   if (!element?.isConnected || document.visibilityState === 'hidden') return false;
   let { top, bottom, left, right } = element.getBoundingClientRect();
   const enough = Math.min(LEAST_PIXELS, bottom - top);

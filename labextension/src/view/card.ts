@@ -5,11 +5,12 @@ import { argumentsOf, type Fact, factList, mutedText, objectLine, toolDescriptio
 import { fullPreview } from './full_preview';
 import { icon } from './icons';
 import { branchName, currentBranch, savedName } from './labels';
+import { ancestors, descendants } from './lineage';
 import { ReplyCard } from './reply_card';
 import type { FullCall, FullObject } from './rows';
 import { GuessCard, GuessResultCard, ScoreCard } from './teaching';
 import { clip, oneLine, textBlock } from './text';
-import { ancestors, descendants, type PanelActions, type ViewState } from './view_state';
+import type { PanelActions, ViewState } from './view_state';
 
 function errorOf(call: FullCall): Child {
   return call.error ? h('div', { class: 'tc-error' }, icon('failed'), h('span', {}, textBlock(call.error, 4000))) : null;
@@ -115,7 +116,7 @@ function origin(call: FullCall | undefined): string {
 }
 
 function objectFacts(view: ViewState, object: FullObject, call: FullCall | undefined, acts: PanelActions): HTMLElement | null {
-  const before = ancestors(view.model, object.id);
+  const before = ancestors(view, object.id);
   const after = usedFor(view, object);
   return factList([
     view.isPast && ['Objects', namesOf(view.objects.filter(one => one.branch === '' && one.role !== 'pending'))],

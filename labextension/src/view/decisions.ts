@@ -12,7 +12,7 @@ export const isDecision = (call: FullCall): boolean => needsDecision(call) && ca
 const SHOWN_AT_FORM: readonly string[] = ['edit', 'draft', 'guess', 'name_branch', 'compare'];
 
 /** JSON where it is JSON, else the text itself. */
-export function parsedResult(text: string): unknown {
+function parsedResult(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -231,7 +231,7 @@ export class DecisionPanel {
 const MOST_SHOWN = 40;
 
 /** The calls that wait beside one, in the order in which they run. */
-export const otherWaitingCalls = (view: ViewState, call: FullCall): FullCall[] =>
+const otherWaitingCalls = (view: ViewState, call: FullCall): FullCall[] =>
   view.calls.filter(one => one !== call && one.turn === call.turn && needsDecision(one));
 
 function argumentsText(call: FullCall): string {
@@ -266,7 +266,7 @@ function otherCall(call: FullCall, view: ViewState, acts: PanelActions): HTMLEle
 }
 
 /** The list, where there is anything in it. */
-export function otherCallsOfTurn(view: ViewState, call: FullCall, acts: PanelActions): Child {
+function otherCallsOfTurn(view: ViewState, call: FullCall, acts: PanelActions): Child {
   const others = otherWaitingCalls(view, call);
   if (others.length === 0) return null;
   const more = others.length - MOST_SHOWN;

@@ -6,7 +6,7 @@ import { visibleText } from './text';
 
 export type Child = Node | string | null | undefined | false;
 type Value = string | number | boolean | null | undefined | ((event: never) => void);
-export type Props = Readonly<Record<string, Value>>;
+type Props = Readonly<Record<string, Value>>;
 
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -50,7 +50,7 @@ export function prose(text: string): Child[] {
   return text.split('`').map((part, index) => (index % 2 ? h('code', {}, part) : part));
 }
 
-export interface Keyed<T> {
+interface Keyed<T> {
   readonly key: string;
   /** Where one of these differs from before, the element is made anew. */
   readonly stamp: readonly unknown[];

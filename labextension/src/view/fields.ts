@@ -5,7 +5,7 @@ import type { FullObject } from './rows';
 import { candidates, type Field, type Filled, own, rawOf, readAll } from './schema';
 import { clip, literalText, oneLine, trans, visibleText } from './text';
 
-export interface Input {
+interface Input {
   readonly element: HTMLElement;
   /** What takes the label and the focus: the element itself, or a group. */
   readonly group: boolean;
@@ -13,7 +13,7 @@ export interface Input {
   set(raw: string): void;
 }
 
-export interface InputContext {
+interface InputContext {
   readonly id: string;
   readonly objects: readonly FullObject[];
   /** The number of the call: only older objects can be named. */
@@ -171,14 +171,14 @@ function inputOfKind(field: Field, around: InputContext): Input {
 }
 
 /** The input of a field, holding its value. */
-export function inputFor(field: Field, around: InputContext): Input {
+function inputFor(field: Field, around: InputContext): Input {
   const made = inputOfKind(field, around);
   made.set(rawOf(field, field.initial));
   return made;
 }
 
 /** What hides in a text, made visible; nothing where nothing does. */
-export const invisibleCharacters = (raw: string): string => (visibleText(raw) === raw.replace(/\r\n/g, '\n') ? '' : oneLine(raw, 120));
+const invisibleCharacters = (raw: string): string => (visibleText(raw) === raw.replace(/\r\n/g, '\n') ? '' : oneLine(raw, 120));
 
 let ids = 0;
 

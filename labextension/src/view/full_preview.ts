@@ -11,7 +11,7 @@ const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-src 'none'";
 
 /** The page of a frame: it may load nothing but the images that stand in it. */
-export function framePage(html: string, ink: string, ground: string): string {
+function framePage(html: string, ink: string, ground: string): string {
   const look = `html{color:${ink};background:${ground};font:13px/20px system-ui,sans-serif}body{margin:8px 12px;overflow-wrap:anywhere}table{border-collapse:collapse;font-size:12px}:is(th,td){padding:2px 8px;text-align:right}img,svg{max-width:100%}`;
   return `<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${look}</style><body>${cleanMarkup(html)}`;
 }
@@ -33,7 +33,7 @@ function frame(object: FullObject, html: string, place: Element): HTMLElement {
 }
 
 /** About how high a page is, within what a card has room for. */
-export function heightOf(html: string): number {
+function heightOf(html: string): number {
   if (/<(img|svg|table|details)\b/i.test(html)) return 240;
   const blocks = html.match(/<(p|li|tr|br|h[1-6]|div|dt|dd|pre|hr)\b|\n/gi)?.length ?? 0;
   return Math.min(240, 48 + 26 * Math.max(blocks, html.length / 160));

@@ -191,7 +191,7 @@ export function download(name: string, to: ExportFormat, text: string): void {
 }
 
 /** The button that opens the list of formats. */
-export const exportMenu = (take: (to: ExportFormat) => void): HTMLElement =>
+const exportMenu = (take: (to: ExportFormat) => void): HTMLElement =>
   menu(trans.__('Export'), button(trans.__('Export'), { icon: 'out', look: 'ghost' }), () =>
     (Object.keys(EXPORT_FORMATS) as ExportFormat[]).map(to => ({ text: trans.__(EXPORT_FORMATS[to][0]), act: () => take(to) }))
   );

@@ -2,9 +2,10 @@
 import type { IconName } from './icons';
 import type { Model } from './model';
 import type { FullBranch, FullCall, FullObject } from './rows';
+import { formatDuration, trans } from './text';
 import type { ViewState } from './view_state';
 
-export function branchNamed(model: Model, branch: string): FullBranch | undefined {
+function branchNamed(model: Model, branch: string): FullBranch | undefined {
   return model.branches.get(branch) ?? [...model.branches.values()].find(row => row.name === branch);
 }
 
@@ -42,20 +43,20 @@ export function objectState(view: ViewState, object: FullObject, parked = false)
   return object.role === 'input' ? 'from the notebook' : '';
 }
 
-export type Status = FullCall['status'];
+type Status = FullCall['status'];
 
-export interface CallLabel {
-  readonly icon: IconName | null;
+interface CallLabel {
+  readonly icon: IconName;
   readonly word: string;
-  /** The class of an edge. */
+  /** The CSS class of the call's edges. */
   readonly look: string;
 }
 
 const CALL_LABELS: Readonly<Record<Status, CallLabel>> = {
   proposed: { icon: 'wait', word: 'waits for you', look: 'e-pending' },
-  approved: { icon: 'done', word: 'approved', look: 'e-pending' },
+  approved: { icon: 'run', word: 'approved', look: 'e-pending' },
   running: { icon: 'run', word: 'running', look: 'e-running' },
-  succeeded: { icon: null, word: 'done', look: '' },
+  succeeded: { icon: 'done', word: 'done', look: '' },
   failed: { icon: 'failed', word: 'failed', look: 'e-failed' },
   rejected: { icon: 'reject', word: 'rejected', look: 'e-none' },
   answered: { icon: 'person', word: 'answered by you', look: '' },
@@ -65,7 +66,25 @@ const CALL_LABELS: Readonly<Record<Status, CallLabel>> = {
 
 export const callLabel = (status: Status): CallLabel => CALL_LABELS[status];
 
-/** What stands on a call's edge. */
+/** The icon of a call in the list of steps. */
+export function stepIcon(call: FullCall): IconName {
+  if (call.status !== 'succeeded') return CALL_LABELS[call.status].icon;
+  if (call.memory) return 'memory';
+  return call.edited ? 'edited' : 'done';
+}
+
+/** The outcome of a call and how long it took, for the right end of its step. */
+export function endText(call: FullCall): string {
+  if (call.status !== 'succeeded') return trans.__(CALL_LABELS[call.status].word);
+  if (call.outdated) return 'outdated';
+  if (call.memory) return trans.__('cached');
+  const time = formatDuration(call.ms);
+  if (call.edited) return time ? `edited, ${time}` : 'edited';
+  if (call.saves) return trans.__('saved');
+  return call.stale ? trans.__('may be stale') : time;
+}
+
+/** The icon on a call's edge. */
 export function edgeIcon(call: FullCall): IconName | null {
   if (call.status !== 'succeeded') return CALL_LABELS[call.status].icon;
   return call.edited && !call.memory ? 'edited' : null;

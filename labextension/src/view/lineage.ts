@@ -48,7 +48,22 @@ export function reachable(from: string, step: (id: string) => readonly string[],
   return found;
 }
 
-/** An object with those up to two steps before and behind it. */
+const objectsOf = (view: ViewState, ids: Iterable<string>): FullObject[] =>
+  [...ids].flatMap(id => view.model.objects.get(id) ?? []);
+
+/** The objects that an object was made from, nearest first. */
+export const ancestors = (view: ViewState, id: string): FullObject[] =>
+  objectsOf(view, reachable(id, of => parentsOf(view, of)));
+
+/** The objects of the same branch that were made from an object, nearest first. */
+export function descendants(view: ViewState, id: string): FullObject[] {
+  const children = childrenOf(view);
+  const branch = view.model.objects.get(id)?.branch ?? '';
+  const all = objectsOf(view, reachable(id, of => children.get(of) ?? []));
+  return all.filter(object => object.branch === branch && object.role !== 'pending');
+}
+
+/** An object with the objects up to two steps before and after it. */
 export function nearObjects(view: ViewState, id: string): Set<string> {
   const children = childrenOf(view);
   const before = reachable(id, of => parentsOf(view, of), 2);
@@ -62,12 +77,12 @@ const DIRECTIONS = {
   ArrowUp: [0, -1]
 } as const;
 
-export type Arrow = keyof typeof DIRECTIONS;
+type Arrow = keyof typeof DIRECTIONS;
 
 export const isArrow = (key: string): key is Arrow => key in DIRECTIONS;
 
 /** The nearest spot in a direction; what stands aside counts as farther. */
-export function nearest(spots: readonly Spot[], from: Spot, arrow: Arrow): Spot | undefined {
+function nearest(spots: readonly Spot[], from: Spot, arrow: Arrow): Spot | undefined {
   const [dx, dy] = DIRECTIONS[arrow];
   let best: Spot | undefined;
   let least = Infinity;

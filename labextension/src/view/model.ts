@@ -32,7 +32,7 @@ import {
   withDefaults
 } from './rows';
 
-export interface Tables {
+interface Tables {
   readonly calls: ReadonlyMap<string, FullCall>;
   readonly objects: ReadonlyMap<string, FullObject>;
   readonly tools: ReadonlyMap<string, FullTool>;

@@ -78,7 +78,7 @@ const REFERENCE = /(?:^\s*|url\(\s*["']?)#([^\s)"']+)/g;
 const hasStyledReferences = (root: Element): boolean => [...root.querySelectorAll('style')].some(style => /url\(/i.test(style.textContent));
 
 /** Whether all that an element draws, what it refers to too, is within what a page can draw. */
-export function isBounded(root: Element): boolean {
+function isBounded(root: Element): boolean {
   const named = new Map([...root.querySelectorAll('[id]')].reverse().map(element => [element.id, element]));
   const known = new Map<Element, number>();
   function countElements(element: Element, deep: number): number {
@@ -107,7 +107,7 @@ function isDrawable(svg: string): boolean {
 }
 
 /** Whether an SVG in base64 can be drawn; it is asked at every picture, and looked at once. */
-export function isBoundedImage(base64: string): boolean {
+function isBoundedImage(base64: string): boolean {
   let known = CHECKED.get(base64);
   if (known === undefined) {
     known = isDrawable(atob(base64));

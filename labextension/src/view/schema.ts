@@ -7,7 +7,7 @@ import type { FullObject } from './rows';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-export type Kind = 'choice' | 'flag' | 'number' | 'text' | 'texts' | 'object' | 'objects' | 'json';
+type Kind = 'choice' | 'flag' | 'number' | 'text' | 'texts' | 'object' | 'objects' | 'json';
 
 export interface Field {
   readonly name: string;
@@ -136,7 +136,7 @@ export function rawOf(field: Field, value: unknown): string {
   return JSON.stringify(value, null, field.kind === 'json' ? 2 : undefined);
 }
 
-export type Read = { readonly value: unknown } | { readonly omit: true } | { readonly error: string };
+type Read = { readonly value: unknown } | { readonly omit: true } | { readonly error: string };
 
 function empty(field: Field): Read {
   if (field.nullable) return { value: null };

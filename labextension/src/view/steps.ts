@@ -1,51 +1,11 @@
 /** The list of steps, and the list of tools with their breakpoints. */
 import { type Child, h, keyedChildren, screenReaderText, scrollIntoList, whenChanged } from './dom';
-import { icon, type IconName } from './icons';
+import { icon } from './icons';
+import { endText, stepIcon } from './labels';
 import { objectsByCall } from './model';
 import type { FullCall, FullTool } from './rows';
-import { formatDuration, oneLine, plural, summaryOf, textBlock, trans } from './text';
+import { oneLine, plural, summaryOf, textBlock, trans } from './text';
 import { choiceOf, type PanelActions, type ViewState } from './view_state';
-
-const STATUS_ICONS: Readonly<Record<FullCall['status'], IconName>> = {
-  proposed: 'wait',
-  approved: 'run',
-  running: 'run',
-  succeeded: 'done',
-  failed: 'failed',
-  rejected: 'reject',
-  answered: 'person',
-  interrupted: 'stop',
-  unknown: 'unknown'
-};
-
-const STATUS_WORDS: Readonly<Record<FullCall['status'], string>> = {
-  proposed: 'waits for you',
-  approved: 'approved',
-  running: 'running',
-  succeeded: 'done',
-  failed: 'failed',
-  rejected: 'rejected',
-  answered: 'answered by you',
-  interrupted: 'interrupted',
-  unknown: 'outcome unknown'
-};
-
-export function iconOf(call: FullCall): IconName {
-  if (call.status !== 'succeeded') return STATUS_ICONS[call.status];
-  if (call.memory) return 'memory';
-  return call.edited ? 'edited' : 'done';
-}
-
-/** What stands at the right: what came of it, and how long it took. */
-export function endText(call: FullCall): string {
-  if (call.status !== 'succeeded') return Object.hasOwn(STATUS_WORDS, call.status) ? trans.__(STATUS_WORDS[call.status]) : '';
-  if (call.outdated) return 'outdated';
-  if (call.memory) return trans.__('cached');
-  const time = formatDuration(call.ms);
-  if (call.edited) return time ? `edited, ${time}` : 'edited';
-  if (call.saves) return trans.__('saved');
-  return call.stale ? trans.__('may be stale') : time;
-}
 
 /** What a screen reader hears before the line, where the end does not say it. */
 const spokenStatus = (call: FullCall): string => (call.status === 'succeeded' && !call.memory ? 'done, ' : '');
@@ -73,7 +33,7 @@ function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElemen
   return h(
     'li',
     { class: `tc-step ${call.status}`, 'data-n': call.step },
-    icon(iconOf(call)),
+    icon(stepIcon(call)),
     h(
       'button',
       { type: 'button', class: 'tool', 'data-k': `step ${call.id}`, onclick: () => open(call) },
@@ -88,7 +48,7 @@ const MOST_STEPS = 1500;
 const STEP_BLOCK = 100;
 
 /** Which steps the list holds: all, or in a very long session those around the chosen one. */
-export function shownSteps(length: number, chosen: number): readonly [number, number] {
+function shownSteps(length: number, chosen: number): readonly [number, number] {
   if (length <= MOST_STEPS) return [0, length];
   const middle = Math.floor((chosen < 0 ? length : chosen) / STEP_BLOCK) * STEP_BLOCK;
   return [Math.max(0, middle - 2 * STEP_BLOCK), Math.min(length, middle + 3 * STEP_BLOCK)];
@@ -221,7 +181,7 @@ function toolSummary(toolList: number, stops: number): string {
 }
 
 /** A list that is folded until somebody wants it. */
-export class ToolList {
+class ToolList {
   private readonly _summary = h('summary', {});
   private readonly _list = h('ul', { 'aria-label': 'Tools' });
   readonly element = h('details', { class: 'tc-toolbox', hidden: true }, this._summary, this._list);

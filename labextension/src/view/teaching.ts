@@ -105,7 +105,7 @@ export class GuessCard {
   }
 }
 
-export const NO_CALL = 'no call: it answers';
+const NO_CALL = 'no call: it answers';
 
 const callOrNone = (written: FullWrittenCall | null): string => (written?.tool ? callText(written) : NO_CALL);
 
@@ -170,11 +170,6 @@ function shownGuess(view: ViewState): FullGuess | null {
   if (view.followsNewest) return all.at(-1) ?? null;
   const step = view.model.calls.get(view.chosen.call)?.step;
   return all.find(row => row.step !== 0 && row.step === step) ?? null;
-}
-
-export interface TeachingPart {
-  readonly element: HTMLElement;
-  paint(view: ViewState): void;
 }
 
 export class GuessResultCard {

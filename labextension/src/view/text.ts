@@ -62,7 +62,7 @@ const OBJECT_NAME = /^[A-Za-z_]\w*#[1-9]\d*$/;
 export const isObjectName = (value: unknown): value is string => typeof value === 'string' && OBJECT_NAME.test(value);
 
 /** What translates: JupyterLab's bundles are such. `%1` stands for the first value. */
-export interface Translation {
+interface Translation {
   __(text: string, ...values: readonly (string | number)[]): string;
   /** `%1` stands for the count. */
   _n(one: string, many: string, count: number, ...values: readonly (string | number)[]): string;

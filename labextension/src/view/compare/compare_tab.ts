@@ -162,7 +162,7 @@ function editedText(pairs: readonly CallPair[], where: SideName): string {
   return edited ? `edited at call ${edited.step}` : 'not edited';
 }
 
-export function columnHeader(view: ViewState, shown: Sides, acts: PanelActions): HTMLElement {
+function columnHeader(view: ViewState, shown: Sides, acts: PanelActions): HTMLElement {
   const cell = (where: SideName): HTMLElement =>
     h(
       'div',
@@ -192,7 +192,7 @@ function costText(side: Side, past: boolean): string {
     .join(' · ');
 }
 
-export function columnFooter({ left, right }: Sides, past: boolean): HTMLElement {
+function columnFooter({ left, right }: Sides, past: boolean): HTMLElement {
   return tableRow(
     rowHead('', screenReaderText('Took')),
     h('div', { role: 'cell', class: 'small muted' }, costText(left, past)),
@@ -201,7 +201,7 @@ export function columnFooter({ left, right }: Sides, past: boolean): HTMLElement
 }
 
 /** What the model said last, where that differs; while it speaks, that is not known yet. */
-export function replyTexts({ left, right, comparison }: Sides, speaks: boolean): HTMLElement | null {
+function replyTexts({ left, right, comparison }: Sides, speaks: boolean): HTMLElement | null {
   const change = comparison?.text;
   if (!change || speaks || !left.text || !right.text) return null;
   const cell = (mine: Side, where: SideName, look: string): HTMLElement =>

@@ -66,7 +66,7 @@ const swappedComparison = (row: FullComparison): FullComparison => ({
 });
 
 /** How two branches differ, from whichever side it was told; null where it was not. */
-export function comparisonOf(model: Model, left: string, right: string): FullComparison | null {
+function comparisonOf(model: Model, left: string, right: string): FullComparison | null {
   const all = [...model.comparisons.values()];
   const back = all.find(row => row.left === right && row.right === left);
   return all.find(row => row.left === left && row.right === right) ?? (back ? swappedComparison(back) : null);
@@ -96,7 +96,7 @@ function pairOf(model: Model, row: FullPair): CallPair {
 const sharedPair = (call: FullCall): CallPair => ({ left: call, right: call, kind: 'shared', changes: [], objects: [] });
 
 /** The calls of two branches in pairs; looking back, those that had been made by then. */
-export function pairsOf({ model, calls, isPast: past, step: at }: ViewState, comparison: FullComparison): CallPair[] {
+function pairsOf({ model, calls, isPast: past, step: at }: ViewState, comparison: FullComparison): CallPair[] {
   const others = comparison.pairs.map(row => pairOf(model, row));
   const known = ({ left, right }: CallPair): boolean =>
     (left !== null || right !== null) && (!past || [left, right].every(call => !call || call.step <= at));
@@ -116,7 +116,7 @@ export function differsAt(change: FullChange | null | undefined, where: SideName
 }
 
 /** How rows, and the person's choice, name the branch that is shown. */
-export const CURRENT = 'current';
+const CURRENT = 'current';
 
 export interface Side {
   readonly branch: FullBranch;

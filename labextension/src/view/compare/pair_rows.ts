@@ -1,6 +1,7 @@
 /** Rows of a comparison: equal calls folded to one line, differing calls side by side. */
 import { type Child, h, screenReaderText } from '../dom';
 import { button, icon } from '../icons';
+import { callLabel } from '../labels';
 import type { Model } from '../model';
 import type { FullCall, FullObject } from '../rows';
 import { isObjectName, literalText, oneLine, plural } from '../text';
@@ -76,21 +77,11 @@ function callText(pair: CallPair, call: FullCall, other: FullCall | null): Child
   return [changeIn(pair, 'tool') ? marked(tool) : tool, '(', ...parts, ')'];
 }
 
-const OUTCOMES: Readonly<Partial<Record<FullCall['status'], string>>> = {
-  proposed: 'waits for you',
-  approved: 'approved',
-  running: 'runs',
-  failed: 'failed',
-  rejected: 'rejected',
-  answered: 'answered by you',
-  interrupted: 'interrupted',
-  unknown: 'outcome unknown'
-};
-
+/** The outcome of a call; success is named only beside a call that did not succeed. */
 function callOutcome(call: FullCall, other: FullCall | null): Child {
   const words = [
     call.edited ? 'edited by you' : '',
-    OUTCOMES[call.status] ?? (other && OUTCOMES[other.status] ? 'succeeded' : ''),
+    call.status !== 'succeeded' || (other && other.status !== 'succeeded') ? callLabel(call.status).word : '',
     call.memory ? 'cached' : ''
   ].filter(Boolean);
   return words.length ? h('span', { class: 'muted small' }, words.join(' · ')) : null;
@@ -116,12 +107,12 @@ function returnedObject(pair: CallPair, call: FullCall, model: Model, where: Sid
   return h('div', { class: 'tc-came' }, 'returned ', marked(oneLine(object.name, 80)));
 }
 
-export interface CompareContext {
+interface CompareContext {
   readonly view: ViewState;
   readonly acts: PanelActions;
 }
 
-export function pairCell(pair: CallPair, where: SideName, { view, acts }: CompareContext): HTMLElement {
+function pairCell(pair: CallPair, where: SideName, { view, acts }: CompareContext): HTMLElement {
   const [call, other] = where === 'left' ? [pair.left, pair.right] : [pair.right, pair.left];
   const look = `${where === 'right' ? 'b ' : ''}${pair.kind === 'differs' ? 'diff' : 'alike'}`;
   if (!call) return h('div', { role: 'cell', class: `${look} muted small` }, 'not called');

@@ -32,8 +32,8 @@ export const PORT = 46;
 /** Above a tile's middle: where ways go far, free of what is written under the lane above. */
 const CHANNEL = 58;
 
-export const rightArrow = ({ x, y }: Point): string => `M${x} ${y}l-7 -3.5v7z`;
-export const downArrow = ({ x, y }: Point): string => `M${x} ${y}l-3.5 -7h7z`;
+const rightArrow = ({ x, y }: Point): string => `M${x} ${y}l-7 -3.5v7z`;
+const downArrow = ({ x, y }: Point): string => `M${x} ${y}l-3.5 -7h7z`;
 
 const toward = (from: Point, to: Point, by: number): Point => {
   const far = Math.hypot(to.x - from.x, to.y - from.y);
@@ -44,7 +44,7 @@ const toward = (from: Point, to: Point, by: number): Point => {
 const pointText = ({ x, y }: Point): string => `${Math.round(x * 10) / 10} ${Math.round(y * 10) / 10}`;
 
 /** A line through points, with rounded corners. */
-export function rounded(points: readonly Point[]): string {
+function rounded(points: readonly Point[]): string {
   const [first, ...rest] = points;
   if (!first) return '';
   let path = `M${pointText(first)}`;
@@ -90,7 +90,7 @@ export function mainPath(from: Spot, to: Spot, size: Size): EdgePath {
   return { path, head: rightArrow(tip), label: { x: middle.x, y: to.y - 8 }, anchor: 'middle', icon: middle };
 }
 
-export interface ArgumentPath {
+interface ArgumentPath {
   readonly path: string;
   readonly head: string;
 }

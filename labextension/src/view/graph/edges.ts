@@ -220,16 +220,16 @@ export function edges(view: ViewState, to: readonly Spot[], found: Layout, size:
 }
 
 /** Units that a sign of the code font takes on an edge. */
-export const CHARACTER_WIDTH = 6.33;
+const CHARACTER_WIDTH = 6.33;
 
 /** How many signs have room beside an edge's end, where other edges may leave the tile before. */
-export const labelCharacters = (size: Size): number => Math.floor((pitch(size) - 74) / CHARACTER_WIDTH);
+const labelCharacters = (size: Size): number => Math.floor((pitch(size) - 74) / CHARACTER_WIDTH);
 
 /** Where a name may be parted: behind `_`, `.`, `-`, and before a capital. */
 const NAME_BREAK = /(?<=[_.\-:])|(?<=[a-z0-9])(?=[A-Z])/;
 
 /** The name on at most two lines of so many signs each; the end is cut where that is not enough. */
-export function wrappedName(name: string, signs: number): readonly string[] {
+function wrappedName(name: string, signs: number): readonly string[] {
   if (name.length <= signs) return [name];
   const parts = name.split(NAME_BREAK);
   let first = '';
@@ -239,7 +239,7 @@ export function wrappedName(name: string, signs: number): readonly string[] {
 }
 
 /** The tool's name: where it is narrow without the type that a node beside it bears already. */
-export function toolLabel(tool: string, kinds: readonly string[], size: Size): readonly string[] {
+function toolLabel(tool: string, kinds: readonly string[], size: Size): readonly string[] {
   const name = oneLine(tool, 200);
   const kind = size.narrow ? kinds.find(one => one !== '' && name.startsWith(`${one}_`)) : undefined;
   return wrappedName(kind === undefined ? name : name.slice(kind.length + 1), labelCharacters(size));

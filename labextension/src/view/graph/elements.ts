@@ -91,7 +91,7 @@ export const noteElement = (note: Note): SVGElement => s('text', { class: note.l
 
 export const strokeElement = (stroke: Stroke): SVGElement => s('path', { class: stroke.look, d: stroke.path });
 
-export const nodeStamp = (node: GraphNode): unknown[] => [
+const nodeStamp = (node: GraphNode): unknown[] => [
   node.look,
   node.label,
   node.name,
@@ -104,7 +104,7 @@ export const nodeStamp = (node: GraphNode): unknown[] => [
   node.spot.folded.length
 ];
 
-export const edgeStamp = (edge: Edge): unknown[] => [
+const edgeStamp = (edge: Edge): unknown[] => [
   edge.look,
   edge.path,
   edge.label?.whole,
@@ -132,7 +132,7 @@ const TEXT_SIZES: readonly TextSize[] = [
 const scaledGlyph = (tileContent: SVGElement): SVGElement => s('g', { transform: 'translate(-17 -17) scale(1.4167)' }, tileContent);
 
 /** Words on short lines; a word that is too long is cut. */
-export function shortLines(text: string, lines: number, signs: number): readonly string[] {
+function shortLines(text: string, lines: number, signs: number): readonly string[] {
   const found: string[] = [];
   for (const word of oneLine(text, 200).split(/\s+|(?<=[,;:=(])/)) {
     const last = found.at(-1);
@@ -201,7 +201,7 @@ const SIGNS_OF: Readonly<Record<string, Parameters<typeof sign>[0]>> = {
 };
 
 /** What stands in a node's tile. */
-export function inside(node: GraphNode): SVGElement {
+function inside(node: GraphNode): SVGElement {
   const { object, failedCall: nothing, folded } = node.spot;
   if (folded.length > 0) return s('text', { class: 'name', y: 4 }, node.name.split(' ')[0] ?? '');
   if (nothing) return scaledGlyph(sign(SIGNS_OF[nothing.status] ?? 'failed'));
@@ -210,7 +210,7 @@ export function inside(node: GraphNode): SVGElement {
   return scaledGlyph(sign(node.look === 'running' ? 'running' : 'next'));
 }
 
-export interface Marks {
+interface Marks {
   /** The key of the chosen node. */
   readonly chosen: string | undefined;
   /** The key of the node that Tab leads to. */

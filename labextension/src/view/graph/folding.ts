@@ -5,7 +5,7 @@ import type { FullCall, FullObject } from '../rows';
 import type { ViewState } from '../view_state';
 
 /** So many nodes are shown as they are. */
-export const MOST_UNFOLDED = 60;
+const MOST_UNFOLDED = 60;
 /** More than so many are too many, though their runs are folded. */
 const MOST_NODES = 100;
 const LEAST_RUN = 3;
@@ -20,10 +20,10 @@ export interface Folds {
   readonly only: ReadonlySet<string> | null;
 }
 
-export const UNFOLDED: Folds = { stackOf: new Map(), stacks: new Map(), only: null };
+const UNFOLDED: Folds = { stackOf: new Map(), stacks: new Map(), only: null };
 
 /** What a person, or a step that went wrong, keeps from folding. */
-export interface KeptOpen {
+interface KeptOpen {
   readonly settled: number;
   readonly unfolded: ReadonlySet<string>;
   readonly pinned: ReadonlySet<string>;

@@ -7,7 +7,6 @@ import type { FullCall, FullObject } from '../rows';
 import type { ViewState } from '../view_state';
 import { focusFolds, type Folds, foldsOf, isCallDrawn, stackLanes } from './folding';
 
-export const TILE = 24;
 export const ROW = 122;
 /** How far what is parked stands apart, where there is room and where there is little. */
 const ROOMY = 104;
@@ -33,7 +32,7 @@ export interface Spot {
 }
 
 /** What is to be known of a folded run without looking through it. */
-export interface Stack {
+interface Stack {
   /** How many calls made it. */
   readonly calls: number;
   /** How many more came to nothing. */
@@ -66,12 +65,12 @@ const isParked = (view: ViewState, object: FullObject, used: () => ReadonlySet<s
   (object.role === 'input' && (!object.used || (view.isPast && !used().has(object.id))));
 
 /** What has a place of its own, and what waits at the right. */
-export interface PlacedAndParked {
+interface PlacedAndParked {
   readonly placed: readonly FullObject[];
   readonly parked: readonly FullObject[];
 }
 
-export function placedAndParked(view: ViewState): PlacedAndParked {
+function placedAndParked(view: ViewState): PlacedAndParked {
   let cache: ReadonlySet<string> | null = null;
   const used = (): ReadonlySet<string> =>
     (cache ??= new Set(view.calls.flatMap(call => call.uses.map(use => use.object))));
@@ -90,7 +89,7 @@ interface MovedSpots {
 }
 
 /** Where things stand that stand already: it holds until something folds or unfolds. */
-export interface LayoutBase {
+interface LayoutBase {
   readonly folds: Folds;
   readonly size: Size;
   readonly column: Axis;
@@ -130,7 +129,7 @@ function stacksOf(view: ViewState, folds: Folds, nothing: readonly FullCall[]): 
 }
 
 /** The ground for what is there now. */
-export function layoutBase(view: ViewState, folds: Folds, size: Size): LayoutBase {
+function layoutBase(view: ViewState, folds: Folds, size: Size): LayoutBase {
   const spots: LayoutBase['spots'] = new WeakMap();
   const standing = incrementalMap((object: FullObject) => objectSpot(on, object));
   const late: MovedSpots = { taken: new Set(), lent: new Set(), at: new Map() };
@@ -247,7 +246,7 @@ function boxOf(spots: readonly Spot[]): Box {
 }
 
 /** The place of everything there is to draw. */
-export function layoutOf(view: ViewState, on: LayoutBase, { placed, parked }: PlacedAndParked): Layout {
+function layoutOf(view: ViewState, on: LayoutBase, { placed, parked }: PlacedAndParked): Layout {
   const spots: Spot[] = [...on.standing(placed)];
   const few = new Map<string, Spot>();
   const put = (one: Spot): void => {
@@ -273,7 +272,7 @@ function spotOfObject(view: ViewState, on: LayoutBase, id: string): Spot | undef
 export const spotOfCall = (found: Layout, call: FullCall): Spot | undefined =>
   found.spotOf(call.object) ?? found.spotOf(`call:${call.id}`) ?? found.spotOf(mainUse(call)?.object ?? '');
 
-export interface Axis {
+interface Axis {
   /** The place of a column, or of a lane. */
   at(value: number): number;
   /** Whether it lies where a gap was closed up: nothing can be put there. */
@@ -294,7 +293,7 @@ function indexBelow(known: readonly number[], value: number): number {
 }
 
 /** An axis on which gaps wider than one between these values are one wide; the first that is not below 0 is at 0. */
-export function compactAxis(values: Iterable<number>): Axis {
+function compactAxis(values: Iterable<number>): Axis {
   const known = [...new Set(values)].sort((a, b) => a - b);
   const places: number[] = [];
   for (const [index, value] of known.entries()) {
@@ -320,10 +319,10 @@ export function compactAxis(values: Iterable<number>): Axis {
   };
 }
 
-export const plainAxis = (): Axis => PLAIN_AXIS;
+const plainAxis = (): Axis => PLAIN_AXIS;
 
 /** The object that the focus is on: the chosen one, or the newest. */
-export function centre(view: ViewState): string {
+function centre(view: ViewState): string {
   const call = view.model.calls.get(view.chosen.call);
   const chosen = [view.chosen.object, call?.object ?? '', mainUse(call)?.object ?? ''];
   const found = chosen.find(id => view.model.objects.has(id));

@@ -12,7 +12,7 @@ const BAR = 4;
 /** It is drawn anew when it has grown by one part in so many. */
 const FINE = 200;
 
-export interface Bar {
+interface Bar {
   /** From 0 to 1. */
   readonly high: number;
   readonly kind: CallKind | null;
@@ -20,7 +20,7 @@ export interface Bar {
 }
 
 /** Calls in so many parts: the longest of each, and the worst that happened in it. */
-export function bars(calls: readonly FullCall[], parts: number, hits: ReadonlySet<string>, usual: UsualCalls): readonly Bar[] {
+function bars(calls: readonly FullCall[], parts: number, hits: ReadonlySet<string>, usual: UsualCalls): readonly Bar[] {
   let longest = 1;
   for (const call of calls) if (call.ms > longest) longest = call.ms;
   const size = Math.max(1, calls.length / parts);
@@ -37,13 +37,13 @@ export function bars(calls: readonly FullCall[], parts: number, hits: ReadonlySe
   return found.map(({ ms, kind, hit }) => ({ high: Math.log1p(ms) / Math.log1p(longest), kind, hit }));
 }
 
-export interface StepRange {
+interface StepRange {
   readonly from: number;
   readonly to: number;
 }
 
 /** Steps as stretches: what lies near each other is one. */
-export function rangesOf(steps: readonly number[], near: number): readonly StepRange[] {
+function rangesOf(steps: readonly number[], near: number): readonly StepRange[] {
   const found: { from: number; to: number }[] = [];
   for (const step of [...steps].sort((a, b) => a - b)) {
     const last = found.at(-1);
@@ -61,7 +61,7 @@ export interface SearchedCalls {
 }
 
 /** What the line says to who does not see it. */
-export function overviewText(view: ViewState, seen: readonly StepRange[], wrong: ReadonlyMap<CallKind, number>): string {
+function overviewText(view: ViewState, seen: readonly StepRange[], wrong: ReadonlyMap<CallKind, number>): string {
   const kinds = CALL_KINDS.flatMap(kind => (kind !== 'slow' && wrong.has(kind) ? [`${formatNumber(wrong.get(kind) ?? 0)} ${kind}`] : []));
   const troubles = kinds.length ? `: ${kinds.join(', ')}` : '';
   const parts = seen.slice(0, 6).map(({ from, to }) => (from === to ? formatNumber(from) : `${formatNumber(from)} to ${formatNumber(to)}`));

@@ -56,7 +56,7 @@ const objectWords = ({ name, kind, description, note, saved, preview }: FullObje
 ];
 
 /** The words that are looked for: all of them have to be there. */
-export const terms = (text: string): readonly string[] => text.toLowerCase().split(/\s+/).filter(Boolean);
+const terms = (text: string): readonly string[] => text.toLowerCase().split(/\s+/).filter(Boolean);
 
 const hasAll = (text: string, all: readonly string[]): boolean => all.every(term => text.includes(term));
 
@@ -143,7 +143,7 @@ export interface UsualCalls {
 }
 
 /** Whether a call is one of a kind that a person may look for. */
-export function isKind(call: FullCall, kind: CallKind, { slow, unusual }: UsualCalls): boolean {
+function isKind(call: FullCall, kind: CallKind, { slow, unusual }: UsualCalls): boolean {
   if (kind === 'unusual') return unusual.has(call.id);
   if (kind === 'edited') return call.edited;
   if (kind === 'stale') return call.stale || call.outdated !== '';

@@ -19,21 +19,21 @@ import {
   type UsualCalls
 } from './search';
 
-export interface Query {
+interface Query {
   readonly text: string;
   readonly kind: CallKind | null;
 }
 
-export const NO_QUERY: Query = { text: '', kind: null };
+const NO_QUERY: Query = { text: '', kind: null };
 
-export interface SearchBarActions {
+interface SearchBarActions {
   look(query: Query): void;
   go(by: 1 | -1): void;
   focus(on: boolean): void;
   close(): void;
 }
 
-export interface SearchResults {
+interface SearchResults {
   readonly query: Query;
   readonly found: readonly SearchHit[];
   /** How many calls there are of each kind. */
@@ -50,7 +50,7 @@ const resultText = (found: readonly SearchHit[], view: ViewState, query: Query):
   return at < 0 ? `${formatNumber(found.length)} found` : `${formatNumber(at + 1)} of ${formatNumber(found.length)}`;
 };
 
-export class SearchBar {
+class SearchBar {
   private readonly _label = 'Search calls and objects';
   readonly field = h('input', { type: 'search', class: 'tc-in', 'aria-label': this._label, placeholder: 'Search  /', spellcheck: 'false' });
   private readonly _status = h('span', { class: 'small muted tc-found', role: 'status', 'aria-label': 'Search results' });
@@ -105,7 +105,7 @@ export class SearchBar {
   }
 }
 
-export interface SearchActions {
+interface SearchActions {
   repaint(): void;
   setFocus(on: boolean): void;
   close(): void;

@@ -4,7 +4,7 @@ import { h, s } from '../dom';
 import { button, icon, type IconName } from '../icons';
 import type { Scene } from './scene';
 
-export interface ToolbarActions {
+interface ToolbarActions {
   fold(): void;
   tidy(): void;
   search(): void;
@@ -13,7 +13,7 @@ export interface ToolbarActions {
   menuEntries(): readonly MenuEntry[];
 }
 
-export interface ToolbarState {
+interface ToolbarState {
   readonly any: boolean;
   readonly fold: boolean;
   readonly tidy: boolean;

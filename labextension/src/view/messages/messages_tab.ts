@@ -227,7 +227,7 @@ const resultsAfter = (turn: Turn): Child[] =>
     : [];
 
 /** The page of a turn; `spent` is what its request took. */
-export function requestPage(view: ViewState, turn: Turn, spent: FullTurn | undefined, acts: PanelActions): HTMLElement {
+function requestPage(view: ViewState, turn: Turn, spent: FullTurn | undefined, acts: PanelActions): HTMLElement {
   const exact = exactRequest(view, turn.turn, acts);
   const since =
     turn.turn > 1 ? `${plural(turn.fresh.length, 'new message')} since request ${turn.turn - 1}` : plural(turn.fresh.length, 'part');

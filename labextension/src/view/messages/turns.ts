@@ -45,7 +45,7 @@ export const sizeOf = (message: FullMessage): number => message.size || message.
 export const sum = (numbers: Iterable<number>): number => [...numbers].reduce((all, one) => all + one, 0);
 
 const PARTS = ['system', 'tools', 'earlier', 'new'] as const;
-export type Part = (typeof PARTS)[number];
+type Part = (typeof PARTS)[number];
 
 /** What is new counts as new; in the first request, where all is new, only what was asked. */
 function partOf(message: FullMessage, fresh: boolean): Part {
