@@ -12,7 +12,7 @@ import { addCommands } from './lab/commands';
 import { callsIcon, type ExtensionContext, IExtensionContext } from './lab/context';
 import { AllSessions } from './lab/live_sessions';
 import { addLiveSlots, type ViewOptions } from './lab/live_view';
-import { addStatus, announce } from './lab/notifications';
+import { addStatus, Announcements } from './lab/notifications';
 import { keepSavedSessions } from './lab/outputs';
 import { Settings } from './lab/settings';
 import { openBySettings, SidePanel } from './lab/side_panel';
@@ -91,7 +91,7 @@ const notices: JupyterFrontEndPlugin<void> = {
   requires: [IExtensionContext],
   optional: [IStatusBar],
   activate: (_app, core: ExtensionContext, bar: IStatusBar | null) => {
-    announce(core);
+    new Announcements(core);
     if (bar) addStatus(core, bar);
   }
 };

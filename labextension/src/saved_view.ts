@@ -10,6 +10,7 @@ import { type Rows, type Saved, VERSION } from './generated/contract';
 import { PanelView } from './view';
 import { h } from './view/dom';
 import { applyNotice, EMPTY_MODEL } from './view/model';
+import { isRecord } from './view/rows';
 import { textBlock, trans } from './view/text';
 
 export const SESSION_TYPE = 'application/vnd.jupyter-toolcall.session+json';
@@ -116,10 +117,6 @@ function readSaved(data: unknown): Saved | string {
 
 function damagedText(why: string): string {
   return `This saved tool-calling session cannot be shown: ${why}. Run its cell again to create it.`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A table that has no rows may be left out. */

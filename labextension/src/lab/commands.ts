@@ -30,7 +30,11 @@ type Command = Omit<CommandRegistry.ICommandOptions, 'describedBy' | 'execute'> 
   readonly execute: (args: ReadonlyPartialJSONObject) => unknown;
 };
 
-/** The session that a menu was opened on: that of the cell, else the newest of the notebook in front. */
+interface SessionTabs {
+  open(place: SessionPlace): void;
+}
+
+/** The session that the context menu was opened on: that of the cell, else the newest of the current notebook. */
 function sessionAtMenu({ app, notebooks }: ExtensionContext): NotebookSession | null {
   const notebook = notebooks.currentWidget;
   const model = notebook?.content.model;
@@ -41,16 +45,25 @@ function sessionAtMenu({ app, notebooks }: ExtensionContext): NotebookSession | 
   return found && { notebook, found };
 }
 
-/** Adds them all, and lists them in the palette. */
-export function addCommands(core: ExtensionContext, tabs: { open(at: SessionPlace): void } | null): readonly string[] {
-  const { app, notebooks, open, side, trans } = core;
+type Add = (id: string, command: Command, describedBy?: CommandRegistry.ICommandOptions['describedBy']) => void;
+
+/** Adds all commands; returns the ids of those that belong in the command palette. */
+export function addCommands(context: ExtensionContext, tabs: SessionTabs | null): readonly string[] {
   const added: string[] = [];
-  const add = (id: string, command: Command, describedBy: CommandRegistry.ICommandOptions['describedBy'] = NO_ARGUMENTS): void => {
-    app.commands.addCommand(id, { ...command, describedBy });
+  const add: Add = (id, command, describedBy = NO_ARGUMENTS) => {
+    context.app.commands.addCommand(id, { ...command, describedBy });
     added.push(id);
   };
-  const waits = (): boolean => open.all().some(waitingCount);
+  addPanelCommands(context, add);
+  addDecisionCommands(context, add);
+  addSideCommand(context, add);
+  addCopyCommand(context, add);
+  if (tabs) addTabCommand(context, tabs, add);
+  return added;
+}
 
+function addPanelCommands(context: ExtensionContext, add: Add): void {
+  const { app, notebooks, side, trans } = context;
   add(SHOW_COMMAND, {
     label: trans.__('Tool Calls'),
     caption: trans.__('Show the tool calls of this notebook in the side panel'),
@@ -63,6 +76,18 @@ export function addCommands(core: ExtensionContext, tabs: { open(at: SessionPlac
     isEnabled: () => notebooks.currentWidget !== null,
     execute: () => insertCell(notebooks)
   });
+  add(FOCUS, {
+    label: trans.__('Focus the Tool Calls Panel'),
+    caption: trans.__('Move the keyboard focus to the visible panel'),
+    execute: () => focus(context)
+  });
+}
+
+function addDecisionCommands(context: ExtensionContext, add: Add): void {
+  const { open, trans } = context;
+  const isEnabled = (): boolean => open.all().some(waitingCount);
+  const decide = (action: ShortcutAction, label: string, caption: string): void =>
+    add(`jupyter-toolcall:${action}`, { label, caption, isEnabled, execute: () => decideVisible(context, action) });
   decide('approve', trans.__('Approve the Waiting Call'), trans.__('Run the waiting tool call with the arguments shown'));
   decide('edit', trans.__('Edit the Waiting Call'), trans.__('Change the arguments of the waiting tool call'));
   decide('reject', trans.__('Reject the Waiting Call'), trans.__('Do not run the waiting tool call, and give the model a reason'));
@@ -78,74 +103,61 @@ export function addCommands(core: ExtensionContext, tabs: { open(at: SessionPlac
   add(NEXT_COMMAND, {
     label: trans.__('Go to the Next Waiting Call'),
     caption: trans.__('Go to the next call that waits for you, in any open notebook'),
-    isEnabled: waits,
-    execute: () => showNextWaiting(core)
+    isEnabled,
+    execute: () => showNextWaiting(context)
   });
-  add(FOCUS, {
-    label: trans.__('Focus the Tool Calls Panel'),
-    caption: trans.__('Move the keyboard focus to the visible panel'),
-    execute: () => focus(core)
-  });
-  addOpening(core, tabs, add);
-  return added;
-
-  /** What is decided is what the person can see: what is not in sight is shown first. */
-  function decide(what: ShortcutAction, label: string, caption: string): void {
-    const execute = async (): Promise<void> => {
-      const view = focusedView();
-      if (!view || !waitingCount(view.live)) await showNextWaiting(core);
-      else view.act(isCardVisible(view) ? what : 'focus');
-    };
-    add(`jupyter-toolcall:${what}`, { label, caption, isEnabled: waits, execute });
-  }
 }
 
-type Add = (id: string, command: Command, describedBy?: CommandRegistry.ICommandOptions['describedBy']) => void;
+/** Decides on the waiting call if its card is visible, else shows the card first. */
+async function decideVisible(context: ExtensionContext, action: ShortcutAction): Promise<void> {
+  const view = focusedView();
+  if (!view || !waitingCount(view.live)) await showNextWaiting(context);
+  else view.act(isCardVisible(view) ? action : 'focus');
+}
 
-/** From a cell or a notebook: to its session at the side, or in a tab. */
-function addOpening(core: ExtensionContext, tabs: { open(at: SessionPlace): void } | null, add: Add): void {
-  const { app, side, trans } = core;
-  const isVisible = (): boolean => sessionAtMenu(core) !== null;
+function addSideCommand(context: ExtensionContext, add: Add): void {
+  const { app, side, trans } = context;
   add(OPEN_SIDE, {
     label: trans.__('Show Tool Calls at the Side'),
-    isVisible,
+    isVisible: () => sessionAtMenu(context) !== null,
     execute: () => {
-      const place = sessionAtMenu(core);
-      if (!place) return;
-      side.choose(place.found.cell.id);
+      const session = sessionAtMenu(context);
+      if (!session) return;
+      side.choose(session.found.cell.id);
       app.shell.activateById(side.id);
     }
   });
-  add(
-    COPY_COMMAND,
-    {
-      label: args => (isCopyFormat(args.to) ? trans.__('Copy as %1', COPY_FORMATS[args.to]) : trans.__('Copy the Session as DOT')),
-      isVisible,
-      isEnabled: args => {
-        const place = sessionAtMenu(core);
-        return place !== null && canCopy(core, place, isCopyFormat(args.to) ? args.to : 'dot');
-      },
-      execute: args => {
-        const place = sessionAtMenu(core);
-        return place && copySession(core, place, isCopyFormat(args.to) ? args.to : 'dot');
-      }
+}
+
+function addCopyCommand(context: ExtensionContext, add: Add): void {
+  const { trans } = context;
+  const formatOf = ({ to }: ReadonlyPartialJSONObject): CopyFormat => (isCopyFormat(to) ? to : 'dot');
+  const command: Command = {
+    label: args => (isCopyFormat(args.to) ? trans.__('Copy as %1', COPY_FORMATS[args.to]) : trans.__('Copy the Session as DOT')),
+    isVisible: () => sessionAtMenu(context) !== null,
+    isEnabled: args => {
+      const session = sessionAtMenu(context);
+      return session !== null && canCopy(context, session, formatOf(args));
     },
-    { args: { type: 'object', properties: { to: { type: 'string' } } } }
-  );
-  if (!tabs) return;
-  add(
-    OPEN_TAB_COMMAND,
-    {
-      label: trans.__('Open Tool Calls in a Tab'),
-      isVisible,
-      execute: args => {
-        const place = typeof args.cell === 'string' ? null : sessionAtMenu(core);
-        const at = place ? { path: place.notebook.context.path, cell: place.found.cell.id } : args;
-        if (typeof at.path === 'string' && typeof at.cell === 'string') tabs.open({ path: at.path, cell: at.cell });
-      }
-    },
-    PLACE_ARGUMENTS
-  );
+    execute: args => {
+      const session = sessionAtMenu(context);
+      return session && copySession(context, session, formatOf(args));
+    }
+  };
+  add(COPY_COMMAND, command, { args: { type: 'object', properties: { to: { type: 'string' } } } });
+}
+
+function addTabCommand(context: ExtensionContext, tabs: SessionTabs, add: Add): void {
+  const command: Command = {
+    label: context.trans.__('Open Tool Calls in a Tab'),
+    isVisible: () => sessionAtMenu(context) !== null,
+    execute: args => {
+      const session = typeof args.cell === 'string' ? null : sessionAtMenu(context);
+      const place = session ? { path: session.notebook.context.path, cell: session.found.cell.id } : args;
+      if (typeof place.path === 'string' && typeof place.cell === 'string') tabs.open({ path: place.path, cell: place.cell });
+    }
+  };
+  add(OPEN_TAB_COMMAND, command, PLACE_ARGUMENTS);
 }
 
 /** To the view in sight; else to what waits, or to the side panel. */

@@ -9,7 +9,7 @@ import { type ExtensionContext, NEXT_COMMAND } from './context';
 import type { LiveSession } from './live_sessions';
 import { isSessionVisible, showLive, waitingCount } from './visibility';
 
-/** What was said of a session last, the notification that says it, and when the one before was taken away. */
+/** The last announcement of a session: its subject, the id of its notification, and when the notification before was dismissed. */
 interface Announced {
   readonly about: string;
   readonly note: string;
@@ -17,69 +17,79 @@ interface Announced {
 }
 
 const NOTHING_ANNOUNCED: Announced = { about: '', note: '', gone: -Infinity };
-/** Milliseconds in which the next call may wait already: the notification stays, and says that one. */
+/** Milliseconds in which a next call may wait: the notification stays and is updated. */
 const SETTLE_MS = 250;
-/** Milliseconds that JupyterLab takes to move a notification out: two of one session would cover each other. */
+/** Milliseconds that JupyterLab animates a dismissed notification: a new one would cover it. */
 const DISMISS_MS = 1200;
 
 const sleep = (wait: number): Promise<void> => new Promise(resolve => setTimeout(resolve, wait));
 
-export function announce(core: ExtensionContext): void {
-  const region = h('div', { class: 'jtc-voice', 'aria-live': 'polite' });
-  document.body.append(region);
-  const said = new WeakMap<LiveSession, Announced>();
+/** Announces the sessions of all open notebooks; each subject is announced once. */
+export class Announcements {
+  private readonly _region = h('div', { class: 'jtc-voice', 'aria-live': 'polite' });
+  private readonly _announced = new WeakMap<LiveSession, Announced>();
 
-  /** What the person has come to, or decided, needs no notification. */
-  function hush(live: LiveSession): void {
-    const before = said.get(live) ?? NOTHING_ANNOUNCED;
-    if (!before.note) return;
-    Notification.dismiss(before.note);
-    said.set(live, { ...before, note: '', gone: performance.now() });
+  constructor(private readonly _context: ExtensionContext) {
+    document.body.append(this._region);
+    _context.open.changed.connect((_, live) => this._update(live));
   }
 
-  function heard(live: LiveSession): void {
-    const before = said.get(live) ?? NOTHING_ANNOUNCED;
-    live.focused.connect(hush);
+  private _last(live: LiveSession): Announced {
+    return this._announced.get(live) ?? NOTHING_ANNOUNCED;
+  }
+
+  private _isCurrent(live: LiveSession, about: string): boolean {
+    return this._last(live).about === about;
+  }
+
+  private _update(live: LiveSession): void {
+    const last = this._last(live);
+    live.focused.connect(this._dismiss, this);
     const { about, text } = live.state === 'alive' ? announcement(live.model) : { about: '', text: '' };
-    if (about === before.about) return;
-    said.set(live, { ...before, about });
-    void (text ? say(live, about, text) : settle(live, about));
+    if (about === last.about) return;
+    this._announced.set(live, { ...last, about });
+    void (text ? this._announce(live, about, text) : this._settle(live, about));
   }
 
-  const stands = (live: LiveSession, about: string): boolean => (said.get(live) ?? NOTHING_ANNOUNCED).about === about;
+  /** Removes the notification of a session: the person has seen or decided its call. */
+  private _dismiss(live: LiveSession): void {
+    const last = this._last(live);
+    if (!last.note) return;
+    Notification.dismiss(last.note);
+    this._announced.set(live, { ...last, note: '', gone: performance.now() });
+  }
 
-  /** Nothing waits: where that is still so in a moment, what was said is taken away. */
-  async function settle(live: LiveSession, about: string): Promise<void> {
+  /** Removes the notification if nothing waits after a moment. */
+  private async _settle(live: LiveSession, about: string): Promise<void> {
     await sleep(SETTLE_MS);
-    if (stands(live, about)) hush(live);
+    if (this._isCurrent(live, about)) this._dismiss(live);
   }
 
-  /** A page that is being drawn has to be there before it is known what is in sight. */
-  async function say(live: LiveSession, about: string, text: string): Promise<void> {
+  private async _announce(live: LiveSession, about: string, text: string): Promise<void> {
+    const { app, settings } = this._context;
     const { notebook } = live.sessions;
-    await Promise.all([core.app.restored, core.settings.ready, notebook.context.ready]);
+    // Visibility is known only when the page and the notebook are drawn.
+    await Promise.all([app.restored, settings.ready, notebook.context.ready]);
     if (notebook.isVisible) await notebook.revealed;
     await sleep(0);
-    if (!stands(live, about)) return;
-    const unseen = !isSessionVisible(live);
-    if (!unseen) region.textContent = text;
-    if (unseen && waitingCount(live) && core.settings.now.notifyWhenWaiting) await notify(live, about, text);
-    else hush(live);
+    if (!this._isCurrent(live, about)) return;
+    const isVisible = isSessionVisible(live);
+    if (isVisible) this._region.textContent = text;
+    if (!isVisible && waitingCount(live) && settings.now.notifyWhenWaiting) await this._notify(live, about, text);
+    else this._dismiss(live);
   }
 
-  /** One notification a session: the one that stands says what waits now, else a new one does. */
-  async function notify(live: LiveSession, about: string, text: string): Promise<void> {
+  /** Shows one notification for a session: updates the one that is shown, or adds one. */
+  private async _notify(live: LiveSession, about: string, text: string): Promise<void> {
     const message = `${live.sessions.notebook.title.label}: ${text}`;
-    const show = { label: core.trans.__('Show'), callback: () => void showLive(core, live) };
+    const show = { label: this._context.trans.__('Show'), callback: () => void showLive(this._context, live) };
     const options = { autoClose: false as const, actions: [show] };
-    const { note, gone } = said.get(live) ?? NOTHING_ANNOUNCED;
+    const { note, gone } = this._last(live);
     if (note && Notification.update({ id: note, message, ...options })) return;
     await sleep(Math.max(0, gone + DISMISS_MS - performance.now()));
-    if (stands(live, about) && !isSessionVisible(live))
-      said.set(live, { about, note: Notification.emit(message, 'info', options), gone });
+    if (this._isCurrent(live, about) && !isSessionVisible(live))
+      this._announced.set(live, { about, note: Notification.emit(message, 'info', options), gone });
   }
-
-  core.open.changed.connect((_, live) => heard(live));
 }
 
 export function addStatus(core: ExtensionContext, bar: IStatusBar): void {

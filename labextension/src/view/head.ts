@@ -1,5 +1,5 @@
 /** The head of the panel: status, model and tokens, the buttons Step, Run, Stop and Export. */
-import { menu } from './controls';
+import { Menu } from './menu';
 import { type Child, h, screenReaderText, whenChanged } from './dom';
 import { button, icon, type IconName } from './icons';
 import { rowsOf } from './incremental';
@@ -192,6 +192,6 @@ export function download(name: string, to: ExportFormat, text: string): void {
 
 /** The button that opens the list of formats. */
 const exportMenu = (take: (to: ExportFormat) => void): HTMLElement =>
-  menu(trans.__('Export'), button(trans.__('Export'), { icon: 'out', look: 'ghost' }), () =>
+  new Menu(trans.__('Export'), button(trans.__('Export'), { icon: 'out', look: 'ghost' }), () =>
     (Object.keys(EXPORT_FORMATS) as ExportFormat[]).map(to => ({ text: trans.__(EXPORT_FORMATS[to][0]), act: () => take(to) }))
-  );
+  ).element;

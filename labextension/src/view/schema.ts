@@ -3,9 +3,9 @@
  *
  * A field that nobody touched gives back exactly what it was made from.
  */
-import type { FullObject } from './rows';
+import { type FullObject, isRecord, type UnknownRow } from './rows';
 
-type Schema = Readonly<Record<string, unknown>>;
+type Schema = UnknownRow;
 
 type Kind = 'choice' | 'flag' | 'number' | 'text' | 'texts' | 'object' | 'objects' | 'json';
 
@@ -21,22 +21,19 @@ export interface Field {
   readonly initial: unknown;
 }
 
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** What a record itself has by a name: `constructor` is none of everybody's. */
 export const own = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined;
 
-const schemas = (value: unknown): Schema[] => (Array.isArray(value) ? value.filter(isSchema) : []);
+const schemas = (value: unknown): Schema[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 
 const isNull = (schema: Schema): boolean => schema.type === 'null' || schema.const === null;
 
 function target(ref: unknown, root: Schema): Schema {
   const path = typeof ref === 'string' && ref.startsWith('#/') ? ref.slice(2).split('/') : [];
   let at: unknown = path.length ? root : {};
-  for (const part of path) at = isSchema(at) ? at[part.replace(/~1/g, '/').replace(/~0/g, '~')] : undefined;
-  return isSchema(at) ? at : {};
+  for (const part of path) at = isRecord(at) ? at[part.replace(/~1/g, '/').replace(/~0/g, '~')] : undefined;
+  return isRecord(at) ? at : {};
 }
 
 /** The schema itself: references followed, a single alternative taken, null noted. */
@@ -62,8 +59,8 @@ function plain(schema: Schema, root: Schema, depth = 0): { schema: Schema; nulla
 
 /** The schemas of a tool's parameters, by name. */
 export function definitionsOf(parameters: Schema): Readonly<Record<string, Schema>> {
-  const properties = isSchema(parameters.properties) ? parameters.properties : {};
-  return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, isSchema(value) ? value : {}]));
+  const properties = isRecord(parameters.properties) ? parameters.properties : {};
+  return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, isRecord(value) ? value : {}]));
 }
 
 /** The values that an enum, a const or alternatives of consts allow; none where all are. */
@@ -99,7 +96,7 @@ function kindFor(schema: Schema, root: Schema, value: unknown): Pick<Field, 'kin
   if (schema.type === 'boolean' && fits('boolean')) return { kind: 'flag', options: [] };
   if ((schema.type === 'integer' || schema.type === 'number') && fits('number')) return { kind: 'number', options: [] };
   if (schema.type === 'string' && fits('string')) return { kind: 'text', options: [] };
-  const item = isSchema(schema.items) ? plain(schema.items, root).schema : {};
+  const item = isRecord(schema.items) ? plain(schema.items, root).schema : {};
   const items = kindsOf(item);
   const listed = value === undefined || (Array.isArray(value) && value.every(one => typeof one === 'string'));
   if (items.length && listed) return { kind: 'objects', options: items };

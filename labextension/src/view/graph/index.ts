@@ -1,5 +1,5 @@
 /** The canvas of the graph, and the hand of the person on it. */
-import type { MenuEntry } from '../controls';
+import type { MenuEntry } from '../menu';
 import { h, s } from '../dom';
 import { icon } from '../icons';
 import { arrowTarget, isArrow } from '../lineage';

@@ -1,5 +1,5 @@
 /** The toolbar at the corner of the graph, and the legend. */
-import { menu, type MenuEntry } from '../controls';
+import { Menu, type MenuEntry } from '../menu';
 import { h, s } from '../dom';
 import { button, icon, type IconName } from '../icons';
 import type { Scene } from './scene';
@@ -38,7 +38,7 @@ export class Toolbar {
     button('', { icon: 'minus', label: 'Zoom out', look: 'ghost icon', onclick: () => this._actions.zoom(1 / ZOOM_STEP) }),
     button('', { icon: 'plus', label: 'Zoom in', look: 'ghost icon', onclick: () => this._actions.zoom(ZOOM_STEP) }),
     button('', { icon: 'fit', label: 'Fit', look: 'ghost icon', onclick: () => this._actions.fit() }),
-    menu('More', button('More', { icon: 'more', label: 'More', look: 'ghost icon' }), () => this._actions.menuEntries())
+    new Menu('More', button('More', { icon: 'more', label: 'More', look: 'ghost icon' }), () => this._actions.menuEntries()).element
   );
 
   constructor(private readonly _actions: ToolbarActions) {}
