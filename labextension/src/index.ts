@@ -1,4 +1,4 @@
-/** The JupyterLab extension: its plugins, and what each needs of its host. */
+/** The JupyterLab extension: its plugins and the services that each needs. */
 import { ILabShell, ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Dialog, ICommandPalette, showDialog } from '@jupyterlab/apputils';
 import { ILauncher } from '@jupyterlab/launcher';
@@ -24,7 +24,7 @@ import { oneLine, setTranslation } from './view/text';
 
 const FIRST = 'jupyter-toolcall:first-session';
 
-/** Its id is that of the schema, by which the settings are found. */
+/** Its id is the name of the settings schema. */
 const panel: JupyterFrontEndPlugin<ExtensionContext> = {
   id: 'jupyter-toolcall:plugin',
   description: 'The sessions of the open notebooks, live panels in their cells, and the side panel.',
@@ -116,7 +116,7 @@ const launcher: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** How the views of this page behave: what they ask before they do it, and that the page speaks for them. */
+/** Options of all views of this page: who confirms `Approve all`, and who announces. */
 function mannersOf(settings: Settings, trans: TranslationBundle): ViewOptions {
   return {
     speaks: true,

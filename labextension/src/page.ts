@@ -1,7 +1,7 @@
 /**
- * The view in a page of its own, over the rows that stand in that page: no kernel, no network.
+ * The panel in a standalone page, from rows inside the page: no kernel, no network.
  *
- * What cannot be shown leaves the picture and the text that stand there without a script.
+ * If the rows cannot be shown, the static picture and text of the page stay.
  */
 import type { Rows } from './generated/contract';
 import { PanelView } from './view';

@@ -22,7 +22,7 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
   private _data: unknown;
   private _view: PanelView | null = null;
   private _quiet = false;
-  /** Nobody vouches for what is on show. */
+  /** The shown session was not published by a kernel of this page. */
   private _unchecked = false;
 
   constructor(private readonly _side = false) {
@@ -32,13 +32,13 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
     publishedChanged.connect(this._recheckPublished, this);
   }
 
-  /** Resolves when the session of an output is on show, or waits to be seen. */
+  /** Shows the session of an output when it becomes visible. */
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
     const about = model.metadata[SESSION_TYPE];
     this.showData(model.data[SESSION_TYPE], isRecord(about) && about.quiet === true);
   }
 
-  /** With `quiet` the result is shown alone, and the session where it is asked for. */
+  /** With `quiet` only the result is shown, with a button for the session. */
   showData(data: unknown, quiet = false): void {
     [this._data, this._quiet] = [data, quiet];
     this._clear();
@@ -67,7 +67,7 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
     else this._showSession(saved);
   }
 
-  /** A kernel tells what it saves after the output is there. */
+  /** The kernel publishes a saved session after its output exists. */
   private _recheckPublished(): void {
     if (!this._view || !this._unchecked || !isPublished(this._data)) return;
     this._clear();
@@ -101,7 +101,7 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
   }
 }
 
-/** What the data says, or one line on why it cannot be shown. */
+/** The saved session, or a sentence that says why it cannot be shown. */
 function readSaved(data: unknown): Saved | string {
   if (!isRecord(data)) return damagedText('it is not a JSON object');
   const { version, rows } = data;
@@ -119,7 +119,7 @@ function damagedText(why: string): string {
   return `This saved tool-calling session cannot be shown: ${why}. Run its cell again to create it.`;
 }
 
-/** A table that has no rows may be left out. */
+/** An empty table may be left out. */
 function isTable(value: unknown): boolean {
   const isRow = (row: unknown): boolean => isRecord(row) && typeof row.id === 'string';
   return value === undefined || (Array.isArray(value) && value.every(isRow));
@@ -128,10 +128,10 @@ function isTable(value: unknown): boolean {
 const PUBLISHED = new Map<string, ReadonlyPartialJSONValue>();
 const MOST_PUBLISHED = 50;
 
-/** That a kernel has told of something. */
+/** Emitted when a kernel has published a session. */
 const publishedChanged = new Signal<typeof PUBLISHED, void>(PUBLISHED);
 
-/** From where a saved session goes on, and where it stands; empty for what is none. */
+/** The parent and the head of a saved session's journal, as a key; empty for invalid data. */
 function positionOf(data: unknown): string {
   const journal = typeof data === 'object' && data !== null && 'journal' in data ? data.journal : null;
   if (typeof journal !== 'object' || journal === null || !('head' in journal)) return '';
@@ -139,7 +139,7 @@ function positionOf(data: unknown): string {
   return `${typeof since === 'string' ? since : ''} ${typeof journal.head === 'string' ? journal.head : ''}`;
 }
 
-/** Takes note of a session that a kernel has just published. */
+/** Records a session that a kernel of this page has published. */
 export function recordPublished(data: ReadonlyPartialJSONValue): void {
   const place = positionOf(data);
   if (!place) return;
@@ -149,7 +149,7 @@ export function recordPublished(data: ReadonlyPartialJSONValue): void {
   publishedChanged.emit();
 }
 
-/** Whether a kernel of this page has said exactly this. */
+/** Whether a kernel of this page has published exactly this session. */
 function isPublished(data: unknown): boolean {
   const known = PUBLISHED.get(positionOf(data));
   return known !== undefined && JSONExt.deepEqual(known, data as ReadonlyPartialJSONValue);

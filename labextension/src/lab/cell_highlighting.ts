@@ -9,7 +9,7 @@ import { EditorExtensionRegistry, IEditorExtensionRegistry } from '@jupyterlab/c
 
 const MAGIC = /^%%toolchat(?!\w)/;
 
-/** What a piece of the first line is; the first that matches counts. */
+/** Token types of the first line; the first pattern that matches counts. */
 const OPTIONS: readonly [RegExp, string | null][] = [
   [/^\s+/, null],
   [/^--?[A-Za-z][\w-]*/, 'attributeName'],
@@ -20,7 +20,7 @@ const OPTIONS: readonly [RegExp, string | null][] = [
   [/^[^\s:,=]+/, 'string']
 ];
 
-/** What a piece of the prompt is. */
+/** Token types of the prompt. */
 const PROMPT: readonly [RegExp, string | null][] = [
   [/^[A-Za-z_]\w*#\d+/, 'atom'],
   [/^\{[A-Za-z_]\w*(?:\.\w+)*\}/, 'variableName.special'],
@@ -44,7 +44,7 @@ const toolchat = StreamLanguage.define<LineState>({
   }
 });
 
-// An editor begins without a language, and would stay blank, with no message, if none were given here.
+// An editor without a language would stay blank, without an error.
 const plain = StreamLanguage.define({
   name: 'plain',
   token: stream => {

@@ -1,4 +1,4 @@
-/** The commands: what the palette, the menus, the shortcuts and the context menu can do. */
+/** The commands of the palette, the menus, the shortcuts and the context menu. */
 import { Clipboard, Notification } from '@jupyterlab/apputils';
 import { type INotebookTracker, NotebookActions } from '@jupyterlab/notebook';
 import type { CommandRegistry } from '@lumino/commands';
@@ -160,7 +160,7 @@ function addTabCommand(context: ExtensionContext, tabs: SessionTabs, add: Add): 
   add(OPEN_TAB_COMMAND, command, PLACE_ARGUMENTS);
 }
 
-/** To the view in sight; else to what waits, or to the side panel. */
+/** Focuses the visible view, else a waiting session, else the side panel. */
 async function focus(core: ExtensionContext): Promise<void> {
   const view = focusedView();
   const [live] = core.open.all().filter(waitingCount);
@@ -172,7 +172,7 @@ async function focus(core: ExtensionContext): Promise<void> {
   }
 }
 
-/** Below the active cell, with the cursor where the options go. */
+/** Inserts a cell below the active one, with the cursor at the options. */
 async function insertCell(notebooks: INotebookTracker): Promise<void> {
   const notebook = notebooks.currentWidget?.content;
   if (!notebook) return;
@@ -187,7 +187,7 @@ async function insertCell(notebooks: INotebookTracker): Promise<void> {
 
 const COPY_COMMAND = 'jupyter-toolcall:copy';
 
-/** What can be copied, as its menu names it. */
+/** The formats that can be copied, with their menu texts. */
 const COPY_FORMATS = { py: 'Python', dot: 'DOT', svg: 'SVG', json: 'JSON' } as const;
 type CopyFormat = keyof typeof COPY_FORMATS;
 
@@ -203,11 +203,11 @@ function savedSvg({ found }: NotebookSession): string {
   return Array.isArray(svg) ? svg.join('') : typeof svg === 'string' ? svg : '';
 }
 
-/** Whether there is somebody, or something, that has it in this format. */
+/** Whether the session is available in this format: live, or saved as SVG. */
 const canCopy = (core: ExtensionContext, place: NotebookSession, to: CopyFormat): boolean =>
   liveSessionOf(core, place) !== null || (to === 'svg' && savedSvg(place) !== '');
 
-/** Resolves when it is on the clipboard, or when the person has been told why it is not. */
+/** Copies the session to the clipboard; shows a notification with the result. */
 async function copySession(core: ExtensionContext, place: NotebookSession, to: CopyFormat): Promise<void> {
   const { trans } = core;
   try {

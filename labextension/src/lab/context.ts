@@ -18,7 +18,7 @@ export interface ExtensionContext {
   readonly trans: TranslationBundle;
   readonly manners: ViewOptions;
   readonly side: SidePanel;
-  /** Null where the front end has room for one document alone. */
+  /** Null in front ends that show one document, such as Notebook 7. */
   readonly shell: ILabShell | null;
 }
 
@@ -28,7 +28,7 @@ export const SHOW_COMMAND = 'jupyter-toolcall:show-panel';
 export const OPEN_TAB_COMMAND = 'jupyter-toolcall:open-tab';
 export const NEXT_COMMAND = 'jupyter-toolcall:next-waiting';
 
-/** A session, and the notebook that it is in. */
+/** A session and its notebook. */
 export interface NotebookSession {
   readonly notebook: NotebookPanel;
   readonly found: CellSession;

@@ -11,22 +11,22 @@ import { trans } from '../view/text';
 import { hasPanel, noticeIn, panelIn, sendTo } from './comm';
 import { panelsIn, watchOutputs } from './outputs';
 
-/** States of a kernel that end what lived in it. */
+/** Kernel states that end its sessions. */
 const ENDING_STATUSES: readonly Kernel.Status[] = ['restarting', 'autorestarting', 'terminating', 'dead'];
 const BUSY_PHASES: readonly string[] = ['running', 'thinking'];
 const ENDED_PHASES: readonly string[] = ['finished', 'failed', 'stopped'];
-/** Milliseconds between two greetings: at first, and at most. */
+/** Milliseconds between two `hello` commands: first, and at most. */
 const [FIRST, LONGEST] = [400, 10_000];
-/** A kernel that runs a cell answers later than that, and may well know what it is asked for. */
+/** Milliseconds to wait for the comm list; a busy kernel answers later, and may have the panel. */
 const ANSWER_MS = 1000;
 const ENDED_NOTICE: Notice = { type: 'whole', rows: {}, live: false, version: VERSION };
 
 const sleep = (ms: number): Promise<true> => new Promise(resolve => setTimeout(() => resolve(true), ms));
 
-/** One session, and the panel of its kernel that tells of it. */
+/** One live session: its model, and the commands to its kernel. */
 export class LiveSession {
   readonly updated = new Signal<this, Notice>(this);
-  /** That the person came to one of its views. */
+  /** Emitted when the person focuses one of its views. */
   readonly focused = new Signal<this, void>(this);
   model: Model = EMPTY_MODEL;
   state: 'unknown' | 'alive' | 'lost' = 'unknown';
@@ -39,12 +39,12 @@ export class LiveSession {
   send(command: Command): void {
     const { kernel } = this.sessions;
     if (!kernel || this.state === 'lost') return;
-    // A kernel that runs a tool hears no message: its interrupt is what stops it at once.
+    // A kernel that runs a tool reads no messages; an interrupt stops it at once.
     if (command.type === 'stop' && BUSY_PHASES.includes(this.model.session.phase)) void kernel.interrupt();
     else sendTo(kernel, this.panel, command);
   }
 
-  /** Resolves with the session in a format; rejects with the reason where its kernel cannot write it. */
+  /** Resolves with the session in a format; rejects with the kernel's reason. */
   exported(to: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const receive = (_: unknown, notice: Notice): void => {
@@ -67,7 +67,7 @@ export class LiveSession {
     this.updated.emit(notice);
   }
 
-  /** Its kernel has ended: what was heard stays, and nothing can be done with it. */
+  /** Ends the session with its kernel: the rows stay, commands are not sent. */
   end(): void {
     if (this.state === 'lost') return;
     const { session, teaching } = this.model;
@@ -81,7 +81,7 @@ export class LiveSession {
   }
 }
 
-/** The sessions of one notebook's kernel, by the id of their panel. */
+/** The live sessions of one notebook, by the id of their panel. */
 export class NotebookSessions {
   readonly changed = new Signal<this, LiveSession>(this);
   private readonly _byPanel = new Map<string, LiveSession>();
@@ -104,7 +104,7 @@ export class NotebookSessions {
     return [...this._byPanel.values()];
   }
 
-  /** The session behind a panel; one that is new here is greeted until it answers. */
+  /** The session of a panel. A new one gets `hello` until it answers. */
   session(panel: string): LiveSession {
     const known = this._byPanel.get(panel);
     if (known) return known;
@@ -115,7 +115,7 @@ export class NotebookSessions {
     return live;
   }
 
-  /** Finds the sessions that the outputs name, after a reload too; what no output shows any more is let go. */
+  /** Finds the sessions that the outputs name, also after a reload; drops sessions without an output. */
   private _findPanels(): void {
     const model = this.notebook.content.model;
     const named = new Set(model ? panelsIn(model) : []);
@@ -131,18 +131,18 @@ export class NotebookSessions {
     const found = noticeIn(message);
     if (found) this._sessionOfPanel(found.panel)?.hear(found.notice);
     const named = KernelMessage.isDisplayDataMsg(message) ? panelIn(message.content.data) : null;
-    // Its kernel has just shown it, and need not be asked for it.
+    // The kernel has just shown it, so it exists.
     if (named) this._sessionOfPanel(named.panel)?.send({ type: 'hello' });
   }
 
-  /** The session of a panel that stands in an output; what the person has cleared away is not heard. */
+  /** The session of a panel in an output; null if the output was cleared. */
   private _sessionOfPanel(panel: string): LiveSession | null {
     const model = this.notebook.content.model;
     const named = this._byPanel.has(panel) || (model && panelsIn(model).includes(panel));
     return named ? this.session(panel) : null;
   }
 
-  /** A word can get lost while a kernel is busy: it is said again, ever more seldom. */
+  /** Sends `hello` until the kernel answers, with growing pauses: a busy kernel can lose it. */
   private async _sendHello(live: LiveSession, pause = FIRST): Promise<void> {
     const { kernel } = this;
     if (kernel?.connectionStatus === 'connected') {
@@ -160,7 +160,7 @@ export class NotebookSessions {
   }
 }
 
-/** The sessions of all notebooks that are open. */
+/** The live sessions of all open notebooks. */
 export class AllSessions {
   readonly changed = new Signal<this, LiveSession>(this);
   private readonly _known = new Map<NotebookPanel, NotebookSessions>();

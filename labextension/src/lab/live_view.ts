@@ -13,10 +13,10 @@ import { type ShortcutAction, type Host, PanelView } from '../view';
 import { LIVE_TYPE, panelIn, type PanelName, WIDGET_VIEW_TYPE } from './comm';
 import type { AllSessions, LiveSession } from './live_sessions';
 
-/** Before the rank of widgets, which is -10. */
+/** Preferred over ipywidgets, whose rank is -10. */
 const RENDERER_RANK = -20;
 
-/** What all views of a page have in common: whether they ask, and who speaks. */
+/** Options that all views of a page share. */
 export type ViewOptions = Pick<Host, 'confirm' | 'speaks'>;
 
 /** One view of a live session. */
@@ -55,10 +55,10 @@ export class LiveView extends Widget {
 
 const OPEN_VIEWS = new Set<LiveView>();
 
-/** The views of this page, the oldest first. */
+/** The views of this page, oldest first. */
 export const openViews = (): readonly LiveView[] => [...OPEN_VIEWS];
 
-/** The place of a live panel: empty where no kernel has it, and marked as lost when its kernel ends. */
+/** The place of a live panel in an output: empty while no kernel has it, marked as lost when its kernel ends. */
 export class LivePanelSlot extends Panel implements IRenderMime.IRenderer {
   private _live: LiveSession | null = null;
   private _version = VERSION;
@@ -73,13 +73,13 @@ export class LivePanelSlot extends Panel implements IRenderMime.IRenderer {
     this.addClass('jtc-live');
   }
 
-  /** As a renderer of outputs: only what is trusted is shown. */
+  /** Renders an output; only trusted outputs are shown. */
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
     const named = model.trusted ? panelIn(model.data) : null;
     if (named) this.showPanel(named);
   }
 
-  /** From now on it shows this panel, as soon as its kernel tells of it. */
+  /** Shows this panel as soon as its kernel answers. */
   showPanel(named: PanelName): void {
     this._clear();
     this._live = this._open.of(this._notebook).session(named.panel);
@@ -108,7 +108,7 @@ export class LivePanelSlot extends Panel implements IRenderMime.IRenderer {
     else this._addOther(live.panel);
   }
 
-  /** A kernel with another version of us brings a panel of its own, which ipywidgets shows. */
+  /** A kernel with another version of the contract has its own panel code, which ipywidgets shows. */
   private _addOther(panel: string): void {
     const { rendermime } = this._notebook.content;
     if (!rendermime.getFactory(WIDGET_VIEW_TYPE)) return;
@@ -119,7 +119,7 @@ export class LivePanelSlot extends Panel implements IRenderMime.IRenderer {
   }
 }
 
-/** From now on this notebook draws live panels in slots. */
+/** Registers the renderer of live panels for a notebook. */
 export function addLiveSlots(notebook: NotebookPanel, open: AllSessions, manners: ViewOptions): void {
   const createRenderer = (): IRenderMime.IRenderer => new LivePanelSlot(notebook, open, manners);
   notebook.content.rendermime.addFactory({ safe: true, mimeTypes: [LIVE_TYPE], createRenderer }, RENDERER_RANK);

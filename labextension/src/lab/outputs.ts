@@ -14,23 +14,23 @@ import { recordPublished, SESSION_TYPE } from '../saved_view';
 import { oneLine } from '../view/text';
 import { LIVE_TYPE, panelIn, type PanelName } from './comm';
 
-/** A cell with a session: its panel, as its kernel told of it, and what is saved of it. */
+/** A cell with a session: its live panel and its saved output. */
 export interface CellSession {
   readonly cell: ICodeCellModel;
   readonly live: PanelName | null;
-  /** The bundle of the output that is saved, the same object as long as that output stays. */
+  /** The MIME bundle of the saved output; the same object while the output stays. */
   readonly saved: ReadonlyPartialJSONObject | null;
 }
 
 const isCode = (cell: ICellModel): cell is ICodeCellModel => cell.type === 'code';
 
-/** The session of a cell. A panel counts only where the output is trusted; the saved one comes last. */
+/** The session of a cell. A live panel counts only in a trusted output; the last saved output counts. */
 export function sessionOf(cell: ICellModel): CellSession | null {
   if (!isCode(cell)) return null;
   let [live, saved]: [PanelName | null, ReadonlyPartialJSONObject | null] = [null, null];
   for (let at = 0; at < cell.outputs.length; at++) {
     const output = cell.outputs.get(at);
-    // Not `output.data`, which is a copy each time.
+    // Not `output.data`: that copies each time.
     const data = (output.toJSON().data ?? {}) as ReadonlyPartialJSONObject;
     if (data[SESSION_TYPE] !== undefined) saved = data;
     else if (output.trusted) live = panelIn(data) ?? live;
@@ -38,7 +38,7 @@ export function sessionOf(cell: ICellModel): CellSession | null {
   return live || saved ? { cell, live, saved } : null;
 }
 
-/** Every cell with a session, from the top. */
+/** All cells with a session, from the top. */
 export const sessionsIn = (model: INotebookModel): CellSession[] =>
   [...model.cells].flatMap(cell => sessionOf(cell) ?? []);
 
@@ -48,7 +48,7 @@ export const panelsIn = (model: INotebookModel): string[] =>
 const lastRun = ({ cell }: CellSession): number =>
   cell.executionState === 'running' ? Infinity : (cell.executionCount ?? 0);
 
-/** The session of the cell that runs, or else of the one that ran last. */
+/** The session of the running cell, else of the cell that ran last. */
 export const newestIn = (model: INotebookModel): CellSession | null =>
   sessionsIn(model).reduce<CellSession | null>((last, found) => (last && lastRun(last) > lastRun(found) ? last : found), null);
 
@@ -56,7 +56,7 @@ export const newestIn = (model: INotebookModel): CellSession | null =>
 export const sessionAt = (model: INotebookModel, id: string): CellSession | null =>
   sessionsIn(model).find(found => found.cell.id === id) ?? null;
 
-/** The cell in which a panel stands. */
+/** The cell whose output has this panel. */
 export const cellOf = (model: INotebookModel, panel: string): ICodeCellModel | null =>
   sessionsIn(model).find(found => found.live?.panel === panel)?.cell ?? null;
 
@@ -70,7 +70,7 @@ export function sessionTitle({ executionCount, executionState, sharedModel }: IC
 
 const QUIET_MS = 200;
 
-/** Calls `changed` once the notebook is read, and after each burst of changes, until it is disposed of. */
+/** Calls `changed` when the notebook is loaded and after each burst of changes, until disposed. */
 export function watchOutputs(notebook: NotebookPanel, changed: () => void): IDisposable {
   let monitor: ActivityMonitor<INotebookModel, void> | null = null;
   let over = false;
@@ -95,7 +95,7 @@ export function watchOutputs(notebook: NotebookPanel, changed: () => void): IDis
 
 type Outputs = ICodeCellModel['outputs'];
 
-/** From now on no saved session of this notebook gets lost. */
+/** Keeps the saved sessions of this notebook up to date, also after a page reload. */
 export function keepSavedSessions(notebook: NotebookPanel): void {
   notebook.sessionContext.iopubMessage.connect((_, message) => {
     const shows = KernelMessage.isDisplayDataMsg(message) || KernelMessage.isUpdateDisplayDataMsg(message);
@@ -109,7 +109,7 @@ export function keepSavedSessions(notebook: NotebookPanel): void {
   });
 }
 
-/** The outputs among which this panel is. */
+/** The outputs that contain this panel. */
 function outputsWith(notebook: NotebookPanel, panel: string): Outputs | undefined {
   for (const cell of notebook.content.model?.cells ?? []) {
     if (cell.type !== 'code') continue;
@@ -119,7 +119,7 @@ function outputsWith(notebook: NotebookPanel, panel: string): Outputs | undefine
   return undefined;
 }
 
-/** Adds the bundle, or puts it in the place of an older one; the same one changes nothing. */
+/** Adds the bundle or replaces the older one; an equal one changes nothing. */
 function saveOutput(outputs: Outputs, bundle: Pick<KernelMessage.IDisplayDataMsg['content'], 'data' | 'metadata'>): void {
   const output = { output_type: 'display_data' as const, ...bundle };
   const at = indexOfOutput(outputs, SESSION_TYPE, () => true);

@@ -1,4 +1,4 @@
-/** One session of a notebook beside it, live or saved: what the side panel and a tab hold. */
+/** One session, live or saved, as the side panel and a tab show it. */
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Panel, Widget } from '@lumino/widgets';
@@ -18,7 +18,7 @@ export class SessionPane extends Panel {
     this.addClass('jtc-pair');
   }
 
-  /** Shows what a cell has, or says so where it has nothing; what is on show already stays as it is. */
+  /** Shows the session of a cell, or a message if it has none; an unchanged session is not redrawn. */
   showSession(notebook: NotebookPanel | null, found: CellSession | null, nothing: string): void {
     const [panel, saved] = [found?.live?.panel ?? '', found?.saved?.[SESSION_TYPE]];
     const before = this._shown;
@@ -57,7 +57,7 @@ export class SessionPane extends Panel {
   }
 }
 
-/** What is to be said of a notebook that has no session. */
+/** The message for a notebook without a session. */
 export const emptyText = (notebook: NotebookPanel | null, trans: TranslationBundle): string =>
   notebook
     ? trans.__('This notebook has no tool-calling session yet. To start one, run a cell that begins with %1.', '%%toolchat')

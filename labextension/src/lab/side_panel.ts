@@ -17,7 +17,7 @@ import { emptyText, SessionPane } from './session_pane';
 /** What the buttons above the session do. */
 interface SidePanelActions {
   showCell(notebook: NotebookPanel, found: CellSession): void;
-  /** Absent where there is no room for tabs. */
+  /** Absent in front ends without tabs. */
   openTab?(notebook: NotebookPanel, found: CellSession): void;
 }
 
@@ -37,7 +37,7 @@ export class SidePanel extends Panel {
   ) {
     super();
     this.addClass('jtc-side');
-    // Asked for before the style sheet has come: the shell measures a panel when it is added.
+    // Set here because the shell measures a panel before the style sheet is loaded.
     this.node.style.minWidth = '320px';
     this._pane = new SessionPane(open, manners);
     this._bar = new SessionBar(_trans, ways, id => this.choose(id));
@@ -45,7 +45,7 @@ export class SidePanel extends Panel {
     this.addWidget(this._pane);
   }
 
-  /** From now on the newest session of this notebook is shown. */
+  /** Shows the newest session of this notebook. */
   follow(notebook: NotebookPanel | null): void {
     if (notebook !== this._notebook) this._chosen = '';
     this._notebook = notebook;
@@ -54,13 +54,13 @@ export class SidePanel extends Panel {
     this._refresh();
   }
 
-  /** The session of this cell is shown; with "" the newest one. */
+  /** Shows the session of this cell; with "" the newest one. */
   choose(cell: string): void {
     this._chosen = cell;
     this._refresh();
   }
 
-  /** Puts the keyboard into it. */
+  /** Moves the keyboard focus into the panel. */
   focus(): void {
     const stop = this._pane.node.querySelector<HTMLElement>('.tc-card') ?? this.node.querySelector('select');
     stop?.focus();
@@ -76,7 +76,7 @@ export class SidePanel extends Panel {
     this._refresh();
   }
 
-  /** Draws what the notebook says now. */
+  /** Draws the current session of the notebook. */
   private _refresh(): void {
     if (!this.isVisible) return;
     const notebook = this._notebook?.isDisposed ? null : this._notebook;
@@ -88,7 +88,7 @@ export class SidePanel extends Panel {
   }
 }
 
-/** Which session it is, and the ways from it. */
+/** The list of sessions, and the buttons to the cell and to a tab. */
 class SessionBar extends Widget {
   private readonly _list: HTMLSelectElement;
   private _at: { notebook: NotebookPanel; found: CellSession } | null = null;
@@ -116,7 +116,7 @@ class SessionBar extends Widget {
     this._list.value = chosen && found ? found.cell.id : '';
   }
 
-  /** A list that is open under the pointer is left alone where nothing changed. */
+  /** An unchanged list is not replaced: it may be open. */
   private _fill(options: readonly (readonly [string, string])[]): void {
     const stamp = JSON.stringify(options);
     if (this._list.dataset.stamp === stamp) return;
@@ -127,7 +127,7 @@ class SessionBar extends Widget {
 
 export async function openBySettings({ app, open, settings, side }: ExtensionContext): Promise<void> {
   const met = new WeakSet<LiveSession>();
-  // A session that begins, or is found again, opens it once: who closes it is left in peace.
+  // Each session opens the side panel once: a person who closes it is not disturbed.
   open.changed.connect((_, live) => {
     if (met.has(live) || live.state !== 'alive') return;
     met.add(live);

@@ -1,4 +1,4 @@
-/** A session large, in a tab of the main area: it stays with its cell, and comes back with the layout. */
+/** A session in a tab of the main area; JupyterLab restores the tab with its layout. */
 import type { ILayoutRestorer } from '@jupyterlab/application';
 import { MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
 import { PathExt } from '@jupyterlab/coreutils';
@@ -9,7 +9,7 @@ import { callsIcon, type ExtensionContext, OPEN_TAB_COMMAND } from './context';
 import { type CellSession, sessionAt, sessionTitle, watchOutputs } from './outputs';
 import { SessionPane } from './session_pane';
 
-/** Where a session stands. */
+/** The notebook and the cell of a session. */
 export interface SessionPlace {
   readonly path: string;
   /** The id of its cell. */
@@ -86,7 +86,7 @@ class SessionTab extends MainAreaWidget<SessionPane> {
 
 const idOf = ({ path, cell }: SessionPlace): string => `jupyter-toolcall-tab-${path}-${cell}`;
 
-/** The tabs of the main area; `open` makes one, or goes to the one that is there. */
+/** The session tabs; `open` adds a tab or activates the open one. */
 export function addTabs(core: ExtensionContext, restorer: ILayoutRestorer | null): { open(at: SessionPlace): void } {
   const tracker = new WidgetTracker<SessionTab>({ namespace: 'jupyter-toolcall' });
   void restorer?.restore(tracker, { command: OPEN_TAB_COMMAND, args: tab => ({ ...tab.at }), name: tab => tab.id });

@@ -1,4 +1,4 @@
-/** A notebook with a first session that works offline, as the launcher opens it. */
+/** The tutorial notebook that the launcher opens; it works offline. */
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { PartialJSONObject } from '@lumino/coreutils';
@@ -14,7 +14,7 @@ Bake me some fries from {potato}. Save them as fries.`;
 
 type Cell = readonly ['markdown' | 'code', string];
 
-/** The cells, with words in the person's language. */
+/** The cells of the tutorial, with translated texts. */
 export function tutorialCells(trans: TranslationBundle): readonly Cell[] {
   return [
     [
@@ -30,7 +30,7 @@ export function tutorialCells(trans: TranslationBundle): readonly Cell[] {
   ];
 }
 
-/** The notebook as a file, for a kernel of this name. */
+/** The tutorial notebook for the kernel with this name. */
 export function tutorialNotebook(trans: TranslationBundle, name: string, shown: string): PartialJSONObject {
   const cells = tutorialCells(trans).map(([type, source], index) => ({
     id: `first-${index}`,
@@ -43,7 +43,7 @@ export function tutorialNotebook(trans: TranslationBundle, name: string, shown: 
   return { cells, metadata: { kernelspec }, nbformat: 4, nbformat_minor: 5 } as PartialJSONObject;
 }
 
-/** Makes the notebook in a folder, and opens it; nothing in it runs by itself. */
+/** Creates the tutorial notebook in a folder and opens it; no cell runs. */
 export async function openTutorial(app: JupyterFrontEnd, trans: TranslationBundle, folder: string): Promise<Widget> {
   const { contents, kernelspecs } = app.serviceManager;
   await kernelspecs.ready;

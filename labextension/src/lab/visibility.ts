@@ -7,15 +7,15 @@ import type { LiveSession } from './live_sessions';
 import { type LiveView, openViews } from './live_view';
 import { cellOf } from './outputs';
 
-/** So many pixels of a thing have to be seen for it to count as seen. */
+/** Pixels of an element that must be visible. */
 const LEAST_PIXELS = 24;
 
-/** Whether enough of an element is on the screen, and not scrolled away in what holds it. */
+/** Whether enough of an element is on the screen, also inside scrolled parents. */
 function isVisible(element: Element | null | undefined): boolean {
   if (!element?.isConnected || document.visibilityState === 'hidden') return false;
   let { top, bottom, left, right } = element.getBoundingClientRect();
   const enough = Math.min(LEAST_PIXELS, bottom - top);
-  // What the body hides is what the window hides: its own box may be empty.
+  // The body's own box may be empty, so it is skipped.
   for (let around = element.parentElement; around && around !== document.body; around = around.parentElement) {
     if (getComputedStyle(around).overflowY === 'visible') continue;
     const box = around.getBoundingClientRect();
@@ -26,24 +26,24 @@ function isVisible(element: Element | null | undefined): boolean {
   return enough > 0 && bottom - top >= enough && right > left;
 }
 
-/** How many decisions a session waits for. */
+/** The number of decisions that a session waits for. */
 export function waitingCount({ state, model }: LiveSession): number {
   if (state !== 'alive' || model.session.phase !== 'waiting') return 0;
   const open = model.session.pending.filter(id => model.calls.has(id)).length;
   return firstWaiting(model) ? open : model.session.yours ? 1 : 0;
 }
 
-/** The view that a shortcut is about: that with the keyboard, else one in sight, first where something waits. */
+/** The view for keyboard shortcuts: the focused one, else a visible one with a waiting call, else any visible one. */
 export function focusedView(): LiveView | null {
   const seen = openViews().filter(view => view.isVisible && isVisible(view.node));
   const held = seen.find(view => view.node.contains(document.activeElement));
   return held ?? seen.find(view => waitingCount(view.live)) ?? seen[0] ?? null;
 }
 
-/** Whether what a view asks to decide is in sight. */
+/** Whether the card of the waiting call is visible. */
 export const isCardVisible = (view: LiveView): boolean => isVisible(view.node.querySelector('.tc-card'));
 
-/** Resolves when the cell is active and in sight. */
+/** Activates a cell and scrolls to it. */
 export async function showCell({ app }: Pick<ExtensionContext, 'app'>, notebook: NotebookPanel, cell: ICodeCellModel): Promise<void> {
   const { content } = notebook;
   const index = content.widgets.findIndex(widget => widget.model === cell);
@@ -57,7 +57,7 @@ export async function showCell({ app }: Pick<ExtensionContext, 'app'>, notebook:
 
 const nextFrame = (): Promise<void> => new Promise(resolve => requestAnimationFrame(() => resolve()));
 
-/** Resolves with the keyboard at what the session asks: in its cell, or at the side where the cell hides it. */
+/** Focuses the waiting call of a session: in its cell, or in the side panel if the cell hides it. */
 export async function showLive(core: ExtensionContext, live: LiveSession): Promise<void> {
   const { notebook } = live.sessions;
   const model = notebook.content.model;
@@ -73,7 +73,7 @@ export async function showLive(core: ExtensionContext, live: LiveSession): Promi
   openViews().find(view => view.live === live && view.isVisible)?.act('focus');
 }
 
-/** Goes to the next session that waits; to the first where none is at hand. */
+/** Shows the next waiting session, from the focused one on. */
 export async function showNextWaiting(core: ExtensionContext): Promise<void> {
   const all = core.open.all().filter(waitingCount);
   const held = focusedView();
@@ -82,7 +82,7 @@ export async function showNextWaiting(core: ExtensionContext): Promise<void> {
   if (next) await showLive(core, next);
 }
 
-/** Whether the person sees the session, or the cell that it runs in. */
+/** Whether the session or its cell is visible. */
 export function isSessionVisible(live: LiveSession): boolean {
   const { notebook } = live.sessions;
   const model = notebook.content.model;

@@ -1,4 +1,4 @@
-/** The list of branches: go to one, give it a name, take it out of view and back. */
+/** The list of branches: check out, rename, hide and show a branch. */
 import { hiddenBranches, visibleBranches } from './compare/comparison';
 import { type Child, h, whenChanged } from './dom';
 import { button, icon } from './icons';
@@ -10,7 +10,7 @@ import type { PanelActions, PanelState, ViewState } from './view_state';
 let ids = 0;
 const MOST_NAME = 60;
 
-/** What a branch has: its calls, what its requests took, its last call. */
+/** The calls, the tokens and the last call of a branch. */
 const branchSummary = (branch: FullBranch): string =>
   [
     plural(branch.calls, 'call'),
@@ -76,7 +76,7 @@ export class BranchList {
   }
 
   paint(next: ViewState): void {
-    // A name that was taken in is done with.
+    // Close the form once the new name is applied.
     const done = this._view && this._view.ui.renamedBranch && next.model.branches.get(this._view.ui.renamedBranch)?.name === this._typedName.trim();
     this._view = next;
     const { model, ui, live } = next;
@@ -130,7 +130,7 @@ export class BranchList {
     );
   }
 
-  /** The form in which a branch gets a name. */
+  /** The form that renames a branch. */
   private _naming(branch: FullBranch): HTMLElement {
     const field = h('input', {
       class: 'tc-in',
@@ -187,7 +187,7 @@ export class BranchList {
     return [...this._list.querySelectorAll<HTMLElement>('button:not(:disabled), input')];
   }
 
-  /** What had the keyboard has it again; a list that was opened gets it. */
+  /** Restores the keyboard focus after a redraw; an opened list gets it. */
   private _restoreFocus(before: string | null, opened: boolean): void {
     const all = this._focusableElements();
     const named = all.find(one => one.dataset.k === (this._view.ui.renamedBranch ? 'naming' : before));

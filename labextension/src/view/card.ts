@@ -1,4 +1,4 @@
-/** The card: what is chosen, as facts; for a call that waits, the decision. */
+/** The card: facts about the chosen call or object, and the decision on a waiting call. */
 import { DecisionPanel, isDecision } from './decisions';
 import { type Child, h, prose, whenChanged } from './dom';
 import { argumentsOf, type Fact, factList, mutedText, objectLine, toolDescription } from './facts';
@@ -35,12 +35,12 @@ function title(text: string, look: string, aside: string): HTMLElement {
 
 const callPlace = (call: FullCall): string => `call ${call.step}, turn ${call.turn}`;
 
-/** The model that the person plays. */
+/** The name of the model that a person plays. */
 const PERSON = 'person';
 
 const staleNote: Child[] = ['May be stale: the model asked for this before the results changed.'];
 
-/** What a person has to know of an object and of the run that made it, each in a line of its own. */
+/** Notes on an object and on the call that made it, one per line. */
 function notesOf(call: FullCall | undefined, note = ''): Fact | null {
   const told = [note, ...(call?.notes ?? [])].filter(each => each !== '').map(each => oneLine(each, 600));
   const said = call?.stale ? [...told, ...staleNote] : told;
@@ -95,7 +95,7 @@ function usedFor(view: ViewState, object: FullObject): Child[] | null {
   return parts.length ? parts : null;
 }
 
-/** The object of the same name on another branch, where it came out otherwise. */
+/** The object of the same name on another branch, if it differs. */
 function twinFact(view: ViewState, object: FullObject, compare: () => void): Fact | null {
   if (object.branch !== '' || view.model.branches.size < 2) return null;
   const twin = view.objects.find(one => one.name === object.name && one.branch !== '');
@@ -193,7 +193,7 @@ export class Card {
     const call = this._view.model.calls.get(now.chosen.call);
     const asks = (this._view.personTurn ?? this._view.toGuess) !== null || (call !== undefined && !now.isPast && isDecision(call));
     this.element.classList.toggle('asks', asks);
-    // A button that went must not take the keyboard with it.
+    // Keep the focus in the card when the focused button is removed.
     if (focus && !this.element.contains(document.activeElement)) this.element.focus({ preventScroll: true });
   }
 

@@ -1,4 +1,4 @@
-/** What a person can do with the chosen call: the buttons under the card, and the two short forms. */
+/** Decisions on the chosen call: the buttons under the card, and the forms `Reject` and `Answer`. */
 import type { Approval } from '../generated/contract';
 import { type Child, h, whenChanged } from './dom';
 import { button, type ButtonProps, icon } from './icons';
@@ -8,10 +8,10 @@ import { choiceOf, needsDecision, type PanelActions, type ViewState } from './vi
 
 export const isDecision = (call: FullCall): boolean => needsDecision(call) && call.branch === '';
 
-/** Commands whose refusal is shown where they were sent. */
+/** Commands whose refusal is shown in their own form. */
 const SHOWN_AT_FORM: readonly string[] = ['edit', 'draft', 'guess', 'name_branch', 'compare'];
 
-/** JSON where it is JSON, else the text itself. */
+/** Parses JSON; returns any other text as it is. */
 function parsedResult(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -58,7 +58,7 @@ function shortForm(kind: 'reject' | 'answer', call: FullCall, acts: PanelActions
   return { element, first: kind === 'answer' ? result : reason };
 }
 
-/** The calls that wait now, each with the digest of what is shown. */
+/** The waiting calls with their approval digests. */
 function approvable(view: ViewState): Approval[] {
   const waiting = view.model.session.pending.flatMap(id => view.model.calls.get(id) ?? []);
   return waiting
@@ -66,7 +66,7 @@ function approvable(view: ViewState): Approval[] {
     .map(({ call, bound }) => ({ call, bound }));
 }
 
-/** What can be done with a call that may have run already. */
+/** The buttons for a call that may have run already. */
 function recordedCallButtons(view: ViewState, call: FullCall, acts: PanelActions): Child[] {
   const bound = { call: call.call, bound: call.bound };
   const act = (text: string, title: string, onclick: () => void, look = ''): HTMLElement => {
@@ -124,7 +124,7 @@ function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): C
   ];
 }
 
-/** A reply that may be stale can be asked for anew: the way on from where it was asked. */
+/** The button that asks the model again for a reply that may be stale. */
 export function askAgainButton(view: ViewState, turn: number, stale: boolean, acts: PanelActions): Child {
   if (!stale || view.isPast || !view.live) return null;
   const ask = button(trans.__('Ask the model from here'), {
@@ -150,7 +150,7 @@ function afterButtons(view: ViewState, call: FullCall, acts: PanelActions): Chil
 
 const note = (text: string): HTMLElement => h('p', { class: 'tc-note' }, icon('info'), h('span', {}, text));
 
-/** The way back to what waits, where the person looks at something else. */
+/** A link to the waiting call while the person looks at something else. */
 function waitingElsewhere(view: ViewState, acts: PanelActions): Child {
   const { waitingCall: waiting, personTurn: yours, toGuess: guess } = view;
   if (waiting ? waiting.id === view.chosen.call : !(yours || guess) || view.followsNewest) return null;
@@ -170,7 +170,7 @@ function waitingElsewhere(view: ViewState, acts: PanelActions): Child {
   );
 }
 
-/** The row of buttons, or the form that took its place. */
+/** The row of buttons, or the open form. */
 export class DecisionPanel {
   readonly element = h('div', { class: 'tc-acts' });
   private _view!: ViewState;
@@ -230,7 +230,7 @@ export class DecisionPanel {
 
 const MOST_SHOWN = 40;
 
-/** The calls that wait beside one, in the order in which they run. */
+/** The other waiting calls of the turn, in execution order. */
 const otherWaitingCalls = (view: ViewState, call: FullCall): FullCall[] =>
   view.calls.filter(one => one !== call && one.turn === call.turn && needsDecision(one));
 
@@ -265,7 +265,7 @@ function otherCall(call: FullCall, view: ViewState, acts: PanelActions): HTMLEle
   );
 }
 
-/** The list, where there is anything in it. */
+/** The list of the other waiting calls; null if there are none. */
 function otherCallsOfTurn(view: ViewState, call: FullCall, acts: PanelActions): Child {
   const others = otherWaitingCalls(view, call);
   if (others.length === 0) return null;

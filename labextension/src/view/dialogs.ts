@@ -20,7 +20,7 @@ function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRo
   return [...makes, ran ? ' on a new branch, with the calls that depend on it. ' : '. ', told];
 }
 
-/** Where a field is not as the model asked for it, that is what its hint says. */
+/** The hint of an edited field names the model's own argument. */
 const editContext = (view: ViewState, call: FullCall): FieldContext => ({
   objects: view.objects,
   step: call.step,
@@ -32,7 +32,7 @@ const editContext = (view: ViewState, call: FullCall): FieldContext => ({
   }
 });
 
-/** The dialog over the panel. `close` takes it away. */
+/** The dialog that edits a call; `close` removes it. */
 export class EditDialog implements Dialog {
   private readonly _tool = this._view.model.tools.get(this._call.tool);
   private readonly _note = h('span');
@@ -118,13 +118,13 @@ export class EditDialog implements Dialog {
   }
 }
 
-/** A call as a model would write it. */
+/** A call as text: `tool(name=value, …)`. */
 export function callText({ tool, arguments: given }: FullWrittenCall): string {
   const parts = Object.entries(given).map(([name, value]) => `${oneLine(name, 40)}=${literalText(value, 80)}`);
   return `${oneLine(tool, 80)}(${clip(parts.join(', '), 240)})`;
 }
 
-/** Every object that there is can be named, and nothing was asked for before. */
+/** All objects can be chosen; there are no earlier arguments. */
 const writeContext = (view: ViewState): FieldContext => ({
   objects: view.objects,
   step: Infinity,
@@ -132,7 +132,7 @@ const writeContext = (view: ViewState): FieldContext => ({
   hint: () => ''
 });
 
-/** The dialog over the panel; the call joins those that were written before it. */
+/** The dialog in which a person writes a call as the model. */
 export class CallDialog implements Dialog {
   private readonly _earlierCalls = this._view.personTurn?.calls ?? [];
   private readonly _note = h('code');

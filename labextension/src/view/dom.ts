@@ -52,7 +52,7 @@ export function prose(text: string): Child[] {
 
 interface Keyed<T> {
   readonly key: string;
-  /** Where one of these differs from before, the element is made anew. */
+  /** The element is created again if one of these changed. */
   readonly stamp: readonly unknown[];
   readonly item: T;
 }
@@ -60,7 +60,7 @@ interface Keyed<T> {
 const same = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.length === b.length && a.every((value, index) => Object.is(value, b[index]));
 
-/** The same element with the same `data-k` gets the focus again. */
+/** Moves the focus to the new element with the same `data-k`. */
 function moveFocus(from: Element, to: Element): void {
   const active = from.getRootNode() instanceof Document ? document.activeElement : null;
   if (!active || !from.contains(active)) return;
@@ -71,7 +71,7 @@ function moveFocus(from: Element, to: Element): void {
   (heir as HTMLElement | SVGElement).focus({ preventScroll: true });
 }
 
-/** Keeps the children of `parent` as the items say: what did not change is not touched. */
+/** Returns a function that makes the children of `parent` match the items; unchanged children stay. */
 export function keyedChildren<T>(parent: Element, make: (item: T) => Element): (items: readonly Keyed<T>[]) => void {
   let old = new Map<string, { stamp: readonly unknown[]; element: Element }>();
   return items => {
@@ -95,7 +95,7 @@ export function keyedChildren<T>(parent: Element, make: (item: T) => Element): (
   };
 }
 
-/** Scrolls a list so far that one of its items is seen; the page stays where it is. */
+/** Scrolls a list until an item is visible; the page does not scroll. */
 export function scrollIntoList(list: HTMLElement, item: HTMLElement): void {
   if (list.scrollHeight <= list.clientHeight) return;
   const [top, high] = [item.offsetTop, item.offsetHeight];
@@ -105,7 +105,7 @@ export function scrollIntoList(list: HTMLElement, item: HTMLElement): void {
   else if (below > 0) list.scrollTop += below + 8;
 }
 
-/** Calls `draw` only where one of the stamps is new; says whether it did. */
+/** Returns a function that calls `draw` if one of its arguments changed. */
 export function whenChanged(draw: () => void): (...stamp: unknown[]) => boolean {
   let before: readonly unknown[] | null = null;
   return (...stamp) => {

@@ -21,7 +21,7 @@ export function factList(all: readonly (Fact | null | false | '')[]): HTMLElemen
   );
 }
 
-/** What a description says first; the whole of it is in the title, where it says more. */
+/** The first paragraph of a description, with the whole text as tooltip. */
 export function toolDescription(description: string): HTMLElement | null {
   const first = summaryOf(description);
   return first ? h('span', { title: first === description.trim() ? '' : textBlock(description.trim(), 2000) }, first) : null;
@@ -36,11 +36,11 @@ function fields(preview: FullPreview): HTMLElement | null {
   return shown.length ? h('div', { class: 'tc-kv' }, ...shown) : null;
 }
 
-/** An object's tile as it stands in the graph. */
+/** An object's tile as in the graph. */
 const objectTile = ({ role, preview }: FullObject): HTMLElement =>
   role === 'pending' ? thumb(sign('next')) : tileOf(preview);
 
-/** An object in a line: its tile, its name, a word about it, its fields. */
+/** An object in one line: tile, name, note, fields. */
 export function objectLine(object: FullObject, title: string, aside: string): HTMLElement {
   const head = h('div', {}, h('span', { class: 'strong' }, oneLine(title, 120)), ' ', mutedText(oneLine(aside, 160)));
   return h('div', { class: 'tc-obj' }, objectTile(object), h('div', {}, head, fields(object.preview)));
@@ -91,7 +91,7 @@ function argumentValue(view: ViewState, call: FullCall, parameter: string, value
   return [text, filled ? [' ', mutedText(trans.__('filled in'))] : [], or ? [' ', mutedText(or)] : [], originalArgument(call, parameter)].flat();
 }
 
-/** What the model asked for, and does not run. */
+/** The arguments that the person removed. */
 function removedArguments(call: FullCall): HTMLElement[] {
   const gone = Object.entries(call.asked ?? {}).filter(([parameter]) => !(parameter in call.arguments));
   return gone.flatMap(([parameter, value]) => [

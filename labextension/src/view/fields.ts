@@ -7,7 +7,7 @@ import { clip, literalText, oneLine, trans, visibleText } from './text';
 
 interface Input {
   readonly element: HTMLElement;
-  /** What takes the label and the focus: the element itself, or a group. */
+  /** Whether the element is a group of inputs. */
   readonly group: boolean;
   raw(): string;
   set(raw: string): void;
@@ -177,7 +177,7 @@ function inputFor(field: Field, around: InputContext): Input {
   return made;
 }
 
-/** What hides in a text, made visible; nothing where nothing does. */
+/** The text with its invisible characters escaped; empty if it has none. */
 const invisibleCharacters = (raw: string): string => (visibleText(raw) === raw.replace(/\r\n/g, '\n') ? '' : oneLine(raw, 120));
 
 let ids = 0;
@@ -188,13 +188,13 @@ export interface FieldContext {
   readonly objects: readonly FullObject[];
   /** The number of the call: only older objects can be named. */
   readonly step: number;
-  /** What to say of a field in place of its description, where there is something to say. */
+  /** A hint that replaces the description; empty for none. */
   hint(field: Field, raw: string): string;
-  /** Fields that are not as they were say so. */
+  /** Whether changed fields are marked. */
   readonly marks: boolean;
 }
 
-/** A field with its label, its hint, and what is wrong with it. */
+/** A field with its label, hint and error. */
 export class FieldRow {
   private readonly _id = nextId();
   readonly input = inputFor(this.field, { ...this._context, id: this._id, described: `${this._id}-h ${this._id}-e` });
@@ -241,7 +241,7 @@ export class FieldRow {
   }
 }
 
-/** What the fields hold, and what is wrong with which. */
+/** The arguments in the fields, and their errors. */
 export const filledArguments = (rows: readonly FieldRow[]): Filled =>
   readAll(
     rows.map(one => one.field),
@@ -254,7 +254,7 @@ const FOCUSABLE =
 export const firstInput = (rows: readonly FieldRow[]): HTMLElement | null =>
   rows[0]?.element.querySelector<HTMLElement>(FOCUSABLE) ?? null;
 
-/** Says what is wrong at its fields, and goes to the first; says whether there is such a field. */
+/** Shows the errors at their fields and focuses the first; returns whether there is one. */
 export function complain(rows: readonly FieldRow[], errors: Readonly<Record<string, string>>): boolean {
   for (const one of rows) one.showError(own(errors, one.field.name) ?? '');
   const first = rows.find(one => own(errors, one.field.name));
@@ -262,7 +262,7 @@ export function complain(rows: readonly FieldRow[], errors: Readonly<Record<stri
   return first !== undefined;
 }
 
-/** What is wrong with the whole. */
+/** The error of a whole form. */
 export class FormError {
   readonly element = h('p', { class: 'tc-error', role: 'alert', hidden: true });
 
@@ -274,13 +274,13 @@ export class FormError {
 
 export interface Dialog {
   readonly element: HTMLElement;
-  /** A refusal, shown at its fields; the values stay. */
+  /** Shows a refusal at its fields; the values stay. */
   refuse(reason: string, fields: Readonly<Record<string, string>>): void;
   setBusy(sent: boolean): void;
   focus(): void;
 }
 
-/** Tab goes round inside; the page behind is not reached. */
+/** Keeps Tab inside the dialog. */
 function keepFocusInside(element: HTMLElement, event: KeyboardEvent): void {
   const stops = [...element.querySelectorAll<HTMLElement>(FOCUSABLE)];
   const [first, last] = [stops[0], stops.at(-1)];
@@ -290,7 +290,7 @@ function keepFocusInside(element: HTMLElement, event: KeyboardEvent): void {
   (event.shiftKey ? last : first)?.focus();
 }
 
-/** The dialog around a form: its title, what it is about, and the ways out. */
+/** The frame of a dialog: title, subject, and Close. */
 export function dialogFrame(title: string, about: string, form: HTMLElement, close: () => void): HTMLElement {
   const id = nextId();
   const head = h(

@@ -55,7 +55,7 @@ export class TimeSlider {
     const share = last > 1 ? (100 * (at - 1)) / (last - 1) : 0;
     this._slider.max = String(Math.max(1, last));
     this._slider.value = String(Math.max(1, at));
-    // One step is no way to slide.
+    // With one step there is nothing to slide.
     this.element.hidden = last < 2;
     const text = past ? trans.__('step %1 of %2', at, last) : last ? trans.__('now, step %1', last) : trans.__('now');
     this._slider.setAttribute('aria-valuetext', text);

@@ -1,4 +1,4 @@
-/** An object at its full size, where there is more than its tile holds. */
+/** The full preview of an object: picture, table, HTML or text. */
 import { type Child, h } from './dom';
 import { safeImage } from './safe_markup';
 import { button } from './icons';
@@ -10,7 +10,7 @@ import type { PanelActions, ViewState } from './view_state';
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-src 'none'";
 
-/** The page of a frame: it may load nothing but the images that stand in it. */
+/** The document of a preview frame; it loads nothing but inline images. */
 function framePage(html: string, ink: string, ground: string): string {
   const look = `html{color:${ink};background:${ground};font:13px/20px system-ui,sans-serif}body{margin:8px 12px;overflow-wrap:anywhere}table{border-collapse:collapse;font-size:12px}:is(th,td){padding:2px 8px;text-align:right}img,svg{max-width:100%}`;
   return `<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${look}</style><body>${cleanMarkup(html)}`;
@@ -20,19 +20,19 @@ const COLOUR = /^[#\w(), .%/-]{1,80}$/;
 
 const colour = (value: string, standard: string): string => (COLOUR.test(value.trim()) ? value.trim() : standard);
 
-/** Markup in a frame of its own: it runs no script, has no origin, opens nothing and loads nothing. */
+/** HTML in a sandboxed frame: no scripts, no origin, no loading. */
 function frame(object: FullObject, html: string, place: Element): HTMLElement {
   const style = getComputedStyle(place);
   const [ink, ground] = [colour(style.color, '#000'), colour(style.getPropertyValue('--tc-bg'), '#fff')];
   const title = oneLine(`${object.name}, HTML view`, 120);
   const srcdoc = framePage(html, ink, ground);
   const element = h('iframe', { class: 'tc-frame', sandbox: '', referrerpolicy: 'no-referrer', title, srcdoc });
-  // Nobody can look into the frame to see how high its page is.
+  // The sandbox hides the height of the page, so it is estimated.
   element.style.height = `${heightOf(html)}px`;
   return element;
 }
 
-/** About how high a page is, within what a card has room for. */
+/** The estimated height of a page, in pixels. */
 function heightOf(html: string): number {
   if (/<(img|svg|table|details)\b/i.test(html)) return 240;
   const blocks = html.match(/<(p|li|tr|br|h[1-6]|div|dt|dd|pre|hr)\b|\n/gi)?.length ?? 0;
@@ -61,7 +61,7 @@ function previewElement(object: FullObject, preview: FullPreview, place: Element
     : null;
 }
 
-/** What there is to see of an object, and where there is more the way to it. */
+/** The preview of an object, with a button for the full one. */
 export function fullPreview(view: ViewState, object: FullObject, acts: PanelActions, place: Element): Child[] {
   const shown = view.model.fullPreviews.get(object.id);
   const more = view.live && !shown && object.preview.more;

@@ -34,13 +34,13 @@ const ENDED_PHASES: readonly FullSession['phase'][] = ['finished', 'failed'];
 const STEPPABLE_PHASES: readonly FullSession['phase'][] = ['ready', 'stopped', 'waiting', 'failed'];
 const STOPPABLE_PHASES: readonly FullSession['phase'][] = ['thinking', 'running', 'waiting'];
 
-/** How it stands, in words: where the kernel says nothing of its own, those of the person's language. */
+/** The text of the phase: the kernel's own, or the translated default. */
 function phaseText({ says, phase }: FullSession): string {
   const plain = Object.hasOwn(PHASE_TEXTS, phase) ? PHASE_TEXTS[phase] : '';
   return (says && says !== plain) || !plain ? says : trans.__(plain);
 }
 
-/** How it stands; where it ended, also which calls went wrong on the way. */
+/** The status text; after the end also the number of failed calls. */
 function statusText(model: Model): string {
   const says = phaseText(model.session);
   if (model.session.phase !== 'finished') return says;
@@ -52,7 +52,7 @@ function statusText(model: Model): string {
 /** Whether a step can be taken. */
 export const canStep = (model: Model): boolean => STEPPABLE_PHASES.includes(model.session.phase);
 
-/** What the requests took, as far as it is known: all, or looking back, those up to a turn. */
+/** Tokens and cost of the requests; at an earlier step, tokens up to its turn. */
 function tokensText({ model, isPast: past }: ViewState, turn: number): string {
   const { tokens, cost } = model.session;
   if (!past) return [tokens ? `${formatNumber(tokens)} tokens` : '', tokens ? cost : ''].filter(Boolean).join(' · ');
@@ -79,9 +79,9 @@ function unverifiedTag(): HTMLElement {
   return h('span', { class: 'tc-tag', title }, icon('info'), trans.__('recorded on another computer'));
 }
 
-/** The head; `unchecked` says that nobody vouches for what is shown. */
+/** The head; `unchecked` marks a session that no kernel of this page published. */
 export class PanelHead {
-  // What is worth saying is said once, by the herald.
+  // Announcements are made once, by `Announcer`.
   private readonly _status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', 'aria-label': trans.__('Session status') });
   private readonly _about = h('div', { class: 'tc-meta' });
   private readonly _step = button(trans.__('Step'), { icon: 'step', look: 'ghost', onclick: () => this._acts.send({ type: 'step' }) });
@@ -103,7 +103,7 @@ export class PanelHead {
       )
     );
     this._controls.hidden = !this._view.live;
-    // At the end there is nothing to drive, and the session can be taken home.
+    // After the end, Export replaces Step, Run and Stop.
     const ended = session.phase === 'finished' && !this._view.isPast;
     this._step.hidden = this._run.hidden = this._stop.hidden = ended;
     this._exportButton.hidden = !ended;
@@ -134,7 +134,7 @@ export class PanelHead {
   }
 }
 
-/** What there is to say of how it stands, and what it is about: the same is not said twice. */
+/** The announcement of the current state, and its subject; one subject is announced once. */
 export function announcement(model: Model): { readonly about: string; readonly text: string } {
   const { session } = model;
   const call = firstWaiting(model);
@@ -147,7 +147,7 @@ export function announcement(model: Model): { readonly about: string; readonly t
   return { about: ended ? session.phase : '', text: ended ? oneLine(statusText(model), 120) : '' };
 }
 
-/** Says politely what is new to the person: a call that waits, their turn, the end. */
+/** The live region that announces a waiting call, the person's turn, and the end. */
 export class Announcer {
   readonly element = screenReaderText('');
   private _lastSubject: string | null = null;
@@ -164,7 +164,7 @@ export class Announcer {
   }
 }
 
-/** The formats, by the name that the kernel knows: their words, the ending of the file, its type. */
+/** Export formats: menu text, file extension and MIME type. */
 const EXPORT_FORMATS = {
   py: ['Python script', 'py', 'text/x-python'],
   ipynb: ['Notebook', 'ipynb', 'application/x-ipynb+json'],
@@ -179,11 +179,11 @@ export type ExportFormat = keyof typeof EXPORT_FORMATS;
 
 export const isExportFormat = (name: string): name is ExportFormat => Object.hasOwn(EXPORT_FORMATS, name);
 
-/** The name of a session's file: of letters that every file system takes. */
+/** A safe file name for a session. */
 export const fileName = (session: string, to: ExportFormat): string =>
   `${session.replace(/[^\p{L}\p{N}_-]+/gu, '-').replace(/^-+|-+$/g, '').slice(0, 60) || 'session'}.${EXPORT_FORMATS[to][1]}`;
 
-/** Has the browser save a text as a file, as if it had been downloaded. */
+/** Saves a text as a file through the browser. */
 export function download(name: string, to: ExportFormat, text: string): void {
   const href = URL.createObjectURL(new Blob([text], { type: EXPORT_FORMATS[to][2] }));
   h('a', { href, download: name }).click();

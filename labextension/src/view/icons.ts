@@ -46,7 +46,7 @@ export function icon(name: IconName): SVGElement {
   );
 }
 
-/** The same icon inside a drawing: 14 units wide around a point. */
+/** The same icon in a drawing, 14 units wide, centred on a point. */
 export function mark(name: IconName, x: number, y: number): SVGElement {
   const place = `translate(${x - 7} ${y - 7}) scale(.875)`;
   return s('g', { class: 'mk', transform: place }, ...ICONS[name].map(d => s('path', { d })));
@@ -92,7 +92,7 @@ function kindOf(preview: FullPreview): GlyphName {
   return preview.text ? 'text' : 'object';
 }
 
-/** What stands in an object's tile, in a box of 24 units. */
+/** The glyph of an object, in a box of 24 units. */
 export function glyph(preview: FullPreview): SVGElement {
   const paths = preview.glyph.filter(d => PATH.test(d)).slice(0, 24);
   if (paths.length) return lines(paths);
@@ -115,7 +115,7 @@ export interface ButtonProps {
   readonly look?: string;
   readonly key?: string;
   readonly disabled?: boolean;
-  /** The accessible name, where it says more than the text. */
+  /** The accessible name, if it differs from the text. */
   readonly title?: string;
   readonly onclick?: (event: MouseEvent) => void;
 }

@@ -21,7 +21,7 @@ function entriesOf<K, V>(map: ReadonlyMap<K, V>): Entries<K, V> {
 
 const rowLists = new WeakMap<object, readonly unknown[]>();
 
-/** The rows of a table in their order: listed once, however often they are asked for. */
+/** The rows of a table in order, cached. */
 export function rowsOf<K, V>(table: ReadonlyMap<K, V>): readonly V[] {
   const known = rowLists.get(table) as readonly V[] | undefined;
   if (known) return known;
@@ -76,7 +76,7 @@ class LayeredMap<K, V> implements ReadonlyMap<K, V> {
   }
 }
 
-/** The map with these rows put and those dropped; a row that is put anew keeps its place. */
+/** The map with these rows set and those dropped; a replaced row keeps its position. */
 export function withRows<V extends object>(
   table: ReadonlyMap<string, V>,
   rows: readonly (readonly [string, V])[],

@@ -1,8 +1,8 @@
 /**
- * The one view, for every host: rows in, elements out. No Jupyter import here or below.
+ * The panel, for every host: rows in, elements out. Nothing here or below imports Jupyter.
  *
- * `mount` keeps the model (folded from notices) and what the person set; each part draws a
- * look at both, and touches only what changed.
+ * `PanelView` keeps the model (updated by notices) and the person's choices; each part draws the
+ * resulting state, and changes only what differs.
  */
 import type { Command, Notice } from '../generated/contract';
 import { BranchList } from './branch_list';
@@ -37,24 +37,24 @@ export interface Host {
   /** Sends a command to the kernel; a host without a kernel has none. */
   send?(command: Command): void;
   live: boolean;
-  /** The view stands in a side panel, where it is narrow and high. */
+  /** The view is in a side panel: narrow and tall. */
   side?: boolean;
-  /** What is shown was read from a file, and nobody vouches for it. */
+  /** The session was read from a file and not published by a kernel of this page. */
   unchecked?: boolean;
-  /** The host itself says to screen readers what waits, in one place for all its views. */
+  /** The host makes the announcements for screen readers. */
   speaks?: boolean;
-  /** Asks whether all these calls may run; without it the button alone decides. */
+  /** Asks the person whether to approve all these calls; without it no question is asked. */
   confirm?(calls: readonly FullCall[]): Promise<boolean>;
 }
 
-/** What a shortcut of the host can do: as the button of that name, where there is one. */
+/** Actions of keyboard shortcuts, as the buttons of the same names. */
 export type ShortcutAction = 'approve' | 'reject' | 'edit' | 'step' | 'focus';
 
-/** Milliseconds between two pictures of a session that goes on by itself. */
+/** Milliseconds between two redraws while the session runs. */
 const FRAME_MS = 80;
 const BUSY_PHASES: readonly string[] = ['running', 'thinking'];
 
-/** Keys that move in the panel must not move in the notebook around it. */
+/** Keeps plain keys from reaching the notebook. */
 function keepKeys(event: KeyboardEvent): void {
   if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
 }
@@ -65,11 +65,11 @@ function turnToAnswer({ session, teaching }: Model): string | undefined {
   return turn ? `turn ${turn.turn}` : undefined;
 }
 
-/** What the person is asked for: a call to decide on, or the model's turn; undefined for nothing. */
+/** The id of the waiting call or turn; undefined if nothing waits. */
 const waitingSubject = (model: Model): string | undefined =>
   firstWaiting(model)?.id ?? turnToAnswer(model);
 
-/** Puts the view into `el`; `known` is what the host has heard already. */
+/** The panel inside `el`; `known` is the model that the host already has. */
 export class PanelView {
   private _model: Model = { ...this._known, refusal: null };
   private _lastRefusal = this._known.refusal;
@@ -77,7 +77,7 @@ export class PanelView {
   private _isPainting = false;
   private _paintedAt = 0;
   private _paintTimer: ReturnType<typeof setTimeout> | undefined;
-  /** The formats that the person asked for here: every view of a session hears what any of them asked. */
+  /** Formats requested in this view: exports arrive at all views of a session. */
   private readonly _requestedExports = new Set<ExportFormat>();
   private _dialog: { readonly view: Dialog; readonly back: Element | null } | null = null;
   private readonly _acts: PanelActions = {
@@ -138,21 +138,21 @@ export class PanelView {
     this._paint();
   }
 
-  /** `folded` is the model after the notice, where the host keeps one. */
+  /** Applies a notice; `folded` is the resulting model, if the host keeps one. */
   update(notice: Notice, folded = applyNotice(this._model, notice)): void {
     this._saveExport(notice);
     const wasSent = this._ui.commandSent;
     const before = waitingSubject(this._model);
     const whole = !this._model.missedUpdate;
     const { refusal: refused } = this._model;
-    // A refusal that was heard before is no news, also where the host folds.
+    // A refusal counts only once.
     this._model = folded.refusal === this._lastRefusal ? { ...folded, refusal: refused } : folded;
     this._lastRefusal = folded.refusal;
     if (this._model.missedUpdate && whole) this._host.send?.({ type: 'hello' });
     const waiting = waitingSubject(this._model);
     const anew = waiting !== undefined && waiting !== before && this._ui.pastStep === null;
     const refusal = this._model.refusal !== refused;
-    // A refusal stands until the person does something else, or something else waits.
+    // A refusal is shown until the next command, or until something else waits.
     if (!refusal && waiting !== before) this._model = { ...this._model, refusal: null };
     this._ui = { ...this._ui, commandSent: false, ...(anew && !this._dialog ? { chosen: null, form: null } : {}) };
     if (refusal && this._model.refusal) this._showRefusal();
@@ -207,7 +207,7 @@ export class PanelView {
     this._paint();
   }
 
-  /** The steps and the card stand once, in the tab that is open. */
+  /** Moves the steps and the card to the open tab. */
   private _moveStepsAndCard(to: Tab): void {
     const panel = this._tabBar.panels[to];
     if (to === 'Graph' && this._graph.element.parentElement !== panel) panel.prepend(this._graph.element);
@@ -241,7 +241,7 @@ export class PanelView {
     }
   }
 
-  /** While it goes on by itself the pictures of a burst are one; what a person waits for is drawn at once. */
+  /** Redraws at once if the person waits, else at most once per `FRAME_MS`. */
   private _paintSoon(notice: Notice): void {
     const rest = this._paintedAt + FRAME_MS - performance.now();
     const bursts = notice.type === 'delta' && BUSY_PHASES.includes(this._model.session.phase);
@@ -278,14 +278,14 @@ export class PanelView {
     if (refused) this._dialog.view.refuse(refused.reason, refused.fields);
   }
 
-  /** A session in a format, where it was asked for here, becomes a file. */
+  /** Saves an export that was requested in this view. */
   private _saveExport(notice: Notice): void {
     if (notice.type === 'refused' && notice.command === 'export') this._requestedExports.clear();
     if (notice.type !== 'exported' || !isExportFormat(notice.to) || !this._requestedExports.delete(notice.to)) return;
     download(fileName(this._model.session.name, notice.to), notice.to, notice.text);
   }
 
-  /** What waits is brought before the person first, in a tab that has its card. */
+  /** Shows the card, in a tab that has one. */
   private _showWaiting(patch: Partial<PanelState>): void {
     const tab = this._ui.tab === 'Graph' || this._ui.tab === 'Steps' ? this._ui.tab : 'Graph';
     this._acts.setState({ tab, pastStep: null, ...patch });

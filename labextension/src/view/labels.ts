@@ -14,7 +14,7 @@ export const branchName = (model: Model, branch: string): string => branchNamed(
 export const currentBranch = (model: Model): FullBranch | undefined =>
   [...model.branches.values()].find(row => row.current);
 
-/** The name of the output that it is saved as, as far as is known at the time looked at. */
+/** The output name that an object is saved as, at the shown step. */
 export function savedName(view: ViewState, object: FullObject): string {
   if (!object.saved || !view.isPast) return object.saved;
   const saving = view.calls.some(call => call.saves && call.uses.some(use => use.object === object.id));
@@ -26,7 +26,7 @@ function pendingState(status: FullCall['status'] | undefined): string {
   return status === 'unknown' ? 'outcome unknown' : 'not made yet';
 }
 
-/** What is said of an object that nothing was made from: calls may have read it all the same. */
+/** The state of an unused object; calls may have read it. */
 function unusedState(view: ViewState, object: FullObject): string {
   const reader = view.calls.findLast(call => call.uses.some(use => use.object === object.id));
   return reader ? `read by ${reader.tool}` : 'not used yet';
@@ -92,11 +92,11 @@ export function edgeIcon(call: FullCall): IconName | null {
 
 const NO_OBJECT: readonly Status[] = ['failed', 'rejected', 'interrupted'];
 
-/** The call came to nothing, and has a place in the graph. */
+/** Whether a call has no result, and a place in the graph. */
 export const hasNoResult = (call: FullCall): boolean =>
   (call.column !== 0 || call.lane !== 0) && NO_OBJECT.includes(call.status);
 
-/** What is to be known of an object besides what it is, each with its mark. */
+/** The marks of an object, each with its text. */
 export function objectMarks(object: FullObject, call: FullCall | undefined): readonly (readonly [IconName, string])[] {
   if (object.branch !== '') return [];
   const found: (readonly [IconName, string])[] = [];

@@ -3,11 +3,11 @@ import type { Layout, Spot } from './graph/layout';
 import type { FullCall, FullObject, FullUse } from './rows';
 import type { ViewState } from './view_state';
 
-/** The use whose edge is the main line, where a call used anything. */
+/** The use with the main edge; undefined if the call used nothing. */
 export const mainUse = (call: FullCall | undefined): FullUse | undefined =>
   call?.uses.find(use => use.receiver) ?? call?.uses[0];
 
-/** For each object, the one whose line it continues. */
+/** For each object, its parent on the main line. */
 export function mainParents(view: ViewState, objects: readonly FullObject[]): Map<string, string> {
   const parents = new Map<string, string>();
   for (const object of objects) {
@@ -17,14 +17,14 @@ export function mainParents(view: ViewState, objects: readonly FullObject[]): Ma
   return parents;
 }
 
-/** The objects that were used for another, nearest first, each once. */
+/** The objects that an object was made from directly. */
 export function parentsOf(view: ViewState, id: string): string[] {
   const object = view.model.objects.get(id);
   const call = object && view.model.calls.get(object.call);
   return call ? [...new Set(call.uses.map(use => use.object))].filter(other => other !== id) : [];
 }
 
-/** For each object, those that were made from it. */
+/** For each object, the objects made from it directly. */
 export function childrenOf(view: ViewState): ReadonlyMap<string, readonly string[]> {
   const children = new Map<string, string[]>();
   for (const object of view.objects) {
@@ -37,7 +37,7 @@ export function childrenOf(view: ViewState): ReadonlyMap<string, readonly string
   return children;
 }
 
-/** All that can be reached by steps, without where it began; up to a number of steps. */
+/** All ids reachable from one, without itself, nearest first, up to a number of steps. */
 export function reachable(from: string, step: (id: string) => readonly string[], steps = Infinity): Set<string> {
   const found = new Set<string>([from]);
   let front = [from];
@@ -81,7 +81,7 @@ type Arrow = keyof typeof DIRECTIONS;
 
 export const isArrow = (key: string): key is Arrow => key in DIRECTIONS;
 
-/** The nearest spot in a direction; what stands aside counts as farther. */
+/** The nearest spot in a direction; sideways distance counts three times. */
 function nearest(spots: readonly Spot[], from: Spot, arrow: Arrow): Spot | undefined {
   const [dx, dy] = DIRECTIONS[arrow];
   let best: Spot | undefined;
@@ -95,7 +95,7 @@ function nearest(spots: readonly Spot[], from: Spot, arrow: Arrow): Spot | undef
   return best;
 }
 
-/** The spot of what this one continues. */
+/** The spot before this one on the main line. */
 function spotBefore(view: ViewState, found: Layout, from: Spot): Spot | undefined {
   const first = from.object ?? from.folded[0];
   const call = from.failedCall ?? (first && view.model.calls.get(first.call));
@@ -104,7 +104,7 @@ function spotBefore(view: ViewState, found: Layout, from: Spot): Spot | undefine
   return spot === from || spot?.parked ? undefined : spot;
 }
 
-/** The spot of what continues this one: on its own line before others. */
+/** The spot after this one, preferably on the same lane. */
 function spotAfter(view: ViewState, found: Layout, from: Spot): Spot | undefined {
   const own = new Set(from.object ? [from.object.id] : from.folded.map(object => object.id));
   const spots = found.spots.filter(({ object, folded }) => {
@@ -115,7 +115,7 @@ function spotAfter(view: ViewState, found: Layout, from: Spot): Spot | undefined
   return spots.find(spot => spot.y === from.y && spot !== from) ?? spots.find(spot => spot !== from);
 }
 
-/** Where an arrow leads from here. */
+/** The spot that an arrow key leads to. */
 export function arrowTarget(view: ViewState, found: Layout, from: Spot, arrow: Arrow): Spot | undefined {
   const line =
     arrow === 'ArrowLeft' ? spotBefore(view, found, from) : arrow === 'ArrowRight' ? spotAfter(view, found, from) : undefined;

@@ -47,16 +47,16 @@ export interface Model extends Tables {
   readonly session: FullSession;
   readonly teaching: FullTeaching;
   readonly live: boolean;
-  /** The number of the last delta; null right after a whole. */
+  /** The number of the last delta; null after a whole. */
   readonly lastUpdate: number | null;
-  /** Deltas were lost: what stands here is old until a whole comes. */
+  /** A delta was lost: the rows are old until a whole arrives. */
   readonly missedUpdate: boolean;
   readonly refusal: Required<Refused> | null;
-  /** The request that was asked for, as it goes to the model. */
+  /** The exact request that the person asked for. */
   readonly exactRequest: { readonly turn: number; readonly text: string } | null;
-  /** The objects that were asked for as large as may be, by id; the newest few. */
+  /** The newest full previews, by object id. */
   readonly fullPreviews: ReadonlyMap<string, FullPreview>;
-  /** Why nothing can be shown, where that is so. */
+  /** Why nothing can be shown; empty otherwise. */
   readonly unreadable: string;
 }
 
@@ -80,7 +80,7 @@ export const EMPTY_MODEL: Model = {
   unreadable: ''
 };
 
-/** So many requests that came to nothing are told of before a reply: the last ones. */
+/** Failed attempts that are kept per turn. */
 const MOST_ATTEMPTS = 20;
 
 const putRows = <T extends { readonly id: string }>(
@@ -94,7 +94,7 @@ const putRows = <T extends { readonly id: string }>(
     dropped
   );
 
-/** Rows that are told again as they come to more: what is left out of them is as it was told. */
+/** Changed rows, completed from the rows in the table. */
 function completedByTable(table: ReadonlyMap<string, object>, rows: unknown, dropped: readonly string[]): UnknownRow[] {
   const known = (id: string): object | undefined => (dropped.includes(id) ? undefined : table.get(id));
   return records(rows).map(row => ({ ...known(text(row.id)), ...row }));
@@ -136,11 +136,11 @@ function modelWithRows(model: Model, rows: UnknownRow): Model {
   };
 }
 
-/** The objects that were made together, by the call that made them. */
+/** The objects of calls that made more than one, by call. */
 export function objectsByCall(objects: Iterable<FullObject>): ReadonlyMap<string, readonly FullObject[]> {
   const found = new Map<string, FullObject[]>();
   for (const object of objects) {
-    // What a call made alone bears its id.
+    // A call's only object has the call's id.
     if (object.role !== 'made' || object.call === '' || object.id === object.call) continue;
     const beside = found.get(object.call);
     if (beside) beside.push(object);
@@ -152,10 +152,10 @@ export function objectsByCall(objects: Iterable<FullObject>): ReadonlyMap<string
 
 type Kind = Notice['type'] | 'unknown';
 
-/** So many large pictures are kept. */
+/** Full previews that are kept. */
 const MOST_DISPLAYED = 6;
 
-/** What kind of notice it is; a `type` that was left out shows in the other fields. */
+/** The type of a notice; a missing `type` is inferred from its fields. */
 function kindOf(notice: UnknownRow): Kind {
   const known = ['whole', 'delta', 'refused', 'shown', 'displayed'] as const;
   const named = known.find(kind => kind === notice.type);
@@ -188,7 +188,7 @@ function wholeModel(notice: UnknownRow): Model {
   return { ...modelWithRows(EMPTY_MODEL, isRecord(notice.rows) ? notice.rows : {}), live: notice.live !== false };
 }
 
-/** The model after a notice; one that makes no sense changes nothing. */
+/** The model after a notice; an invalid notice changes nothing. */
 export function applyNotice(model: Model, notice: unknown): Model {
   if (!isRecord(notice)) return model;
   switch (kindOf(notice)) {

@@ -25,7 +25,7 @@ function writtenCall({ call, number, live, sent, remove }: WrittenCall): HTMLEle
   );
 }
 
-/** The card; the words stay in their field whatever is drawn around it. */
+/** The card; a redraw keeps the text in its field. */
 export class ReplyCard {
   private readonly _turn = h('span', { class: 'small muted' });
   private readonly _title = h('div', { class: 'tc-title' }, h('h3', {}, 'Reply as the model'), this._turn);
@@ -87,7 +87,7 @@ export class ReplyCard {
     this._form.hidden = this._hint.hidden = !live;
     this._savedNote.hidden = live;
     this._send.disabled = this._view.ui.commandSent;
-    // Who replies by keyboard goes on with the next turn, where the button was switched off.
+    // A person who replies by keyboard continues in the next turn.
     if (this._hadFocus && yours.turn !== this._shownTurn) queueMicrotask(() => this.element.querySelector('button')?.focus({ preventScroll: true }));
     this._hadFocus &&= yours.turn === this._shownTurn;
     this._consequence.textContent = yours.calls.length
@@ -107,7 +107,7 @@ function toldResult(one: FullToldResult): HTMLElement[] {
   ];
 }
 
-/** What was asked, and what the model is told since it spoke last. */
+/** The prompt, and the results since the last reply. */
 function promptAndResults(turn: FullPersonTurn): HTMLElement {
   const asked = [h('dt', {}, 'prompt'), h('dd', {}, monoText(turn.prompt))];
   return h('dl', { class: 'tc-args tc-heard' }, ...asked, ...turn.told.flatMap(toldResult));
@@ -133,7 +133,7 @@ function toolItem({ tool, live }: ToolItem, choose: (tool: FullTool) => void): H
   return h('li', { class: live ? 'tc-tool live' : 'tc-tool' }, label, about);
 }
 
-/** The parts of a card that show a turn before it is replied to; a click on a tool chooses it. */
+/** The parts of a request that a person replies to: prompt, results, system text and tools. */
 export class RequestParts {
   private readonly _request = h('div', { class: 'tc-cardbody' });
   private readonly _heading = h('h4', { class: 'tc-part' }, 'Tools');
@@ -143,7 +143,7 @@ export class RequestParts {
   private readonly _drawRequest = whenChanged(() => {
     this._request.replaceChildren(...[promptAndResults(this._personTurn), systemText(this._personTurn)].filter(one => one instanceof Node));
   });
-  /** The request, the heading of the tools, the tools: to be placed one after the other. */
+  /** The request, the heading of the tools, and the tools, in order. */
   readonly elements: readonly HTMLElement[] = [this._request, this._heading, this._tools];
 
   constructor(private readonly _choose: (tool: FullTool) => void = () => undefined) {}

@@ -49,25 +49,25 @@ function sameShape(value: unknown, standard: unknown): boolean {
   return isRecord(standard) ? isRecord(value) : typeof value === typeof standard;
 }
 
-/** The row, complete: what is left out or of the wrong shape is as in `standard`. */
+/** The row with all fields; a missing or invalid field is taken from `standard`. */
 export function withDefaults<T extends object>(row: UnknownRow, standard: T): T {
   const whole: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(standard)) whole[key] = sameShape(row[key], value) ? row[key] : value;
   return whole as T;
 }
 
-/** The words of a closed choice. */
+/** The values of closed choices. */
 const STATUSES: readonly FullCall['status'][] = [
   'proposed', 'approved', 'running', 'succeeded', 'failed', 'rejected', 'answered', 'interrupted', 'unknown'
 ];
 const ROLES: readonly FullObject['role'][] = ['input', 'made', 'pending', 'output'];
 const PHASES: readonly FullSession['phase'][] = ['ready', 'thinking', 'waiting', 'running', 'finished', 'stopped', 'failed'];
 
-/** The word, where it is one of these; any other has no sign, no colour and no words here. */
+/** The value if it is one of these, else the default. */
 const oneOf = <T extends string>(value: unknown, known: readonly T[], standard: T): T =>
   known.find(one => one === value) ?? standard;
 
-/** A record of its own keys alone: in any other there is a `constructor`. */
+/** A record without a prototype, so that `constructor` is no key. */
 const ownKeys = (value: unknown): UnknownRow => Object.assign(Object.create(null) as object, isRecord(value) ? value : {});
 
 const CALL = { id: '', call: '', tool: '', step: 0, turn: 0, ...DEFAULTS.CallRow };
@@ -82,7 +82,7 @@ function pairs(value: unknown): [string, string][] {
   return list(value).map(fullPair => [text(list(fullPair)[0]), text(list(fullPair)[1])]);
 }
 
-/** More than a kernel tells of a value, of fields, rows and columns, and of characters of markup. */
+/** Limits above what a kernel sends: fields, rows and columns, and characters of markup. */
 const [LONGEST, MARKUP] = [200, 500_000];
 
 export function fullPreview(row: UnknownRow): FullPreview {

@@ -1,17 +1,17 @@
 /**
- * Markup of a value's own, without what could do something. Only functions from text to text.
+ * Safe markup: HTML and SVG of values without anything active, and images that may be shown.
  *
- * What is left stands in a frame that runs no script and may load nothing, so this is the
- * first of three walls: it leaves no link to follow and nothing that would be looked for.
+ * The result is shown in a frame that runs no script and loads nothing, so this is the
+ * first of three protections: it leaves no links and nothing that would be loaded.
  */
-/** What goes with all that it holds. */
+/** Elements that are removed with their content. */
 const REMOVED_ELEMENTS = new Set(
   'script iframe frame frameset object embed applet template noscript link meta base head title form input button select textarea option video audio source track canvas dialog portal foreignobject set animate animatetransform animatemotion'.split(
     ' '
   )
 );
 
-/** What only holds something: any other element leaves its place to what it holds. */
+/** Elements that stay; any other element is replaced by its content. */
 const ALLOWED_ELEMENTS = new Set(
   (
     'html body div span p br hr pre code kbd samp var b strong i em u s small sub sup mark del ins q blockquote cite abbr time ' +
@@ -29,7 +29,7 @@ const IMAGE_DATA = /^data:image\/(png|jpeg|gif|webp|svg\+xml)[;,]/i;
 const SVG_DATA = /^data:image\/svg/i;
 const LOADING_STYLE = /url\s*\(\s*(?!['"]?(#|data:image\/(?!svg)))|@import|image-set|expression\s*\(/i;
 
-/** With an escape, as in `u\72l(…)`, a style says what no pattern here finds. */
+/** An escape as in `u\72l(…)` would hide from the patterns. */
 const isUnsafeStyle = (css: string): boolean => css.includes('\\') || LOADING_STYLE.test(css);
 
 function isSafeAddress(element: Element, name: string, value: string): boolean {
@@ -44,7 +44,7 @@ function isSafeAttribute(element: Element, name: string, value: string): boolean
 }
 
 function cleanElement(element: Element): void {
-  // A comment's text can be markup to the frame, which reads all of it once more.
+  // The frame parses the text again, and a comment could become markup.
   for (const node of [...element.childNodes])
     if (node.nodeType !== Node.ELEMENT_NODE && node.nodeType !== Node.TEXT_NODE) node.remove();
   for (const child of [...element.children]) {
@@ -69,22 +69,22 @@ export function cleanMarkup(html: string): string {
   return [...page.body.childNodes].map(node => new XMLSerializer().serializeToString(node)).join('');
 }
 
-/** So many elements are drawn, counted again wherever something refers to them. */
+/** Elements that may be drawn, counted at each reference. */
 const MOST_ELEMENTS = 50_000;
 const MOST_DEPTH = 500;
 const REFERENCE = /(?:^\s*|url\(\s*["']?)#([^\s)"']+)/g;
 
-/** The same references by a style sheet are not counted, and so not taken. */
+/** References in a style sheet are not counted, so they are not allowed. */
 const hasStyledReferences = (root: Element): boolean => [...root.querySelectorAll('style')].some(style => /url\(/i.test(style.textContent));
 
-/** Whether all that an element draws, what it refers to too, is within what a page can draw. */
+/** Whether an element with all its references draws few enough elements. */
 function isBounded(root: Element): boolean {
   const named = new Map([...root.querySelectorAll('[id]')].reverse().map(element => [element.id, element]));
   const known = new Map<Element, number>();
   function countElements(element: Element, deep: number): number {
     const before = known.get(element);
     if (before !== undefined) return before;
-    // What refers to itself has no end.
+    // A cycle never ends.
     known.set(element, Infinity);
     const targets = [...element.attributes].flatMap(({ value }) => [...value.matchAll(REFERENCE)].map(([, id]) => named.get(id ?? '')));
     const inside = [...element.children, ...targets].filter(one => one !== undefined);
@@ -95,7 +95,7 @@ function isBounded(root: Element): boolean {
   return countElements(root, 0) <= MOST_ELEMENTS && !hasStyledReferences(root);
 }
 
-/** An entity, or letters that are not read as they stand here, could hold what is not seen. */
+/** Entities and other encodings could hide content. */
 const UNREADABLE = /<!ENTITY|encoding\s*=\s*["'](?!utf-8["'])/i;
 const CHECKED = new Map<string, boolean>();
 const CACHE_SIZE = 200;
@@ -106,7 +106,7 @@ function isDrawable(svg: string): boolean {
   return root.localName === 'svg' && isBounded(root);
 }
 
-/** Whether an SVG in base64 can be drawn; it is asked at every picture, and looked at once. */
+/** Whether an SVG in base64 can be drawn; cached. */
 function isBoundedImage(base64: string): boolean {
   let known = CHECKED.get(base64);
   if (known === undefined) {
@@ -119,7 +119,7 @@ function isBoundedImage(base64: string): boolean {
 
 const IMAGE_ADDRESS = /^data:image\/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]+$/;
 
-/** The address, where it is a picture that may be shown, else nothing. */
+/** The address if it is an image that may be shown, else "". */
 export function safeImage(address: string): string {
   const [, kind] = IMAGE_ADDRESS.exec(address) ?? [];
   if (kind === undefined) return '';

@@ -1,7 +1,7 @@
 /**
- * Fields from a tool's JSON Schema, and arguments from fields. Only pure functions live here.
+ * Form fields from a tool's JSON Schema, and arguments from their values.
  *
- * A field that nobody touched gives back exactly what it was made from.
+ * An unchanged field returns exactly its initial value.
  */
 import { type FullObject, isRecord, type UnknownRow } from './rows';
 
@@ -21,7 +21,7 @@ export interface Field {
   readonly initial: unknown;
 }
 
-/** What a record itself has by a name: `constructor` is none of everybody's. */
+/** A record's own value by a name; not inherited ones such as `constructor`. */
 export const own = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined;
 
@@ -83,7 +83,7 @@ function kindsOf(schema: Schema): readonly string[] {
   return found?.[1]?.split('|') ?? [];
 }
 
-/** A list that cannot stand one text a line. */
+/** Whether a list cannot be written with one text per line. */
 const isLong = (value: unknown): boolean =>
   Array.isArray(value) && value.some(one => typeof one !== 'string' || one.trim() !== one || one === '' || one.includes('\n'));
 
@@ -104,7 +104,7 @@ function kindFor(schema: Schema, root: Schema, value: unknown): Pick<Field, 'kin
   return { kind: lines ? 'texts' : 'json', options: [] };
 }
 
-/** One field per argument: those of the schema in its order, then what else the call has. */
+/** One field per argument: those of the schema in order, then others of the call. */
 export function fieldsOf(parameters: Schema, values: Readonly<Record<string, unknown>>): Field[] {
   const definitions = definitionsOf(parameters);
   const required = Array.isArray(parameters.required) ? parameters.required : [];
@@ -124,7 +124,7 @@ export function fieldsOf(parameters: Schema, values: Readonly<Record<string, unk
   });
 }
 
-/** How a value stands in its field. */
+/** A value as the text in its field. */
 export function rawOf(field: Field, value: unknown): string {
   if (value === undefined) return '';
   if (field.kind === 'text' || field.kind === 'object') return value === null ? '' : String(value);
@@ -155,7 +155,7 @@ function json(raw: string): Read {
   }
 }
 
-/** One text a line; a list that is written as JSON is taken as such. */
+/** One text per line, or a JSON list. */
 function texts(raw: string): Read {
   const found = raw.trim().startsWith('[') ? json(raw) : { error: '' };
   if ('value' in found) return found;
@@ -178,7 +178,7 @@ export interface Filled {
   readonly errors: Readonly<Record<string, string>>;
 }
 
-/** The arguments of all fields, and what is wrong with which. */
+/** The arguments of all fields, and their errors. */
 export function readAll(fields: readonly Field[], raws: ReadonlyMap<string, string>): Filled {
   const values: [string, unknown][] = [];
   const errors: [string, string][] = [];

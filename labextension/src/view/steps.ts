@@ -7,7 +7,7 @@ import type { FullCall, FullTool } from './rows';
 import { oneLine, plural, summaryOf, textBlock, trans } from './text';
 import { choiceOf, type PanelActions, type ViewState } from './view_state';
 
-/** What a screen reader hears before the line, where the end does not say it. */
+/** The status for screen readers, if the end of the line does not show it. */
 const spokenStatus = (call: FullCall): string => (call.status === 'succeeded' && !call.memory ? 'done, ' : '');
 
 interface StepItem {
@@ -16,7 +16,7 @@ interface StepItem {
   readonly pending: boolean;
 }
 
-/** What a scheme's own calls give back: it says no more than the tick does. */
+/** The result of a scheme's own calls; it is not shown. */
 const NO_RESULT = 'ok';
 
 function stepText(item: StepItem): Child[] {
@@ -47,7 +47,7 @@ function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElemen
 const MOST_STEPS = 1500;
 const STEP_BLOCK = 100;
 
-/** Which steps the list holds: all, or in a very long session those around the chosen one. */
+/** The range of listed steps: all, or in a very long session those around the chosen one. */
 function shownSteps(length: number, chosen: number): readonly [number, number] {
   if (length <= MOST_STEPS) return [0, length];
   const middle = Math.floor((chosen < 0 ? length : chosen) / STEP_BLOCK) * STEP_BLOCK;
@@ -125,7 +125,7 @@ export class StepList {
     if (item instanceof HTMLElement) this._showInNextFrame(item, follow);
   }
 
-  /** With the next picture: to ask where things are makes the browser lay them out. */
+  /** In the next frame: reading positions forces a layout. */
   private _showInNextFrame(item: HTMLElement, follow: boolean): void {
     cancelAnimationFrame(this._frame);
     this._frame = requestAnimationFrame(() => this._scrollTo(item, follow));
@@ -137,7 +137,7 @@ export class StepList {
   }
 }
 
-/** What stands beside a tool's name: whether its calls wait, and why. */
+/** The note beside a tool's name. */
 function toolNote(tool: FullTool, stops: boolean): string {
   if (stops) return 'breakpoint: calls wait';
   if (tool.for_person) return 'a request to you';
@@ -180,7 +180,7 @@ function toolSummary(toolList: number, stops: number): string {
   return plural(toolList, 'tool') + (stops ? `, ${plural(stops, 'breakpoint')}` : '');
 }
 
-/** A list that is folded until somebody wants it. */
+/** The folded list of tools. */
 class ToolList {
   private readonly _summary = h('summary', {});
   private readonly _list = h('ul', { 'aria-label': 'Tools' });

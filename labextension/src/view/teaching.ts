@@ -10,7 +10,7 @@ import { fieldsOf, own } from './schema';
 import { literalText, oneLine, plural, summaryOf, textBlock } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
-/** The tools to choose from, and that there may be no call. */
+/** Radio buttons for the tools, and for no call. */
 function toolChoice(tools: readonly FullTool[], chosen: (tool: FullTool | null) => void): HTMLElement[] {
   const name = nextId();
   const one = (label: Child, tool: FullTool | null): HTMLElement => {
@@ -49,14 +49,14 @@ export class GuessCard {
   private _rows: readonly FieldRow[] = [];
   private _chosen!: FullTool | null | undefined;
   private _hadFocus = false;
-  /** The form of a turn begins empty; what stands in it stays whatever is drawn around it. */
+  /** Starts an empty form for a new turn; redraws keep its values. */
   private readonly _startForm = whenChanged(() => {
     const now = this._view.toGuess;
     const known = now?.tools.flatMap(id => this._view.model.tools.get(id) ?? []) ?? [];
     this._tools.replaceChildren(...toolChoice(known, tool => this._choose(tool)));
     this._choose(null);
     this._chosen = undefined;
-    // Who guessed by keyboard goes on with the next question, where the button was switched off.
+    // A person who guesses by keyboard continues with the next question.
     if (this._hadFocus) queueMicrotask(() => this._tools.querySelector('input')?.focus({ preventScroll: true }));
     this._hadFocus = false;
   });
@@ -124,7 +124,7 @@ function argumentText(written: FullWrittenCall | null, name: string, right: bool
   return valueText(found);
 }
 
-/** What is compared: the tools, and where they are the same each argument. */
+/** The compared lines: the tool, and each argument if the tool is right. */
 function comparedLines(row: FullGuess): ComparedLine[] {
   const { guess, came, tool } = row;
   if (!tool || !came) return [{ name: 'call', right: tool, guessed: callOrNone(guess), came: callOrNone(came) }];
@@ -151,7 +151,7 @@ function guessTable(row: FullGuess): HTMLElement {
   return h('table', { class: 'tc-beside' }, h('thead', {}, head), h('tbody', {}, ...comparedLines(row).map(comparedRow)));
 }
 
-/** A guess, and what came. */
+/** A guess and the model's reply. */
 function guessResult(row: FullGuess): Child[] {
   const pointsList = row.guess ? `${row.right} of ${plural(row.of, 'point')}` : '';
   const aside = [`turn ${row.turn}`, pointsList].filter(Boolean).join(', ');
@@ -163,7 +163,7 @@ function guessResult(row: FullGuess): Child[] {
   ];
 }
 
-/** The guess that goes with what is on show: of the chosen call, else the last one. */
+/** The guess of the chosen call, else the last one. */
 function shownGuess(view: ViewState): FullGuess | null {
   const all = view.model.teaching.guesses;
   if (view.isPast) return null;
@@ -188,7 +188,7 @@ export class GuessResultCard {
 
 // -- the score ------------------------------------------------------------------------------
 
-/** What was other than guessed, in a word or two. */
+/** The difference between guess and reply, in short. */
 function differenceText(row: FullGuess): string {
   if (!row.guess) return 'shown';
   if (!row.tool) return row.guess.tool ? `you: ${oneLine(row.guess.tool, 60)}` : 'you: no call';
@@ -214,7 +214,7 @@ function guessItem(row: FullGuess): HTMLElement {
 const sumOf = (rows: readonly FullGuess[], of: (row: FullGuess) => number): number =>
   rows.reduce((total, row) => total + of(row), 0);
 
-/** The points, and what they are for. */
+/** The points, by tool and arguments. */
 function points(made: readonly FullGuess[]): HTMLElement[] {
   if (made.length === 0) return [h('p', { class: 'small muted' }, 'No guesses yet.')];
   const marks = made.flatMap(row => row.marks);
@@ -230,7 +230,7 @@ function points(made: readonly FullGuess[]): HTMLElement[] {
   ];
 }
 
-/** The points, here and in the whole session, and the guesses one by one, the last one first. */
+/** The points, and the guesses with the last one first. */
 function scoreContent(rows: readonly FullGuess[], session: string): HTMLElement[] {
   const list = [...rows].reverse().slice(0, 200).map(guessItem);
   return [
@@ -241,7 +241,7 @@ function scoreContent(rows: readonly FullGuess[], session: string): HTMLElement[
   ];
 }
 
-/** The score: beside the question, or with `end` where all is guessed. */
+/** The score: beside the question, or with `end` after the last guess. */
 export class ScoreCard {
   readonly element = h('section', { class: 'tc-scores', 'aria-label': 'Your score', hidden: true });
   private _view!: ViewState;

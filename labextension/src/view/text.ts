@@ -1,10 +1,10 @@
 /** Text: made visible, shortened, formatted, and translated. */
 
-/** Controls, bidi marks and overrides, zero-width signs, tags, and surrogates without their half. */
+/** Control characters, bidi marks, zero-width characters, tags, and lone surrogates. */
 const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
 
-/** Most names and words: nothing in them is to be looked at closer. */
+/** Printable ASCII needs no escaping. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
 function escaped(sign: string): string {
@@ -12,7 +12,7 @@ function escaped(sign: string): string {
   return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
-/** The text with everything visible; line breaks and tabs stay. */
+/** The text with invisible characters escaped; line breaks and tabs stay. */
 export const visibleText = (text: string): string =>
   PLAIN.test(text) ? text : text.replace(/\r\n/g, '\n').replace(UNSEEN, escaped);
 
@@ -30,15 +30,15 @@ export function clip(text: string, cap: number): string {
   return signs.length <= cap ? text : `${signs.slice(0, Math.max(1, cap - 1)).join('')}…`;
 }
 
-/** What a description says first, on one line: all of its first paragraph, as far as there is room. */
+/** The first paragraph of a description on one line, cut to `cap` characters. */
 export const summaryOf = (description: string, cap = 280): string =>
   clip(oneLine(description.trim().split(/\n\s*\n/)[0]?.replace(/\s+/g, ' ') ?? '', 2 * cap), cap);
 
-/** Many lines, capped. */
+/** A text of many lines, cut to `cap` characters. */
 export const textBlock = (text: string, cap = 8000): string =>
   text.length > cap ? `${visibleText(text.slice(0, cap))}\n…` : visibleText(text);
 
-/** A value as a person reads it in code. */
+/** A value as JSON on one line. */
 export function literalText(value: unknown, cap = 400): string {
   return oneLine(JSON.stringify(value) ?? 'null', cap);
 }
@@ -61,7 +61,7 @@ const OBJECT_NAME = /^[A-Za-z_]\w*#[1-9]\d*$/;
 
 export const isObjectName = (value: unknown): value is string => typeof value === 'string' && OBJECT_NAME.test(value);
 
-/** What translates: JupyterLab's bundles are such. `%1` stands for the first value. */
+/** A translation, such as a JupyterLab bundle. `%1` stands for the first value. */
 interface Translation {
   __(text: string, ...values: readonly (string | number)[]): string;
   /** `%1` stands for the count. */
@@ -78,7 +78,7 @@ const ENGLISH: Translation = {
 
 let currentTranslation = ENGLISH;
 
-/** From now on the views of this page speak these words. A page has one language, as it has one locale. */
+/** Sets the translation of all views of this page. */
 export const setTranslation = (words: Translation = ENGLISH): void => void (currentTranslation = words);
 
 export const trans: Translation = {

@@ -13,28 +13,28 @@ export interface Choice {
   readonly object: string;
 }
 
-/** What the person set in the panel; the kernel knows nothing of it. */
+/** The person's choices in the panel; the kernel does not know them. */
 export interface PanelState {
   readonly tab: Tab;
   readonly chosen: Choice | null;
-  /** The step looked back at; null is now. */
+  /** The earlier step that is shown; null for now. */
   readonly pastStep: number | null;
-  /** A command is under way: until something arrives, nothing else is sent. */
+  /** A command was sent: no other one is sent until a notice arrives. */
   readonly commandSent: boolean;
-  /** The call that the person edited last: where it has run, it is looked at and not the end. */
+  /** The call that the person edited last; it is shown after the session ends. */
   readonly editedCall: string;
   /** The form that is open under a call, by the id of the call's row. */
   readonly form: { readonly kind: 'reject' | 'answer'; readonly call: string } | null;
   readonly unfolded: ReadonlySet<string>;
   readonly shownTurn: number | null;
-  /** The branches that are compared; empty for what is compared unasked. */
+  /** The compared branches; empty for the default ones. */
   readonly leftBranch: string;
   readonly rightBranch: string;
-  /** What is the same in both is shown too. */
+  /** Equal calls are shown too. */
   readonly showsEqualCalls: boolean;
-  /** The list of branches is open; `hidden`: those out of view too. */
+  /** The state of the branch list; `hidden`: with the hidden branches. */
   readonly branchList: 'closed' | 'open' | 'hidden';
-  /** The branch that is given a name, by the id of its row. */
+  /** The id of the branch that is being renamed. */
   readonly renamedBranch: string;
 }
 
@@ -62,28 +62,28 @@ export interface ViewState {
   readonly isPast: boolean;
   readonly step: number;
   readonly lastStep: number;
-  /** The calls of the shown branch that are known, in order. */
+  /** The calls of the shown branch up to the shown step, in order. */
   readonly calls: readonly FullCall[];
-  /** The objects that are known, pale branches too. */
+  /** The objects up to the shown step, of all branches. */
   readonly objects: readonly FullObject[];
   readonly chosen: Choice;
-  /** The person has chosen nothing: the view goes with what is new. */
+  /** The person has chosen nothing: the view follows the newest call. */
   readonly followsNewest: boolean;
   /** The call to decide now. */
   readonly waitingCall: FullCall | null;
-  /** The turn of the model, where the person is the model and it is theirs. */
+  /** The turn to reply to, if the person plays the model. */
   readonly personTurn: FullPersonTurn | null;
   /** The turn whose reply is to be guessed. */
   readonly toGuess: FullPersonTurn | null;
 }
 
-/** What the parts can do. */
+/** What the parts of the panel can do. */
 export interface PanelActions {
   setState(patch: Partial<PanelState>): void;
   send(command: Command): void;
-  /** Asks to be told something; nothing waits for the answer. */
+  /** Sends a command without waiting for its result. */
   request(command: Command): void;
-  /** Asks for the session in a format, to be saved as a file. */
+  /** Requests an export, which is saved as a file. */
   exportAs(to: ExportFormat): void;
   openEditDialog(call: FullCall): void;
   openCallDialog(tool: FullTool): void;
@@ -105,7 +105,7 @@ function isInOrder(calls: readonly FullCall[]): boolean {
 function callsInOrder(model: Model): readonly FullCall[] {
   const all = rowsOf(model.calls);
   const own = all.some(call => call.branch !== '') ? all.filter(call => call.branch === '') : all;
-  // They come in order: to sort what is sorted would be work at each step.
+  // They usually arrive in order, and need no sorting.
   return isInOrder(own) ? own : [...own].sort((a, b) => a.step - b.step);
 }
 
@@ -133,7 +133,7 @@ function choiceIn(ui: PanelState, calls: readonly FullCall[], waiting: FullCall 
   return choiceOf(waiting ?? (model.session.phase === 'finished' ? edited : undefined) ?? calls.at(-1));
 }
 
-/** The whole of what the parts draw. `able` says that the host can send. */
+/** The state that all parts draw; `able`: the host can send commands. */
 export function viewState(model: Model, ui: PanelState, able: boolean): ViewState {
   const all = callsInOrder(model);
   const last = all.at(-1)?.step ?? 0;

@@ -68,7 +68,7 @@ function compareBar(view: ViewState, shown: Sides, acts: PanelActions): HTMLElem
   );
 }
 
-/** Why there is nothing to show, where two branches were not told side by side. */
+/** The message while no comparison of the two branches is available. */
 function notCompared(view: ViewState, names: string): HTMLElement {
   const busy = BUSY_PHASES.includes(view.model.session.phase) ? ' The result appears after this step.' : '';
   const asked = `Comparing ${names || 'the branches'}.${busy}`;
@@ -81,7 +81,7 @@ function notCompared(view: ViewState, names: string): HTMLElement {
 export class CompareTab {
   readonly element = h('div', { class: 'tc-compare' });
   private _view!: ViewState;
-  /** What the kernel was asked to compare, and tells again as it changes; `seen`: it was told. */
+  /** The comparison requested from the kernel; `seen` once it has arrived. */
   private _requested: { readonly sides: readonly [string, string]; readonly among: Model['branches']; seen: boolean } | null = null;
   private readonly _draw = whenChanged(() => this._replaceContent());
 
@@ -100,7 +100,7 @@ export class CompareTab {
     this._requested = null;
   }
 
-  /** Asks once for what is looked at: again where that was told and is gone, or where all was told anew. */
+  /** Requests the shown comparison once; again if it was dropped, or if all rows were sent again. */
   private _requestComparison(known: boolean): void {
     if (!this._view.live || this._view.isPast) return;
     if (known) {
@@ -131,7 +131,7 @@ export class CompareTab {
     return [compareBar(this._view, shown, this._acts), grid, ...(more ? [more] : [])];
   }
 
-  /** What had the keyboard has it again, where it is still there. */
+  /** Replaces the content and restores the keyboard focus. */
   private _replaceContent(): void {
     const key = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
     this.element.replaceChildren(...this._content());
@@ -156,7 +156,7 @@ function picker(view: ViewState, shown: Sides, where: SideName, acts: PanelActio
   return select;
 }
 
-/** What a person did to a branch, as far as it is its own. */
+/** Whether the person edited a call of this branch. */
 function editedText(pairs: readonly CallPair[], where: SideName): string {
   const edited = pairs.find(pair => pair.kind !== 'shared' && pair[where]?.edited)?.[where];
   return edited ? `edited at call ${edited.step}` : 'not edited';
@@ -173,7 +173,7 @@ function columnHeader(view: ViewState, shown: Sides, acts: PanelActions): HTMLEl
   return tableRow(h('span', { role: 'columnheader', class: 'hd' }, screenReaderText('Call')), cell('left'), cell('right'));
 }
 
-/** What a branch took; looking back it is counted from the calls that are known. */
+/** Calls, tokens, cost and time of a branch; at an earlier step counted from its calls. */
 function costText(side: Side, past: boolean): string {
   const { branch, calls } = side;
   const counted = past || branch.ran + branch.remembered === 0;
@@ -200,7 +200,7 @@ function columnFooter({ left, right }: Sides, past: boolean): HTMLElement {
   );
 }
 
-/** What the model said last, where that differs; while it speaks, that is not known yet. */
+/** The reply texts of both branches, if they differ and are complete. */
 function replyTexts({ left, right, comparison }: Sides, speaks: boolean): HTMLElement | null {
   const change = comparison?.text;
   if (!change || speaks || !left.text || !right.text) return null;

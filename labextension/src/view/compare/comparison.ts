@@ -9,7 +9,7 @@ export interface ObjectPair {
   readonly left: FullObject | null;
   readonly right: FullObject | null;
   readonly same: boolean;
-  /** How their values differ, where that is told. */
+  /** How their values differ; null if not compared. */
   readonly values: FullDifference | null;
 }
 
@@ -23,7 +23,7 @@ export interface CallPair {
 
 const SWAPPED_SIGNS = { same: 'same', changed: 'changed', left: 'right', right: 'left' } as const;
 
-/** A difference as it is seen from the other side. */
+/** A difference with left and right swapped. */
 const swappedDifference = (row: FullDifference): FullDifference => ({
   ...row,
   parts: row.parts.map(part => ({
@@ -54,7 +54,7 @@ const swappedSides = <T extends { readonly left: unknown; readonly right: unknow
   right: row.left
 });
 
-/** A comparison as it is seen from the other side. */
+/** A comparison with left and right swapped. */
 const swappedComparison = (row: FullComparison): FullComparison => ({
   ...swappedSides(row),
   pairs: row.pairs.map(pair => ({
@@ -65,7 +65,7 @@ const swappedComparison = (row: FullComparison): FullComparison => ({
   text: row.text && swappedSides(row.text)
 });
 
-/** How two branches differ, from whichever side it was told; null where it was not. */
+/** The comparison of two branches, swapped if needed; null if not sent. */
 function comparisonOf(model: Model, left: string, right: string): FullComparison | null {
   const all = [...model.comparisons.values()];
   const back = all.find(row => row.left === right && row.right === left);
@@ -95,7 +95,7 @@ function pairOf(model: Model, row: FullPair): CallPair {
 
 const sharedPair = (call: FullCall): CallPair => ({ left: call, right: call, kind: 'shared', changes: [], objects: [] });
 
-/** The calls of two branches in pairs; looking back, those that had been made by then. */
+/** The calls of two branches in pairs; at an earlier step, the calls up to it. */
 function pairsOf({ model, calls, isPast: past, step: at }: ViewState, comparison: FullComparison): CallPair[] {
   const others = comparison.pairs.map(row => pairOf(model, row));
   const known = ({ left, right }: CallPair): boolean =>
@@ -103,11 +103,11 @@ function pairsOf({ model, calls, isPast: past, step: at }: ViewState, comparison
   return [...calls.slice(0, comparison.shared).map(sharedPair), ...others.filter(known)];
 }
 
-/** In what two calls differ, if in this. */
+/** The change of this aspect between two calls; undefined for none. */
 export const changeIn = (pair: CallPair, what: FullChange['what'], name = ''): FullChange | undefined =>
   pair.changes.find(change => change.what === what && change.name === name);
 
-/** Whether a line of a text differs, by its number from 1. */
+/** Returns whether a line differs, by its number (from 1). */
 export function differsAt(change: FullChange | null | undefined, where: SideName): (number: number) => boolean {
   if (!change) return () => false;
   const numbers = new Set(change[where]);
@@ -115,38 +115,38 @@ export function differsAt(change: FullChange | null | undefined, where: SideName
   return number => all || numbers.has(number);
 }
 
-/** How rows, and the person's choice, name the branch that is shown. */
+/** The id of the checked-out branch in rows and in the person's choice. */
 const CURRENT = 'current';
 
 export interface Side {
   readonly branch: FullBranch;
   readonly calls: readonly FullCall[];
-  /** What the model said last. */
+  /** The reply text. */
   readonly text: string;
 }
 
 export interface Sides {
   readonly left: Side;
   readonly right: Side;
-  /** Null where it was not told how they differ. */
+  /** Null if the comparison was not sent. */
   readonly comparison: FullComparison | null;
   readonly pairs: readonly CallPair[];
 }
 
-/** The branches that can be compared: those in view. */
+/** The branches that are not hidden. */
 export const visibleBranches = (model: Model): FullBranch[] => [...model.branches.values()].filter(branch => !branch.hidden);
 
 export const hiddenBranches = (model: Model): FullBranch[] => [...model.branches.values()].filter(branch => branch.hidden);
 
 export const idOf = (branch: FullBranch): string => (branch.current ? CURRENT : branch.id);
 
-/** The branches that the person chose, by their ids; null where they chose none that is in view. */
+/** The ids of the branches that the person chose; null if none or hidden. */
 export function chosenBranches({ model, ui }: ViewState): readonly [string, string] | null {
   const known = visibleBranches(model).map(idOf);
   return known.includes(ui.leftBranch) && known.includes(ui.rightBranch) ? [ui.leftBranch, ui.rightBranch] : null;
 }
 
-/** The two sides as the person chose them, or as they are compared unasked; null where nothing is told of that. */
+/** The two compared branches: chosen by the person, or by default; null if unknown. */
 export function comparedSides(view: ViewState): Sides | null {
   const { model, isPast: past } = view;
   const picked = chosenBranches(view);

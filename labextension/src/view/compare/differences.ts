@@ -1,4 +1,4 @@
-/** Objects and values of two branches, side by side, with what differs marked. */
+/** Objects and values of two branches side by side, with the differences marked. */
 import { type Child, h } from '../dom';
 import { safeImage } from '../safe_markup';
 import { glyph, thumb } from '../icons';
@@ -11,7 +11,7 @@ export const marked = (text: string): HTMLElement => h('mark', {}, text);
 const LINES = 60;
 const ROWS = 8;
 
-/** The lines of a text; those that differ, by their numbers from 1, are marked. */
+/** The lines of a text; differing lines are marked. */
 export function textLines(text: string, differs: (number: number) => boolean): HTMLElement {
   const all = visibleText(text).split('\n').slice(0, LINES);
   return h('pre', { class: 'tc-lines' }, ...all.flatMap((one, index) => lineOf(one, differs(index + 1))));
@@ -24,7 +24,7 @@ function lineOf(text: string, differs: boolean): Child[] {
 
 const nameLabel = (name: string): Child => (name ? h('span', { class: 'k' }, oneLine(name, 60)) : null);
 
-/** One side of a part: its words, its picture, its lines, its cells. */
+/** One side of a differing part: text, picture, lines, cells. */
 function partElement(one: FullPart, where: SideName, alt: string): HTMLElement {
   const words = one[where];
   const src = safeImage(one.images[where === 'left' ? 0 : 1] ?? '');
@@ -67,7 +67,7 @@ function changedCells(one: FullPart, where: SideName): HTMLElement {
 
 type Cells = FullPart['cells'];
 
-/** A small picture of an object as a table, with these cells marked; null where it has no table. */
+/** A small table of an object with these cells marked; null for other objects. */
 function previewTable(preview: FullPreview, cells: Cells, where: SideName): Child {
   if (preview.columns.length === 0) return null;
   const marks = new Set(cells.map(cell => `${rowOf(cell, where)} ${cell.column}`));
@@ -84,14 +84,14 @@ function previewTable(preview: FullPreview, cells: Cells, where: SideName): Chil
 
 const rowOf = (cell: Cells[number], where: SideName): number => (where === 'left' ? cell.left_at : cell.right_at);
 
-/** Whether all these cells stand in the small picture of the table. */
+/** Whether the small table shows all these cells. */
 const showsAll = (preview: FullPreview, cells: Cells, where: SideName): boolean =>
   cells.every(cell => {
     const row = rowOf(cell, where);
     return row > 0 && row <= Math.min(ROWS, preview.cells.length) && preview.columns.includes(cell.column);
   });
 
-/** An object whose values were not compared: its small picture. */
+/** The preview of an object whose values were not compared. */
 function objectPreview(object: FullObject): Child[] {
   const { preview } = object;
   const fields = preview.fields.map(([name, value]) => h('div', { class: 'tc-partof' }, nameLabel(name), oneLine(value, 80)));
@@ -105,7 +105,7 @@ function image({ name, preview }: FullObject): Child {
 
 const NOT_COMPARED = 'Differs. Only the first objects that differ are compared in detail.';
 
-/** What is seen of a difference on one side: its picture, and its values where they are told. */
+/** The difference of an object on one side: its picture and its differing values. */
 function body(pair: ObjectPair, where: SideName): Child[] {
   const mine = pair[where];
   if (!mine || pair.same) return [];
@@ -120,7 +120,7 @@ function body(pair: ObjectPair, where: SideName): Child[] {
   return [pictured ? null : image(mine), small, ...told];
 }
 
-/** An object on its side: its tile, its name, and what differs from the one beside it. */
+/** An object on its side: tile, name, and its differences. */
 export function objectElement(pair: ObjectPair, where: SideName, chosen: boolean, choose: (object: FullObject) => void): Child {
   const object = pair[where];
   if (!object) return pair.left || pair.right ? h('div', { class: 'muted small' }, 'no object') : null;

@@ -42,7 +42,7 @@ function pairRow(pair: CallPair, choosing: CompareContext): HTMLElement {
   return tableRow(rowHead(stepOf(pair), says), pairCell(pair, 'left', choosing), pairCell(pair, 'right', choosing));
 }
 
-/** The pairs as rows; the same ones of a kind that stand together are one. */
+/** The pairs as table rows; adjacent equal pairs of one kind are folded. */
 export function pairRows(pairs: readonly CallPair[], choosing: CompareContext, most: number): HTMLElement[] {
   const { view, acts } = choosing;
   const made: HTMLElement[] = [];
@@ -61,7 +61,7 @@ export function pairRows(pairs: readonly CallPair[], choosing: CompareContext, m
   return made;
 }
 
-/** The object that a tool works on, which a call names first, needs no name; any other argument has one. */
+/** An argument as text. The receiver needs no parameter name. */
 function argumentParts(name: string, given: unknown, differs: boolean, first: boolean): Child[] {
   const text = isObjectName(given) ? oneLine(given, 80) : literalText(given, 120);
   const value = differs ? marked(text) : text;
@@ -89,7 +89,7 @@ function callOutcome(call: FullCall, other: FullCall | null): Child {
 
 const LOOKS = { error: 'tc-came bad', result: 'tc-came', reason: 'tc-came muted', prints: 'tc-came' } as const;
 
-/** What came of a call, as far as the other came to something else. */
+/** The result, error, reason and prints of a call, where the other call differs. */
 function resultLines(pair: CallPair, call: FullCall, where: SideName): Child[] {
   const told = (what: keyof typeof LOOKS): Child => {
     const change = changeIn(pair, what);
@@ -100,7 +100,7 @@ function resultLines(pair: CallPair, call: FullCall, where: SideName): Child[] {
   return [told('error'), call.saves ? null : told('result'), told('reason'), told('prints')];
 }
 
-/** The object that a call only returned, where the other returned another one. */
+/** The object that a call returned without creating it, if the other call returned another one. */
 function returnedObject(pair: CallPair, call: FullCall, model: Model, where: SideName): Child {
   const object = changeIn(pair, 'result') && call.result === '' ? model.objects.get(call.object) : undefined;
   if (!object || pair.objects.some(one => one[where] === object)) return null;

@@ -1,14 +1,14 @@
-/** Pan and zoom: which part of the drawing is seen. It moves on its own only while it follows what is new. */
+/** Pan and zoom of the graph. It moves by itself only while the view follows the newest call. */
 import type { Box, Spot } from './layout';
 
 const MARGIN = 300;
-/** A drawing that fits when it is drawn this small is shown whole, without being asked. */
+/** The smallest scale at which a whole drawing is shown by default. */
 const LEAST = 0.8;
 const SMALLEST = 0.05;
 const LOW = 120;
-/** So much is to be seen at the left of what is brought into sight. */
+/** Pixels that stay visible at the left of a revealed node. */
 const BEFORE = 210;
-/** Drawn smaller than this, words cannot be read: only tiles are drawn. */
+/** Below this scale texts are unreadable, and only tiles are drawn. */
 const AFAR = 0.35;
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
@@ -21,9 +21,9 @@ export class Camera {
   private _height = 0;
   private _transform = '';
   private _movedByPerson = false;
-  /** The top of a drawing that is too high, when it was last begun at its top. */
+  /** The top of a too tall drawing when it was last scrolled to its top. */
   private _topOfTallDrawing = NaN;
-  /** The room is as high as all of it, drawn small: until the person looks closer. */
+  /** The height fits the whole drawing, until the person zooms in. */
   private _fitted = false;
   private _drawingSize: { readonly box: Box; readonly most: number } = { box: { left: 0, top: 0, right: 0, bottom: 0 }, most: LOW };
   private _drag: { x: number; y: number; far: boolean } | null = null;
@@ -59,11 +59,11 @@ export class Camera {
     this._svg.addEventListener('pointercancel', () => this._endDrag());
   }
 
-  /** Brings a spot into sight: to the middle where it was out of it, else as little as can be. */
+  /** Scrolls to a node: to the middle if it was outside, else as little as possible. */
   reveal(spot: Spot, middle = true): void {
     if (this._scale < AFAR) this._scale = 1;
     const [px, py] = [spot.x * this._scale + this._x, spot.y * this._scale + this._y];
-    // What comes before it is to be seen too.
+    // The nodes before it should be visible too.
     const [left, right] = [Math.min(BEFORE * this._scale, (spot.x - 4) * this._scale, this._width / 2), Math.min(72 * this._scale, this._width / 2)];
     const [top, low] = [Math.min(104, this._height / 2), Math.min(76 * this._scale, this._height / 2)];
     const near = clamp(px, left, this._width - right);
@@ -86,7 +86,7 @@ export class Camera {
     this._show(box, this._scale);
   }
 
-  /** Takes the room that a drawing needs, as far as there is so much. */
+  /** Sets the width and the height for a drawing, up to a maximum. */
   setSize(w: number, box: Box, most: number): void {
     this._drawingSize = { box, most };
     if (w !== this._width) this._svg.setAttribute('width', String(w));
@@ -94,14 +94,14 @@ export class Camera {
     this._setHeight();
   }
 
-  /** Shows all that fits, else what is newest; not where the person has moved it. */
+  /** Shows the whole drawing if it fits, else the newest node; not after the person moved it. */
   followNewest(box: Box, newest: Spot | undefined): void {
     if (this._movedByPerson) return;
     this._show(box, this._scaleToShowAll(box) ?? 1);
     if (newest) this.reveal(newest, false);
   }
 
-  /** Shows all where it fits, and leaves the rest as it is. */
+  /** Shows the whole drawing if it fits, else changes nothing. */
   showIfItFits(box: Box): void {
     if (this._movedByPerson) return;
     const scale = this._scaleToShowAll(box);
@@ -145,7 +145,7 @@ export class Camera {
     this._applyTransform();
   }
 
-  /** Whether it is too high to be seen from top to bottom. */
+  /** Whether the drawing is taller than the canvas. */
   private _isTooTall({ top, bottom } = this._drawingSize.box): boolean {
     return (bottom - top) * this._scale > this._height + 1;
   }
@@ -159,14 +159,14 @@ export class Camera {
     this._svg.classList.remove('drag');
   }
 
-  /** How large a drawing is where all of it is shown unasked; null where it would be too small. */
+  /** The scale that shows the whole drawing; null if it would be too small. */
   private _scaleToShowAll({ left, right, top, bottom }: Box): number | null {
     const [wide, tall] = [this._width / Math.max(1, right - left), this._drawingSize.most / Math.max(1, bottom - top)];
     if (wide < LEAST) return null;
     return Math.min(1, wide, tall < LEAST ? 1 : tall);
   }
 
-  /** Takes the height that is needed. */
+  /** Sets the height that the drawing needs. */
   private _setHeight(): void {
     const { box, most } = this._drawingSize;
     const scale = this._fitted ? this._scale : (this._scaleToShowAll(box) ?? 1);
@@ -175,11 +175,11 @@ export class Camera {
     this._height = next;
   }
 
-  /** Across: all where it fits, else its end. Down: all where it fits. */
+  /** Aligns the drawing: its right end, and its middle or top. */
   private _show(box: Box, scale: number): void {
     this._scale = scale;
     this._x = Math.min(0, this._width - (box.right - box.left) * this._scale) - box.left * this._scale;
-    // Moved once only: each move makes all that is seen be drawn anew.
+    // Moved only once: each move redraws everything visible.
     if (!this._isTooTall(box)) this._y = this._centredY(box);
     else if (this._topOfTallDrawing !== box.top * this._scale) this._y = -(this._topOfTallDrawing = box.top * this._scale);
     this._applyTransform();

@@ -1,9 +1,9 @@
 /**
- * The ways of edges. A way goes by its two ends alone: what comes later changes none.
+ * Paths of edges. A path depends only on its two ends, so later nodes never change it.
  *
- * Between two columns there is a gap: at its left edges go up and down, the rest is for the
- * name of the tool. Between two lanes there is a gap too: there ways go far, and arguments
- * come down to their tile. Only pure functions live here.
+ * In the gap between two columns, edges run up and down at its left; the rest is for the
+ * name of the tool. In the gap between two lanes, long edges run, and arguments
+ * come down to their tile.
  */
 import { pitch, ROW, type Size, type Spot } from './layout';
 
@@ -16,20 +16,20 @@ export interface EdgePath {
   readonly path: string;
   /** The arrow's head. */
   readonly head: string;
-  /** Where the last line of a label stands. */
+  /** The position of the label's last line. */
   readonly label: Point;
   readonly anchor: 'start' | 'middle' | 'end';
-  /** The icon stands on the line, where it goes across. */
+  /** The icon is on the horizontal part of the line. */
   readonly icon: Point | null;
 }
 
 const ROUND = 7;
-/** From a tile's middle to where its edges begin and end, and to where they turn. */
+/** Distance from a tile's centre to the ends of its edges, and to their turns. */
 const TILE_EDGE = 32;
 export const TURN = 42;
-/** Above a tile's middle: where what comes from far away begins. */
+/** Above a tile's centre: where edges from far away begin. */
 export const PORT = 46;
-/** Above a tile's middle: where ways go far, free of what is written under the lane above. */
+/** Above a tile's centre: the channel of long edges, below the texts of the lane above. */
 const CHANNEL = 58;
 
 const rightArrow = ({ x, y }: Point): string => `M${x} ${y}l-7 -3.5v7z`;
@@ -58,7 +58,7 @@ function rounded(points: readonly Point[]): string {
 
 const isSaved = (spot: Spot): boolean => (spot.object?.saved ?? '') !== '' && spot.object?.branch === '';
 
-/** The way of the main line, from one tile to the next. */
+/** The path of a main edge between two tiles. */
 export function mainPath(from: Spot, to: Spot, size: Size): EdgePath {
   const step = pitch(size);
   const end = to.x - TILE_EDGE - (isSaved(to) ? 4 : 0);
@@ -95,7 +95,7 @@ interface ArgumentPath {
   readonly head: string;
 }
 
-/** How an argument comes to its tile: straight from above, round a corner, or from far away. */
+/** How an argument's edge reaches its tile. */
 export type ArgumentEntry = 'above' | 'corner' | 'aside' | 'far';
 
 export function entryOf(from: Spot, to: Spot, size: Size): ArgumentEntry {
@@ -109,7 +109,7 @@ export function entryOf(from: Spot, to: Spot, size: Size): ArgumentEntry {
   return 'far';
 }
 
-/** The thin line of an argument; one from far away is the end of a line that is named. */
+/** The path of an argument's edge; one from far away is only its last part, with a port name. */
 export function argumentPath(from: Spot, to: Spot, how: ArgumentEntry, shift = 0): ArgumentPath {
   const tip = { x: to.x + (how === 'corner' ? -14 : shift), y: to.y - TILE_EDGE };
   const low = { x: tip.x, y: tip.y - 6 };

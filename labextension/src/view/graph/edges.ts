@@ -19,15 +19,15 @@ import { type Layout, pitch, type Size, type Spot } from './layout';
 
 export interface Label {
   readonly lines: readonly string[];
-  /** What it says where it is cut, or more than it says. */
+  /** The full text of the label. */
   readonly whole: string;
-  /** Where its last line stands. */
+  /** The position of its last line. */
   readonly at: Point;
   readonly anchor: 'start' | 'middle' | 'end';
   readonly look: 'tool' | 'param';
 }
 
-/** The name of what an edge comes from, where that stands far away. */
+/** The name of a far source, where its edge begins. */
 export interface Port {
   readonly text: string;
   readonly whole: string;
@@ -67,7 +67,7 @@ interface EdgeStyle {
   readonly size: Size;
 }
 
-/** Where the tool's name stands: over the middle, and free of the edges that turn off before. */
+/** The position of the tool's name: above the middle, clear of turning edges. */
 function labelPosition(way: EdgePath, from: Spot, lines: readonly string[]): Point {
   const wide = Math.max(...lines.map(text => text.length)) * CHARACTER_WIDTH;
   const free = from.x + TURN + 3 + wide / 2;
@@ -77,7 +77,7 @@ function labelPosition(way: EdgePath, from: Spot, lines: readonly string[]): Poi
 function mainEdge(view: ViewState, { from, to }: Ends, { call, look, size }: EdgeStyle, argumentName: boolean): Edge {
   const way = mainPath(from, to, size);
   const shown = argumentName && from.folded.length + to.folded.length === 0;
-  // A call that came to nothing has its icon in its tile.
+  // A call without a result has its icon in its tile.
   const icon = shown && !to.failedCall ? edgeIcon(call) : null;
   const raised = icon !== null && way.icon ? 6 : 0;
   const kinds = call.uses.map(one => view.model.objects.get(one.object)?.kind ?? '');
@@ -109,11 +109,11 @@ interface Argument extends Ends {
 const named = ({ use, from }: Argument): string => `${use.parameter} ${from.object?.name ?? ''}`.trim();
 
 const HIGH = 14;
-/** Above a name: the room of the buttons. */
+/** Height reserved above a port name. */
 const ABOVE = 46;
 const LETTER = 6;
 
-/** What comes from far away is named where its edge begins: at one side, where another comes from above. */
+/** The port name of far sources, at one side if another edge comes from above. */
 function portOf(tip: number, side: Side, to: Spot, all: readonly Argument[]): Port {
   const [first] = all;
   const more = all.length > 1 ? ` +${all.length - 1}` : '';
@@ -130,7 +130,7 @@ const argumentLabel = (x: number, y: number, text: string, anchor: Side = 'start
   return { lines: [clip(whole, 16)], whole, at: { x, y }, anchor, look: 'param' };
 };
 
-/** Whether a parameter says no more than the name of what is given for it. */
+/** Whether a parameter only repeats its object's name. */
 const repeatsName = ({ use, from }: Argument): boolean =>
   from.object?.name.toLowerCase().startsWith(use.parameter.toLowerCase()) ?? false;
 
@@ -139,7 +139,7 @@ function asideLabel(to: Spot, one: Argument): Label {
   return { lines: [clip(whole, 9)], whole, at: { x: to.x - 48, y: to.y + 26 }, anchor: 'end', look: 'param' };
 }
 
-/** The thin edges: each has its arrow, and all from far away share one that begins at their names. */
+/** The edges of arguments; all from far away share one edge with a port name. */
 function argumentEdges(all: readonly Argument[], { look }: EdgeStyle): Edge[] {
   const quiet = look === 'e-now' ? '' : look;
   const edge = (one: Argument, label: Label | null, shift = 0, port: Port | null = null): Edge => {
@@ -150,7 +150,7 @@ function argumentEdges(all: readonly Argument[], { look }: EdgeStyle): Edge[] {
   const above = all.filter(one => one.how === 'above' || one.how === 'corner');
   const far = [...all.filter(one => one.how === 'far'), ...(second ? [second] : [])];
   const [first] = far;
-  // Beside an edge from above, on the side that it does not come from.
+  // On the free side of an edge from above.
   const side: Side = above.length === 0 ? 'middle' : above.some(one => one.how === 'corner') ? 'start' : 'end';
   const shown: Edge[] = above.map((one, row) => {
     const { x, y } = one.to;
@@ -177,7 +177,7 @@ function endsOf(call: FullCall, to: Spot, found: Layout): Ends[] {
   return ends.filter((one, index) => ends.findIndex(other => other.from === one.from) === index);
 }
 
-/** The edges of a call to one of the things that it made. */
+/** The edges of a call to one of its objects. */
 function edgesTo(view: ViewState, call: FullCall, to: Spot, found: Layout, size: Size): Edge[] {
   const drawn: EdgeStyle = { call, look: edgeLook(view, call), size };
   const folded = (one: Ends): boolean => one.from.folded.length + one.to.folded.length > 0;
@@ -185,14 +185,14 @@ function edgesTo(view: ViewState, call: FullCall, to: Spot, found: Layout, size:
   const ends = endsOf(call, to, found).filter(one => !folded(one) || one.use === declared);
   const main = ends.find(one => one.use === declared) ?? ends[0];
   if (!main) return [];
-  // Beside a branch left behind only its line is drawn: the rest is its twin's.
+  // On another branch only the main edge is drawn; its twin has the others.
   const own = (one: Ends): boolean => call.branch === '' || one.from.object?.branch === call.branch;
   const others = ends.filter(one => one !== main && own(one)).map(one => ({ ...one, how: entryOf(one.from, one.to, size) }));
   const named = to.failedCall !== null || call.object === to.object?.id;
   return [...argumentEdges(others, drawn), mainEdge(view, main, drawn, named)];
 }
 
-/** How far to the right, and how far up, what stands at the edges reaches. */
+/** How far labels and ports extend to the right and to the top. */
 export function labelExtent(all: readonly Edge[]): { readonly right: number; readonly top: number } {
   let [right, top] = [0, 0];
   for (const { label, port } of all) {
@@ -202,10 +202,10 @@ export function labelExtent(all: readonly Edge[]): { readonly right: number; rea
   return { right, top };
 }
 
-/** What leads the eye is drawn over what is left behind. */
+/** Drawing order: the current branch over other branches. */
 const drawOrder = ({ look }: Edge): number => ({ 'e-pale': 0, 'e-none': 1, 'e-failed': 1, '': 2 })[look] ?? 3;
 
-/** The edges that lead to these spots; between two stacks there is one. */
+/** The edges to these spots, one between two stacks. */
 export function edges(view: ViewState, to: readonly Spot[], found: Layout, size: Size): Edge[] {
   const all = to.flatMap(spot => {
     if (spot.failedCall) return edgesTo(view, spot.failedCall, spot, found, size);
@@ -219,16 +219,16 @@ export function edges(view: ViewState, to: readonly Spot[], found: Layout, size:
   return [...new Map(all.map(edge => [edge.key, edge])).values()].sort((a, b) => drawOrder(a) - drawOrder(b));
 }
 
-/** Units that a sign of the code font takes on an edge. */
+/** Width of a character of the code font. */
 const CHARACTER_WIDTH = 6.33;
 
-/** How many signs have room beside an edge's end, where other edges may leave the tile before. */
+/** Characters that fit on an edge beside turning edges. */
 const labelCharacters = (size: Size): number => Math.floor((pitch(size) - 74) / CHARACTER_WIDTH);
 
-/** Where a name may be parted: behind `_`, `.`, `-`, and before a capital. */
+/** Where a name may break: after `_`, `.`, `-`, and before a capital. */
 const NAME_BREAK = /(?<=[_.\-:])|(?<=[a-z0-9])(?=[A-Z])/;
 
-/** The name on at most two lines of so many signs each; the end is cut where that is not enough. */
+/** The name on at most two lines of `signs` characters; the end is cut. */
 function wrappedName(name: string, signs: number): readonly string[] {
   if (name.length <= signs) return [name];
   const parts = name.split(NAME_BREAK);
@@ -238,7 +238,7 @@ function wrappedName(name: string, signs: number): readonly string[] {
   return [first, clip(name.slice(first.length), signs)];
 }
 
-/** The tool's name: where it is narrow without the type that a node beside it bears already. */
+/** The lines of the tool's name; in a narrow panel without the type that its node shows. */
 function toolLabel(tool: string, kinds: readonly string[], size: Size): readonly string[] {
   const name = oneLine(tool, 200);
   const kind = size.narrow ? kinds.find(one => one !== '' && name.startsWith(`${one}_`)) : undefined;

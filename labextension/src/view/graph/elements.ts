@@ -34,7 +34,7 @@ function cornerMark({ mark: icon }: GraphNode): SVGElement[] {
   return icon ? [s('circle', { class: 'mark', cx: 24, cy: -24, r: 9 }), mark(icon, 24, -24)] : [];
 }
 
-/** What is pressed and read out. The picture beside it is neither: its words would not be those of the name. */
+/** The button of a node, with its accessible name; the drawing beside it is hidden from screen readers. */
 const nodeButton = (node: GraphNode): SVGElement =>
   s('rect', {
     class: 'hit',
@@ -49,7 +49,7 @@ const nodeButton = (node: GraphNode): SVGElement =>
     height: 92
   });
 
-/** A node; seen from afar only its tile is drawn. */
+/** A node; zoomed out, only its tile. */
 export function nodeElement(node: GraphNode, afar: boolean): SVGElement {
   const picture = afar
     ? [square('ring', 28), square('tile', 24)]
@@ -115,13 +115,13 @@ const edgeStamp = (edge: Edge): unknown[] => [
 
 const HALF = 21;
 const LINES = 4;
-/** A type size, and how many signs and lines of it a tile holds. */
+/** A text size, with the characters and lines that fit into a tile. */
 interface TextSize {
   readonly size: number;
   readonly signs: number;
   readonly lines: number;
 }
-/** The largest first: few words are written large. */
+/** Largest first: short texts are large. */
 const TEXT_SIZES: readonly TextSize[] = [
   { size: 11, signs: 6, lines: 3 },
   { size: 9, signs: 7, lines: 3 },
@@ -131,7 +131,7 @@ const TEXT_SIZES: readonly TextSize[] = [
 
 const scaledGlyph = (tileContent: SVGElement): SVGElement => s('g', { transform: 'translate(-17 -17) scale(1.4167)' }, tileContent);
 
-/** Words on short lines; a word that is too long is cut. */
+/** Words wrapped to short lines; long words are cut. */
 function shortLines(text: string, lines: number, signs: number): readonly string[] {
   const found: string[] = [];
   for (const word of oneLine(text, 200).split(/\s+|(?<=[,;:=(])/)) {
@@ -147,7 +147,7 @@ const smallText = (text: string, x: number, y: number, look = 'small'): SVGEleme
 
 const isWhole = (lines: readonly string[]): boolean => !lines.some(text => text.includes('…'));
 
-/** Words as large as they fit whole, else as many as there is room for. */
+/** Text in the largest size that fits, else cut. */
 function fittedWords(lay: (type: TextSize) => readonly string[]): SVGElement {
   const laid = TEXT_SIZES.map(type => ({ type, lines: lay(type) }));
   const fits = laid.find(({ type, lines }) => lines.length <= type.lines && isWhole(lines)) ?? laid.at(-1);
@@ -157,7 +157,7 @@ function fittedWords(lay: (type: TextSize) => readonly string[]): SVGElement {
   return s('g', {}, ...lines.map((text, row) => smallText(text, -HALF, top + row * high, `small s${size}`)));
 }
 
-/** The head of a table: two columns of names, and as many rows as there is room for. */
+/** The first two columns and the first rows of a table. */
 function tableContent({ columns, cells }: FullPreview): SVGElement {
   const rows = [columns, ...cells].slice(0, LINES);
   const texts = rows.flatMap((row, number) =>
@@ -168,7 +168,7 @@ function tableContent({ columns, cells }: FullPreview): SVGElement {
   return s('g', {}, s('path', { class: 'rule', d: `M${-HALF - 3} -9.500h48M0.500 -24v48` }), ...texts);
 }
 
-/** A text that only says where something lies in memory says nothing. */
+/** Whether a text is more than a default `<… object at 0x…>`. */
 const isTelling = (text: string): boolean => text !== '' && !/^<[\w.]+ object at 0x/.test(text);
 
 function objectContent(preview: FullPreview): SVGElement {
@@ -176,7 +176,7 @@ function objectContent(preview: FullPreview): SVGElement {
   if (preview.glyph.length > 0) return scaledGlyph(glyph(preview));
   if (href) {
     const box = { x: -20, y: -20, width: 40, height: 40, preserveAspectRatio: 'xMidYMid meet' };
-    // A picture may have a ground of its own, or none: on a card both look meant.
+    // The card gives transparent pictures a background.
     const card = s('rect', { class: 'card', x: -22, y: -22, width: 44, height: 44, rx: 6 });
     return s('g', {}, card, s('image', { href, class: 'thumb', ...box }));
   }
@@ -188,7 +188,7 @@ function objectContent(preview: FullPreview): SVGElement {
   return isTelling(preview.text) ? fittedWords(type => shortLines(preview.text, type.lines, type.signs)) : scaledGlyph(sign('object'));
 }
 
-/** An object's tile in text, as it stands in the graph. */
+/** An object's tile for use in text. */
 export function tileOf(preview: FullPreview): HTMLElement {
   const drawing = s('svg', { class: 'g', viewBox: '-24 -24 48 48', 'aria-hidden': 'true' }, objectContent(preview));
   return h('span', { class: 'tc-thumb whole' }, drawing);
@@ -200,7 +200,7 @@ const SIGNS_OF: Readonly<Record<string, Parameters<typeof sign>[0]>> = {
   failed: 'failed'
 };
 
-/** What stands in a node's tile. */
+/** The content of a node's tile. */
 function inside(node: GraphNode): SVGElement {
   const { object, failedCall: nothing, folded } = node.spot;
   if (folded.length > 0) return s('text', { class: 'name', y: 4 }, node.name.split(' ')[0] ?? '');
@@ -213,12 +213,12 @@ function inside(node: GraphNode): SVGElement {
 interface Marks {
   /** The key of the chosen node. */
   readonly chosen: string | undefined;
-  /** The key of the node that Tab leads to. */
+  /** The key of the node with tabindex 0. */
   readonly tab: string | undefined;
   readonly found: ReadonlySet<string>;
 }
 
-/** What stands there already is not written again: to write makes the browser look at it anew. */
+/** Sets an attribute only if it changed: each write costs a style update. */
 function setChanged(element: Element, name: string, value: string): void {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
@@ -238,7 +238,7 @@ export class GraphLayers {
   private readonly _noteLayer = keyedChildren(this._notes, noteElement);
   readonly world: SVGGElement = s('g', {}, this._strokes, this.edges, this.nodes, this._notes);
 
-  /** Seen from afar only tiles and lines are drawn. */
+  /** Zoomed out, only tiles and lines are drawn. */
   draw(drawn: Scene, rest: Surroundings, afar: boolean): void {
     this._zoomedOut = afar;
     this._strokeLayer(rest.strokes.map(item => ({ key: item.look, stamp: [item.path], item })));
@@ -259,14 +259,14 @@ export class GraphLayers {
     }
   }
 
-  /** What takes the focus of a node. */
+  /** The focusable button of a node. */
   buttonOfNode(key: string): SVGElement | null | undefined {
     const node = [...this.nodes.children].find(child => keyOf(child) === key);
     return node && buttonOf(node);
   }
 }
 
-/** The one motion of the graph: nodes that `Tidy` moves go to their new places, and are seen to go. */
+/** The animation of `Tidy`: moved nodes slide to their new positions. */
 const MOVE_MS = 360;
 
 type Positions = ReadonlyMap<string, readonly [number, number]>;
@@ -274,7 +274,7 @@ type Positions = ReadonlyMap<string, readonly [number, number]>;
 const prefersNoMotion = (): boolean =>
   typeof matchMedia === 'function' && matchMedia('(prefers-reduced-motion: reduce)').matches;
 
-/** Lets the nodes begin where they were, and fades in the edges. */
+/** Animates the nodes from their old positions, and fades in the edges. */
 export function animateMoves(nodes: Element, edges: Element, before: Positions, after: Positions): void {
   if (prefersNoMotion() || typeof nodes.animate !== 'function') return;
   const timing = { duration: MOVE_MS, easing: 'cubic-bezier(.2, 0, 0, 1)' };

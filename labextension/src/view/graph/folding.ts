@@ -4,9 +4,9 @@ import { childrenOf, mainParents, mainUse, nearObjects, parentsOf, reachable } f
 import type { FullCall, FullObject } from '../rows';
 import type { ViewState } from '../view_state';
 
-/** So many nodes are shown as they are. */
+/** Up to this many nodes nothing folds. */
 const MOST_UNFOLDED = 60;
-/** More than so many are too many, though their runs are folded. */
+/** Above this many nodes, whole regions fold too. */
 const MOST_NODES = 100;
 const LEAST_RUN = 3;
 const NEWEST_KEPT = 6;
@@ -22,7 +22,7 @@ export interface Folds {
 
 const UNFOLDED: Folds = { stackOf: new Map(), stacks: new Map(), only: null };
 
-/** What a person, or a step that went wrong, keeps from folding. */
+/** What stays unfolded. */
 interface KeptOpen {
   readonly settled: number;
   readonly unfolded: ReadonlySet<string>;
@@ -41,14 +41,14 @@ function foldsOfRuns(runs: Iterable<readonly FullObject[]>, only: ReadonlySet<st
   return { stackOf, stacks, only };
 }
 
-/** An object and what it came from along the main line, so many in all. */
+/** An object and its ancestors along the main line, `length` in all. */
 function mainLine(parents: ReadonlyMap<string, string>, from: string, length: number): string[] {
   const found: string[] = [];
   for (let id: string | undefined = from; id && found.length < length; id = parents.get(id)) found.push(id);
   return found;
 }
 
-/** The objects beside which something went otherwise than the model asked: the newest few, with what led there. */
+/** The newest objects at failed, answered and edited calls, with their last ancestors. */
 function troubledObjects(view: ViewState, parents: ReadonlyMap<string, string>): string[] {
   const found = view.calls.filter(call => hasNoResult(call) || call.status === 'answered' || call.edited);
   return found.slice(-MOST_TROUBLES).flatMap(call => [call.object, ...mainLine(parents, mainUse(call)?.object ?? '', 3)]);
@@ -67,7 +67,7 @@ function staysOpen(
     named.has(object.id) || object.saved !== '' || object.role === 'pending' || object.step > kept.settled;
 }
 
-/** The runs of objects that have a parent and at most one child, each in order. */
+/** Runs of objects with a parent and at most one child, in order. */
 function runs(
   placed: readonly FullObject[],
   parents: ReadonlyMap<string, string>,
@@ -89,7 +89,7 @@ function runs(
   return found;
 }
 
-/** What hangs together of all that does not stay; neighbours below one parent go together. */
+/** Connected objects that may fold; siblings fold together. */
 function regions(
   placed: readonly FullObject[],
   parents: ReadonlyMap<string, string>,
@@ -115,7 +115,7 @@ function regions(
   return found;
 }
 
-/** Inputs that only folded calls use go into the stack of the first of them. */
+/** Inputs that only folded calls use join the first of their stacks. */
 function withInputs(view: ViewState, placed: readonly FullObject[], folds: Folds): Folds {
   if (folds.stackOf.size === 0) return folds;
   const first = new Map<string, string>();
@@ -136,7 +136,7 @@ function withInputs(view: ViewState, placed: readonly FullObject[], folds: Folds
   return { ...folds, stackOf };
 }
 
-/** What folds of all that has a place. */
+/** The folds of all placed objects. */
 export function foldsOf(view: ViewState, placed: readonly FullObject[], kept: KeptOpen): Folds {
   if (placed.length <= MOST_UNFOLDED) return UNFOLDED;
   const parents = mainParents(view, placed);
@@ -148,7 +148,7 @@ export function foldsOf(view: ViewState, placed: readonly FullObject[], kept: Ke
   return withInputs(view, placed, foldsOfRuns(all));
 }
 
-/** Two levels before and behind one object, and what lies beyond as two stacks. */
+/** Two levels before and after one object; the rest becomes two stacks. */
 export function focusFolds(view: ViewState, placed: readonly FullObject[], id: string): Folds {
   const children = childrenOf(view);
   const near = nearObjects(view, id);
@@ -161,7 +161,7 @@ export function focusFolds(view: ViewState, placed: readonly FullObject[], id: s
   return foldsOfRuns(sides.filter(side => side.length > 1), new Set([...near, ...alone]));
 }
 
-/** Whether a call that came to nothing is drawn, and not in a stack. */
+/** Whether a call without a result is drawn outside of stacks. */
 export function isCallDrawn(call: FullCall, folds: Folds): boolean {
   const source = mainUse(call)?.object ?? '';
   return !folds.stackOf.has(source) && (folds.only === null || folds.only.has(source));
@@ -171,7 +171,7 @@ type Cell = Pick<FullObject | FullCall, 'column' | 'lane'>;
 
 const cellKey = ({ column, lane }: Cell): string => `${column} ${lane}`;
 
-/** For each stack the lane that it stands in; that of its first where the other is taken. */
+/** The lane of each stack: that of its successor, or of its first object if taken. */
 export function stackLanes(view: ViewState, folds: Folds, drawn: readonly FullObject[], lost: readonly FullCall[]): ReadonlyMap<string, number> {
   const next = new Map<string, FullObject>();
   for (const object of drawn) {

@@ -6,10 +6,10 @@ import { edgeElement, nodeElement, noteElement, strokeElement } from './elements
 import type { Box } from './layout';
 import type { Scene, Surroundings } from './scene';
 
-/** A text as a DOT string in which nothing is markup and nothing expands. */
+/** A text as a quoted DOT string. */
 const quoted = (text: string): string => `"${oneLine(text, 400).replace(/\\/g, '\\\\').replace(/"/g, '\\"')}"`;
 
-/** The objects of the shown branch, and how they came from one another, in Graphviz's language. */
+/** The lineage of the shown branch as DOT. */
 export function dotText(view: ViewState): string {
   const own = view.objects.filter(object => object.branch === '' && object.role !== 'output');
   const known = new Set(own.map(object => object.id));
@@ -40,7 +40,7 @@ const COPIED_STYLES = [
   'text-anchor'
 ] as const;
 
-/** The look of an element, written into it: it needs no style sheet any more. */
+/** Writes the computed styles into an element, so that it needs no style sheet. */
 function writeStyles(element: Element): void {
   const style = getComputedStyle(element);
   for (const name of COPIED_STYLES) {
@@ -52,7 +52,7 @@ function writeStyles(element: Element): void {
   for (const child of [...element.children]) writeStyles(child);
 }
 
-/** What is drawn as a picture of its own; `place` is where the style sheet holds. */
+/** The drawing as a standalone SVG; `place` is an element under the style sheet. */
 export function svgText(drawn: Scene, rest: Surroundings, box: Box, place: Element): string {
   const [width, height] = [Math.ceil(Math.max(box.right, rest.right) - box.left), Math.ceil(box.bottom - box.top)];
   const ground = s('rect', { class: 'ground', x: box.left, y: box.top, width, height });
@@ -72,7 +72,7 @@ export function svgText(drawn: Scene, rest: Surroundings, box: Box, place: Eleme
   return new XMLSerializer().serializeToString(picture);
 }
 
-/** Puts a text on the clipboard; says whether that was possible. */
+/** Copies a text to the clipboard; returns whether it succeeded. */
 export async function copyToClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

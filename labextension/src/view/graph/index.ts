@@ -1,4 +1,4 @@
-/** The canvas of the graph, and the hand of the person on it. */
+/** The graph: canvas, toolbar, search, overview and keyboard navigation. */
 import type { MenuEntry } from '../menu';
 import { h, s } from '../dom';
 import { icon } from '../icons';
@@ -18,11 +18,11 @@ import { legend, Toolbar, ZOOM_STEP } from './toolbar';
 const NARROW = 640;
 const TALL = 600;
 const EMPTY = 64;
-/** Of more nodes only those in sight are drawn. */
+/** Above this many nodes only visible ones are drawn. */
 const GREAT = 150;
-/** Graphviz takes too long for more. */
+/** Graphviz is too slow for more objects. */
 const TIDY = 300;
-/** From so many objects on there is an overview, and the search is at hand. */
+/** From this many objects on, the overview and the search bar are shown. */
 const WIDE = 100;
 
 const choiceOf = ({ object, failedCall: nothing }: Spot): Choice => ({
@@ -62,7 +62,7 @@ export class Graph {
   readonly element = h('div', { class: 'tc-graph' }, this._search.element, this._overview.element, this._canvas, this._legendBox, this._objectList.element);
   private readonly _computeLayout = graphLayout();
   private _layout: Layout = { spots: [], spotOf: () => undefined, divider: null, box: NOWHERE };
-  /** All that is drawn, labels too. */
+  /** The bounding box of all nodes and labels. */
   private _extent: Box = NOWHERE;
   private _surroundings: Surroundings = { notes: [], strokes: [], newest: undefined, right: 0 };
   private _scene: Scene = { nodes: [], edges: [] };
@@ -72,7 +72,7 @@ export class Graph {
   private _width = 0;
   private _isFocused = false;
   private _isTidying = false;
-  /** The step that the overview led to, for as long as it is in sight. */
+  /** The step chosen in the overview, while it is visible. */
   private _overviewStep = 0;
 
   constructor(private readonly _acts: PanelActions) {
@@ -83,7 +83,7 @@ export class Graph {
       this._chooseSpot(spot);
     });
     this._svg.addEventListener('keydown', event => this._handleCanvasKey(event));
-    // Not on the drawing: Chromium lets Tab stop at an SVG that listens to the focus.
+    // Not on the SVG: Chromium makes an SVG with a focus listener focusable.
     this._canvas.addEventListener('focusin', event => {
       const spot = this._spotAt(event);
       if (spot) this._focusedKey = spot.key;
@@ -134,7 +134,7 @@ export class Graph {
     this._repaint();
   }
 
-  /** Does what a key is for, wherever in the panel it was pressed; says whether it did. */
+  /** Handles a key pressed anywhere in the panel; returns whether it did. */
   handleKey(event: KeyboardEvent): boolean {
     if (isField(event.target) || event.ctrlKey || event.metaKey || event.altKey) return false;
     if (event.key === '/') this._openSearch(true);
@@ -144,7 +144,7 @@ export class Graph {
     return true;
   }
 
-  /** The width is read once and when it changes: to read it makes the browser lay out. */
+  /** The width is cached: reading it forces a layout. */
   private _size(): Size {
     this._width ||= this._canvas.clientWidth;
     const known = this._width || 900;
@@ -192,7 +192,7 @@ export class Graph {
     if (spot) this._camera.reveal(spot);
   }
 
-  /** Leads to what the calls had come to by a step. */
+  /** Shows the object that was newest at a step. */
   private _showStep(to: number): void {
     const call = this._view?.calls[to - 1];
     const spot = call && spotOfCall(this._layout, call);
@@ -276,7 +276,7 @@ export class Graph {
     return spot !== undefined && this._camera.isVisible(spot, 0);
   }
 
-  /** The step that is looked at: where the overview led to, what is chosen, what is newest, or else what is seen. */
+  /** The current step: from the overview, the choice, the newest node, or the visible nodes. */
   private _here(steps: readonly number[]): number {
     const call = this._view?.calls[this._overviewStep - 1];
     if (!(call && this._isSpotVisible(spotOfCall(this._layout, call)))) this._overviewStep = 0;
@@ -284,7 +284,7 @@ export class Graph {
     return this._overviewStep || this._stepOf(spot) || (steps[steps.length >> 1] ?? 1);
   }
 
-  /** Puts what can be seen into the drawing; far away nodes of a great graph are left out. */
+  /** Draws the visible nodes; in a large graph, only those near the viewport. */
   private _draw(): void {
     if (!this._view) return;
     if (this._layout.spots.length > GREAT) {

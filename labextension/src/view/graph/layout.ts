@@ -8,7 +8,7 @@ import type { ViewState } from '../view_state';
 import { focusFolds, type Folds, foldsOf, isCallDrawn, stackLanes } from './folding';
 
 export const ROW = 122;
-/** How far what is parked stands apart, where there is room and where there is little. */
+/** The distance of parked nodes, in a wide and in a narrow panel. */
 const ROOMY = 104;
 const TIGHT = 88;
 
@@ -21,9 +21,9 @@ export interface Spot {
   readonly key: string;
   readonly x: number;
   readonly y: number;
-  /** The object, or none for a call that came to nothing and for a folded run. */
+  /** The object; null for a call without a result and for a stack. */
   readonly object: FullObject | null;
-  /** The call that came to nothing, for which this stands. */
+  /** The call without a result; null for others. */
   readonly failedCall: FullCall | null;
   /** The objects of a folded run, in order. */
   readonly folded: readonly FullObject[];
@@ -31,13 +31,13 @@ export interface Spot {
   readonly parked: boolean;
 }
 
-/** What is to be known of a folded run without looking through it. */
+/** Summary of a stack. */
 interface Stack {
   /** How many calls made it. */
   readonly calls: number;
-  /** How many more came to nothing. */
+  /** How many more have no result. */
   readonly withoutResult: number;
-  /** The objects by which one comes into it: they continue what lies outside. */
+  /** The objects whose parents are outside of the stack. */
   readonly first: readonly FullObject[];
 }
 
@@ -50,7 +50,7 @@ export interface Box {
 
 export interface Layout {
   readonly spots: readonly Spot[];
-  /** The spot that stands for an object: its own, or its stack's; for a call its own. */
+  /** The spot of an object or of its stack; or of a call without a result. */
   readonly spotOf: (id: string) => Spot | undefined;
   readonly divider: number | null;
   readonly box: Box;
@@ -64,7 +64,7 @@ const isParked = (view: ViewState, object: FullObject, used: () => ReadonlySet<s
   object.role === 'output' ||
   (object.role === 'input' && (!object.used || (view.isPast && !used().has(object.id))));
 
-/** What has a place of its own, and what waits at the right. */
+/** Objects in the lineage, and unused inputs and open outputs parked at the right. */
 interface PlacedAndParked {
   readonly placed: readonly FullObject[];
   readonly parked: readonly FullObject[];
@@ -80,15 +80,15 @@ function placedAndParked(view: ViewState): PlacedAndParked {
   return { placed: view.objects.filter(object => !apart.has(object)), parked };
 }
 
-/** What came after something folded, to where the gap is closed: it stands in the next free place below. */
+/** Objects that appear inside a closed gap: each takes the next free place below. */
 interface MovedSpots {
   readonly taken: Set<string>;
-  /** Of these, the cells that belong by right to others. */
+  /** Cells that belong to other objects. */
   readonly lent: Set<string>;
   readonly at: Map<string, Pick<Spot, 'x' | 'y'>>;
 }
 
-/** Where things stand that stand already: it holds until something folds or unfolds. */
+/** Positions that stay until something folds or unfolds. */
 interface LayoutBase {
   readonly folds: Folds;
   readonly size: Size;
@@ -103,7 +103,7 @@ interface LayoutBase {
   readonly standing: (placed: readonly FullObject[]) => readonly Spot[];
 }
 
-/** The first of a folded run has its place; before the one looked at, the last. */
+/** Whether an object is the first of its stack. */
 const isFirstOfStack = (folds: Folds, object: FullObject): boolean => {
   const run = folds.stacks.get(folds.stackOf.get(object.id) ?? '');
   return run?.[0]?.id === object.id;
@@ -128,7 +128,7 @@ function stacksOf(view: ViewState, folds: Folds, nothing: readonly FullCall[]): 
   return found;
 }
 
-/** The ground for what is there now. */
+/** The base of the layout for the current objects. */
 function layoutBase(view: ViewState, folds: Folds, size: Size): LayoutBase {
   const spots: LayoutBase['spots'] = new WeakMap();
   const standing = incrementalMap((object: FullObject) => objectSpot(on, object));
@@ -137,7 +137,7 @@ function layoutBase(view: ViewState, folds: Folds, size: Size): LayoutBase {
   return on;
 }
 
-/** The rows and columns that are taken, and what the stacks hold. */
+/** The axes without the folded gaps, and the stacks. */
 function axesOf(view: ViewState, folds: Folds): Pick<LayoutBase, 'column' | 'lane' | 'stacks' | 'seats'> {
   if (folds.stackOf.size === 0 && folds.only === null) return { column: plainAxis(), lane: plainAxis(), stacks: new Map(), seats: new Map() };
   const { placed } = placedAndParked(view);
@@ -151,7 +151,7 @@ function axesOf(view: ViewState, folds: Folds): Pick<LayoutBase, 'column' | 'lan
   return { column, lane, stacks: stacksOf(view, folds, nothing), seats: taken };
 }
 
-/** The place of a cell: its own, or where that lies in a gap or is lent, the next free one below. */
+/** The position of a cell; if it is in a gap or taken, the next free one below. */
 function positionOf(on: LayoutBase, key: string, column: number, lane: number): Pick<Spot, 'x' | 'y'> {
   const known = on.late.at.get(key);
   if (known) return known;
@@ -209,7 +209,7 @@ const parkedSpot = (object: FullObject, x: number, y: number): Spot => ({
   parked: true
 });
 
-/** Where what is parked stands: in free places above the line where it is narrow, else at the right. */
+/** The parked objects: in free places above the first lane if narrow, else at the right. */
 function parkedSpots(view: ViewState, parked: readonly FullObject[], cells: readonly Spot[], size: Size) {
   if (parked.length === 0) return { spots: [], divider: null };
   const row = cells.filter(cell => Math.abs(cell.y) < ROW - 10);
@@ -221,7 +221,7 @@ function parkedSpots(view: ViewState, parked: readonly FullObject[], cells: read
     const seats = free.slice(-inputs.length);
     return { spots: inputs.map((object, index) => parkedSpot(object, seats[index] ?? 0, -ROW)), divider: null };
   }
-  // A seat for each that could wait, so that none moves up when another one goes.
+  // Each has a fixed place, so that none moves when another one goes.
   const all = view.objects.filter(object => object.role === 'output' || object.role === 'input');
   const first = all.findIndex(object => parked.includes(object));
   const seats = all.slice(first);
@@ -241,11 +241,11 @@ function boxOf(spots: readonly Spot[]): Box {
     if (y < top) top = y;
     if (y > bottom) bottom = y;
   }
-  // Where nothing stands above the line its labels need less room.
+  // Without nodes above the first lane, less space is needed.
   return { left: left - MARGIN, top: top - (top < 0 ? 64 : 84), right: right + 50, bottom: bottom + 76 };
 }
 
-/** The place of everything there is to draw. */
+/** The layout of everything that is drawn. */
 function layoutOf(view: ViewState, on: LayoutBase, { placed, parked }: PlacedAndParked): Layout {
   const spots: Spot[] = [...on.standing(placed)];
   const few = new Map<string, Spot>();
@@ -260,7 +260,7 @@ function layoutOf(view: ViewState, on: LayoutBase, { placed, parked }: PlacedAnd
   return { spots, spotOf, divider: rest.divider, box: boxOf(spots) };
 }
 
-/** The spot of an object that has a place, or of the stack that it is in. */
+/** The spot of a placed object or of its stack. */
 function spotOfObject(view: ViewState, on: LayoutBase, id: string): Spot | undefined {
   const [first] = on.folds.stacks.get(on.folds.stackOf.get(id) ?? '') ?? [];
   const object = first ?? view.model.objects.get(id);
@@ -268,20 +268,20 @@ function spotOfObject(view: ViewState, on: LayoutBase, id: string): Spot | undef
   return objectSpot(on, object) ?? undefined;
 }
 
-/** The spot of what a call made, or of where it came to nothing. */
+/** The spot of a call's object, of the call without a result, or of its input. */
 export const spotOfCall = (found: Layout, call: FullCall): Spot | undefined =>
   found.spotOf(call.object) ?? found.spotOf(`call:${call.id}`) ?? found.spotOf(mainUse(call)?.object ?? '');
 
 interface Axis {
-  /** The place of a column, or of a lane. */
+  /** The position of a column or of a lane. */
   at(value: number): number;
-  /** Whether it lies where a gap was closed up: nothing can be put there. */
+  /** Whether it lies in a closed gap. */
   inGap(value: number): boolean;
 }
 
 const PLAIN_AXIS: Axis = { at: value => value, inGap: () => false };
 
-/** The place in `known` of the last value that is not above. */
+/** The index in `known` of the last value up to `value`. */
 function indexBelow(known: readonly number[], value: number): number {
   let [low, high] = [0, known.length];
   while (low < high) {
@@ -292,7 +292,7 @@ function indexBelow(known: readonly number[], value: number): number {
   return low - 1;
 }
 
-/** An axis on which gaps wider than one between these values are one wide; the first that is not below 0 is at 0. */
+/** An axis on which gaps between these values are at most one wide; its first non-negative value is at 0. */
 function compactAxis(values: Iterable<number>): Axis {
   const known = [...new Set(values)].sort((a, b) => a - b);
   const places: number[] = [];
@@ -321,7 +321,7 @@ function compactAxis(values: Iterable<number>): Axis {
 
 const plainAxis = (): Axis => PLAIN_AXIS;
 
-/** The object that the focus is on: the chosen one, or the newest. */
+/** The object in focus: the chosen one, else the newest. */
 function centre(view: ViewState): string {
   const call = view.model.calls.get(view.chosen.call);
   const chosen = [view.chosen.object, call?.object ?? '', mainUse(call)?.object ?? ''];
@@ -329,7 +329,7 @@ function centre(view: ViewState): string {
   return found ?? view.objects.findLast(object => object.role === 'made' && object.branch === '')?.id ?? '';
 }
 
-/** The object that a choice is about, where it is folded away. */
+/** The chosen object, if it is folded. */
 function foldedChoice(view: ViewState, folds: Folds): string {
   const call = view.model.calls.get(view.chosen.call);
   const about = call && !view.model.objects.has(call.object) ? mainUse(call)?.object : view.chosen.object;

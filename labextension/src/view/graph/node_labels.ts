@@ -15,7 +15,7 @@ export interface GraphNode {
   readonly label: string;
   readonly name: string;
   readonly state: string;
-  /** All that there is to say of it in a line. */
+  /** The name, state and marks in one line. */
   readonly fullLabel: string;
   readonly mark: IconName | null;
 }
@@ -40,7 +40,7 @@ interface NodeText {
   readonly state: string;
 }
 
-/** From one name to another: a type that both have is said once. */
+/** A range of names; a common type is written once. */
 function nameRange(first: string, last: string): string {
   const type = first.slice(0, first.indexOf('#'));
   return `${first} to ${type && last.startsWith(`${type}#`) ? last.slice(type.length) : last}`;
@@ -78,7 +78,7 @@ function whole(view: ViewState, spot: Spot, { label, state }: NodeText): string 
   return [`${label}${state ? `: ${state}` : ''}`, ...marks].join(', ');
 }
 
-/** A spot with what stands at it. */
+/** The node at a spot, with its texts. */
 export function nodeAt(view: ViewState, spot: Spot, size: Size): GraphNode {
   const words = nodeText(view, spot);
   const { object } = spot;
@@ -98,7 +98,7 @@ export function nodeAt(view: ViewState, spot: Spot, size: Size): GraphNode {
 
 const MOST_LISTED = 120;
 
-/** What a spot says: what it is, what made it, and of what. */
+/** A spot for screen readers: name, tool and inputs. */
 function spotDescription(view: ViewState, spot: Layout['spots'][number], found: Layout): string {
   const { fullLabel: whole } = nodeAt(view, spot, { width: 0, narrow: false });
   const { object } = spot;

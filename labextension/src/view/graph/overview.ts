@@ -1,4 +1,4 @@
-/** The whole session in one line: how long its calls took, what went wrong, and what is seen of it. */
+/** The overview: the durations and the problems of all calls in one line, with a frame around the visible ones. */
 import { h, s, whenChanged } from '../dom';
 import { mark } from '../icons';
 import type { FullCall } from '../rows';
@@ -9,7 +9,7 @@ import { CALL_KINDS, type CallKind, KIND_ICONS, type SearchHit, type UsualCalls,
 const HIGH = 44;
 const FLOOR = 26;
 const BAR = 4;
-/** It is drawn anew when it has grown by one part in so many. */
+/** The overview is redrawn when it has grown by this fraction. */
 const FINE = 200;
 
 interface Bar {
@@ -19,7 +19,7 @@ interface Bar {
   readonly hit: boolean;
 }
 
-/** Calls in so many parts: the longest of each, and the worst that happened in it. */
+/** The calls in `parts` bars: each with its longest duration and its worst kind. */
 function bars(calls: readonly FullCall[], parts: number, hits: ReadonlySet<string>, usual: UsualCalls): readonly Bar[] {
   let longest = 1;
   for (const call of calls) if (call.ms > longest) longest = call.ms;
@@ -42,7 +42,7 @@ interface StepRange {
   readonly to: number;
 }
 
-/** Steps as stretches: what lies near each other is one. */
+/** Steps as ranges; near steps are joined. */
 function rangesOf(steps: readonly number[], near: number): readonly StepRange[] {
   const found: { from: number; to: number }[] = [];
   for (const step of [...steps].sort((a, b) => a - b)) {
@@ -53,14 +53,14 @@ function rangesOf(steps: readonly number[], near: number): readonly StepRange[] 
   return found;
 }
 
-/** What is to be shown of the calls. */
+/** The found and the problematic calls. */
 export interface SearchedCalls {
   readonly hits: readonly SearchHit[];
   readonly kindCounts: ReadonlyMap<CallKind, number>;
   readonly usual: UsualCalls;
 }
 
-/** What the line says to who does not see it. */
+/** The overview as text, for screen readers. */
 function overviewText(view: ViewState, seen: readonly StepRange[], wrong: ReadonlyMap<CallKind, number>): string {
   const kinds = CALL_KINDS.flatMap(kind => (kind !== 'slow' && wrong.has(kind) ? [`${formatNumber(wrong.get(kind) ?? 0)} ${kind}`] : []));
   const troubles = kinds.length ? `: ${kinds.join(', ')}` : '';
@@ -68,7 +68,7 @@ function overviewText(view: ViewState, seen: readonly StepRange[], wrong: Readon
   return `showing ${parts.join(', ') || 'none'} of ${plural(view.calls.length, 'call')}${troubles}`;
 }
 
-/** The line; `go` leads to a step. */
+/** The overview; `go` shows a step. */
 export class Overview {
   private readonly _layer = s('g');
   private readonly _frameRect = s('rect', { class: 'frame', y: 1, height: FLOOR + 4, rx: 2 });
@@ -131,11 +131,11 @@ export class Overview {
     const { model, calls } = next;
     const anew = model.lastUpdate === null ? model.calls : null;
     const wrong = CALL_KINDS.map(kind => found.kindCounts.get(kind) ?? 0).join();
-    // What cannot be seen in the line is not drawn: one more call among thousands.
+    // One more call among thousands is not visible, and not drawn.
     this._draw(anew, Math.floor(Math.log(calls.length + 1) * FINE), wrong, found.hits, found.usual, model.branches, this._width);
   }
 
-  /** Which steps are seen; the one that is looked at among them has the frame. */
+  /** Sets the visible steps; the frame is around the current one. */
   frame(steps: readonly number[], here: number): void {
     if (!this._view) return;
     this._visibleRanges = rangesOf(steps, Math.max(4, this._lastStep() / 100));

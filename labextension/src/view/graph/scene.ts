@@ -1,4 +1,4 @@
-/** What is drawn of a part of the graph: nodes, edges and notes with their places. Only pure functions live here. */
+/** What is drawn of a part of the graph: nodes, edges and notes with their places. */
 import { branchName, currentBranch } from '../labels';
 import { clip, oneLine } from '../text';
 import type { ViewState } from '../view_state';
@@ -32,7 +32,7 @@ export const scene = (view: ViewState, seen: readonly Spot[], found: Layout, siz
 
 const isLine = ({ object, parked }: Spot): boolean => object !== null && !parked && object.role !== 'input';
 
-/** The last node of each branch that has pale ones says whose it is. */
+/** The branch names, at the last node of each branch. */
 function branchNotes(view: ViewState, spots: readonly Spot[]): Note[] {
   const last = new Map<string, Spot>();
   for (const spot of spots) {
@@ -48,7 +48,7 @@ function branchNotes(view: ViewState, spots: readonly Spot[]): Note[] {
   });
 }
 
-/** A brace that is less wide has no room for many words: beside it lines go down. */
+/** A narrower brace gets the short note. */
 const LEAST_LONG_NOTE = 250;
 
 interface Brace {
@@ -56,7 +56,7 @@ interface Brace {
   readonly path: string;
 }
 
-/** The brace under what both branches share, where it has room. */
+/** The brace under the calls that both branches share; null if there is no space. */
 function brace(view: ViewState, spots: readonly Spot[]): Brace | null {
   const pale = spots.filter(spot => spot.object?.branch);
   if (pale.length === 0 || view.isPast) return null;
@@ -78,7 +78,7 @@ function brace(view: ViewState, spots: readonly Spot[]): Brace | null {
 
 const COLUMN_WIDTH = 150;
 
-/** Where what is to be guessed would stand: after the newest, with a question mark. */
+/** The place of the call to guess: after the newest node. */
 const guessSpot = (view: ViewState, newest: Spot | undefined): Spot | null => (view.toGuess && !view.isPast && newest) || null;
 
 const guessNotes = ({ x, y }: Spot): Note[] => [
@@ -98,7 +98,7 @@ function pastNote(view: ViewState, newest: Spot | undefined): Note[] {
 
 export interface Surroundings {
   readonly notes: readonly Note[];
-  /** Plain strokes: the divider and the brace. */
+  /** The divider and the brace. */
   readonly strokes: readonly Stroke[];
   /** The newest node of the shown branch. */
   readonly newest: Spot | undefined;
@@ -106,7 +106,7 @@ export interface Surroundings {
   readonly right: number;
 }
 
-/** What stands around the nodes. */
+/** Notes and strokes around the nodes. */
 export function surroundings(view: ViewState, found: Layout): Surroundings {
   const { spots, divider } = found;
   const newest = spots.findLast(spot => isLine(spot) && spot.object?.branch === '') ?? spots.findLast(spot => !spot.parked);

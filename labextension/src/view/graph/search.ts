@@ -55,12 +55,12 @@ const objectWords = ({ name, kind, description, note, saved, preview }: FullObje
   preview.columns.join(' ')
 ];
 
-/** The words that are looked for: all of them have to be there. */
+/** The search words; all must match. */
 const terms = (text: string): readonly string[] => text.toLowerCase().split(/\s+/).filter(Boolean);
 
 const hasAll = (text: string, all: readonly string[]): boolean => all.every(term => text.includes(term));
 
-/** The places where all words are found, in the order of the steps; with a kind only calls of that kind. */
+/** The calls and objects that match all words, in order; with a kind, only calls of that kind. */
 export function searchHits(view: ViewState, text: string, kind: CallKind | null, usual: UsualCalls): readonly SearchHit[] {
   const all = terms(text);
   if (all.length === 0 && kind === null) return [];
@@ -84,7 +84,7 @@ export const chosenHit = (found: readonly SearchHit[], view: ViewState): number 
     ? -1
     : found.findIndex(hit => (hit.call ? hit.call === view.chosen.call : hit.object === view.chosen.object));
 
-/** The next hit, or the one before: from the chosen one, else from the place looked at; around the end. */
+/** The next or previous hit from the chosen one, wrapping around. */
 export function nextHit(found: readonly SearchHit[], view: ViewState, by: 1 | -1): SearchHit | undefined {
   const at = chosenHit(found, view);
   if (at >= 0) return found.at((at + by) % found.length);
@@ -109,7 +109,7 @@ export const KIND_ICONS: Readonly<Record<CallKind, IconName>> = {
   slow: 'clock'
 };
 
-/** From so many milliseconds a call is slow, whatever the others take. */
+/** From this many milliseconds on, a call is always slow. */
 const SLOW_MS = 1000;
 const LEAST_SLOW_MS = 100;
 const SLOW_FACTOR = 20;
@@ -134,7 +134,7 @@ export function slowFrom(calls: readonly FullCall[]): number {
   return Math.min(SLOW_MS, Math.max(LEAST_SLOW_MS, SLOW_FACTOR * usual));
 }
 
-/** What the calls of a session are like, by which one of them is judged. */
+/** What is usual among the calls of a session. */
 export interface UsualCalls {
   /** From how many milliseconds a call is slow. */
   readonly slow: number;
@@ -142,7 +142,7 @@ export interface UsualCalls {
   readonly unusual: ReadonlyMap<string, string>;
 }
 
-/** Whether a call is one of a kind that a person may look for. */
+/** Whether a call is of a kind. */
 function isKind(call: FullCall, kind: CallKind, { slow, unusual }: UsualCalls): boolean {
   if (kind === 'unusual') return unusual.has(call.id);
   if (kind === 'edited') return call.edited;
@@ -150,7 +150,7 @@ function isKind(call: FullCall, kind: CallKind, { slow, unusual }: UsualCalls): 
   return kind === 'slow' ? call.ms >= slow : KIND_OF_STATUS[call.status] === kind;
 }
 
-/** The first thing that a call is to be looked for by, but its time. */
+/** The most important kind of a call, except `slow`. */
 export function worstKind(call: FullCall, { unusual }: UsualCalls): CallKind | null {
   const status = KIND_OF_STATUS[call.status];
   if (status) return status;
@@ -174,13 +174,13 @@ export function countKinds(calls: readonly FullCall[], { slow, unusual }: UsualC
   return found;
 }
 
-/** Of fewer calls nobody can say what is usual. */
+/** With fewer calls, nothing is unusual. */
 const LEAST_CALLS = 20;
-/** So large a part of the calls has a value that is usual. */
+/** Share of the calls that a usual value has. */
 const USUAL_SHARE = 0.9;
-/** A value that so small a part of the calls has is unusual. */
+/** Share of the calls up to which a value is unusual. */
 const RARE_SHARE = 0.02;
-/** How many times as far from the middle as most a number may be. */
+/** How many median deviations from the median a number may be. */
 const OUTLIER_FACTOR = 10;
 
 type Plain = string | number | boolean | null;
@@ -194,7 +194,7 @@ interface PlainArgument {
   readonly value: Plain;
 }
 
-/** The plain arguments of all calls, by tool and parameter; what names an object is none. */
+/** The plain arguments of all calls, by tool and parameter, without object names. */
 function plainArguments(calls: readonly FullCall[]): PlainArgument[][] {
   const found = new Map<string, PlainArgument[]>();
   for (const call of calls) {
@@ -213,7 +213,7 @@ const valueText = (value: Plain): string => clip(oneLine(JSON.stringify(value), 
 
 type Unusual = readonly (readonly [string, string])[];
 
-/** Where one value is nearly always given: what is hardly ever given beside it. */
+/** Rare values of a parameter that nearly always has one value. */
 function rareValues(all: readonly PlainArgument[]): Unusual {
   const times = new Map<Plain, number>();
   for (const { value } of all) times.set(value, (times.get(value) ?? 0) + 1);
@@ -229,7 +229,7 @@ function rareValues(all: readonly PlainArgument[]): Unusual {
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 
-/** Among numbers: those far from all others. */
+/** Numbers far from all others. */
 function outliers(all: readonly PlainArgument[]): Unusual {
   const values = all.flatMap(({ value }) => (typeof value === 'number' ? [value] : []));
   if (values.length < all.length) return [];

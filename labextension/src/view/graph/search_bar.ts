@@ -39,7 +39,7 @@ interface SearchResults {
   /** How many calls there are of each kind. */
   readonly wrong: ReadonlyMap<CallKind, number>;
   readonly focus: boolean;
-  /** Why the chosen call is among what was found, where that cannot be seen from it. */
+  /** Why the chosen call is unusual. */
   readonly why: string;
 }
 
@@ -113,10 +113,10 @@ interface SearchActions {
 
 const NO_COUNTS: ReadonlyMap<CallKind, number> = new Map();
 const NOTHING_USUAL: UsualCalls = { slow: Infinity, unusual: new Map() };
-/** Before a session ends, what is usual is asked again when it has grown by so much. */
+/** Before a session ends, the usual values are computed again after this growth. */
 const GROWTH = 1.05;
 
-/** What is usual among the calls; looking through all of them at each step would be slow. */
+/** Computes what is usual, not at each step: that would be slow. */
 function usualOfCalls(): (view: ViewState) => UsualCalls {
   let calls: readonly FullCall[] = [];
   let usual = NOTHING_USUAL;

@@ -43,7 +43,7 @@ export class Toolbar {
 
   constructor(private readonly _actions: ToolbarActions) {}
 
-  /** Says in a word what was done, and is silent again. */
+  /** Shows a message for a moment. */
   showMessage(text: string): void {
     this._message.textContent = text;
     setTimeout(() => this._message.textContent === text && this._message.replaceChildren(), MESSAGE_MS);

@@ -19,7 +19,7 @@ import {
   turnsOf
 } from './turns';
 
-/** What each request took: the tokens that a model counted, else the characters that it has. */
+/** The size of each request, in tokens or, if not counted, in characters. */
 interface Measure {
   readonly unit: string;
   readonly of: ReadonlyMap<number, number>;
@@ -31,7 +31,7 @@ function measureOf(messagesTab: readonly FullMessage[], turns: readonly number[]
   return { unit: trans.__('tokens in'), of: new Map(tokens.map(turn => [turn, spent.get(turn)?.input ?? 0])) };
 }
 
-/** What all of them took. */
+/** The totals of all requests. */
 function totals(turns: readonly number[], { of }: Measure, spent: ReadonlyMap<number, FullTurn>, cost: string): Child[] {
   const all = turns.flatMap(turn => spent.get(turn) ?? []);
   const facts: readonly (readonly [string, string])[] = [
@@ -94,7 +94,7 @@ export class MessagesTab {
     return h('li', { 'aria-current': chosen ? 'true' : undefined }, name, size, h('span', { class: 'mono' }, calls));
   }
 
-  /** The turn that was chosen, else the last one that has a reply, or waits for one. */
+  /** The chosen turn, else the last one with a reply or waiting for one. */
   private _choose(shown: readonly FullMessage[], turns: readonly number[]): number | undefined {
     const { shownTurn: turn } = this._view.ui;
     if (turn !== null && turns.includes(turn)) return turn;
@@ -124,7 +124,7 @@ const messageRow = ({ look, sign, who, body, size }: MessageRowProps): HTMLEleme
     size === undefined ? null : h('span', { class: 'size', title: trans._n('%1 character', '%1 characters', size) }, formatNumber(size))
   );
 
-/** A call as it was written, its tool first to the eye. */
+/** A call with its tool in bold. */
 function callMessage({ text, tool }: FullMessage): HTMLElement {
   return h('span', {}, h('b', {}, textBlock(tool)), textBlock(text.slice(tool.length)));
 }
@@ -137,13 +137,13 @@ function messageElement(message: FullMessage, look: string, sign: string): HTMLE
 
 const FIRST_ROLES: readonly FullMessage['role'][] = ['system', 'tools', 'user'];
 
-/** What begins the conversation, each by itself; tools that were sent later stand with the first ones. */
+/** The first messages, one by one; tools sent later join the first tools. */
 function firstMessages(old: readonly FullMessage[]): FullMessage[][] {
   const first = old.filter((message, index) => FIRST_ROLES.includes(message.role) && index < 6 && message.turn === 1);
   return first.map(head => (head.role === 'tools' ? old.filter(message => message.role === 'tools') : [head]));
 }
 
-/** What is not new keeps a quiet line: the beginning one by one, the rest together. */
+/** Earlier messages in short: the first ones one by one, the rest in one line. */
 function oldMessages(old: readonly FullMessage[]): HTMLElement[] {
   const begin = firstMessages(old);
   const rest = old.filter(message => !begin.some(head => head.includes(message)));
@@ -154,7 +154,7 @@ function oldMessages(old: readonly FullMessage[]): HTMLElement[] {
   return rest.length ? [...lines, same(plural(rest.length, 'message'), oneLine(words, 400), rest)] : lines;
 }
 
-/** What fills the request, as a thin bar and in words. */
+/** The shares of a request, as a bar and as text. */
 function shareBar(turn: Turn): HTMLElement {
   const parts = requestShares(turn);
   const bar = h('div', { class: 'bar', 'aria-hidden': 'true' });
@@ -174,7 +174,7 @@ function shareBar(turn: Turn): HTMLElement {
   );
 }
 
-/** The request as it goes to the model, where it was asked for; else the way to it. */
+/** The exact request if it was requested, else the button for it. */
 function exactRequest(view: ViewState, turn: number, acts: PanelActions): { readonly text: Child; readonly way: Child } {
   if (!view.live) return { text: null, way: null };
   const shown = view.model.exactRequest?.turn === turn ? view.model.exactRequest.text : null;
@@ -186,14 +186,14 @@ function exactRequest(view: ViewState, turn: number, acts: PanelActions): { read
 
 const STALE = 'May be stale: the model wrote this before the results changed.';
 
-/** What stands above a reply to results that have changed since, and the way on from there. */
+/** The warning above a stale reply, with the button that asks again. */
 function staleWarning(view: ViewState, turn: Turn, acts: PanelActions): Child[] {
   if (!turn.reply.some(message => message.stale)) return [];
   const said = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, STALE));
   return [h('div', { class: 'tc-row tc-warned' }, said, askAgainButton(view, turn.turn, true, acts))];
 }
 
-/** The heading of a part: what it is, and quietly what is to be known of it. */
+/** A heading with an aside. */
 const heading = (look: string, title: Child, aside: string, ...more: Child[]): HTMLElement =>
   h('div', { class: `tc-row tc-subhead ${look}`.trim() }, title, aside ? h('span', { class: 'muted small' }, oneLine(aside, 160)) : null, ...more);
 
@@ -217,7 +217,7 @@ function replyRows(view: ViewState, turn: Turn, spent: FullTurn | undefined, act
   ];
 }
 
-/** What came of the last reply: a model is told of it only where it is asked again. */
+/** The results after the last reply, which no request contains. */
 const resultsAfter = (turn: Turn): Child[] =>
   turn.after.length
     ? [
@@ -226,7 +226,7 @@ const resultsAfter = (turn: Turn): Child[] =>
       ]
     : [];
 
-/** The page of a turn; `spent` is what its request took. */
+/** The page of a request; `spent` are its tokens, cost and time. */
 function requestPage(view: ViewState, turn: Turn, spent: FullTurn | undefined, acts: PanelActions): HTMLElement {
   const exact = exactRequest(view, turn.turn, acts);
   const since =
