@@ -1,10 +1,5 @@
-/** The JupyterLab extension: its plugins, and what each needs of its host. */
-import {
-  ILabShell,
-  ILayoutRestorer,
-  type JupyterFrontEnd,
-  type JupyterFrontEndPlugin
-} from '@jupyterlab/application';
+/** The JupyterLab extension: its plugins and the services that each needs. */
+import { ILabShell, ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Dialog, ICommandPalette, showDialog } from '@jupyterlab/apputils';
 import { ILauncher } from '@jupyterlab/launcher';
 import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
@@ -12,33 +7,29 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator, nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
-import { highlight } from './highlight';
-import { keepSaved } from './keep';
+import { cellHighlighting } from './lab/cell_highlighting';
 import { addCommands } from './lab/commands';
-import { ICore, type Core } from './lab/core';
-import { openFirst } from './lab/first';
-import { callsIcon } from './lab/icon';
-import { addLiveSlots, type Manners } from './lab/live';
-import { announce } from './lab/notices';
-import { openBySettings } from './lab/opening';
-import { showCell } from './lab/reveal';
-import { Everywhere } from './lab/sessions';
+import { callsIcon, type ExtensionContext, IExtensionContext } from './lab/context';
+import { AllSessions } from './lab/live_sessions';
+import { addLiveSlots, type ViewOptions } from './lab/live_view';
+import { addStatus, Announcements } from './lab/notifications';
+import { keepSavedSessions } from './lab/outputs';
 import { Settings } from './lab/settings';
-import { SidePanel } from './lab/side';
-import { addStatus } from './lab/status';
+import { openBySettings, SidePanel } from './lab/side_panel';
 import { addTabs } from './lab/tab';
+import { openTutorial } from './lab/tutorial';
+import { showCell } from './lab/visibility';
 import { h } from './view/dom';
-import { line } from './view/text';
-import { speak } from './view/words';
+import { oneLine, setTranslation } from './view/text';
 
 const FIRST = 'jupyter-toolcall:first-session';
 
-/** Its id is that of the schema, by which the settings are found. */
-const panel: JupyterFrontEndPlugin<Core> = {
+/** Its id is the name of the settings schema. */
+const panel: JupyterFrontEndPlugin<ExtensionContext> = {
   id: 'jupyter-toolcall:plugin',
   description: 'The sessions of the open notebooks, live panels in their cells, and the side panel.',
   autoStart: true,
-  provides: ICore,
+  provides: IExtensionContext,
   requires: [INotebookTracker],
   optional: [ILayoutRestorer, ISettingRegistry, ITranslator, ILabShell],
   activate: (
@@ -48,15 +39,15 @@ const panel: JupyterFrontEndPlugin<Core> = {
     registry: ISettingRegistry | null,
     translator: ITranslator | null,
     shell: ILabShell | null
-  ): Core => {
+  ): ExtensionContext => {
     const trans = (translator ?? nullTranslator).load('jupyter_toolcall');
-    speak(trans);
+    setTranslation(trans);
     const settings = new Settings(registry, panel.id);
-    const open = new Everywhere(notebooks);
+    const open = new AllSessions(notebooks);
     const manners = mannersOf(settings, trans);
     const follow = (notebook: NotebookPanel): void => {
       addLiveSlots(notebook, open, manners);
-      keepSaved(notebook);
+      keepSavedSessions(notebook);
     };
     notebooks.forEach(follow);
     notebooks.widgetAdded.connect((_, notebook) => follow(notebook));
@@ -79,13 +70,13 @@ const panel: JupyterFrontEndPlugin<Core> = {
   }
 };
 
-const doors: JupyterFrontEndPlugin<void> = {
-  id: 'jupyter-toolcall:doors',
+const commands: JupyterFrontEndPlugin<void> = {
+  id: 'jupyter-toolcall:commands',
   description: 'Commands for the tool-calling sessions, and tabs for them.',
   autoStart: true,
-  requires: [ICore],
+  requires: [IExtensionContext],
   optional: [ICommandPalette, ILayoutRestorer],
-  activate: (_app, core: Core, palette: ICommandPalette | null, restorer: ILayoutRestorer | null) => {
+  activate: (_app, core: ExtensionContext, palette: ICommandPalette | null, restorer: ILayoutRestorer | null) => {
     const tabs = core.shell ? addTabs(core, restorer) : null;
     const category = core.trans.__('Tool calling');
     for (const command of addCommands(core, tabs)) palette?.addItem({ command, category });
@@ -95,43 +86,43 @@ const doors: JupyterFrontEndPlugin<void> = {
 
 const notices: JupyterFrontEndPlugin<void> = {
   id: 'jupyter-toolcall:notices',
-  description: 'Says when a tool call waits: to screen readers, in a notification, in the status bar.',
+  description: 'Announces waiting tool calls: to screen readers, in notifications, in the status bar.',
   autoStart: true,
-  requires: [ICore],
+  requires: [IExtensionContext],
   optional: [IStatusBar],
-  activate: (_app, core: Core, bar: IStatusBar | null) => {
-    announce(core);
+  activate: (_app, core: ExtensionContext, bar: IStatusBar | null) => {
+    new Announcements(core);
     if (bar) addStatus(core, bar);
   }
 };
 
 const launcher: JupyterFrontEndPlugin<void> = {
   id: 'jupyter-toolcall:launcher',
-  description: 'A card that opens a notebook with a first session that works offline.',
+  description: 'A launcher card for the tutorial notebook, which works offline.',
   autoStart: true,
-  requires: [ICore],
+  requires: [IExtensionContext],
   optional: [ILauncher, ICommandPalette],
-  activate: (app, { trans }: Core, cards: ILauncher | null, palette: ICommandPalette | null) => {
+  activate: (app, { trans }: ExtensionContext, cards: ILauncher | null, palette: ICommandPalette | null) => {
     const category = trans.__('Other');
     app.commands.addCommand(FIRST, {
       label: args => (args.isPalette ? trans.__('New Tool Calls Tutorial') : trans.__('Tool Calls Tutorial')),
-      caption: trans.__('Open a notebook with a tool-calling session that works offline'),
+      caption: trans.__('Open a tutorial notebook that works offline'),
       icon: args => (args.isPalette ? undefined : callsIcon),
       describedBy: { args: { type: 'object', properties: { cwd: { type: 'string' }, isPalette: { type: 'boolean' } } } },
-      execute: args => openFirst(app, trans, typeof args.cwd === 'string' ? args.cwd : '')
+      execute: args => openTutorial(app, trans, typeof args.cwd === 'string' ? args.cwd : '')
     });
     cards?.add({ command: FIRST, category, rank: 5 });
     palette?.addItem({ command: FIRST, category: trans.__('Tool calling'), args: { isPalette: true } });
   }
 };
 
-/** How the views of this page behave: what they ask before they do it, and that the page speaks for them. */
-function mannersOf(settings: Settings, trans: TranslationBundle): Manners {
+/** Options of all views of this page: who confirms `Approve all`, and who announces. */
+function mannersOf(settings: Settings, trans: TranslationBundle): ViewOptions {
   return {
     speaks: true,
     async confirm(calls) {
       if (!settings.now.confirmApproveAll) return true;
-      const items = calls.map(call => h('li', {}, `${line(call.tool, 60)}(${line(call.what, 80)})`));
+      const items = calls.map(call => h('li', {}, `${oneLine(call.tool, 60)}(${oneLine(call.what, 80)})`));
       const body = new Widget({ node: h('ul', { class: 'jtc-calls' }, ...items) });
       const title = trans._n('Approve this call?', 'Approve all %1 calls?', calls.length);
       const buttons = [
@@ -143,4 +134,4 @@ function mannersOf(settings: Settings, trans: TranslationBundle): Manners {
   };
 }
 
-export default [panel, doors, notices, launcher, highlight];
+export default [panel, commands, notices, launcher, cellHighlighting];

@@ -1,13 +1,13 @@
-/** The door for saved sessions: JupyterLab and Notebook draw our MIME type with this. */
+/** The renderer of saved sessions for JupyterLab and Notebook. */
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
-import { SavedView, SESSION } from './saved';
+import { SavedView, SESSION_TYPE } from './saved_view';
 
 const extension: IRenderMime.IExtension = {
   id: 'jupyter-toolcall:mime',
-  description: 'Shows the tool-calling sessions that a notebook keeps.',
+  description: 'Shows the tool-calling sessions that are saved in a notebook.',
   rendererFactory: {
     safe: true,
-    mimeTypes: [SESSION],
+    mimeTypes: [SESSION_TYPE],
     defaultRank: 40,
     createRenderer: () => new SavedView()
   },

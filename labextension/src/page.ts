@@ -1,17 +1,17 @@
 /**
- * The view in a page of its own, over the rows that stand in that page: no kernel, no network.
+ * The panel in a standalone page, from rows inside the page: no kernel, no network.
  *
- * What cannot be shown leaves the picture and the text that stand there without a script.
+ * If the rows cannot be shown, the static picture and text of the page stay.
  */
 import type { Rows } from './generated/contract';
-import { mount } from './view';
+import { PanelView } from './view';
 
 const VERSION = 1;
 
 function show(place: HTMLElement, still: HTMLElement, text: string): void {
   const { rows, version } = JSON.parse(text) as { rows: Rows; version: number };
   if (version !== VERSION) return;
-  const view = mount(place, { live: false });
+  const view = new PanelView(place, { live: false });
   view.update({ type: 'whole', rows, live: false, version: VERSION });
   still.hidden = true;
 }

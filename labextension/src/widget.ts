@@ -1,7 +1,7 @@
-/** The view in an anywidget: how notices come, and commands go. */
+/** The panel as an anywidget: receives notices, sends commands. */
 import type { RenderProps } from '@anywidget/types';
 import type { Command, Notice } from './generated/contract';
-import { mount } from './view';
+import { PanelView } from './view';
 
 const PATIENCE = 400;
 
@@ -9,23 +9,23 @@ interface Kernel {
   interrupt(): Promise<void>;
 }
 
-/** The kernel behind a widget manager, where the front end's manager has it at hand. */
+/** The kernel of a widget manager; null if it has none. */
 function kernelOf(manager: unknown): Kernel | null {
   const found: unknown = typeof manager === 'object' && manager !== null && 'kernel' in manager ? manager.kernel : null;
   const able = typeof found === 'object' && found !== null && 'interrupt' in found && typeof found.interrupt === 'function';
   return able ? (found as Kernel) : null;
 }
 
-/** Draws the view of one model into `el`; gives back what takes it away. */
+/** Draws the panel of one model into `el`; returns its disposer. */
 function render({ model, el }: RenderProps): () => void {
   let came = false;
   let busy = false;
   const kernel = kernelOf(model.widget_manager);
-  // A kernel that runs a tool hears no message: its interrupt is what stops it at once.
+  // A kernel that runs a tool reads no messages; an interrupt stops it at once.
   const send = (command: Command): void =>
     command.type === 'stop' && busy && kernel ? void kernel.interrupt() : model.send(command);
-  const view = mount(el, { live: true, send });
-  // A first word can get lost while the kernel is busy: it is repeated until something comes.
+  const view = new PanelView(el, { live: true, send });
+  // `hello` can get lost while the kernel is busy: it is repeated until a notice arrives.
   const hello = (): void => (came ? clearInterval(timer) : send({ type: 'hello' }));
   const timer = setInterval(hello, PATIENCE);
 

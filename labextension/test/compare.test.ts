@@ -69,7 +69,7 @@ test('what is the same folds to a line, and what differs stands side by side wit
   assert.deepEqual(texts(it, '.diff .tc-partof mark'), ['STICKS', 'SLICES']);
   const footer = it.one('[role=table]').textContent;
   assert.match(footer, /3 calls ran · 1,204 tokens · \$0\.0100 · 14 ms in tools/);
-  assert.match(footer, /2 calls ran, 1 from memory · 6 ms in tools/);
+  assert.match(footer, /2 calls ran, 1 cached · 6 ms in tools/);
 });
 
 test('swapping mirrors what was told, and asks nothing', async () => {
@@ -163,7 +163,7 @@ test('cells that stand in the small picture of a table are marked there, each si
 
 test('what differs beyond what is compared in detail, or is not known, is said to', async () => {
   const it = await open(forked());
-  assert.match(it.one('.diff').textContent, /more objects differ than are compared in detail/);
+  assert.match(it.one('.diff').textContent, /Only the first objects that differ are compared in detail/);
   it.view.update(delta(1, { differences: [{ id: 'y2 p2', unknown: 'its value is not in this kernel' }] }));
   assert.match(it.one('.diff').textContent, /not in this kernel/);
 });
@@ -173,7 +173,7 @@ test('the kernel is asked once, again where all was told anew or taken back, and
   const it = await open(rows);
   const ask = { type: 'compare', left: '', right: '' };
   assert.deepEqual(it.sent, [ask]);
-  assert.match(it.root.textContent, /The kernel compares the branches/);
+  assert.match(it.root.textContent, /Comparing the branches/);
   it.view.update(delta(1, { comparisons: [compared()] }));
   assert.equal(it.one('.tc-with [role=status]').textContent, '1 of 3 calls differs');
   it.view.update(delta(2, { comparisons: [compared({ pairs: [SAME] })] }));
@@ -191,7 +191,7 @@ test('the kernel is asked once, again where all was told anew or taken back, and
 
 test('where a saved notebook has no comparison it is said so, and of which branches', async () => {
   const it = await open(forked({}, {}, { comparisons: [] }), false);
-  assert.match(it.root.textContent, /does not keep how its branches differ\. Run the cell/);
+  assert.match(it.root.textContent, /No comparison is saved in this notebook\. Run the cell/);
   assert.equal(it.sent.length, 0);
 });
 
@@ -200,13 +200,13 @@ test('another branch is asked for in a live session; a saved notebook says that 
   const rows = { ...forked(), branches: [old, ...(forked().branches ?? [])] };
   const saved = await open(rows, false);
   choose(saved, 'Left branch', 'old');
-  assert.match(saved.root.textContent, /does not keep how old try and slices differ/);
+  assert.match(saved.root.textContent, /The comparison of old try and slices is not saved/);
   choose(saved, 'Left branch', HEAD);
   assert.equal(saved.one('.tc-with [role=status]').textContent, '1 of 3 calls differs');
   const live = await open(rows);
   choose(live, 'Left branch', 'old');
   assert.deepEqual(live.sent, [{ type: 'compare', left: 'old', right: 'current' }]);
-  assert.match(live.root.textContent, /The kernel compares old try and slices/);
+  assert.match(live.root.textContent, /Comparing old try and slices/);
   live.view.update({ type: 'refused', command: 'compare', reason: 'out of view', fields: {} });
   assert.match(live.root.textContent, /out of view/);
   assert.equal(live.sent.length, 1);

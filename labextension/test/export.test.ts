@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fileName } from '../src/view/export';
+import { fileName } from '../src/view/head';
 import { chain, page, waiting, whole } from './page';
 
 test('what has ended can be taken home in each format, and what goes on is driven', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { block, clip, line, seen } from '../src/view/text';
+import { clip, oneLine, textBlock, visibleText } from '../src/view/text';
 import { made, page, waiting, whole } from './page';
 
 const EVIL = '"><img src=x onerror=alert(1)><script>alert(2)</script>\u202e\u0000\ud800<svg/onload=alert(3)>';
@@ -46,15 +46,15 @@ test('signs that are not seen are shown as escapes', async () => {
   view.update(whole(poisoned(waiting()) as ReturnType<typeof waiting>));
   assert.match(root.textContent, /\\u202e/);
   assert.doesNotMatch(root.textContent, /[\u202e\u0000]/);
-  assert.equal(seen('a\ud800b\udc00c\u{e0041}\u2066'), 'a\\ud800b\\udc00c\\u{e0041}\\u2066');
-  assert.equal(seen('well 👩‍🍳\n\tédone'), 'well 👩‍🍳\n\tédone');
+  assert.equal(visibleText('a\ud800b\udc00c\u{e0041}\u2066'), 'a\\ud800b\\udc00c\\u{e0041}\\u2066');
+  assert.equal(visibleText('well 👩‍🍳\n\tédone'), 'well 👩‍🍳\n\tédone');
 });
 
 test('long texts are capped, and no character is cut in half', () => {
-  assert.equal(line('x'.repeat(10_000_000), 10), 'xxxxxxxxx…');
+  assert.equal(oneLine('x'.repeat(10_000_000), 10), 'xxxxxxxxx…');
   assert.equal(clip('👩👩👩', 2), '👩…');
-  assert.ok(block('y'.repeat(100_000)).length < 9000);
-  assert.equal(line('two\nlines'), 'two\\nlines');
+  assert.ok(textBlock('y'.repeat(100_000)).length < 9000);
+  assert.equal(oneLine('two\nlines'), 'two\\nlines');
 });
 
 test('a picture is shown only from data that is an image', async () => {

@@ -43,8 +43,8 @@ test('a session that has ended has no request that was not sent, and says what c
   it.view.update(whole(rows('finished')));
   it.click('Messages');
   assert.deepEqual(it.all('.tc-turns .turn').map(turn => turn.textContent), ['Turn 1', 'Turn 2']);
-  assert.doesNotMatch(it.one('.tc-pages').textContent ?? '', /Not sent/);
-  assert.match(it.one('.tc-pages').textContent ?? '', /What came of it.*"ok"/);
+  assert.doesNotMatch(it.one('.tc-pages').textContent ?? '', /not sent yet/);
+  assert.match(it.one('.tc-pages').textContent ?? '', /Results.*"ok"/);
 });
 
 test('a session that stands before a request says that it was not sent', async () => {
@@ -53,7 +53,7 @@ test('a session that stands before a request says that it was not sent', async (
   it.click('Messages');
   assert.deepEqual(it.all('.tc-turns .turn').map(turn => turn.textContent), ['Turn 1', 'Turn 2', 'Turn 3']);
   it.all('.tc-turns .turn')[2]?.click();
-  assert.match(it.one('.tc-pages').textContent ?? '', /Not sent yet/);
+  assert.match(it.one('.tc-pages').textContent ?? '', /not sent yet/);
 });
 
 test('tokens and cost stand in the head and at each turn, as the model counted them', async () => {
@@ -64,7 +64,7 @@ test('tokens and cost stand in the head and at each turn, as the model counted t
   assert.match(it.one('.tc-pane .tc-h').textContent ?? '', /tokens in/);
   assert.deepEqual(it.all('.tc-turns li > .small').map(size => size.textContent), ['1,115', '1,204']);
   const heads = it.all('.tc-subhead').map(head => head.textContent ?? '');
-  assert.match(heads[0] ?? '', /1,204 tokens in \(87 % cached\) · since request 1: 2 messages more/);
+  assert.match(heads[0] ?? '', /1,204 tokens in \(87 % cached\) · 2 new messages since request 1/);
   assert.match(heads[1] ?? '', /67 tokens out · \$0\.0023 in all · 1\.2 s/);
   assert.deepEqual(
     it.all('.tc-total > *').map(one => one.textContent),

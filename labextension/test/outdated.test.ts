@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Rows } from '../src/generated/contract';
 import { called, chain, made, page, whole } from './page';
 
-const STALE = 'may be stale: what the model decided it on has changed since';
+const STALE = 'May be stale: the model asked for this before the results changed.';
 
 /** A chain of three: the first outdated, the last asked for by a reply that may be stale. */
 function changed(): Rows {

@@ -1,7 +1,7 @@
 /** A page without a browser, a session to show in it, and the words to find things by. */
 import { Window } from 'happy-dom';
 import type { CallRow, Command, Delta, ObjectRow, Rows, Whole } from '../src/generated/contract';
-import type { View } from '../src/view';
+import type { PanelView } from '../src/view';
 
 const window = new Window({ url: 'http://localhost/' });
 for (const name of [
@@ -91,7 +91,7 @@ export function waiting(): Rows {
 
 export interface Page {
   readonly root: HTMLElement;
-  readonly view: View;
+  readonly view: PanelView;
   readonly sent: Command[];
   all(selector: string): HTMLElement[];
   one(selector: string): HTMLElement;
@@ -107,11 +107,11 @@ const nameOf = (element: Element): string => element.getAttribute('aria-label') 
 
 /** The view in an empty page; a host that is not live cannot send. */
 export async function page(live = true): Promise<Page> {
-  const { mount } = await import('../src/view');
+  const { PanelView } = await import('../src/view');
   const root = document.createElement('div');
   document.body.replaceChildren(root);
   const sent: Command[] = [];
-  const view = mount(root, live ? { live, send: command => void sent.push(command) } : { live });
+  const view = new PanelView(root, live ? { live, send: command => void sent.push(command) } : { live });
   const all = (selector: string): HTMLElement[] => [...root.querySelectorAll<HTMLElement>(selector)].filter(shown);
   const one = (selector: string): HTMLElement => {
     const [found] = all(selector);

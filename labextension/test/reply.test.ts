@@ -124,7 +124,7 @@ test('a step that is looked at takes the place of the card, with the way back', 
 test('a saved turn shows the same, and nothing that acts', async () => {
   const it = await page(false);
   it.view.update(whole(yours({ calls: [{ tool: 'Potato_slice' }] }), false));
-  assert.match(it.one('.tc-reply').textContent, /run its cell to reply/);
+  assert.match(it.one('.tc-reply').textContent, /Run the cell to reply/);
   assert.match(it.one('.tc-reply').textContent, /Potato_slice\(\)/);
   assert.equal(it.all('.tc-reply button, .tc-reply textarea').length, 0);
 });

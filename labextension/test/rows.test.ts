@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Rows } from '../src/generated/contract';
-import { EMPTY, fold, type Model } from '../src/view/rows';
+import { applyNotice, EMPTY_MODEL, type Model } from '../src/view/model';
 import { called, chain, delta, made, whole } from './page';
 
 const tables = ({ calls, objects, tools, messages, branches, session }: Model): unknown => ({
@@ -55,16 +55,16 @@ function merged(first: Rows, later: readonly Rows[]): Rows {
 test('deltas lead to the same model as one whole', () => {
   for (let seed = 1; seed <= 50; seed++) {
     const later = changes(seed, 20);
-    const step = (model: Model, rows: Rows, index: number): Model => fold(model, delta(index + 1, rows));
-    const grown = later.reduce(step, fold(EMPTY, whole(chain(3))));
-    assert.deepEqual(tables(grown), tables(fold(EMPTY, whole(merged(chain(3), later)))));
-    assert.equal(grown.gap, false);
+    const step = (model: Model, rows: Rows, index: number): Model => applyNotice(model, delta(index + 1, rows));
+    const grown = later.reduce(step, applyNotice(EMPTY_MODEL, whole(chain(3))));
+    assert.deepEqual(tables(grown), tables(applyNotice(EMPTY_MODEL, whole(merged(chain(3), later)))));
+    assert.equal(grown.missedUpdate, false);
   }
 });
 
 test('a delta leaves the model before it, and every table that it does not name, as they were', () => {
-  const before = fold(EMPTY, whole(chain(3)));
-  const after = fold(before, delta(1, { objects: [made('p4', 4)] }));
+  const before = applyNotice(EMPTY_MODEL, whole(chain(3)));
+  const after = applyNotice(before, delta(1, { objects: [made('p4', 4)] }));
   assert.equal(before.objects.size, 4);
   assert.equal(after.objects.size, 5);
   assert.equal(after.calls, before.calls);
@@ -72,28 +72,28 @@ test('a delta leaves the model before it, and every table that it does not name,
 });
 
 test('what a delta leaves out of a row that was told is as it was told; a new row has the defaults', () => {
-  const before = fold(EMPTY, whole(chain(2)));
+  const before = applyNotice(EMPTY_MODEL, whole(chain(2)));
   const told = { calls: [{ id: 'call2', status: 'failed', ms: 5 }], objects: [{ id: 'p2', saved: 'x' }], session: [{ turn: 9 }] };
-  const after = fold(before, { type: 'delta', number: 1, rows: told });
+  const after = applyNotice(before, { type: 'delta', number: 1, rows: told });
   assert.deepEqual(after.calls.get('call2'), { ...before.calls.get('call2'), status: 'failed', ms: 5 });
   assert.deepEqual(after.objects.get('p2'), { ...before.objects.get('p2'), saved: 'x' });
   assert.deepEqual(after.session, { ...before.session, turn: 9 });
-  assert.equal(fold(before, { type: 'delta', number: 1, rows: { calls: [{ id: 'new' }] } }).calls.get('new')?.status, 'proposed');
+  assert.equal(applyNotice(before, { type: 'delta', number: 1, rows: { calls: [{ id: 'new' }] } }).calls.get('new')?.status, 'proposed');
 });
 
 test('a row that was dropped is forgotten', () => {
   const told = { drop: [{ table: 'objects' as const, id: 'p2' }], objects: [{ id: 'p2' }] };
-  const after = fold(fold(EMPTY, whole(chain(2))), { type: 'delta', number: 1, rows: told });
+  const after = applyNotice(applyNotice(EMPTY_MODEL, whole(chain(2))), { type: 'delta', number: 1, rows: told });
   assert.equal(after.objects.get('p2')?.name, '');
 });
 
 test('a lost delta is noticed, until a whole comes', () => {
-  const before = fold(fold(EMPTY, whole(chain(1))), delta(7, {}));
-  assert.equal(before.gap, false);
-  const lost = fold(before, delta(9, {}));
-  assert.equal(lost.gap, true);
-  assert.equal(fold(lost, delta(10, {})).gap, true);
-  assert.equal(fold(lost, whole(chain(1))).gap, false);
+  const before = applyNotice(applyNotice(EMPTY_MODEL, whole(chain(1))), delta(7, {}));
+  assert.equal(before.missedUpdate, false);
+  const lost = applyNotice(before, delta(9, {}));
+  assert.equal(lost.missedUpdate, true);
+  assert.equal(applyNotice(lost, delta(10, {})).missedUpdate, true);
+  assert.equal(applyNotice(lost, whole(chain(1))).missedUpdate, false);
 });
 
 test('fields that are left out have the defaults of the contract, and wrong ones too', () => {
@@ -113,19 +113,19 @@ test('fields that are left out have the defaults of the contract, and wrong ones
       calls: 'none'
     }
   };
-  const object = fold(EMPTY, odd).objects.get('x');
+  const object = applyNotice(EMPTY_MODEL, odd).objects.get('x');
   assert.deepEqual([object?.column, object?.lane, object?.role, object?.used], [0, 0, 'made', false]);
   assert.deepEqual([object?.preview.fields, object?.preview.columns], [[], ['']]);
 });
 
 test('a session of a newer version says so', () => {
-  assert.match(fold(EMPTY, { ...whole(chain(1)), version: 99 }).unreadable, /newer/);
+  assert.match(applyNotice(EMPTY_MODEL, { ...whole(chain(1)), version: 99 }).unreadable, /newer/);
 });
 
 test('a word that no closed choice has is as the default, also one that every record knows', () => {
   const call = { ...called(1), status: 'constructor' };
   const object = { ...made('p1', 1), role: '__proto__' };
-  const { calls, objects, session } = fold(EMPTY, {
+  const { calls, objects, session } = applyNotice(EMPTY_MODEL, {
     ...whole({}),
     rows: { calls: [call], objects: [object], session: [{ phase: 'toString' }] }
   });
@@ -136,7 +136,7 @@ test('a word that no closed choice has is as the default, also one that every re
 
 test('arguments have the names that were given, and no others', () => {
   const call = { ...called(1), arguments: JSON.parse('{"__proto__": 1}') as object, asked: {} };
-  const { calls } = fold(EMPTY, { ...whole({}), rows: { calls: [call] } });
+  const { calls } = applyNotice(EMPTY_MODEL, { ...whole({}), rows: { calls: [call] } });
   const read = calls.get(call.id);
   assert.deepEqual(Object.entries(read?.arguments ?? {}), [['__proto__', 1]]);
   assert.equal('constructor' in (read?.asked ?? {}), false);
@@ -144,7 +144,7 @@ test('arguments have the names that were given, and no others', () => {
 
 test('of very many requests that came to nothing the last are told', () => {
   const attempts = Array.from({ length: 20_000 }, (_, number) => `late ${number}`);
-  const { turns } = fold(EMPTY, { ...whole({}), rows: { turns: [{ id: 't1', turn: 1, attempts }] } });
+  const { turns } = applyNotice(EMPTY_MODEL, { ...whole({}), rows: { turns: [{ id: 't1', turn: 1, attempts }] } });
   assert.deepEqual(turns.get('t1')?.attempts.slice(-1), ['late 19999']);
   assert.ok((turns.get('t1')?.attempts.length ?? 0) < 100);
 });

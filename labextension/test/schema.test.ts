@@ -86,7 +86,7 @@ test('what cannot be read is said at its field', () => {
   const filled = raws(given).set('count', '1.5').set('other', '{oops');
   const { errors } = readAll(fieldsOf(parameters, given), filled);
   assert.match(errors.count ?? '', /whole number/);
-  assert.match(errors.other ?? '', /not JSON/);
+  assert.match(errors.other ?? '', /valid JSON/);
 });
 
 test('choices come through references and alternatives, and a circle of references ends', () => {

@@ -75,7 +75,7 @@ test('the time slider takes every tab back, and nothing can be decided meanwhile
   assert.equal(it.all('ol[aria-label=Steps] li').length, 1);
   assert.match(it.one('[role=status]').textContent, /Looking back at step 1/);
   for (const name of ['Approve', 'Edit', 'Reject', 'Answer']) assert.equal(it.buttons(name).length, 0, name);
-  assert.match(it.one('.tc-card').textContent, /to decide on what waits, come back to now/);
+  assert.match(it.one('.tc-card').textContent, /To decide, choose Back to now/);
   it.click('Messages');
   assert.doesNotMatch(it.root.textContent, /told in [23]/);
   it.click('Back to now');
@@ -215,7 +215,7 @@ test('a saved session is complete and has no button that acts', async () => {
   const { view, all, node, root } = await page(false);
   view.update(whole({ ...waiting(), session: [{ phase: 'waiting', pending: ['call3'], verified: false }] }));
   assert.ok(node('Potato#2'));
-  assert.match(root.textContent, /not recorded on this machine/);
+  assert.match(root.textContent, /recorded on another computer/);
   const acting = [
     'Approve',
     'Approve all',
@@ -286,7 +286,7 @@ test('what was started and never finished is not called approval', async () => {
     ['Approve', 'Run again', 'Answer', 'Reject'].map(name => buttons(name).length),
     [0, 1, 1, 1]
   );
-  assert.match(one('.tc-card').textContent, /started and never finished/);
+  assert.match(one('.tc-card').textContent, /started but reported no result/);
 });
 
 test('an object that was only read is not said to be unused', async () => {
@@ -384,10 +384,8 @@ test('what a tool is for is told to the end of the sentence, and whole where one
   assert.match(one('.tc-toolbox .what').getAttribute('title') ?? '', /Once, at the end\./);
 });
 
-test('a fingerprint says what it is for', async () => {
-  const { view, all } = await page();
+test('the tooltip of Approve says which arguments it applies to', async () => {
+  const { view, buttons } = await page();
   view.update(whole(waiting()));
-  const [bound] = all('.tc-facts dd').filter(fact => (fact.textContent ?? '').includes('7c1e 90ab'));
-  assert.match(bound?.textContent ?? '', /holds for exactly these arguments/);
-  assert.match(bound?.firstElementChild?.getAttribute('title') ?? '', /fingerprint.*refused/);
+  assert.equal(buttons('Approve')[0]?.title, 'Applies to exactly these arguments');
 });

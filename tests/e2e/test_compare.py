@@ -70,7 +70,7 @@ def slices(page: Page, place: Place, name: str) -> Locator:
     view = panel(page, 1)
     expect_status(view, "Finished")
     edited(view, 3, lambda dialog: dialog.get_by_text("SLICES").click())
-    expect(view).to_contain_text("4 calls ran, 4 from memory")
+    expect(view).to_contain_text("4 calls ran, 4 cached")
     return view
 
 
@@ -195,7 +195,7 @@ def shown_rows(compared: Locator, names: str) -> Any:
     """Return the rows of the comparison of two branches, with what is the same unfolded."""
     table = compared.get_by_role("table", name=f"Comparison of {names}", exact=True)
     expect(compared.get_by_role("status")).to_contain_text(re.compile("call"))
-    if not compared.get_by_role("button", name="Fold what is the same").count():
+    if not compared.get_by_role("button", name="Fold equal calls").count():
         show = compared.get_by_role("button", name="Show", exact=True)
         if show.count():
             show.first.click()

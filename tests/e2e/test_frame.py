@@ -63,7 +63,7 @@ def test_markup_of_a_value_is_seen_and_acts_nowhere(
     expect_status(view, "Finished")
     wait_idle(page)
     node(view, "Note#1").click()
-    press(view, "Show all of it")
+    press(view, "Show all")
     frame = view.locator("iframe.tc-frame")
     expect(frame).to_have_attribute("sandbox", "")
     inside = view.frame_locator("iframe.tc-frame")

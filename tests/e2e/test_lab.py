@@ -264,7 +264,7 @@ def menu_of(page: Page, number: int) -> None:
 def test_quiet_leaves_the_result_alone_and_a_file_is_not_taken_at_its_word(
     page: Page, lab: Place
 ) -> None:
-    unchecked = "not checked on this machine"
+    unchecked = "not verified on this computer"
     open_notebook(page, lab, "quiet.ipynb", [LOAD, fries_cell("--approve all --quiet"), "fries"])
     run_all(page)
     wait_idle(page)
@@ -296,7 +296,7 @@ def test_opening_a_forged_session_runs_nothing_and_says_nothing_to_the_console(
     }
     open_notebook(page, lab, "forged.ipynb", ["%%toolchat\nPeel."], {0: [live, session()]})
     view = outputs(page, 0).get_by_role("region", name="Tool calls")
-    expect(view).to_contain_text("not checked on this machine")
+    expect(view).to_contain_text("not verified on this computer")
     expect(view.get_by_role("button", name="Approve")).to_have_count(0)
     counted = """async () => {
         const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;

@@ -157,7 +157,7 @@ def test_an_edit_after_the_end_makes_a_branch_beside_the_old_one(page: Page, lab
     save(page)
     sticks = saved_svg(lab, "b.ipynb", 1)
     edit_slices(view)
-    expect(view).to_contain_text("4 calls ran, 4 from memory")
+    expect(view).to_contain_text("4 calls ran, 4 cached")
     screenshot(page, "branches")
 
     placed = boxes(view)

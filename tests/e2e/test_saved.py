@@ -38,11 +38,11 @@ def test_a_hostile_name_is_text_and_runs_nothing(page: Page, lab: Place) -> None
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        ("text", "it is no object"),
+        ("text", "it is not a JSON object"),
         ({"version": 1}, "it has no rows"),
         ({"version": 99, "rows": {}}, "format 99"),
-        ({"version": 1, "rows": {"calls": [HOSTILE]}}, "its calls are no list of rows"),
-        ({"version": HOSTILE, "rows": {}}, "it has no version"),
+        ({"version": 1, "rows": {"calls": [HOSTILE]}}, "its calls are not a list of rows"),
+        ({"version": HOSTILE, "rows": {}}, "it has no format version"),
     ],
 )
 def test_broken_data_is_one_line_that_says_why(

@@ -1,22 +1,28 @@
-/** The commands: what the palette, the menus, the shortcuts and the context menu can do. */
-import { NotebookActions, type INotebookTracker } from '@jupyterlab/notebook';
+/** The commands of the palette, the menus, the shortcuts and the context menu. */
+import { Clipboard, Notification } from '@jupyterlab/apputils';
+import { type INotebookTracker, NotebookActions } from '@jupyterlab/notebook';
 import type { CommandRegistry } from '@lumino/commands';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
-import { canGo } from '../view/head';
-import type { Act } from '../view';
-import { canCopy, copy, COPY, FORMATS, isFormat } from './copy';
-import { NEXT, OPEN_TAB, SHOW, type Core, type Place } from './core';
-import { newestIn, sessionOf } from './found';
-import { callsIcon } from './icon';
-import { showLive, showNext } from './reveal';
-import { asksInSight, atHand, waiting } from './sight';
-import type { At } from './tab';
+import type { ShortcutAction } from '../view';
+import { canStep } from '../view/head';
+import {
+  callsIcon,
+  type ExtensionContext,
+  NEXT_COMMAND,
+  type NotebookSession,
+  OPEN_TAB_COMMAND,
+  SHOW_COMMAND
+} from './context';
+import type { LiveSession } from './live_sessions';
+import { newestIn, sessionOf } from './outputs';
+import type { SessionPlace } from './tab';
+import { focusedView, isCardVisible, showLive, showNextWaiting, waitingCount } from './visibility';
 
-export const OPEN_SIDE = 'jupyter-toolcall:open-in-side';
+const OPEN_SIDE = 'jupyter-toolcall:open-in-side';
 const INSERT = 'jupyter-toolcall:insert-cell';
 const FOCUS = 'jupyter-toolcall:focus-panel';
 const NO_ARGUMENTS = { args: { type: 'object', properties: {} } } as const;
-const PLACE = {
+const PLACE_ARGUMENTS = {
   args: { type: 'object', properties: { path: { type: 'string' }, cell: { type: 'string' } } }
 } as const;
 
@@ -24,8 +30,12 @@ type Command = Omit<CommandRegistry.ICommandOptions, 'describedBy' | 'execute'> 
   readonly execute: (args: ReadonlyPartialJSONObject) => unknown;
 };
 
-/** The session that a menu was opened on: that of the cell, else the newest of the notebook in front. */
-export function placeOf({ app, notebooks }: Core): Place | null {
+interface SessionTabs {
+  open(place: SessionPlace): void;
+}
+
+/** The session that the context menu was opened on: that of the cell, else the newest of the current notebook. */
+function sessionAtMenu({ app, notebooks }: ExtensionContext): NotebookSession | null {
   const notebook = notebooks.currentWidget;
   const model = notebook?.content.model;
   if (!notebook || !model) return null;
@@ -35,19 +45,28 @@ export function placeOf({ app, notebooks }: Core): Place | null {
   return found && { notebook, found };
 }
 
-/** Adds them all, and lists them in the palette. */
-export function addCommands(core: Core, tabs: { open(at: At): void } | null): readonly string[] {
-  const { app, notebooks, open, side, trans } = core;
+type Add = (id: string, command: Command, describedBy?: CommandRegistry.ICommandOptions['describedBy']) => void;
+
+/** Adds all commands; returns the ids of those that belong in the command palette. */
+export function addCommands(context: ExtensionContext, tabs: SessionTabs | null): readonly string[] {
   const added: string[] = [];
-  const add = (id: string, command: Command, describedBy: CommandRegistry.ICommandOptions['describedBy'] = NO_ARGUMENTS): void => {
-    app.commands.addCommand(id, { ...command, describedBy });
+  const add: Add = (id, command, describedBy = NO_ARGUMENTS) => {
+    context.app.commands.addCommand(id, { ...command, describedBy });
     added.push(id);
   };
-  const waits = (): boolean => open.all().some(waiting);
+  addPanelCommands(context, add);
+  addDecisionCommands(context, add);
+  addSideCommand(context, add);
+  addCopyCommand(context, add);
+  if (tabs) addTabCommand(context, tabs, add);
+  return added;
+}
 
-  add(SHOW, {
+function addPanelCommands(context: ExtensionContext, add: Add): void {
+  const { app, notebooks, side, trans } = context;
+  add(SHOW_COMMAND, {
     label: trans.__('Tool Calls'),
-    caption: trans.__('Show the tool calls of this notebook at the side'),
+    caption: trans.__('Show the tool calls of this notebook in the side panel'),
     icon: args => (args.toolbar ? callsIcon : undefined),
     execute: () => app.shell.activateById(side.id)
   });
@@ -57,95 +76,94 @@ export function addCommands(core: Core, tabs: { open(at: At): void } | null): re
     isEnabled: () => notebooks.currentWidget !== null,
     execute: () => insertCell(notebooks)
   });
-  decide('approve', trans.__('Approve the Waiting Call'), trans.__('Let the tool call run that waits for you'));
-  decide('edit', trans.__('Edit the Waiting Call'), trans.__('Run other arguments in the place of the call that waits'));
-  decide('reject', trans.__('Reject the Waiting Call'), trans.__('Do not run the call that waits, and say why'));
-  add('jupyter-toolcall:step', {
-    label: trans.__('Go On by One Step'),
-    caption: trans.__('Take the next step of the session in sight'),
-    isEnabled: () => {
-      const view = atHand();
-      return view !== null && view.live.state === 'alive' && canGo(view.live.model);
-    },
-    execute: () => atHand()?.act('step')
-  });
-  add(NEXT, {
-    label: trans.__('Go to the Next Waiting Call'),
-    caption: trans.__('Go to the next call that waits for you, in any open notebook'),
-    isEnabled: waits,
-    execute: () => showNext(core)
-  });
   add(FOCUS, {
-    label: trans.__('Focus the Tool Calls'),
-    caption: trans.__('Put the keyboard into the panel in sight'),
-    execute: () => focus(core)
+    label: trans.__('Focus the Tool Calls Panel'),
+    caption: trans.__('Move the keyboard focus to the visible panel'),
+    execute: () => focus(context)
   });
-  addOpening(core, tabs, add);
-  return added;
-
-  /** What is decided is what the person can see: what is not in sight is shown first. */
-  function decide(what: Act, label: string, caption: string): void {
-    const execute = async (): Promise<void> => {
-      const view = atHand();
-      if (!view || !waiting(view.live)) await showNext(core);
-      else view.act(asksInSight(view) ? what : 'focus');
-    };
-    add(`jupyter-toolcall:${what}`, { label, caption, isEnabled: waits, execute });
-  }
 }
 
-type Add = (id: string, command: Command, describedBy?: CommandRegistry.ICommandOptions['describedBy']) => void;
+function addDecisionCommands(context: ExtensionContext, add: Add): void {
+  const { open, trans } = context;
+  const isEnabled = (): boolean => open.all().some(waitingCount);
+  const decide = (action: ShortcutAction, label: string, caption: string): void =>
+    add(`jupyter-toolcall:${action}`, { label, caption, isEnabled, execute: () => decideVisible(context, action) });
+  decide('approve', trans.__('Approve the Waiting Call'), trans.__('Run the waiting tool call with the arguments shown'));
+  decide('edit', trans.__('Edit the Waiting Call'), trans.__('Change the arguments of the waiting tool call'));
+  decide('reject', trans.__('Reject the Waiting Call'), trans.__('Do not run the waiting tool call, and give the model a reason'));
+  add('jupyter-toolcall:step', {
+    label: trans.__('Take One Step'),
+    caption: trans.__('Take the next step of the visible session'),
+    isEnabled: () => {
+      const view = focusedView();
+      return view !== null && view.live.state === 'alive' && canStep(view.live.model);
+    },
+    execute: () => focusedView()?.act('step')
+  });
+  add(NEXT_COMMAND, {
+    label: trans.__('Go to the Next Waiting Call'),
+    caption: trans.__('Go to the next call that waits for you, in any open notebook'),
+    isEnabled,
+    execute: () => showNextWaiting(context)
+  });
+}
 
-/** From a cell or a notebook: to its session at the side, or in a tab. */
-function addOpening(core: Core, tabs: { open(at: At): void } | null, add: Add): void {
-  const { app, side, trans } = core;
-  const isVisible = (): boolean => placeOf(core) !== null;
+/** Decides on the waiting call if its card is visible, else shows the card first. */
+async function decideVisible(context: ExtensionContext, action: ShortcutAction): Promise<void> {
+  const view = focusedView();
+  if (!view || !waitingCount(view.live)) await showNextWaiting(context);
+  else view.act(isCardVisible(view) ? action : 'focus');
+}
+
+function addSideCommand(context: ExtensionContext, add: Add): void {
+  const { app, side, trans } = context;
   add(OPEN_SIDE, {
     label: trans.__('Show Tool Calls at the Side'),
-    isVisible,
+    isVisible: () => sessionAtMenu(context) !== null,
     execute: () => {
-      const place = placeOf(core);
-      if (!place) return;
-      side.choose(place.found.cell.id);
+      const session = sessionAtMenu(context);
+      if (!session) return;
+      side.choose(session.found.cell.id);
       app.shell.activateById(side.id);
     }
   });
-  add(
-    COPY,
-    {
-      label: args => (isFormat(args.to) ? trans.__('Copy as %1', FORMATS[args.to]) : trans.__('Copy the Session as DOT')),
-      isVisible,
-      isEnabled: args => {
-        const place = placeOf(core);
-        return place !== null && canCopy(core, place, isFormat(args.to) ? args.to : 'dot');
-      },
-      execute: args => {
-        const place = placeOf(core);
-        return place && copy(core, place, isFormat(args.to) ? args.to : 'dot');
-      }
-    },
-    { args: { type: 'object', properties: { to: { type: 'string' } } } }
-  );
-  if (!tabs) return;
-  add(
-    OPEN_TAB,
-    {
-      label: trans.__('Open Tool Calls in a Tab'),
-      isVisible,
-      execute: args => {
-        const place = typeof args.cell === 'string' ? null : placeOf(core);
-        const at = place ? { path: place.notebook.context.path, cell: place.found.cell.id } : args;
-        if (typeof at.path === 'string' && typeof at.cell === 'string') tabs.open({ path: at.path, cell: at.cell });
-      }
-    },
-    PLACE
-  );
 }
 
-/** To the view in sight; else to what waits, or to the side panel. */
-async function focus(core: Core): Promise<void> {
-  const view = atHand();
-  const [live] = core.open.all().filter(waiting);
+function addCopyCommand(context: ExtensionContext, add: Add): void {
+  const { trans } = context;
+  const formatOf = ({ to }: ReadonlyPartialJSONObject): CopyFormat => (isCopyFormat(to) ? to : 'dot');
+  const command: Command = {
+    label: args => (isCopyFormat(args.to) ? trans.__('Copy as %1', COPY_FORMATS[args.to]) : trans.__('Copy the Session as DOT')),
+    isVisible: () => sessionAtMenu(context) !== null,
+    isEnabled: args => {
+      const session = sessionAtMenu(context);
+      return session !== null && canCopy(context, session, formatOf(args));
+    },
+    execute: args => {
+      const session = sessionAtMenu(context);
+      return session && copySession(context, session, formatOf(args));
+    }
+  };
+  add(COPY_COMMAND, command, { args: { type: 'object', properties: { to: { type: 'string' } } } });
+}
+
+function addTabCommand(context: ExtensionContext, tabs: SessionTabs, add: Add): void {
+  const command: Command = {
+    label: context.trans.__('Open Tool Calls in a Tab'),
+    isVisible: () => sessionAtMenu(context) !== null,
+    execute: args => {
+      const session = typeof args.cell === 'string' ? null : sessionAtMenu(context);
+      const place = session ? { path: session.notebook.context.path, cell: session.found.cell.id } : args;
+      if (typeof place.path === 'string' && typeof place.cell === 'string') tabs.open({ path: place.path, cell: place.cell });
+    }
+  };
+  add(OPEN_TAB_COMMAND, command, PLACE_ARGUMENTS);
+}
+
+/** Focuses the visible view, else a waiting session, else the side panel. */
+async function focus(core: ExtensionContext): Promise<void> {
+  const view = focusedView();
+  const [live] = core.open.all().filter(waitingCount);
   if (view) view.act('focus');
   else if (live) await showLive(core, live);
   else {
@@ -154,7 +172,7 @@ async function focus(core: Core): Promise<void> {
   }
 }
 
-/** Below the active cell, with the cursor where the options go. */
+/** Inserts a cell below the active one, with the cursor at the options. */
 async function insertCell(notebooks: INotebookTracker): Promise<void> {
   const notebook = notebooks.currentWidget?.content;
   if (!notebook) return;
@@ -165,4 +183,37 @@ async function insertCell(notebooks: INotebookTracker): Promise<void> {
   notebook.mode = 'edit';
   await cell?.ready;
   cell?.editor?.setCursorPosition({ line: 0, column: options.length });
+}
+
+const COPY_COMMAND = 'jupyter-toolcall:copy';
+
+/** The formats that can be copied, with their menu texts. */
+const COPY_FORMATS = { py: 'Python', dot: 'DOT', svg: 'SVG', json: 'JSON' } as const;
+type CopyFormat = keyof typeof COPY_FORMATS;
+
+const isCopyFormat = (value: unknown): value is CopyFormat => typeof value === 'string' && value in COPY_FORMATS;
+
+function liveSessionOf({ open }: ExtensionContext, { notebook, found }: NotebookSession): LiveSession | null {
+  const live = found.live && open.of(notebook).session(found.live.panel);
+  return live?.state === 'alive' ? live : null;
+}
+
+function savedSvg({ found }: NotebookSession): string {
+  const svg = found.saved?.['image/svg+xml'];
+  return Array.isArray(svg) ? svg.join('') : typeof svg === 'string' ? svg : '';
+}
+
+/** Whether the session is available in this format: live, or saved as SVG. */
+const canCopy = (core: ExtensionContext, place: NotebookSession, to: CopyFormat): boolean =>
+  liveSessionOf(core, place) !== null || (to === 'svg' && savedSvg(place) !== '');
+
+/** Copies the session to the clipboard; shows a notification with the result. */
+async function copySession(core: ExtensionContext, place: NotebookSession, to: CopyFormat): Promise<void> {
+  const { trans } = core;
+  try {
+    Clipboard.copyToSystem((await liveSessionOf(core, place)?.exported(to)) ?? savedSvg(place));
+    Notification.success(trans.__('Copied the session as %1.', COPY_FORMATS[to]), { autoClose: 3000 });
+  } catch (error) {
+    Notification.error(error instanceof Error ? error.message : String(error));
+  }
 }

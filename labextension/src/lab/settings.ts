@@ -1,8 +1,8 @@
-/** What a person can set (schema/plugin.json), as it stands now. */
+/** The settings (schema/plugin.json) with their current values. */
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { Signal } from '@lumino/signaling';
 
-export interface Preferences {
+interface Preferences {
   /** When the side panel opens by itself. */
   readonly openSidePanel: 'never' | 'start' | 'session';
   readonly notifyWhenWaiting: boolean;
@@ -26,18 +26,18 @@ export function preferences(composite: Readonly<Record<string, unknown>>): Prefe
   return Object.fromEntries(right) as unknown as Preferences;
 }
 
-/** The preferences, and when they change. Without a registry they are the defaults. */
+/** The current preferences, with a signal for changes. Without a registry they are the defaults. */
 export class Settings {
   readonly changed = new Signal<this, Preferences>(this);
   now = DEFAULTS;
-  /** Resolves when they were read, or cannot be. */
+  /** Resolves when the settings are read, or cannot be read. */
   readonly ready: Promise<void>;
 
   constructor(registry: ISettingRegistry | null, id: string) {
-    this.ready = this.read(registry, id).catch(error => console.error(error));
+    this.ready = this._read(registry, id).catch(error => console.error(error));
   }
 
-  private async read(registry: ISettingRegistry | null, id: string): Promise<void> {
+  private async _read(registry: ISettingRegistry | null, id: string): Promise<void> {
     const setting = await registry?.load(id);
     if (!setting) return;
     const take = (): void => {

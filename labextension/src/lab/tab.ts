@@ -1,98 +1,95 @@
-/** A session large, in a tab of the main area: it stays with its cell, and comes back with the layout. */
+/** A session in a tab of the main area; JupyterLab restores the tab with its layout. */
 import type { ILayoutRestorer } from '@jupyterlab/application';
 import { MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
-import type { NotebookPanel } from '@jupyterlab/notebook';
 import { PathExt } from '@jupyterlab/coreutils';
+import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { IDisposable } from '@lumino/disposable';
 import type { Message } from '@lumino/messaging';
-import { OPEN_TAB, type Core } from './core';
-import { sessionAt, type Found } from './found';
-import { callsIcon } from './icon';
-import { Pane } from './pane';
-import { titleOf } from './title';
-import { watch } from './watch';
+import { callsIcon, type ExtensionContext, OPEN_TAB_COMMAND } from './context';
+import { type CellSession, sessionAt, sessionTitle, watchOutputs } from './outputs';
+import { SessionPane } from './session_pane';
 
-/** Where a session stands. */
-export interface At {
+/** The notebook and the cell of a session. */
+export interface SessionPlace {
   readonly path: string;
   /** The id of its cell. */
   readonly cell: string;
 }
 
-class SessionTab extends MainAreaWidget<Pane> {
-  private notebook: NotebookPanel | null = null;
-  private watching: IDisposable | null = null;
+class SessionTab extends MainAreaWidget<SessionPane> {
+  private _notebook: NotebookPanel | null = null;
+  private _watching: IDisposable | null = null;
 
   constructor(
-    private readonly core: Core,
-    readonly at: At
+    private readonly _core: ExtensionContext,
+    readonly at: SessionPlace
   ) {
-    super({ content: new Pane(core.open, core.manners) });
+    super({ content: new SessionPane(_core.open, _core.manners) });
     this.id = idOf(at);
     this.title.icon = callsIcon;
     this.title.closable = true;
     this.addClass('jtc-tab');
     this.toolbar.hide();
-    this.name();
-    this.find();
-    core.notebooks.widgetAdded.connect(this.find, this);
+    this._setTitle();
+    this._findNotebook();
+    _core.notebooks.widgetAdded.connect(this._findNotebook, this);
   }
 
   dispose(): void {
     if (this.isDisposed) return;
-    this.core.notebooks.widgetAdded.disconnect(this.find, this);
-    this.watching?.dispose();
+    this._core.notebooks.widgetAdded.disconnect(this._findNotebook, this);
+    this._watching?.dispose();
     super.dispose();
   }
 
   protected onAfterShow(message: Message): void {
     super.onAfterShow(message);
-    this.refresh();
+    this._refresh();
   }
 
-  private find(): void {
-    const found = this.core.notebooks.find(notebook => notebook.context.path === this.at.path);
-    if (!found || found === this.notebook) return;
-    this.notebook = found;
-    this.watching?.dispose();
-    this.watching = watch(found, () => this.refresh());
-    found.disposed.connect(() => this.lose(found));
+  private _findNotebook(): void {
+    const found = this._core.notebooks.find(notebook => notebook.context.path === this.at.path);
+    if (!found || found === this._notebook) return;
+    this._notebook = found;
+    this._watching?.dispose();
+    this._watching = watchOutputs(found, () => this._refresh());
+    found.disposed.connect(() => this._forgetNotebook(found));
   }
 
-  private lose(notebook: NotebookPanel): void {
-    if (this.notebook !== notebook || this.isDisposed) return;
-    this.notebook = null;
-    this.refresh();
+  private _forgetNotebook(notebook: NotebookPanel): void {
+    if (this._notebook !== notebook || this.isDisposed) return;
+    this._notebook = null;
+    this._refresh();
   }
 
-  private refresh(): void {
+  private _refresh(): void {
     if (!this.isVisible || this.isDisposed) return;
-    const model = this.notebook?.content.model;
+    const model = this._notebook?.content.model;
     const found = model ? sessionAt(model, this.at.cell) : null;
-    if (found) this.name(found);
-    this.content.showFound(this.notebook, found, this.nothing());
+    if (found) this._setTitle(found);
+    this.content.showSession(this._notebook, found, this._emptyText());
   }
 
-  private nothing(): string {
-    const { trans } = this.core;
-    return this.notebook
-      ? trans.__('This cell has no tool-calling session now: run it to see one.')
+  private _emptyText(): string {
+    const { trans } = this._core;
+    return this._notebook
+      ? trans.__('This cell has no tool-calling session. Run the cell to start one.')
       : trans.__('Open %1 to see its tool-calling session.', this.at.path);
   }
 
-  private name(found?: Found): void {
+  private _setTitle(found?: CellSession): void {
     const file = PathExt.basename(this.at.path);
-    this.title.label = found ? `${file} ${titleOf(found.cell)}` : file;
-    this.title.caption = this.core.trans.__('Tool calls of a cell of %1', this.at.path);
+    this.title.label = found ? `${file} ${sessionTitle(found.cell)}` : file;
+    this.title.caption = this._core.trans.__('Tool calls of a cell in %1', this.at.path);
   }
 }
 
-const idOf = ({ path, cell }: At): string => `jupyter-toolcall-tab-${path}-${cell}`;
+const idOf = ({ path, cell }: SessionPlace): string => `jupyter-toolcall-tab-${path}-${cell}`;
 
-/** The tabs of the main area; `open` makes one, or goes to the one that is there. */
-export function addTabs(core: Core, restorer: ILayoutRestorer | null): { open(at: At): void } {
+/** The session tabs; `open` adds a tab or activates the open one. */
+export function addTabs(core: ExtensionContext, restorer: ILayoutRestorer | null): { open(at: SessionPlace): void } {
   const tracker = new WidgetTracker<SessionTab>({ namespace: 'jupyter-toolcall' });
-  void restorer?.restore(tracker, { command: OPEN_TAB, args: tab => ({ ...tab.at }), name: tab => tab.id });
+  void restorer?.restore(tracker, { command: OPEN_TAB_COMMAND, args: tab => ({ ...tab.at }), name: tab => tab.id });
   return {
     open(at) {
       const there = tracker.find(tab => tab.id === idOf(at));

@@ -1,20 +1,19 @@
-/** The card: what is chosen, as facts; for a call that waits, the decision. */
-import { actions, isDecision } from './decide';
-import { h, once, prose, type Child } from './dom';
-import { argumentsOf, described, facts, muted, shownObject, type Fact } from './facts';
+/** The card: facts about the chosen call or object, and the decision on a waiting call. */
+import { DecisionPanel, isDecision } from './decisions';
+import { type Child, h, prose, whenChanged } from './dom';
+import { argumentsOf, type Fact, factList, mutedText, objectLine, toolDescription } from './facts';
+import { fullPreview } from './full_preview';
 import { icon } from './icons';
-import { large } from './large';
-import { ancestors, descendants, type Acts, type Look } from './look';
+import { branchName, currentBranch, savedName } from './labels';
+import { ancestors, descendants } from './lineage';
+import { ReplyCard } from './reply_card';
 import type { FullCall, FullObject } from './rows';
-import { guess } from './guess';
-import { guessed, score } from './guessed';
-import { reply } from './reply';
-import { branchName, currentBranch, savedAs } from './scene';
-import { block, clip, line } from './text';
-import { trans } from './words';
+import { GuessCard, GuessResultCard, ScoreCard } from './teaching';
+import { clip, oneLine, textBlock } from './text';
+import type { PanelActions, ViewState } from './view_state';
 
 function errorOf(call: FullCall): Child {
-  return call.error ? h('div', { class: 'tc-error' }, icon('failed'), h('span', {}, block(call.error, 4000))) : null;
+  return call.error ? h('div', { class: 'tc-error' }, icon('failed'), h('span', {}, textBlock(call.error, 4000))) : null;
 }
 
 function printsOf(call: FullCall): Child {
@@ -23,71 +22,58 @@ function printsOf(call: FullCall): Child {
         'div',
         { class: 'tc-prints' },
         h('h4', {}, 'Printed'),
-        h('pre', { class: 'tc-text', tabindex: 0 }, block(call.prints, 20_000))
+        h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(call.prints, 20_000))
       )
     : null;
 }
 
-const code = (text: string): HTMLElement => h('code', {}, line(text, 400));
-
-const BOUND =
-  'The beginning of a fingerprint of exactly this call. If anything in it changed, your decision would be refused, and you would be asked again.';
-
-const bound = (call: FullCall): Child[] => [
-  h(
-    'span',
-    { class: 'muted', title: trans.__(BOUND) },
-    code(`${call.bound.slice(0, 4)} ${call.bound.slice(4, 8)}`),
-    trans.__(': what you decide holds for exactly these arguments')
-  )
-];
+const code = (text: string): HTMLElement => h('code', {}, oneLine(text, 400));
 
 function title(text: string, look: string, aside: string): HTMLElement {
   return h('div', { class: 'tc-title' }, h('h3', { class: look }, text), h('span', { class: 'small muted' }, aside));
 }
 
-const place = (call: FullCall): string => `call ${call.step}, turn ${call.turn}`;
+const callPlace = (call: FullCall): string => `call ${call.step}, turn ${call.turn}`;
 
-/** The model that the person plays. */
+/** The name of the model that a person plays. */
 const PERSON = 'person';
 
-const stale: Child[] = ['may be stale: what the model decided it on has changed since'];
+const staleNote: Child[] = ['May be stale: the model asked for this before the results changed.'];
 
-/** What a person has to know of an object and of the run that made it, each in a line of its own. */
+/** Notes on an object and on the call that made it, one per line. */
 function notesOf(call: FullCall | undefined, note = ''): Fact | null {
-  const told = [note, ...(call?.notes ?? [])].filter(each => each !== '').map(each => line(each, 600));
-  const said = call?.stale ? [...told, ...stale] : told;
+  const told = [note, ...(call?.notes ?? [])].filter(each => each !== '').map(each => oneLine(each, 600));
+  const said = call?.stale ? [...told, ...staleNote] : told;
   return said.length ? [said.length > 1 ? 'Notes' : 'Note', said.map(note => h('div', {}, note))] : null;
 }
 
-const outdated = (why: string): Fact | null => (why ? ['Outdated', line(why, 400)] : null);
+const outdated = (why: string): Fact | null => (why ? ['Outdated', oneLine(why, 400)] : null);
 
-function callFacts(view: Look, call: FullCall): HTMLElement | null {
+function callFacts(view: ViewState, call: FullCall): HTMLElement | null {
   const made = view.model.objects.get(call.object);
   const open = isDecision(call);
-  return facts([
+  return factList([
     open && view.model.session.model === PERSON && ['Asked by', 'you, as the model; now you decide as the person'],
     open && call.recorded && ['Recorded result', code(call.recorded)],
-    open && call.downstream && ['Downstream', prose(line(call.downstream))],
-    open && call.why && ['Why it waits', prose(line(call.why))],
-    open && call.bound && ['Bound to', bound(call)],
-    !open && made ? ['Gives', h('span', { class: 'strong' }, line(made.name))] : null,
+    open && call.downstream && ['Effect', prose(oneLine(call.downstream))],
+    open && call.why && ['Why it waits', prose(oneLine(call.why))],
+    !open && made ? ['Gives', h('span', { class: 'strong' }, oneLine(made.name))] : null,
     !open && call.result ? ['Result', code(call.result)] : null,
-    call.reason ? ['Reason', line(call.reason)] : null,
-    call.memory ? ['From', 'memory: it did not run again'] : null,
+    call.reason ? ['Reason', oneLine(call.reason)] : null,
+    call.memory ? ['From', 'cached result: the tool did not run again'] : null,
     outdated(call.outdated),
     notesOf(call)
   ]);
 }
 
 const STARTED =
-  'It had started and never finished: nobody knows whether it took effect. It does not run again unless you say so.';
+  'The tool started but reported no result, so its effect is unknown. It does not run again unless you choose Run again.';
 
-function callCard(view: Look, call: FullCall): Child[] {
+function callCard(view: ViewState, call: FullCall): Child[] {
   const description = view.model.tools.get(call.tool)?.description ?? '';
   return [
-    title(line(call.tool, 120), 'mono', place(call)),
-    description ? h('p', {}, described(description)) : null,
+    title(oneLine(call.tool, 120), 'mono', callPlace(call)),
+    description ? h('p', {}, toolDescription(description)) : null,
     call.status === 'unknown' ? h('p', { class: 'tc-note' }, icon('unknown'), h('span', {}, STARTED)) : null,
     argumentsOf(view, call),
     errorOf(call),
@@ -96,69 +82,69 @@ function callCard(view: Look, call: FullCall): Child[] {
   ];
 }
 
-const names = (objects: readonly FullObject[]): string => {
-  const shown = objects.slice(0, 12).map(object => line(object.name, 60));
+const namesOf = (objects: readonly FullObject[]): string => {
+  const shown = objects.slice(0, 12).map(object => oneLine(object.name, 60));
   return shown.join(', ') + (objects.length > 12 ? ` and ${objects.length - 12} more` : '');
 };
 
-function wentInto(view: Look, object: FullObject): Child[] | null {
+function usedFor(view: ViewState, object: FullObject): Child[] | null {
   const after = descendants(view, object.id);
-  const outputs = [object, ...after].map(one => savedAs(view, one)).filter(Boolean);
-  const parts: Child[] = after.length ? [names(after)] : [];
+  const outputs = [object, ...after].map(one => savedName(view, one)).filter(Boolean);
+  const parts: Child[] = after.length ? [namesOf(after)] : [];
   for (const output of outputs) parts.push(parts.length ? ', output ' : 'output ', code(output));
   return parts.length ? parts : null;
 }
 
-/** The object of the same name on another branch, where it came out otherwise. */
-function elsewhere(view: Look, object: FullObject, compare: () => void): Fact | null {
+/** The object of the same name on another branch, if it differs. */
+function twinFact(view: ViewState, object: FullObject, compare: () => void): Fact | null {
   if (object.branch !== '' || view.model.branches.size < 2) return null;
   const twin = view.objects.find(one => one.name === object.name && one.branch !== '');
   if (!twin) return null;
   const link = h('button', { type: 'button', class: 'tc-link', onclick: compare }, 'Compare');
-  const caption = twin.preview.caption ? `is ${twin.preview.caption}` : 'stands there too';
+  const caption = twin.preview.caption ? `is ${twin.preview.caption}` : 'exists there too';
   return [
-    `In ${clip(line(branchName(view.model, twin.branch), 40), 10)}`,
-    [`${line(twin.name)} ${line(caption)}. `, link]
+    `In ${clip(oneLine(branchName(view.model, twin.branch), 40), 10)}`,
+    [`${oneLine(twin.name)} ${oneLine(caption)}. `, link]
   ];
 }
 
 function origin(call: FullCall | undefined): string {
   if (!call) return 'from the notebook';
   return call.status === 'answered'
-    ? `given by you for ${call.tool}, call ${call.step}`
+    ? `your answer to ${call.tool}, call ${call.step}`
     : `made by ${call.tool}, call ${call.step}`;
 }
 
-function objectFacts(view: Look, object: FullObject, call: FullCall | undefined, acts: Acts): HTMLElement | null {
-  const before = ancestors(view.model, object.id);
-  const after = wentInto(view, object);
-  return facts([
-    view.past && ['Objects', names(view.objects.filter(one => one.branch === '' && one.role !== 'pending'))],
-    before.length > 0 && ['Came from', names(before)],
-    after && ['Went into', after],
-    object.equals ? ['Equal to', `${line(object.equals)}: the same content`] : null,
-    elsewhere(view, object, () => acts.set({ tab: 'Compare' })),
-    object.description ? ['About', line(object.description)] : null,
-    call?.reason ? ['Reason', line(call.reason)] : null,
+function objectFacts(view: ViewState, object: FullObject, call: FullCall | undefined, acts: PanelActions): HTMLElement | null {
+  const before = ancestors(view, object.id);
+  const after = usedFor(view, object);
+  return factList([
+    view.isPast && ['Objects', namesOf(view.objects.filter(one => one.branch === '' && one.role !== 'pending'))],
+    before.length > 0 && ['Made from', namesOf(before)],
+    after && ['Used for', after],
+    object.equals ? ['Equal to', `${oneLine(object.equals)}, same content`] : null,
+    twinFact(view, object, () => acts.setState({ tab: 'Compare' })),
+    object.description ? ['About', oneLine(object.description)] : null,
+    call?.reason ? ['Reason', oneLine(call.reason)] : null,
     outdated(object.outdated || (call?.outdated ?? '')),
     notesOf(call, object.note)
   ]);
 }
 
-function objectCard(view: Look, object: FullObject, call: FullCall | undefined, acts: Acts, on: Element): Child[] {
+function objectCard(view: ViewState, object: FullObject, call: FullCall | undefined, acts: PanelActions, on: Element): Child[] {
   const current = view.model.branches.size > 1 ? `branch ${currentBranch(view.model)?.name ?? ''}` : '';
   const aside = object.branch
     ? `branch ${branchName(view.model, object.branch)}`
-    : current || (call ? place(call) : object.kind);
+    : current || (call ? callPlace(call) : object.kind);
   const head = object.preview.caption || object.kind;
   return [
     title(
-      view.past ? `Known at step ${view.at}` : line(object.name, 120),
+      view.isPast ? `At step ${view.step}` : oneLine(object.name, 120),
       '',
-      view.past ? `after turn ${view.calls.at(-1)?.turn ?? 0}` : line(aside, 60)
+      view.isPast ? `after turn ${view.calls.at(-1)?.turn ?? 0}` : oneLine(aside, 60)
     ),
-    shownObject(object, view.past ? object.name : head, origin(call)),
-    ...large(view, object, acts, on),
+    objectLine(object, view.isPast ? object.name : head, origin(call)),
+    ...fullPreview(view, object, acts, on),
     call ? argumentsOf(view, call) : null,
     call ? errorOf(call) : null,
     objectFacts(view, object, call, acts),
@@ -166,71 +152,64 @@ function objectCard(view: Look, object: FullObject, call: FullCall | undefined, 
   ];
 }
 
-export interface Card {
-  readonly element: HTMLElement;
-  paint(view: Look): void;
-}
-
 /** The card and its buttons. */
-export function card(acts: Acts): Card {
-  const body = h('div', { class: 'tc-cardbody' });
-  const decide = actions(acts);
-  const mine = reply(acts);
-  const before = guessed();
-  const next = guess(acts);
-  const total = score(true);
-  const inner = [before.element, total.element, body, mine.element, next.element, decide.element];
-  const element = h('section', { class: 'tc-card', 'aria-label': 'Details', tabindex: -1 }, ...inner);
-  let view: Look;
-
-  function inside(): Child[] {
-    if ((view.yours || view.guess) && view.follow) return [];
-    const call = view.model.calls.get(view.chosen.call);
-    const object = view.model.objects.get(view.chosen.object);
-    const made = object && object.role !== 'output' && object.role !== 'pending' && !(call && isDecision(call));
-    if (object && made) return objectCard(view, object, call, acts, element);
-    if (call) return callCard(view, call);
-    if (object)
-      return [
-        title(line(`${object.name}: ${object.kind}`, 120), '', 'output'),
-        h('p', {}, line(object.description)),
-        muted('Still to save.')
-      ];
-    return [h('p', { class: 'muted' }, 'The calls of the session, and what they make, are shown here.')];
-  }
-
-  const draw = once(() => {
-    body.replaceChildren();
-    for (const child of inside()) if (child) body.append(child);
+export class Card {
+  private readonly _body = h('div', { class: 'tc-cardbody' });
+  private readonly _decisionPanel = new DecisionPanel(this._acts);
+  private readonly _replyCard = new ReplyCard(this._acts);
+  private readonly _guessResult = new GuessResultCard();
+  private readonly _guessCard = new GuessCard(this._acts);
+  private readonly _scoreCard = new ScoreCard(true);
+  private readonly _parts = [this._guessResult.element, this._scoreCard.element, this._body, this._replyCard.element, this._guessCard.element, this._decisionPanel.element];
+  readonly element = h('section', { class: 'tc-card', 'aria-label': 'Details', tabindex: -1 }, ...this._parts);
+  private _view!: ViewState;
+  private readonly _draw = whenChanged(() => {
+    this._body.replaceChildren();
+    for (const child of this._content()) if (child) this._body.append(child);
   });
 
-  return {
-    element,
-    paint(now) {
-      view = now;
-      const { model, chosen } = now;
-      const focus = element.contains(document.activeElement);
-      draw(
-        model.calls.get(chosen.call),
-        model.objects,
-        model.displayed.get(chosen.object),
-        view.ui.sent,
-        model.tools,
-        model.branches,
-        chosen.call,
-        chosen.object,
-        now.at,
-        now.past,
-        view.yours !== null,
-        view.guess !== null
-      );
-      for (const part of [before, total, mine, next]) part.paint(view);
-      decide.paint(now);
-      const call = view.model.calls.get(now.chosen.call);
-      const asks = (view.yours ?? view.guess) !== null || (call !== undefined && !now.past && isDecision(call));
-      element.classList.toggle('asks', asks);
-      // A button that went must not take the keyboard with it.
-      if (focus && !element.contains(document.activeElement)) element.focus({ preventScroll: true });
-    }
-  };
+  constructor(private readonly _acts: PanelActions) {}
+
+  paint(now: ViewState): void {
+    this._view = now;
+    const { model, chosen } = now;
+    const focus = this.element.contains(document.activeElement);
+    this._draw(
+      model.calls.get(chosen.call),
+      model.objects,
+      model.fullPreviews.get(chosen.object),
+      this._view.ui.commandSent,
+      model.tools,
+      model.branches,
+      chosen.call,
+      chosen.object,
+      now.step,
+      now.isPast,
+      this._view.personTurn !== null,
+      this._view.toGuess !== null
+    );
+    for (const part of [this._guessResult, this._scoreCard, this._replyCard, this._guessCard]) part.paint(this._view);
+    this._decisionPanel.paint(now);
+    const call = this._view.model.calls.get(now.chosen.call);
+    const asks = (this._view.personTurn ?? this._view.toGuess) !== null || (call !== undefined && !now.isPast && isDecision(call));
+    this.element.classList.toggle('asks', asks);
+    // Keep the focus in the card when the focused button is removed.
+    if (focus && !this.element.contains(document.activeElement)) this.element.focus({ preventScroll: true });
+  }
+
+  private _content(): Child[] {
+    if ((this._view.personTurn || this._view.toGuess) && this._view.followsNewest) return [];
+    const call = this._view.model.calls.get(this._view.chosen.call);
+    const object = this._view.model.objects.get(this._view.chosen.object);
+    const made = object && object.role !== 'output' && object.role !== 'pending' && !(call && isDecision(call));
+    if (object && made) return objectCard(this._view, object, call, this._acts, this.element);
+    if (call) return callCard(this._view, call);
+    if (object)
+      return [
+        title(oneLine(`${object.name}: ${object.kind}`, 120), '', 'output'),
+        h('p', {}, oneLine(object.description)),
+        mutedText('Not saved yet.')
+      ];
+    return [h('p', { class: 'muted' }, 'Choose a call or an object to see its details.')];
+  }
 }

@@ -1,25 +1,23 @@
 /**
  * Elements from values: the only place that makes them. Text becomes text nodes, so nothing
- * from a session is ever read as markup; only images that `picture` lets through have an address.
+ * from a session is ever read as markup; only images that `safeImage` lets through have an address.
  */
-import { isBoundedImage } from './bounded';
-import { seen } from './text';
+import { visibleText } from './text';
 
 export type Child = Node | string | null | undefined | false;
 type Value = string | number | boolean | null | undefined | ((event: never) => void);
-export type Props = Readonly<Record<string, Value>>;
+type Props = Readonly<Record<string, Value>>;
 
 const SVG = 'http://www.w3.org/2000/svg';
-const PICTURE = /^data:image\/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]+$/;
 
-function dress(element: Element, props: Props, children: readonly Child[]): void {
+function applyProps(element: Element, props: Props, children: readonly Child[]): void {
   for (const [name, value] of Object.entries(props)) {
     if (value === undefined || value === null || value === false) continue;
     if (typeof value === 'function') element.addEventListener(name.slice(2), value as EventListener);
-    else element.setAttribute(name, value === true ? '' : seen(String(value)));
+    else element.setAttribute(name, value === true ? '' : visibleText(String(value)));
   }
   for (const child of children) {
-    if (child) element.append(typeof child === 'string' ? seen(child) : child);
+    if (child) element.append(typeof child === 'string' ? visibleText(child) : child);
   }
 }
 
@@ -30,7 +28,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
-  dress(element, props, children);
+  applyProps(element, props, children);
   return element;
 }
 
@@ -41,27 +39,20 @@ export function s<K extends keyof SVGElementTagNameMap>(
   ...children: Child[]
 ): SVGElementTagNameMap[K] {
   const element = document.createElementNS(SVG, tag);
-  dress(element, props, children);
+  applyProps(element, props, children);
   return element;
 }
 
-/** The address, where it is a picture that may be shown, else nothing. */
-export function picture(address: string): string {
-  const [, kind] = PICTURE.exec(address) ?? [];
-  if (kind === undefined) return '';
-  return kind !== 'svg+xml' || isBoundedImage(address.slice(address.indexOf(',') + 1)) ? address : '';
-}
-
-export const reader = (text: string): HTMLElement => h('span', { class: 'tc-sr' }, text);
+export const screenReaderText = (text: string): HTMLElement => h('span', { class: 'tc-sr' }, text);
 
 /** Text in which `code` stands between backticks. */
 export function prose(text: string): Child[] {
   return text.split('`').map((part, index) => (index % 2 ? h('code', {}, part) : part));
 }
 
-export interface Keyed<T> {
+interface Keyed<T> {
   readonly key: string;
-  /** Where one of these differs from before, the element is made anew. */
+  /** The element is created again if one of these changed. */
   readonly stamp: readonly unknown[];
   readonly item: T;
 }
@@ -69,8 +60,8 @@ export interface Keyed<T> {
 const same = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.length === b.length && a.every((value, index) => Object.is(value, b[index]));
 
-/** The same element with the same `data-k` gets the focus again. */
-function passFocus(from: Element, to: Element): void {
+/** Moves the focus to the new element with the same `data-k`. */
+function moveFocus(from: Element, to: Element): void {
   const active = from.getRootNode() instanceof Document ? document.activeElement : null;
   if (!active || !from.contains(active)) return;
   const key = active.getAttribute('data-k');
@@ -80,8 +71,8 @@ function passFocus(from: Element, to: Element): void {
   (heir as HTMLElement | SVGElement).focus({ preventScroll: true });
 }
 
-/** Keeps the children of `parent` as the items say: what did not change is not touched. */
-export function keyed<T>(parent: Element, make: (item: T) => Element): (items: readonly Keyed<T>[]) => void {
+/** Returns a function that makes the children of `parent` match the items; unchanged children stay. */
+export function keyedChildren<T>(parent: Element, make: (item: T) => Element): (items: readonly Keyed<T>[]) => void {
   let old = new Map<string, { stamp: readonly unknown[]; element: Element }>();
   return items => {
     const next: typeof old = new Map();
@@ -90,7 +81,7 @@ export function keyed<T>(parent: Element, make: (item: T) => Element): (items: r
       if (before && same(before.stamp, stamp)) next.set(key, before);
       else {
         const element = make(item);
-        if (before) passFocus(before.element, element);
+        if (before) moveFocus(before.element, element);
         next.set(key, { stamp, element });
       }
     }
@@ -104,8 +95,8 @@ export function keyed<T>(parent: Element, make: (item: T) => Element): (items: r
   };
 }
 
-/** Scrolls a list so far that one of its items is seen; the page stays where it is. */
-export function bringIn(list: HTMLElement, item: HTMLElement): void {
+/** Scrolls a list until an item is visible; the page does not scroll. */
+export function scrollIntoList(list: HTMLElement, item: HTMLElement): void {
   if (list.scrollHeight <= list.clientHeight) return;
   const [top, high] = [item.offsetTop, item.offsetHeight];
   const [above, below] = [list.scrollTop - top, top + high - list.scrollTop - list.clientHeight];
@@ -114,8 +105,8 @@ export function bringIn(list: HTMLElement, item: HTMLElement): void {
   else if (below > 0) list.scrollTop += below + 8;
 }
 
-/** Calls `draw` only where one of the stamps is new; says whether it did. */
-export function once(draw: () => void): (...stamp: unknown[]) => boolean {
+/** Returns a function that calls `draw` if one of its arguments changed. */
+export function whenChanged(draw: () => void): (...stamp: unknown[]) => boolean {
   let before: readonly unknown[] | null = null;
   return (...stamp) => {
     if (before && same(before, stamp)) return false;

@@ -1,18 +1,17 @@
 /** Objects, values and arguments as a card shows them. */
-import { isDecision } from './decide';
-import { h, type Child } from './dom';
-import { tileOf } from './graph/tile';
+import { isDecision } from './decisions';
+import { type Child, h } from './dom';
+import { tileOf } from './graph/elements';
 import { sign, thumb } from './icons';
-import type { Look } from './look';
+import { objectState } from './labels';
 import type { FullCall, FullObject, FullPreview } from './rows';
-import { stateOf } from './scene';
 import { choices, definitionsOf, own } from './schema';
-import { block, clip, gist, isObjectName, line, literal } from './text';
-import { trans } from './words';
+import { clip, isObjectName, literalText, oneLine, summaryOf, textBlock, trans } from './text';
+import type { ViewState } from './view_state';
 
 export type Fact = readonly [string, Child | readonly Child[]];
 
-export function facts(all: readonly (Fact | null | false | '')[]): HTMLElement | null {
+export function factList(all: readonly (Fact | null | false | '')[]): HTMLElement | null {
   const shown = all.filter((fact): fact is Fact => Array.isArray(fact));
   if (shown.length === 0) return null;
   return h(
@@ -22,91 +21,91 @@ export function facts(all: readonly (Fact | null | false | '')[]): HTMLElement |
   );
 }
 
-/** What a description says first; the whole of it is in the title, where it says more. */
-export function described(description: string): HTMLElement | null {
-  const first = gist(description);
-  return first ? h('span', { title: first === description.trim() ? '' : block(description.trim(), 2000) }, first) : null;
+/** The first paragraph of a description, with the whole text as tooltip. */
+export function toolDescription(description: string): HTMLElement | null {
+  const first = summaryOf(description);
+  return first ? h('span', { title: first === description.trim() ? '' : textBlock(description.trim(), 2000) }, first) : null;
 }
 
-export const muted = (text: string): HTMLElement => h('span', { class: 'muted small' }, text);
+export const mutedText = (text: string): HTMLElement => h('span', { class: 'muted small' }, text);
 
 function fields(preview: FullPreview): HTMLElement | null {
   const shown = preview.fields
     .slice(0, 12)
-    .map(([name, value]) => h('span', {}, `${line(name, 40)} `, h('b', {}, line(value, 80))));
+    .map(([name, value]) => h('span', {}, `${oneLine(name, 40)} `, h('b', {}, oneLine(value, 80))));
   return shown.length ? h('div', { class: 'tc-kv' }, ...shown) : null;
 }
 
-/** An object's tile as it stands in the graph. */
-const drawing = ({ role, preview }: FullObject): HTMLElement =>
+/** An object's tile as in the graph. */
+const objectTile = ({ role, preview }: FullObject): HTMLElement =>
   role === 'pending' ? thumb(sign('next')) : tileOf(preview);
 
-/** An object in a line: its tile, its name, a word about it, its fields. */
-export function shownObject(object: FullObject, title: string, aside: string): HTMLElement {
-  const head = h('div', {}, h('span', { class: 'strong' }, line(title, 120)), ' ', muted(line(aside, 160)));
-  return h('div', { class: 'tc-obj' }, drawing(object), h('div', {}, head, fields(object.preview)));
+/** An object in one line: tile, name, note, fields. */
+export function objectLine(object: FullObject, title: string, aside: string): HTMLElement {
+  const head = h('div', {}, h('span', { class: 'strong' }, oneLine(title, 120)), ' ', mutedText(oneLine(aside, 160)));
+  return h('div', { class: 'tc-obj' }, objectTile(object), h('div', {}, head, fields(object.preview)));
 }
 
 /** The object that an argument's value names. */
-function named(view: Look, call: FullCall, parameter: string, value: unknown): FullObject | null {
+function namedObject(view: ViewState, call: FullCall, parameter: string, value: unknown): FullObject | null {
   if (!isObjectName(value)) return null;
   const ids = call.uses.filter(use => use.parameter === parameter).map(use => use.object);
   const used = ids.map(id => view.model.objects.get(id)).find(object => object?.name === value);
   return used ?? view.objects.find(object => object.name === value && object.branch === call.branch) ?? null;
 }
 
-function alternatives(view: Look, call: FullCall, parameter: string, value: unknown): string {
+function alternatives(view: ViewState, call: FullCall, parameter: string, value: unknown): string {
   const tool = view.model.tools.get(call.tool);
   if (!tool) return '';
   const others = choices(own(definitionsOf(tool.parameters), parameter), tool.parameters).filter(
     one => one !== value && one !== null
   );
-  return others.length && others.length < 4 ? `or ${others.map(one => literal(one, 40)).join(', ')}` : '';
+  return others.length && others.length < 4 ? `or ${others.map(one => literalText(one, 40)).join(', ')}` : '';
 }
 
-function asked(call: FullCall, parameter: string): Child[] {
+function originalArgument(call: FullCall, parameter: string): Child[] {
   if (!call.asked || JSON.stringify(call.asked[parameter]) === JSON.stringify(call.arguments[parameter])) return [];
   const before = call.asked[parameter];
   if (before === undefined)
     return call.filled.includes(parameter) || isObjectName(call.arguments[parameter])
       ? []
-      : [' ', muted(trans.__('the model left it out'))];
-  return [' ', muted(trans.__('the model asked for')), ' ', h('code', { class: 'muted' }, h('s', {}, literal(before, 80)))];
+      : [' ', mutedText(trans.__('the model left it out'))];
+  return [' ', mutedText(trans.__('the model asked for')), ' ', h('code', { class: 'muted' }, h('s', {}, literalText(before, 80)))];
 }
 
-function argument(view: Look, call: FullCall, parameter: string, value: unknown, wide: boolean): Child[] {
-  const object = named(view, call, parameter, value);
+function argumentValue(view: ViewState, call: FullCall, parameter: string, value: unknown, wide: boolean): Child[] {
+  const object = namedObject(view, call, parameter, value);
   const filled = call.filled.includes(parameter);
   if (object) {
-    const aside = filled ? trans.__('filled in') : stateOf(view, object);
+    const aside = filled ? trans.__('filled in') : objectState(view, object);
     const why = filled && object.kind ? trans.__('filled in: the newest %1', object.kind) : aside;
     return wide
-      ? [shownObject(object, object.name, why), ...asked(call, parameter)]
-      : [h('span', { class: 'strong' }, line(object.name)), ' ', muted(line(aside, 120)), ...asked(call, parameter)];
+      ? [objectLine(object, object.name, why), ...originalArgument(call, parameter)]
+      : [h('span', { class: 'strong' }, oneLine(object.name)), ' ', mutedText(oneLine(aside, 120)), ...originalArgument(call, parameter)];
   }
   const or = isDecision(call) ? alternatives(view, call, parameter, value) : '';
   const text =
     typeof value === 'string' && value.length > 120
-      ? h('pre', { class: 'tc-text', tabindex: 0 }, block(value, 4000))
-      : h('code', { class: 'strong' }, literal(value));
-  return [text, filled ? [' ', muted(trans.__('filled in'))] : [], or ? [' ', muted(or)] : [], asked(call, parameter)].flat();
+      ? h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(value, 4000))
+      : h('code', { class: 'strong' }, literalText(value));
+  return [text, filled ? [' ', mutedText(trans.__('filled in'))] : [], or ? [' ', mutedText(or)] : [], originalArgument(call, parameter)].flat();
 }
 
-/** What the model asked for, and does not run. */
-function removed(call: FullCall): HTMLElement[] {
+/** The arguments that the person removed. */
+function removedArguments(call: FullCall): HTMLElement[] {
   const gone = Object.entries(call.asked ?? {}).filter(([parameter]) => !(parameter in call.arguments));
   return gone.flatMap(([parameter, value]) => [
-    h('dt', { class: 'muted', title: parameter }, h('s', {}, clip(line(parameter, 80), 24))),
-    h('dd', {}, h('code', { class: 'muted' }, h('s', {}, literal(value, 80))), ' ', muted(trans.__('taken out')))
+    h('dt', { class: 'muted', title: parameter }, h('s', {}, clip(oneLine(parameter, 80), 24))),
+    h('dd', {}, h('code', { class: 'muted' }, h('s', {}, literalText(value, 80))), ' ', mutedText(trans.__('removed')))
   ]);
 }
 
-export function argumentsOf(view: Look, call: FullCall): HTMLElement | null {
+export function argumentsOf(view: ViewState, call: FullCall): HTMLElement | null {
   const wide = isDecision(call);
   const rows = Object.entries(call.arguments).flatMap(([parameter, value]) => [
-    h('dt', { title: parameter }, clip(line(parameter, 80), 24)),
-    h('dd', {}, ...argument(view, call, parameter, value, wide))
+    h('dt', { title: parameter }, clip(oneLine(parameter, 80), 24)),
+    h('dd', {}, ...argumentValue(view, call, parameter, value, wide))
   ]);
-  rows.push(...removed(call));
+  rows.push(...removedArguments(call));
   return rows.length ? h('dl', { class: 'tc-args' }, ...rows) : null;
 }

@@ -1,14 +1,14 @@
-/** The head: how the session stands, and what sets it going. */
-import { h, once, reader, type Child } from './dom';
-import { exports } from './export';
+/** The head of the panel: status, model and tokens, the buttons Step, Run, Stop and Export. */
+import { Menu } from './menu';
+import { type Child, h, screenReaderText, whenChanged } from './dom';
 import { button, icon, type IconName } from './icons';
-import { firstWaiting, type Acts, type Look } from './look';
-import { rowsOf } from './layered';
-import type { FullSession, Model } from './rows';
-import { block, count, line, many } from './text';
-import { trans } from './words';
+import { rowsOf } from './incremental';
+import type { Model } from './model';
+import type { FullSession } from './rows';
+import { formatNumber, oneLine, plural, textBlock, trans } from './text';
+import { firstWaiting, type PanelActions, type ViewState } from './view_state';
 
-const ICONS: Readonly<Record<FullSession['phase'], IconName>> = {
+const PHASE_ICONS: Readonly<Record<FullSession['phase'], IconName>> = {
   ready: 'ready',
   thinking: 'thinking',
   waiting: 'wait',
@@ -18,7 +18,7 @@ const ICONS: Readonly<Record<FullSession['phase'], IconName>> = {
   failed: 'failed'
 };
 
-const SAYS: Readonly<Record<FullSession['phase'], string>> = {
+const PHASE_TEXTS: Readonly<Record<FullSession['phase'], string>> = {
   ready: 'Ready',
   thinking: 'The model is thinking',
   waiting: 'Waiting for you',
@@ -28,145 +28,170 @@ const SAYS: Readonly<Record<FullSession['phase'], string>> = {
   failed: 'Failed'
 };
 
-const UNCHECKED = 'Saved in this notebook, not checked on this machine: it shows what the file says.';
+const UNCHECKED = 'Saved copy, not verified on this computer. Run the cell to continue.';
 
-const ENDS: readonly FullSession['phase'][] = ['finished', 'failed'];
-const CAN_GO: readonly FullSession['phase'][] = ['ready', 'stopped', 'waiting', 'failed'];
-const CAN_STOP: readonly FullSession['phase'][] = ['thinking', 'running', 'waiting'];
+const ENDED_PHASES: readonly FullSession['phase'][] = ['finished', 'failed'];
+const STEPPABLE_PHASES: readonly FullSession['phase'][] = ['ready', 'stopped', 'waiting', 'failed'];
+const STOPPABLE_PHASES: readonly FullSession['phase'][] = ['thinking', 'running', 'waiting'];
 
-/** How it stands, in words: where the kernel says nothing of its own, those of the person's language. */
-function saysOf({ says, phase }: FullSession): string {
-  const plain = Object.hasOwn(SAYS, phase) ? SAYS[phase] : '';
+/** The text of the phase: the kernel's own, or the translated default. */
+function phaseText({ says, phase }: FullSession): string {
+  const plain = Object.hasOwn(PHASE_TEXTS, phase) ? PHASE_TEXTS[phase] : '';
   return (says && says !== plain) || !plain ? says : trans.__(plain);
 }
 
-/** How it stands; where it ended, also which calls went wrong on the way. */
-function standing(model: Model): string {
-  const says = saysOf(model.session);
+/** The status text; after the end also the number of failed calls. */
+function statusText(model: Model): string {
+  const says = phaseText(model.session);
   if (model.session.phase !== 'finished') return says;
   const calls = rowsOf(model.calls).filter(call => call.branch === '');
   const failed = calls.filter(call => call.status === 'failed').length;
-  return failed ? `${says} · ${many(calls.length, 'call')}, ${trans.__('%1 failed', failed)}` : says;
+  return failed ? `${says} · ${plural(calls.length, 'call')}, ${trans.__('%1 failed', failed)}` : says;
 }
 
 /** Whether a step can be taken. */
-export const canGo = (model: Model): boolean => CAN_GO.includes(model.session.phase);
+export const canStep = (model: Model): boolean => STEPPABLE_PHASES.includes(model.session.phase);
 
-/** What the requests took, as far as it is known: all, or looking back, those up to a turn. */
-function spent({ model, past }: Look, turn: number): string {
+/** Tokens and cost of the requests; at an earlier step, tokens up to its turn. */
+function tokensText({ model, isPast: past }: ViewState, turn: number): string {
   const { tokens, cost } = model.session;
-  if (!past) return [tokens ? `${count(tokens)} tokens` : '', tokens ? cost : ''].filter(Boolean).join(' · ');
+  if (!past) return [tokens ? `${formatNumber(tokens)} tokens` : '', tokens ? cost : ''].filter(Boolean).join(' · ');
   const until = rowsOf(model.turns).reduce((sum, row) => sum + (row.turn <= turn ? row.input + row.output : 0), 0);
-  return until ? `${count(until)} tokens` : '';
+  return until ? `${formatNumber(until)} tokens` : '';
 }
 
-function meta(view: Look): Child[] {
+function metaItems(view: ViewState): Child[] {
   const { session } = view.model;
   const counts =
-    session.remembered > 0 ? `${many(session.ran, 'call')} ran, ${count(session.remembered)} from memory` : '';
-  const turn = view.past ? (view.calls.at(-1)?.turn ?? 0) : ((view.yours ?? view.guess)?.turn ?? session.turn);
+    session.remembered > 0 ? `${plural(session.ran, 'call')} ran, ${formatNumber(session.remembered)} cached` : '';
+  const turn = view.isPast ? (view.calls.at(-1)?.turn ?? 0) : ((view.personTurn ?? view.toGuess)?.turn ?? session.turn);
   const parts: [string, string][] = [
-    ['opt', line(session.model, 60)],
+    ['opt', oneLine(session.model, 60)],
     ['', view.model.teaching.score],
-    ['', counts || (turn ? `turn ${count(turn)}` : '')],
-    ['opt', spent(view, turn)]
+    ['', counts || (turn ? `turn ${formatNumber(turn)}` : '')],
+    ['opt', tokensText(view, turn)]
   ];
   return parts.filter(([, text]) => text).map(([look, text]) => h('span', { class: look }, text));
 }
 
-function foreign(): HTMLElement {
-  const title = trans.__('What it says was approved or ran is history here: it is asked again.');
-  return h('span', { class: 'tc-tag', title }, icon('info'), trans.__('not recorded on this machine'));
+function unverifiedTag(): HTMLElement {
+  const title = trans.__('Approvals from another computer are not trusted; you are asked again.');
+  return h('span', { class: 'tc-tag', title }, icon('info'), trans.__('recorded on another computer'));
 }
 
-export interface Head {
-  readonly element: HTMLElement;
-  readonly bars: readonly HTMLElement[];
-  paint(view: Look): void;
-}
-
-/** The head; `unchecked` says that nobody vouches for what is shown. */
-export function head(acts: Acts, unchecked: boolean): Head {
-  // What is worth saying is said once, by the herald.
-  const status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', 'aria-label': trans.__('Session status') });
-  const about = h('div', { class: 'tc-meta' });
-  const step = button(trans.__('Step'), { icon: 'step', look: 'ghost', onclick: () => acts.send({ type: 'step' }) });
-  const run = button(trans.__('Run'), { icon: 'run', look: 'ghost', onclick: () => acts.send({ type: 'run' }) });
-  const stop = button(trans.__('Stop'), { icon: 'stop', look: 'ghost', onclick: () => acts.send({ type: 'stop' }) });
-  const out = exports(acts.take);
-  const drive = h('div', { class: 'tc-drive' }, h('span', { class: 'tc-sep' }), step, run, stop, out);
-  const element = h('div', { class: 'tc-head' }, status, about, drive);
-  const bar = h('div', { class: 'tc-bar', hidden: true });
-  const origin = h('div', { class: 'tc-bar', hidden: !unchecked }, icon('info'), h('span', {}, trans.__(UNCHECKED)));
-  let view: Look;
-  let words = '';
-
-  function says(): void {
-    const { session } = view.model;
-    const text = view.past ? trans.__('Looking back at step %1', view.at) : standing(view.model);
-    const name = view.past ? 'clock' : view.yours || view.guess ? 'person' : (ICONS[session.phase] ?? 'ready');
-    const next = `${name} ${text}`;
-    if (next === words) return;
-    words = next;
-    status.replaceChildren(icon(name), h('span', {}, line(text, 120)));
-  }
-
-  const draw = once(() => {
-    const { session } = view.model;
-    says();
-    about.replaceChildren(
-      ...[session.verified || unchecked ? null : foreign(), ...meta(view)].filter(
+/** The head; `unchecked` marks a session that no kernel of this page published. */
+export class PanelHead {
+  // Announcements are made once, by `Announcer`.
+  private readonly _status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', 'aria-label': trans.__('Session status') });
+  private readonly _about = h('div', { class: 'tc-meta' });
+  private readonly _step = button(trans.__('Step'), { icon: 'step', look: 'ghost', onclick: () => this._acts.send({ type: 'step' }) });
+  private readonly _run = button(trans.__('Run'), { icon: 'run', look: 'ghost', onclick: () => this._acts.send({ type: 'run' }) });
+  private readonly _stop = button(trans.__('Stop'), { icon: 'stop', look: 'ghost', onclick: () => this._acts.send({ type: 'stop' }) });
+  private readonly _exportButton = exportMenu(this._acts.exportAs);
+  private readonly _controls = h('div', { class: 'tc-drive' }, h('span', { class: 'tc-sep' }), this._step, this._run, this._stop, this._exportButton);
+  readonly element = h('div', { class: 'tc-head' }, this._status, this._about, this._controls);
+  private readonly _bar = h('div', { class: 'tc-bar', hidden: true });
+  private readonly _uncheckedBar = h('div', { class: 'tc-bar', hidden: !this._unchecked }, icon('info'), h('span', {}, trans.__(UNCHECKED)));
+  private _view!: ViewState;
+  private _statusText = '';
+  private readonly _draw = whenChanged(() => {
+    const { session } = this._view.model;
+    this._updateStatus();
+    this._about.replaceChildren(
+      ...[session.verified || this._unchecked ? null : unverifiedTag(), ...metaItems(this._view)].filter(
         (one): one is HTMLElement => one instanceof HTMLElement
       )
     );
-    drive.hidden = !view.live;
-    // At the end there is nothing to drive, and the session can be taken home.
-    const ended = session.phase === 'finished' && !view.past;
-    step.hidden = run.hidden = stop.hidden = ended;
-    out.hidden = !ended;
-    step.disabled = run.disabled = view.past || view.ui.sent || view.guess !== null || !canGo(view.model);
-    stop.disabled = view.past || !CAN_STOP.includes(session.phase);
-    const detail = view.past ? '' : session.detail;
-    bar.hidden = detail === '';
-    bar.className = session.phase === 'failed' ? 'tc-bar bad' : 'tc-bar';
-    bar.replaceChildren(icon(session.phase === 'failed' ? 'failed' : 'info'), h('span', {}, block(detail, 2000)));
+    this._controls.hidden = !this._view.live;
+    // After the end, Export replaces Step, Run and Stop.
+    const ended = session.phase === 'finished' && !this._view.isPast;
+    this._step.hidden = this._run.hidden = this._stop.hidden = ended;
+    this._exportButton.hidden = !ended;
+    this._step.disabled = this._run.disabled = this._view.isPast || this._view.ui.commandSent || this._view.toGuess !== null || !canStep(this._view.model);
+    this._stop.disabled = this._view.isPast || !STOPPABLE_PHASES.includes(session.phase);
+    const detail = this._view.isPast ? '' : session.detail;
+    this._bar.hidden = detail === '';
+    this._bar.className = session.phase === 'failed' ? 'tc-bar bad' : 'tc-bar';
+    this._bar.replaceChildren(icon(session.phase === 'failed' ? 'failed' : 'info'), h('span', {}, textBlock(detail, 2000)));
   });
+  readonly bars: readonly HTMLElement[] = [this._uncheckedBar, this._bar];
 
-  return {
-    element,
-    bars: [origin, bar],
-    paint(next) {
-      view = next;
-      draw(next.model.session, next.past, next.at, next.live, next.ui.sent, next.calls.length);
-    }
-  };
+  constructor(private readonly _acts: PanelActions, private readonly _unchecked: boolean) {}
+
+  paint(next: ViewState): void {
+    this._view = next;
+    this._draw(next.model.session, next.isPast, next.step, next.live, next.ui.commandSent, next.calls.length);
+  }
+
+  private _updateStatus(): void {
+    const { session } = this._view.model;
+    const text = this._view.isPast ? trans.__('Looking back at step %1', this._view.step) : statusText(this._view.model);
+    const name = this._view.isPast ? 'clock' : this._view.personTurn || this._view.toGuess ? 'person' : (PHASE_ICONS[session.phase] ?? 'ready');
+    const next = `${name} ${text}`;
+    if (next === this._statusText) return;
+    this._statusText = next;
+    this._status.replaceChildren(icon(name), h('span', {}, oneLine(text, 120)));
+  }
 }
 
-/** What there is to say of how it stands, and what it is about: the same is not said twice. */
-export function news(model: Model): { readonly about: string; readonly text: string } {
+/** The announcement of the current state, and its subject; one subject is announced once. */
+export function announcement(model: Model): { readonly about: string; readonly text: string } {
   const { session } = model;
   const call = firstWaiting(model);
-  if (call) return { about: `${call.id} ${call.bound}`, text: trans.__('%1 waits for your decision.', line(call.tool, 80)) };
+  if (call) return { about: `${call.id} ${call.bound}`, text: trans.__('%1 waits for your decision.', oneLine(call.tool, 80)) };
   const { yours } = session;
   if (yours) return { about: `turn ${yours.turn}`, text: trans.__('You are the model: it is your turn to reply.') };
   const { turn: guess } = model.teaching;
   if (guess) return { about: `guess ${guess.turn}`, text: trans.__('Guess what the model does next.') };
-  const ended = ENDS.includes(session.phase);
-  return { about: ended ? session.phase : '', text: ended ? line(standing(model), 120) : '' };
+  const ended = ENDED_PHASES.includes(session.phase);
+  return { about: ended ? session.phase : '', text: ended ? oneLine(statusText(model), 120) : '' };
 }
 
-/** Says politely what is new to the person: a call that waits, their turn, the end. */
-export function herald(silent: boolean): { readonly element: HTMLElement; paint(view: Look): void } {
-  const element = reader('');
-  if (!silent) element.setAttribute('aria-live', 'polite');
-  let last: string | null = null;
-  return {
-    element,
-    paint({ model, live }) {
-      const { about, text } = live && !silent ? news(model) : { about: '', text: '' };
-      if (about === last) return;
-      last = about;
-      element.textContent = text;
-    }
-  };
+/** The live region that announces a waiting call, the person's turn, and the end. */
+export class Announcer {
+  readonly element = screenReaderText('');
+  private _lastSubject: string | null = null;
+
+  constructor(private readonly _silent: boolean) {
+    if (!this._silent) this.element.setAttribute('aria-live', 'polite');
+  }
+
+  paint({ model, live }: ViewState): void {
+    const { about, text } = live && !this._silent ? announcement(model) : { about: '', text: '' };
+    if (about === this._lastSubject) return;
+    this._lastSubject = about;
+    this.element.textContent = text;
+  }
 }
+
+/** Export formats: menu text, file extension and MIME type. */
+const EXPORT_FORMATS = {
+  py: ['Python script', 'py', 'text/x-python'],
+  ipynb: ['Notebook', 'ipynb', 'application/x-ipynb+json'],
+  html: ['Web page', 'html', 'text/html'],
+  svg: ['Picture (SVG)', 'svg', 'image/svg+xml'],
+  dot: ['Graph (DOT)', 'dot', 'text/vnd.graphviz'],
+  json: ['Session (JSON)', 'json', 'application/json'],
+  messages: ['Messages (JSON)', 'messages.json', 'application/json']
+} as const;
+
+export type ExportFormat = keyof typeof EXPORT_FORMATS;
+
+export const isExportFormat = (name: string): name is ExportFormat => Object.hasOwn(EXPORT_FORMATS, name);
+
+/** A safe file name for a session. */
+export const fileName = (session: string, to: ExportFormat): string =>
+  `${session.replace(/[^\p{L}\p{N}_-]+/gu, '-').replace(/^-+|-+$/g, '').slice(0, 60) || 'session'}.${EXPORT_FORMATS[to][1]}`;
+
+/** Saves a text as a file through the browser. */
+export function download(name: string, to: ExportFormat, text: string): void {
+  const href = URL.createObjectURL(new Blob([text], { type: EXPORT_FORMATS[to][2] }));
+  h('a', { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+}
+
+/** The button that opens the list of formats. */
+const exportMenu = (take: (to: ExportFormat) => void): HTMLElement =>
+  new Menu(trans.__('Export'), button(trans.__('Export'), { icon: 'out', look: 'ghost' }), () =>
+    (Object.keys(EXPORT_FORMATS) as ExportFormat[]).map(to => ({ text: trans.__(EXPORT_FORMATS[to][0]), act: () => take(to) }))
+  ).element;

@@ -1,7 +1,8 @@
 /** Icons of 16 and glyphs of 24 units, as path data. No text from a session comes here. */
-import { h, picture, s, type Child } from './dom';
+import { type Child, h, s } from './dom';
+import { safeImage } from './safe_markup';
 import type { FullPreview } from './rows';
-import { clip, line } from './text';
+import { clip, oneLine } from './text';
 
 const ring = 'M8 2a6 6 0 1 1 0 12a6 6 0 1 1 0-12z';
 
@@ -45,7 +46,7 @@ export function icon(name: IconName): SVGElement {
   );
 }
 
-/** The same icon inside a drawing: 14 units wide around a point. */
+/** The same icon in a drawing, 14 units wide, centred on a point. */
 export function mark(name: IconName, x: number, y: number): SVGElement {
   const place = `translate(${x - 7} ${y - 7}) scale(.875)`;
   return s('g', { class: 'mk', transform: place }, ...ICONS[name].map(d => s('path', { d })));
@@ -64,7 +65,7 @@ const GLYPHS = {
   object: ['M12 3.5l7.500 4.2v8.6L12 20.5l-7.5-4.2V7.7z', 'M4.5 7.7L12 12l7.5-4.3M12 12v8.5']
 } as const;
 
-export type GlyphName = keyof typeof GLYPHS;
+type GlyphName = keyof typeof GLYPHS;
 
 const PATH = /^[\sMmLlHhVvCcSsQqTtAaZzeE0-9.,+-]{1,2000}$/;
 
@@ -76,7 +77,7 @@ function lines(paths: readonly string[]): SVGElement {
 function tableHead(preview: FullPreview): SVGElement {
   const names = preview.columns
     .slice(0, 2)
-    .map((name, index) => s('text', { class: 'th', x: 2.5 + index * 10, y: 8.2 }, clip(line(name, 40), 4)));
+    .map((name, index) => s('text', { class: 'th', x: 2.5 + index * 10, y: 8.2 }, clip(oneLine(name, 40), 4)));
   return s(
     'g',
     {},
@@ -91,11 +92,11 @@ function kindOf(preview: FullPreview): GlyphName {
   return preview.text ? 'text' : 'object';
 }
 
-/** What stands in an object's tile, in a box of 24 units. */
+/** The glyph of an object, in a box of 24 units. */
 export function glyph(preview: FullPreview): SVGElement {
   const paths = preview.glyph.filter(d => PATH.test(d)).slice(0, 24);
   if (paths.length) return lines(paths);
-  const href = picture(preview.image);
+  const href = safeImage(preview.image);
   if (href) return s('image', { href, width: 24, height: 24, preserveAspectRatio: 'xMidYMid meet' });
   return preview.columns.length ? tableHead(preview) : lines(GLYPHS[kindOf(preview)]);
 }
@@ -114,7 +115,7 @@ export interface ButtonProps {
   readonly look?: string;
   readonly key?: string;
   readonly disabled?: boolean;
-  /** The accessible name, where it says more than the text. */
+  /** The accessible name, if it differs from the text. */
   readonly title?: string;
   readonly onclick?: (event: MouseEvent) => void;
 }

@@ -1,298 +1,302 @@
 /**
- * The one view, for every host: rows in, elements out. No Jupyter import here or below.
+ * The panel, for every host: rows in, elements out. Nothing here or below imports Jupyter.
  *
- * `mount` keeps the model (folded from notices) and what the person set; each part draws a
- * look at both, and touches only what changed.
+ * `PanelView` keeps the model (updated by notices) and the person's choices; each part draws the
+ * resulting state, and changes only what differs.
  */
 import type { Command, Notice } from '../generated/contract';
-import { branches } from './branches';
-import { card } from './card';
-import { compare } from './compare';
-import { isDecision } from './decide';
-import { dialog } from './dialog';
+import { BranchList } from './branch_list';
+import { Card } from './card';
+import { CompareTab } from './compare/compare_tab';
+import { isDecision } from './decisions';
+import { CallDialog, EditDialog } from './dialogs';
 import { h } from './dom';
-import type { Dialog } from './form';
-import { download, fileName, isFormat, type Format } from './export';
-import { graph } from './graph';
-import { score } from './guessed';
-import { canGo, head, herald } from './head';
-import { choiceOf, firstWaiting, look, START, type Acts, type Look, type Tab, type Ui } from './look';
-import { messages } from './messages';
-import { EMPTY, fold, type FullCall, type Model } from './rows';
-import { said } from './said';
-import { steps } from './steps';
-import { task } from './task';
-import { tabs } from './tabs';
-import { time } from './time';
-import { write } from './write';
-import { trans } from './words';
+import type { Dialog } from './fields';
+import { ReplyText, TimeSlider } from './footer';
+import { Graph } from './graph';
+import { Announcer, canStep, download, type ExportFormat, fileName, isExportFormat, PanelHead } from './head';
+import { MessagesTab } from './messages/messages_tab';
+import { applyNotice, EMPTY_MODEL, type Model } from './model';
+import type { FullCall } from './rows';
+import { StepList } from './steps';
+import { TabBar } from './tabs';
+import { ExerciseBar, ScoreCard } from './teaching';
+import { trans } from './text';
+import {
+  choiceOf,
+  firstWaiting,
+  INITIAL_STATE,
+  type PanelActions,
+  type PanelState,
+  type Tab,
+  viewState,
+  type ViewState
+} from './view_state';
 
 export interface Host {
   /** Sends a command to the kernel; a host without a kernel has none. */
   send?(command: Command): void;
   live: boolean;
-  /** The view stands in a side panel, where it is narrow and high. */
+  /** The view is in a side panel: narrow and tall. */
   side?: boolean;
-  /** What is shown was read from a file, and nobody vouches for it. */
+  /** The session was read from a file and not published by a kernel of this page. */
   unchecked?: boolean;
-  /** The host itself says to screen readers what waits, in one place for all its views. */
+  /** The host makes the announcements for screen readers. */
   speaks?: boolean;
-  /** Asks whether all these calls may run; without it the button alone decides. */
+  /** Asks the person whether to approve all these calls; without it no question is asked. */
   confirm?(calls: readonly FullCall[]): Promise<boolean>;
 }
 
-/** What a shortcut of the host can do: as the button of that name, where there is one. */
-export type Act = 'approve' | 'reject' | 'edit' | 'step' | 'focus';
+/** Actions of keyboard shortcuts, as the buttons of the same names. */
+export type ShortcutAction = 'approve' | 'reject' | 'edit' | 'step' | 'focus';
 
-export interface View {
-  /** `folded` is the model after the notice, where the host keeps one. */
-  update(notice: Notice, folded?: Model): void;
-  act(what: Act): void;
-  dispose(): void;
-}
+/** Milliseconds between two redraws while the session runs. */
+const FRAME_MS = 80;
+const BUSY_PHASES: readonly string[] = ['running', 'thinking'];
 
-/** Milliseconds between two pictures of a session that goes on by itself. */
-const REST = 80;
-const GOES_ON: readonly string[] = ['running', 'thinking'];
-
-/** Keys that move in the panel must not move in the notebook around it. */
+/** Keeps plain keys from reaching the notebook. */
 function keepKeys(event: KeyboardEvent): void {
   if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
 }
 
 /** The turn that the person replies to, or whose reply they guess. */
-function turnOf({ session, teaching }: Model): string | undefined {
+function turnToAnswer({ session, teaching }: Model): string | undefined {
   const turn = session.yours ?? teaching.turn;
   return turn ? `turn ${turn.turn}` : undefined;
 }
 
-/** What the person is asked for: a call to decide on, or the model's turn; undefined for nothing. */
-const asksFor = (model: Model): string | undefined =>
-  firstWaiting(model)?.id ?? turnOf(model);
+/** The id of the waiting call or turn; undefined if nothing waits. */
+const waitingSubject = (model: Model): string | undefined =>
+  firstWaiting(model)?.id ?? turnToAnswer(model);
 
-/** Puts the view into `el`; `known` is what the host has heard already. */
-export function mount(el: HTMLElement, host: Host, known = EMPTY): View {
-  let model: Model = { ...known, refused: null };
-  let { refused: heard } = known;
-  let ui = START;
-  let painting = false;
-  let painted = 0;
-  let due: ReturnType<typeof setTimeout> | undefined;
-  /** The formats that the person asked for here: every view of a session hears what any of them asked. */
-  const taking = new Set<Format>();
-  let open: { readonly view: Dialog; readonly back: Element | null } | null = null;
-
-  const seen = (): Look => look(model, ui, host.live && host.send !== undefined);
-
-  function send(command: Command): void {
-    if (ui.sent && command.type !== 'stop') return;
-    ui = { ...ui, sent: command.type !== 'stop', edited: command.type === 'edit' ? command.call : '' };
-    model = { ...model, refused: null };
-    host.send?.(command);
-    open?.view.busy(ui.sent);
-    paint();
-  }
-
-  const acts: Acts = {
-    set(patch) {
-      ui = { ...ui, ...patch };
-      paint();
-    },
-    send(command) {
-      if (command.type !== 'approve_all' || !host.confirm) return send(command);
-      const { turn } = model.calls.get(firstWaiting(model)?.id ?? '') ?? { turn: -1 };
-      const calls = [...model.calls.values()].filter(call => isDecision(call) && call.turn === turn);
-      void host.confirm(calls).then(yes => yes && send(command));
-    },
-    inquire: command => host.send?.(command),
-    take(to) {
-      taking.add(to);
-      host.send?.({ type: 'export', to });
-    },
-    edit: call => ask(dialog(seen(), call, acts, close)),
-    write: tool => ask(write(seen(), tool, acts, close))
+/** The panel inside `el`; `known` is the model that the host already has. */
+export class PanelView {
+  private _model: Model = { ...this._known, refusal: null };
+  private _lastRefusal = this._known.refusal;
+  private _ui = INITIAL_STATE;
+  private _isPainting = false;
+  private _paintedAt = 0;
+  private _paintTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Formats requested in this view: exports arrive at all views of a session. */
+  private readonly _requestedExports = new Set<ExportFormat>();
+  private _dialog: { readonly view: Dialog; readonly back: Element | null } | null = null;
+  private readonly _acts: PanelActions = {
+    setState: patch => this._setState(patch),
+    send: command => this._sendConfirmed(command),
+    request: command => this._host.send?.(command),
+    exportAs: format => this._exportAs(format),
+    openEditDialog: call => this._openDialog(new EditDialog(this._state(), call, this._acts, () => this._closeDialog())),
+    openCallDialog: tool => this._openDialog(new CallDialog(this._state(), tool, this._acts, () => this._closeDialog()))
   };
-
-  const beside = branches(acts);
-  const tab = tabs(acts, beside.element);
-  const top = head(acts, host.unchecked ?? false);
-  const exercise = task(acts);
-  const voice = herald(host.speaks ?? false);
-  const drawing = graph(acts);
-  const list = steps(acts);
-  const details = card(acts);
-  const points = score(false);
-  const talk = messages(acts);
-  const both = compare(acts);
-  const words = said();
-  const slider = time(acts);
-  const parts = [beside, tab, top, exercise, voice, list, details, points, talk, both, words, slider];
-
-  const panels = Object.values(tab.panels);
-  const page = h(
+  private readonly _branchList = new BranchList(this._acts);
+  private readonly _tabBar = new TabBar(this._acts, this._branchList.element);
+  private readonly _head = new PanelHead(this._acts, this._host.unchecked ?? false);
+  private readonly _exercise = new ExerciseBar(this._acts);
+  private readonly _announcer = new Announcer(this._host.speaks ?? false);
+  private readonly _graph = new Graph(this._acts);
+  private readonly _steps = new StepList(this._acts);
+  private readonly _card = new Card(this._acts);
+  private readonly _scoreCard = new ScoreCard(false);
+  private readonly _messagesTab = new MessagesTab(this._acts);
+  private readonly _compareTab = new CompareTab(this._acts);
+  private readonly _replyText = new ReplyText();
+  private readonly _timeSlider = new TimeSlider(this._acts);
+  private readonly _parts = [this._branchList, this._tabBar, this._head, this._exercise, this._announcer, this._steps, this._card, this._scoreCard, this._messagesTab, this._compareTab, this._replyText, this._timeSlider];
+  private readonly _panels = Object.values(this._tabBar.panels);
+  private readonly _page = h(
     'div',
     { class: 'tc-page' },
-    top.element,
-    ...top.bars,
-    exercise.element,
-    tab.element,
-    ...panels,
-    words.element,
-    slider.element
+    this._head.element,
+    ...this._head.bars,
+    this._exercise.element,
+    this._tabBar.element,
+    ...this._panels,
+    this._replyText.element,
+    this._timeSlider.element
   );
-  const broken = h('p', { class: 'tc-error tc-unreadable', hidden: true });
-  const root = h(
+  private readonly _errorText = h('p', { class: 'tc-error tc-unreadable', hidden: true });
+  private readonly _root = h(
     'div',
-    { class: host.side ? 'tc side' : 'tc', role: 'region', 'aria-label': trans.__('Tool calls') },
-    page,
-    broken,
-    voice.element
+    { class: this._host.side ? 'tc side' : 'tc', role: 'region', 'aria-label': trans.__('Tool calls') },
+    this._page,
+    this._errorText,
+    this._announcer.element
   );
-  const shell = h('div', { class: 'tc-shell' }, root);
-  tab.panels.Graph.append(points.element);
-  tab.panels.Messages.append(talk.element);
-  tab.panels.Compare.append(both.element);
-  root.addEventListener('keydown', event => {
-    if (ui.tab === 'Graph' && !open) drawing.press(event);
-    keepKeys(event);
-  });
-  el.append(shell);
+  private readonly _shell = h('div', { class: 'tc-shell' }, this._root);
+  private readonly _resizeObserver = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => this._graph.resize());
 
-  /** The steps and the card stand once, in the tab that is open. */
-  function seat(to: Tab): void {
-    const panel = tab.panels[to];
-    if (to === 'Graph' && drawing.element.parentElement !== panel) panel.prepend(drawing.element);
-    if ((to !== 'Graph' && to !== 'Steps') || list.element.parentElement === panel) return;
-    const scroll = list.element.querySelector('ol')?.scrollTop ?? 0;
-    panel.append(list.element, details.element);
-    const moved = list.element.querySelector('ol');
+  constructor(private readonly _el: HTMLElement, private readonly _host: Host, private readonly _known = EMPTY_MODEL) {
+    this._tabBar.panels.Graph.append(this._scoreCard.element);
+    this._tabBar.panels.Messages.append(this._messagesTab.element);
+    this._tabBar.panels.Compare.append(this._compareTab.element);
+    this._root.addEventListener('keydown', event => {
+      if (this._ui.tab === 'Graph' && !this._dialog) this._graph.handleKey(event);
+      keepKeys(event);
+    });
+    this._el.append(this._shell);
+    this._resizeObserver?.observe(this._graph.element);
+    this._paint();
+  }
+
+  /** Applies a notice; `folded` is the resulting model, if the host keeps one. */
+  update(notice: Notice, folded = applyNotice(this._model, notice)): void {
+    this._saveExport(notice);
+    const wasSent = this._ui.commandSent;
+    const before = waitingSubject(this._model);
+    const whole = !this._model.missedUpdate;
+    const { refusal: refused } = this._model;
+    // A refusal counts only once.
+    this._model = folded.refusal === this._lastRefusal ? { ...folded, refusal: refused } : folded;
+    this._lastRefusal = folded.refusal;
+    if (this._model.missedUpdate && whole) this._host.send?.({ type: 'hello' });
+    const waiting = waitingSubject(this._model);
+    const anew = waiting !== undefined && waiting !== before && this._ui.pastStep === null;
+    const refusal = this._model.refusal !== refused;
+    // A refusal is shown until the next command, or until something else waits.
+    if (!refusal && waiting !== before) this._model = { ...this._model, refusal: null };
+    this._ui = { ...this._ui, commandSent: false, ...(anew && !this._dialog ? { chosen: null, form: null } : {}) };
+    if (refusal && this._model.refusal) this._showRefusal();
+    else if (wasSent) this._closeDialog();
+    this._paintSoon(notice);
+  }
+
+  act(what: ShortcutAction): void {
+    const { live, waitingCall: waiting, isPast: past } = this._state();
+    if (what === 'step' && live && !past && canStep(this._model)) this._acts.send({ type: 'step' });
+    if (what === 'step') return;
+    const sees = !past && (this._ui.tab === 'Graph' || this._ui.tab === 'Steps') && this._state().chosen.call === waiting?.id;
+    if (!sees || what === 'focus') this._showWaiting({ chosen: null, form: null });
+    if (what === 'focus' || !sees) this._card.element.focus();
+    else if (live && waiting) this._decide(what, waiting);
+  }
+
+  dispose(): void {
+    clearTimeout(this._paintTimer);
+    this._resizeObserver?.disconnect();
+    this._shell.remove();
+  }
+
+  private _state(): ViewState {
+    return viewState(this._model, this._ui, this._host.live && this._host.send !== undefined);
+  }
+
+  private _setState(patch: Partial<PanelState>): void {
+    this._ui = { ...this._ui, ...patch };
+    this._paint();
+  }
+
+  private _exportAs(format: ExportFormat): void {
+    this._requestedExports.add(format);
+    this._host.send?.({ type: 'export', to: format });
+  }
+
+  /** Sends a command; the host may ask the person first whether to approve all calls. */
+  private _sendConfirmed(command: Command): void {
+    if (command.type !== 'approve_all' || !this._host.confirm) return this._send(command);
+    const { turn } = this._model.calls.get(firstWaiting(this._model)?.id ?? '') ?? { turn: -1 };
+    const calls = [...this._model.calls.values()].filter(call => isDecision(call) && call.turn === turn);
+    void this._host.confirm(calls).then(yes => yes && this._send(command));
+  }
+
+  private _send(command: Command): void {
+    if (this._ui.commandSent && command.type !== 'stop') return;
+    this._ui = { ...this._ui, commandSent: command.type !== 'stop', editedCall: command.type === 'edit' ? command.call : '' };
+    this._model = { ...this._model, refusal: null };
+    this._host.send?.(command);
+    this._dialog?.view.setBusy(this._ui.commandSent);
+    this._paint();
+  }
+
+  /** Moves the steps and the card to the open tab. */
+  private _moveStepsAndCard(to: Tab): void {
+    const panel = this._tabBar.panels[to];
+    if (to === 'Graph' && this._graph.element.parentElement !== panel) panel.prepend(this._graph.element);
+    if ((to !== 'Graph' && to !== 'Steps') || this._steps.element.parentElement === panel) return;
+    const scroll = this._steps.element.querySelector('ol')?.scrollTop ?? 0;
+    panel.append(this._steps.element, this._card.element);
+    const moved = this._steps.element.querySelector('ol');
     if (moved) moved.scrollTop = scroll;
   }
 
-  function draw(view: Look): void {
-    root.dataset.phase = view.past ? 'past' : view.model.session.phase;
-    seat(view.ui.tab);
-    for (const part of parts) part.paint(view);
-    if (view.ui.tab === 'Graph') drawing.paint(view);
+  private _draw(view: ViewState): void {
+    this._root.dataset.phase = view.isPast ? 'past' : view.model.session.phase;
+    this._moveStepsAndCard(view.ui.tab);
+    for (const part of this._parts) part.paint(view);
+    if (view.ui.tab === 'Graph') this._graph.paint(view);
   }
 
-  function paint(): void {
-    if (painting) return;
-    clearTimeout(due);
-    due = undefined;
-    painting = true;
+  private _paint(): void {
+    if (this._isPainting) return;
+    clearTimeout(this._paintTimer);
+    this._paintTimer = undefined;
+    this._isPainting = true;
     try {
-      page.hidden = model.unreadable !== '';
-      broken.hidden = !page.hidden;
-      broken.textContent = model.unreadable;
-      if (!page.hidden) draw(seen());
+      this._page.hidden = this._model.unreadable !== '';
+      this._errorText.hidden = !this._page.hidden;
+      this._errorText.textContent = this._model.unreadable;
+      if (!this._page.hidden) this._draw(this._state());
     } finally {
-      painting = false;
-      painted = performance.now();
+      this._isPainting = false;
+      this._paintedAt = performance.now();
     }
   }
 
-  /** While it goes on by itself the pictures of a burst are one; what a person waits for is drawn at once. */
-  function paintSoon(notice: Notice): void {
-    const rest = painted + REST - performance.now();
-    const bursts = notice.type === 'delta' && GOES_ON.includes(model.session.phase);
-    if (!bursts || rest <= 0) paint();
-    else due ??= setTimeout(paint, rest);
+  /** Redraws at once if the person waits, else at most once per `FRAME_MS`. */
+  private _paintSoon(notice: Notice): void {
+    const rest = this._paintedAt + FRAME_MS - performance.now();
+    const bursts = notice.type === 'delta' && BUSY_PHASES.includes(this._model.session.phase);
+    if (!bursts || rest <= 0) this._paint();
+    else this._paintTimer ??= setTimeout(() => this._paint(), rest);
   }
 
-  function close(): void {
-    if (!open) return;
-    const { view, back } = open;
-    open = null;
+  private _closeDialog(): void {
+    if (!this._dialog) return;
+    const { view, back } = this._dialog;
+    this._dialog = null;
     view.element.remove();
-    page.inert = false;
-    root.style.minHeight = '';
+    this._page.inert = false;
+    this._root.style.minHeight = '';
     if (back instanceof HTMLElement && back.isConnected) back.focus({ preventScroll: true });
-    else details.element.focus({ preventScroll: true });
+    else this._card.element.focus({ preventScroll: true });
   }
 
-  function ask(view: Dialog): void {
-    close();
-    open = { view, back: document.activeElement };
-    root.append(view.element);
-    page.inert = true;
+  private _openDialog(view: Dialog): void {
+    this._closeDialog();
+    this._dialog = { view, back: document.activeElement };
+    this._root.append(view.element);
+    this._page.inert = true;
     const box = view.element.firstElementChild;
-    if (box) root.style.minHeight = `${box.getBoundingClientRect().height + 48}px`;
+    if (box) this._root.style.minHeight = `${box.getBoundingClientRect().height + 48}px`;
     box?.scrollIntoView({ block: 'nearest' });
     view.focus();
   }
 
-  function heed(): void {
-    if (!open) return;
-    const { refused } = model;
-    open.view.busy(false);
-    if (refused) open.view.refuse(refused.reason, refused.fields);
+  private _showRefusal(): void {
+    if (!this._dialog) return;
+    const { refusal: refused } = this._model;
+    this._dialog.view.setBusy(false);
+    if (refused) this._dialog.view.refuse(refused.reason, refused.fields);
   }
 
-  /** A session in a format, where it was asked for here, becomes a file. */
-  function keep(notice: Notice): void {
-    if (notice.type === 'refused' && notice.command === 'export') taking.clear();
-    if (notice.type !== 'exported' || !isFormat(notice.to) || !taking.delete(notice.to)) return;
-    download(fileName(model.session.name, notice.to), notice.to, notice.text);
+  /** Saves an export that was requested in this view. */
+  private _saveExport(notice: Notice): void {
+    if (notice.type === 'refused' && notice.command === 'export') this._requestedExports.clear();
+    if (notice.type !== 'exported' || !isExportFormat(notice.to) || !this._requestedExports.delete(notice.to)) return;
+    download(fileName(this._model.session.name, notice.to), notice.to, notice.text);
   }
 
-  function update(notice: Notice, folded = fold(model, notice)): void {
-    keep(notice);
-    const wasSent = ui.sent;
-    const before = asksFor(model);
-    const whole = !model.gap;
-    const { refused } = model;
-    // A refusal that was heard before is no news, also where the host folds.
-    model = folded.refused === heard ? { ...folded, refused } : folded;
-    heard = folded.refused;
-    if (model.gap && whole) host.send?.({ type: 'hello' });
-    const waiting = asksFor(model);
-    const anew = waiting !== undefined && waiting !== before && ui.at === null;
-    const refusal = model.refused !== refused;
-    // A refusal stands until the person does something else, or something else waits.
-    if (!refusal && waiting !== before) model = { ...model, refused: null };
-    ui = { ...ui, sent: false, ...(anew && !open ? { chosen: null, form: null } : {}) };
-    if (refusal && model.refused) heed();
-    else if (wasSent) close();
-    paintSoon(notice);
+  /** Shows the card, in a tab that has one. */
+  private _showWaiting(patch: Partial<PanelState>): void {
+    const tab = this._ui.tab === 'Graph' || this._ui.tab === 'Steps' ? this._ui.tab : 'Graph';
+    this._acts.setState({ tab, pastStep: null, ...patch });
   }
 
-  /** What waits is brought before the person first, in a tab that has its card. */
-  function face(patch: Partial<Ui>): void {
-    const tab = ui.tab === 'Graph' || ui.tab === 'Steps' ? ui.tab : 'Graph';
-    acts.set({ tab, at: null, ...patch });
+  private _decide(what: ShortcutAction, call: FullCall): void {
+    const answers = this._model.tools.get(call.tool)?.for_person ?? false;
+    if (what === 'approve' && call.may_have_run) this._showWaiting({ chosen: choiceOf(call), form: null });
+    else if (what === 'approve' && !answers) this._acts.send({ type: 'approve', call: call.call, bound: call.bound });
+    else if (what === 'edit' && !answers) this._acts.openEditDialog(call);
+    else this._showWaiting({ chosen: choiceOf(call), form: { kind: what === 'reject' ? 'reject' : 'answer', call: call.id } });
   }
-
-  function decide(what: Act, call: FullCall): void {
-    const answers = model.tools.get(call.tool)?.for_person ?? false;
-    if (what === 'approve' && call.may_have_run) face({ chosen: choiceOf(call), form: null });
-    else if (what === 'approve' && !answers) acts.send({ type: 'approve', call: call.call, bound: call.bound });
-    else if (what === 'edit' && !answers) acts.edit(call);
-    else face({ chosen: choiceOf(call), form: { kind: what === 'reject' ? 'reject' : 'answer', call: call.id } });
-  }
-
-  function act(what: Act): void {
-    const { live, waiting, past } = seen();
-    if (what === 'step' && live && !past && canGo(model)) acts.send({ type: 'step' });
-    if (what === 'step') return;
-    const sees = !past && (ui.tab === 'Graph' || ui.tab === 'Steps') && seen().chosen.call === waiting?.id;
-    if (!sees || what === 'focus') face({ chosen: null, form: null });
-    if (what === 'focus' || !sees) details.element.focus();
-    else if (live && waiting) decide(what, waiting);
-  }
-
-  const watch = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => drawing.resize());
-  watch?.observe(drawing.element);
-  paint();
-  return {
-    update,
-    act,
-    dispose() {
-      clearTimeout(due);
-      watch?.disconnect();
-      shell.remove();
-    }
-  };
 }
 
-export { EMPTY, fold, type FullCall, type Model } from './rows';

@@ -1,13 +1,13 @@
 /**
- * Fields from a tool's JSON Schema, and arguments from fields. Only pure functions live here.
+ * Form fields from a tool's JSON Schema, and arguments from their values.
  *
- * A field that nobody touched gives back exactly what it was made from.
+ * An unchanged field returns exactly its initial value.
  */
-import type { FullObject } from './rows';
+import { type FullObject, isRecord, type UnknownRow } from './rows';
 
-type Schema = Readonly<Record<string, unknown>>;
+type Schema = UnknownRow;
 
-export type Kind = 'choice' | 'flag' | 'number' | 'text' | 'texts' | 'object' | 'objects' | 'json';
+type Kind = 'choice' | 'flag' | 'number' | 'text' | 'texts' | 'object' | 'objects' | 'json';
 
 export interface Field {
   readonly name: string;
@@ -21,22 +21,19 @@ export interface Field {
   readonly initial: unknown;
 }
 
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** What a record itself has by a name: `constructor` is none of everybody's. */
+/** A record's own value by a name; not inherited ones such as `constructor`. */
 export const own = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined;
 
-const schemas = (value: unknown): Schema[] => (Array.isArray(value) ? value.filter(isSchema) : []);
+const schemas = (value: unknown): Schema[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 
 const isNull = (schema: Schema): boolean => schema.type === 'null' || schema.const === null;
 
 function target(ref: unknown, root: Schema): Schema {
   const path = typeof ref === 'string' && ref.startsWith('#/') ? ref.slice(2).split('/') : [];
   let at: unknown = path.length ? root : {};
-  for (const part of path) at = isSchema(at) ? at[part.replace(/~1/g, '/').replace(/~0/g, '~')] : undefined;
-  return isSchema(at) ? at : {};
+  for (const part of path) at = isRecord(at) ? at[part.replace(/~1/g, '/').replace(/~0/g, '~')] : undefined;
+  return isRecord(at) ? at : {};
 }
 
 /** The schema itself: references followed, a single alternative taken, null noted. */
@@ -62,8 +59,8 @@ function plain(schema: Schema, root: Schema, depth = 0): { schema: Schema; nulla
 
 /** The schemas of a tool's parameters, by name. */
 export function definitionsOf(parameters: Schema): Readonly<Record<string, Schema>> {
-  const properties = isSchema(parameters.properties) ? parameters.properties : {};
-  return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, isSchema(value) ? value : {}]));
+  const properties = isRecord(parameters.properties) ? parameters.properties : {};
+  return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, isRecord(value) ? value : {}]));
 }
 
 /** The values that an enum, a const or alternatives of consts allow; none where all are. */
@@ -86,7 +83,7 @@ function kindsOf(schema: Schema): readonly string[] {
   return found?.[1]?.split('|') ?? [];
 }
 
-/** A list that cannot stand one text a line. */
+/** Whether a list cannot be written with one text per line. */
 const isLong = (value: unknown): boolean =>
   Array.isArray(value) && value.some(one => typeof one !== 'string' || one.trim() !== one || one === '' || one.includes('\n'));
 
@@ -99,7 +96,7 @@ function kindFor(schema: Schema, root: Schema, value: unknown): Pick<Field, 'kin
   if (schema.type === 'boolean' && fits('boolean')) return { kind: 'flag', options: [] };
   if ((schema.type === 'integer' || schema.type === 'number') && fits('number')) return { kind: 'number', options: [] };
   if (schema.type === 'string' && fits('string')) return { kind: 'text', options: [] };
-  const item = isSchema(schema.items) ? plain(schema.items, root).schema : {};
+  const item = isRecord(schema.items) ? plain(schema.items, root).schema : {};
   const items = kindsOf(item);
   const listed = value === undefined || (Array.isArray(value) && value.every(one => typeof one === 'string'));
   if (items.length && listed) return { kind: 'objects', options: items };
@@ -107,7 +104,7 @@ function kindFor(schema: Schema, root: Schema, value: unknown): Pick<Field, 'kin
   return { kind: lines ? 'texts' : 'json', options: [] };
 }
 
-/** One field per argument: those of the schema in its order, then what else the call has. */
+/** One field per argument: those of the schema in order, then others of the call. */
 export function fieldsOf(parameters: Schema, values: Readonly<Record<string, unknown>>): Field[] {
   const definitions = definitionsOf(parameters);
   const required = Array.isArray(parameters.required) ? parameters.required : [];
@@ -127,7 +124,7 @@ export function fieldsOf(parameters: Schema, values: Readonly<Record<string, unk
   });
 }
 
-/** How a value stands in its field. */
+/** A value as the text in its field. */
 export function rawOf(field: Field, value: unknown): string {
   if (value === undefined) return '';
   if (field.kind === 'text' || field.kind === 'object') return value === null ? '' : String(value);
@@ -136,29 +133,29 @@ export function rawOf(field: Field, value: unknown): string {
   return JSON.stringify(value, null, field.kind === 'json' ? 2 : undefined);
 }
 
-export type Read = { readonly value: unknown } | { readonly omit: true } | { readonly error: string };
+type Read = { readonly value: unknown } | { readonly omit: true } | { readonly error: string };
 
 function empty(field: Field): Read {
   if (field.nullable) return { value: null };
   if (!field.required) return { omit: true };
-  return field.kind === 'text' ? { value: '' } : { error: 'A value is needed.' };
+  return field.kind === 'text' ? { value: '' } : { error: 'Enter a value.' };
 }
 
 function number(field: Field, raw: string): Read {
   const value = Number(raw);
-  if (!Number.isFinite(value)) return { error: 'This is not a number.' };
-  return field.integer && !Number.isInteger(value) ? { error: 'This must be a whole number.' } : { value };
+  if (!Number.isFinite(value)) return { error: 'Enter a number.' };
+  return field.integer && !Number.isInteger(value) ? { error: 'Enter a whole number.' } : { value };
 }
 
 function json(raw: string): Read {
   try {
     return { value: JSON.parse(raw) as unknown };
   } catch (error) {
-    return { error: `This is not JSON: ${error instanceof Error ? error.message : 'it cannot be read'}.` };
+    return { error: `Enter valid JSON: ${error instanceof Error ? error.message : 'it cannot be read'}.` };
   }
 }
 
-/** One text a line; a list that is written as JSON is taken as such. */
+/** One text per line, or a JSON list. */
 function texts(raw: string): Read {
   const found = raw.trim().startsWith('[') ? json(raw) : { error: '' };
   if ('value' in found) return found;
@@ -181,7 +178,7 @@ export interface Filled {
   readonly errors: Readonly<Record<string, string>>;
 }
 
-/** The arguments of all fields, and what is wrong with which. */
+/** The arguments of all fields, and their errors. */
 export function readAll(fields: readonly Field[], raws: ReadonlyMap<string, string>): Filled {
   const values: [string, unknown][] = [];
   const errors: [string, string][] = [];

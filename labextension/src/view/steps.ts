@@ -1,127 +1,113 @@
-/** The list of steps. One list serves the graph and its own tab. */
-import { bringIn, h, keyed, reader, type Child } from './dom';
-import { icon, type IconName } from './icons';
-import { choiceOf, type Acts, type Look } from './look';
-import { together, type FullCall } from './rows';
-import { duration, line, many } from './text';
-import { tools } from './tools';
-import { trans } from './words';
+/** The list of steps, and the list of tools with their breakpoints. */
+import { type Child, h, keyedChildren, screenReaderText, scrollIntoList, whenChanged } from './dom';
+import { icon } from './icons';
+import { endText, stepIcon } from './labels';
+import { objectsByCall } from './model';
+import type { FullCall, FullTool } from './rows';
+import { oneLine, plural, summaryOf, textBlock, trans } from './text';
+import { choiceOf, type PanelActions, type ViewState } from './view_state';
 
-const ICONS: Readonly<Record<FullCall['status'], IconName>> = {
-  proposed: 'wait',
-  approved: 'run',
-  running: 'run',
-  succeeded: 'done',
-  failed: 'failed',
-  rejected: 'reject',
-  answered: 'person',
-  interrupted: 'stop',
-  unknown: 'unknown'
-};
+/** The status for screen readers, if the end of the line does not show it. */
+const spokenStatus = (call: FullCall): string => (call.status === 'succeeded' && !call.memory ? 'done, ' : '');
 
-const WORDS: Readonly<Record<FullCall['status'], string>> = {
-  proposed: 'waits for you',
-  approved: 'approved',
-  running: 'running',
-  succeeded: 'done',
-  failed: 'failed',
-  rejected: 'rejected',
-  answered: 'answered by you',
-  interrupted: 'interrupted',
-  unknown: 'outcome unknown'
-};
-
-export function iconOf(call: FullCall): IconName {
-  if (call.status !== 'succeeded') return ICONS[call.status];
-  if (call.memory) return 'memory';
-  return call.edited ? 'edited' : 'done';
-}
-
-/** What stands at the right: what came of it, and how long it took. */
-export function endOf(call: FullCall): string {
-  if (call.status !== 'succeeded') return Object.hasOwn(WORDS, call.status) ? trans.__(WORDS[call.status]) : '';
-  if (call.outdated) return 'outdated';
-  if (call.memory) return trans.__('from memory');
-  const time = duration(call.ms);
-  if (call.edited) return time ? `edited, ${time}` : 'edited';
-  if (call.saves) return trans.__('saved');
-  return call.stale ? trans.__('may be stale') : time;
-}
-
-/** What a screen reader hears before the line, where the end does not say it. */
-const spoken = (call: FullCall): string => (call.status === 'succeeded' && !call.memory ? 'done, ' : '');
-
-interface Item {
+interface StepItem {
   readonly call: FullCall;
   readonly made: string;
   readonly pending: boolean;
 }
 
-/** What a scheme's own calls give back: it says no more than the tick does. */
-const DONE = 'ok';
+/** The result of a scheme's own calls; it is not shown. */
+const NO_RESULT = 'ok';
 
-function what(item: Item): Child[] {
+function stepText(item: StepItem): Child[] {
   const { call } = item;
-  if (call.status === 'failed' && call.error) return [line(call.error, 200)];
-  const came = call.status === 'failed' ? '' : item.made || (call.result === DONE ? '' : call.result);
-  const name = item.pending || !item.made ? line(came, 80) : h('b', {}, line(came, 80));
+  if (call.status === 'failed' && call.error) return [oneLine(call.error, 200)];
+  const came = call.status === 'failed' ? '' : item.made || (call.result === NO_RESULT ? '' : call.result);
+  const name = item.pending || !item.made ? oneLine(came, 80) : h('b', {}, oneLine(came, 80));
   const arrow = call.what ? ' → ' : item.made ? '→ ' : '';
-  return [line(call.what, 200), ...(came ? [arrow, name] : [])];
+  return [oneLine(call.what, 200), ...(came ? [arrow, name] : [])];
 }
 
-function element(item: Item, open: (call: FullCall) => void): HTMLElement {
+function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElement {
   const { call } = item;
   return h(
     'li',
     { class: `tc-step ${call.status}`, 'data-n': call.step },
-    icon(iconOf(call)),
+    icon(stepIcon(call)),
     h(
       'button',
       { type: 'button', class: 'tool', 'data-k': `step ${call.id}`, onclick: () => open(call) },
-      line(call.tool, 120)
+      oneLine(call.tool, 120)
     ),
-    h('span', { class: 'what' }, spoken(call) ? reader(spoken(call)) : null, ...what(item)),
-    h('span', { class: 'end' }, endOf(call))
+    h('span', { class: 'what' }, spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
+    h('span', { class: 'end' }, endText(call))
   );
 }
 
-const ALL = 1500;
-const BLOCK = 100;
+const MOST_STEPS = 1500;
+const STEP_BLOCK = 100;
 
-/** Which steps the list holds: all, or in a very long session those around the chosen one. */
-export function span(length: number, chosen: number): readonly [number, number] {
-  if (length <= ALL) return [0, length];
-  const middle = Math.floor((chosen < 0 ? length : chosen) / BLOCK) * BLOCK;
-  return [Math.max(0, middle - 2 * BLOCK), Math.min(length, middle + 3 * BLOCK)];
+/** The range of listed steps: all, or in a very long session those around the chosen one. */
+function shownSteps(length: number, chosen: number): readonly [number, number] {
+  if (length <= MOST_STEPS) return [0, length];
+  const middle = Math.floor((chosen < 0 ? length : chosen) / STEP_BLOCK) * STEP_BLOCK;
+  return [Math.max(0, middle - 2 * STEP_BLOCK), Math.min(length, middle + 3 * STEP_BLOCK)];
 }
 
-function fold(element: HTMLElement, number: number, which: string): void {
+function showFolded(element: HTMLElement, number: number, which: string): void {
   element.hidden = number === 0;
-  element.textContent = `${many(number, `${which} step`)} folded: the graph and Time lead there`;
-}
-
-export interface Steps {
-  readonly element: HTMLElement;
-  paint(view: Look): void;
+  element.textContent = `${plural(number, `${which} step`)} not shown. To see them, use the graph or Time.`;
 }
 
 /** The heading and the list. */
-export function steps(acts: Acts): Steps {
-  const list = h('ol', { class: 'tc-steps', 'aria-label': trans.__('Steps') });
-  const later = h('p', { class: 'tc-later' });
-  const none = h('p', { class: 'tc-later' }, trans.__('No steps yet.'));
-  const pane = h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, trans.__('Steps')), list, none, later);
-  const earlier = h('p', { class: 'tc-later' });
-  const further = h('p', { class: 'tc-later' });
-  list.before(earlier);
-  list.after(further);
-  const toolbox = tools(acts);
-  pane.append(toolbox.element);
-  const rows = keyed(list, (item: Item) => element(item, call => acts.set({ chosen: choiceOf(call), form: null })));
-  let current: Element | null = null;
-  let frame = 0;
+export class StepList {
+  private readonly _list = h('ol', { class: 'tc-steps', 'aria-label': trans.__('Steps') });
+  private readonly _laterText = h('p', { class: 'tc-later' });
+  private readonly _emptyText = h('p', { class: 'tc-later' }, trans.__('No steps yet.'));
+  private readonly _pane = h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, trans.__('Steps')), this._list, this._emptyText, this._laterText);
+  private readonly _earlierText = h('p', { class: 'tc-later' });
+  private readonly _furtherText = h('p', { class: 'tc-later' });
+  private readonly _toolList = new ToolList(this._acts);
+  private readonly _rows = keyedChildren(this._list, (item: StepItem) => stepElement(item, call => this._acts.setState({ chosen: choiceOf(call), form: null })));
+  private _current: Element | null = null;
+  private _frame = 0;
+  readonly element: HTMLElement = this._pane;
 
-  function arrows(event: KeyboardEvent): void {
+  constructor(private readonly _acts: PanelActions) {
+    this._list.before(this._earlierText);
+    this._list.after(this._furtherText);
+    this._pane.append(this._toolList.element);
+    this._list.addEventListener('keydown', event => this._moveByArrow(event));
+  }
+
+  paint(view: ViewState): void {
+    const { objects } = view.model;
+    const lists = objectsByCall(view.objects);
+    const chosen = view.calls.findIndex(call => call.id === view.chosen.call);
+    const [from, to] = shownSteps(view.calls.length, chosen);
+    this._rows(
+      view.calls.slice(from, to).map(call => {
+        const object = objects.get(call.object);
+        const names = lists.get(call.id)?.map(each => each.name) ?? (object ? [object.name] : []);
+        const made = names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
+        const item = { call, made, pending: object?.role === 'pending' };
+        return { key: call.id, stamp: [call, item.made, item.pending], item };
+      })
+    );
+    this._list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
+    this._markCurrent(this._list.children[chosen - from] ?? null, view.followsNewest);
+    showFolded(this._earlierText, from, 'earlier');
+    showFolded(this._furtherText, view.calls.length - to, 'further');
+    const hidden = view.isPast
+      ? [...view.model.calls.values()].filter(call => call.branch === '' && call.step > view.step).length
+      : 0;
+    this._laterText.hidden = hidden === 0;
+    this._laterText.textContent = `${plural(hidden, 'later step')} ${hidden === 1 ? 'is' : 'are'} hidden`;
+    this._emptyText.hidden = view.calls.length > 0;
+    this._toolList.paint(view);
+  }
+
+  private _moveByArrow(event: KeyboardEvent): void {
     const step = { ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' }[event.key] as
       'nextElementSibling' | undefined;
     const item = event.target instanceof Element ? event.target.closest('li') : null;
@@ -131,53 +117,92 @@ export function steps(acts: Acts): Steps {
     event.preventDefault();
   }
 
-  function pick(item: Element | null, follow: boolean): void {
-    if (item === current && item?.hasAttribute('aria-current')) return;
-    current?.removeAttribute('aria-current');
+  private _markCurrent(item: Element | null, follow: boolean): void {
+    if (item === this._current && item?.hasAttribute('aria-current')) return;
+    this._current?.removeAttribute('aria-current');
     item?.setAttribute('aria-current', 'step');
-    current = item;
-    if (item instanceof HTMLElement) soon(item, follow);
+    this._current = item;
+    if (item instanceof HTMLElement) this._showInNextFrame(item, follow);
   }
 
-  /** With the next picture: to ask where things are makes the browser lay them out. */
-  function soon(item: HTMLElement, follow: boolean): void {
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(() => show(item, follow));
+  /** In the next frame: reading positions forces a layout. */
+  private _showInNextFrame(item: HTMLElement, follow: boolean): void {
+    cancelAnimationFrame(this._frame);
+    this._frame = requestAnimationFrame(() => this._scrollTo(item, follow));
   }
 
-  function show(item: HTMLElement, follow: boolean): void {
-    if (follow) list.scrollTop = list.scrollHeight;
-    bringIn(list, item);
+  private _scrollTo(item: HTMLElement, follow: boolean): void {
+    if (follow) this._list.scrollTop = this._list.scrollHeight;
+    scrollIntoList(this._list, item);
+  }
+}
+
+/** The note beside a tool's name. */
+function toolNote(tool: FullTool, stops: boolean): string {
+  if (stops) return 'breakpoint: calls wait';
+  if (tool.for_person) return 'a request to you';
+  return tool.read_only ? 'read-only' : '';
+}
+
+function breakpointButton(tool: FullTool, stops: boolean, view: ViewState, acts: PanelActions): HTMLElement {
+  const send = (): void => acts.send({ type: 'break', tool: tool.id, on: !stops });
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'tc-stopat',
+      'aria-pressed': String(stops),
+      'aria-label': `Breakpoint on ${oneLine(tool.id, 120)}`,
+      title: stops ? 'Remove the breakpoint' : 'Wait at every call of this tool',
+      'data-k': `break ${tool.id}`,
+      disabled: !view.live || view.isPast || view.ui.commandSent,
+      onclick: send
+    },
+    icon(stops ? 'wait' : 'ready'),
+    h('span', { class: 'tool' }, oneLine(tool.id, 120))
+  );
+}
+
+function toolElement(tool: FullTool, view: ViewState, acts: PanelActions): HTMLElement {
+  const stops = view.model.session.stops.includes(tool.id);
+  const said = toolNote(tool, stops);
+  return h(
+    'li',
+    {},
+    breakpointButton(tool, stops, view, acts),
+    said ? h('span', { class: 'end' }, said) : null,
+    h('span', { class: 'what', title: textBlock(tool.description.trim(), 2000) }, summaryOf(tool.description))
+  );
+}
+
+/** `12 tools, 1 breakpoint`. */
+function toolSummary(toolList: number, stops: number): string {
+  return plural(toolList, 'tool') + (stops ? `, ${plural(stops, 'breakpoint')}` : '');
+}
+
+/** The folded list of tools. */
+class ToolList {
+  private readonly _summary = h('summary', {});
+  private readonly _list = h('ul', { 'aria-label': 'Tools' });
+  readonly element = h('details', { class: 'tc-toolbox', hidden: true }, this._summary, this._list);
+  private _view!: ViewState;
+  private readonly _draw = whenChanged(() => {
+    const all = [...this._view.model.tools.values()];
+    this.element.hidden = all.length === 0;
+    this._summary.textContent = toolSummary(all.length, this._view.model.session.stops.length);
+    const focus = document.activeElement?.getAttribute('data-k');
+    const children: Child[] = this.element.open ? all.map(tool => toolElement(tool, this._view, this._acts)) : [];
+    this._list.replaceChildren(...children.filter(child => child instanceof HTMLElement));
+    if (focus) [...this._list.querySelectorAll<HTMLElement>('button')].find(one => one.dataset.k === focus)?.focus();
+  });
+
+  constructor(private readonly _acts: PanelActions) {
+    this.element.addEventListener('toggle', () => this.paint(this._view));
   }
 
-  list.addEventListener('keydown', arrows);
-  return {
-    element: pane,
-    paint(view) {
-      const { objects } = view.model;
-      const lists = together(view.objects);
-      const chosen = view.calls.findIndex(call => call.id === view.chosen.call);
-      const [from, to] = span(view.calls.length, chosen);
-      rows(
-        view.calls.slice(from, to).map(call => {
-          const object = objects.get(call.object);
-          const names = lists.get(call.id)?.map(each => each.name) ?? (object ? [object.name] : []);
-          const made = names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
-          const item = { call, made, pending: object?.role === 'pending' };
-          return { key: call.id, stamp: [call, item.made, item.pending], item };
-        })
-      );
-      list.style.setProperty('--tc-n', view.last > 999 ? '36px' : '20px');
-      pick(list.children[chosen - from] ?? null, view.follow);
-      fold(earlier, from, 'earlier');
-      fold(further, view.calls.length - to, 'further');
-      const hidden = view.past
-        ? [...view.model.calls.values()].filter(call => call.branch === '' && call.step > view.at).length
-        : 0;
-      later.hidden = hidden === 0;
-      later.textContent = `${many(hidden, 'later step')} ${hidden === 1 ? 'is' : 'are'} hidden`;
-      none.hidden = view.calls.length > 0;
-      toolbox.paint(view);
-    }
-  };
+  paint(next: ViewState): void {
+    this._view = next;
+    const { model, ui, live, isPast: past } = next;
+    this._draw(model.tools, model.session.stops.join(), this.element.open, live, past, ui.commandSent);
+  }
 }

@@ -1,72 +1,59 @@
 /** The tabs. */
 import { h } from './dom';
-import { TABS, type Acts, type Look, type Tab } from './look';
-import { trans } from './words';
+import { trans } from './text';
+import { type PanelActions, type Tab, TABS, type ViewState } from './view_state';
 
 let ids = 0;
 
-const move = (event: KeyboardEvent, size: number, at: number, back: string, on: string): number | null => {
-  if (event.key === on) return (at + 1) % size;
-  if (event.key === back) return (at - 1 + size) % size;
-  return event.key === 'Home' ? 0 : event.key === 'End' ? size - 1 : null;
-};
-
-export interface Tabs {
-  readonly element: HTMLElement;
-  readonly panels: Readonly<Record<Tab, HTMLElement>>;
-  paint(view: Look): void;
+/** The index of the tab that a key leads to; null for any other key. */
+function nextTab({ key }: KeyboardEvent, index: number): number | null {
+  const next = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: TABS.length - 1 }[key];
+  return next === undefined ? null : (next + TABS.length) % TABS.length;
 }
 
-export function tabs(acts: Acts, beside: HTMLElement): Tabs {
-  const id = `tc-t${++ids}`;
-  const panels: Partial<Record<Tab, HTMLElement>> = {};
-  const made = TABS.map((tab, index) => {
-    const attributes = {
-      type: 'button',
-      role: 'tab',
-      id: `${id}-${index}`,
-      'aria-controls': `${id}-${index}-p`,
-      onclick: () => acts.set({ tab })
-    };
-    const panel = h('div', {
-      class: 'tc-body',
-      role: 'tabpanel',
-      id: `${id}-${index}-p`,
-      'aria-labelledby': `${id}-${index}`
-    });
-    panels[tab] = panel;
-    return { tab, button: h('button', attributes, trans.__(tab)), panel };
-  });
-  const list = h(
+export class TabBar {
+  private readonly _id = `tc-t${++ids}`;
+  readonly panels = Object.fromEntries(TABS.map((tab, index) => [tab, this._panelOf(index)])) as Readonly<Record<Tab, HTMLElement>>;
+  private readonly _buttons = TABS.map((tab, index) => this._buttonOf(tab, index));
+  private readonly _list = h(
     'div',
     { class: 'tc-tablist', role: 'tablist', 'aria-label': trans.__('Views') },
-    ...made.map(one => one.button)
+    ...this._buttons
   );
-  list.addEventListener('keydown', event => {
-    const to = move(
-      event,
-      made.length,
-      made.findIndex(one => one.button === event.target),
-      'ArrowLeft',
-      'ArrowRight'
-    );
-    const next = to === null ? undefined : made[to];
-    if (!next) return;
-    acts.set({ tab: next.tab });
-    next.button.focus({ preventScroll: true });
+  readonly element: HTMLElement = h('div', { class: 'tc-tabs' }, this._list, this._beside);
+
+  constructor(private readonly _acts: PanelActions, private readonly _beside: HTMLElement) {
+    this._list.addEventListener('keydown', event => this._moveByKey(event));
+  }
+
+  paint({ ui }: ViewState): void {
+    for (const [index, tab] of TABS.entries()) {
+      const isShown = tab === ui.tab;
+      const tabButton = this._buttons[index];
+      tabButton?.setAttribute('aria-selected', String(isShown));
+      if (tabButton) tabButton.tabIndex = isShown ? 0 : -1;
+      this.panels[tab].hidden = !isShown;
+    }
+  }
+
+  private _panelOf(index: number): HTMLElement {
+    const tabId = `${this._id}-${index}`;
+    return h('div', { class: 'tc-body', role: 'tabpanel', id: `${tabId}-p`, 'aria-labelledby': tabId });
+  }
+
+  private _buttonOf(tab: Tab, index: number): HTMLButtonElement {
+    const tabId = `${this._id}-${index}`;
+    const onclick = (): void => this._acts.setState({ tab });
+    return h('button', { type: 'button', role: 'tab', id: tabId, 'aria-controls': `${tabId}-p`, onclick }, trans.__(tab));
+  }
+
+  private _moveByKey(event: KeyboardEvent): void {
+    const index = nextTab(event, this._buttons.findIndex(one => one === event.target));
+    const [tab, tabButton] = index === null ? [] : [TABS[index], this._buttons[index]];
+    if (!tab || !tabButton) return;
+    this._acts.setState({ tab });
+    tabButton.focus({ preventScroll: true });
     event.preventDefault();
     event.stopPropagation();
-  });
-  return {
-    element: h('div', { class: 'tc-tabs' }, list, beside),
-    panels: panels as Readonly<Record<Tab, HTMLElement>>,
-    paint({ ui }) {
-      for (const { tab, button, panel } of made) {
-        const on = tab === ui.tab;
-        button.setAttribute('aria-selected', String(on));
-        button.tabIndex = on ? 0 : -1;
-        panel.hidden = !on;
-      }
-    }
-  };
+  }
 }

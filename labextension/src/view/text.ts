@@ -1,10 +1,10 @@
-/** Text from anywhere, made fit to be seen. Only pure functions on strings live here. */
+/** Text: made visible, shortened, formatted, and translated. */
 
-/** Controls, bidi marks and overrides, zero-width signs, tags, and surrogates without their half. */
+/** Control characters, bidi marks, zero-width characters, tags, and lone surrogates. */
 const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
 
-/** Most names and words: nothing in them is to be looked at closer. */
+/** Printable ASCII needs no escaping. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
 function escaped(sign: string): string {
@@ -12,15 +12,15 @@ function escaped(sign: string): string {
   return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
-/** The text with everything visible; line breaks and tabs stay. */
-export const seen = (text: string): string =>
+/** The text with invisible characters escaped; line breaks and tabs stay. */
+export const visibleText = (text: string): string =>
   PLAIN.test(text) ? text : text.replace(/\r\n/g, '\n').replace(UNSEEN, escaped);
 
 /** The text on one line, at most `cap` characters long. */
-export function line(text: string, cap = 400): string {
+export function oneLine(text: string, cap = 400): string {
   const short = text.length > 2 * cap ? text.slice(0, 2 * cap) : text;
   if (PLAIN.test(short)) return clip(short, cap);
-  return clip(seen(short).replace(/\n/g, '\\n').replace(/\t/g, ' '), cap);
+  return clip(visibleText(short).replace(/\n/g, '\\n').replace(/\t/g, ' '), cap);
 }
 
 /** The text, cut to `cap` characters with an ellipsis; no character is cut in half. */
@@ -30,28 +30,28 @@ export function clip(text: string, cap: number): string {
   return signs.length <= cap ? text : `${signs.slice(0, Math.max(1, cap - 1)).join('')}…`;
 }
 
-/** What a description says first, on one line: all of its first paragraph, as far as there is room. */
-export const gist = (description: string, cap = 280): string =>
-  clip(line(description.trim().split(/\n\s*\n/)[0]?.replace(/\s+/g, ' ') ?? '', 2 * cap), cap);
+/** The first paragraph of a description on one line, cut to `cap` characters. */
+export const summaryOf = (description: string, cap = 280): string =>
+  clip(oneLine(description.trim().split(/\n\s*\n/)[0]?.replace(/\s+/g, ' ') ?? '', 2 * cap), cap);
 
-/** Many lines, capped. */
-export const block = (text: string, cap = 8000): string =>
-  text.length > cap ? `${seen(text.slice(0, cap))}\n…` : seen(text);
+/** A text of many lines, cut to `cap` characters. */
+export const textBlock = (text: string, cap = 8000): string =>
+  text.length > cap ? `${visibleText(text.slice(0, cap))}\n…` : visibleText(text);
 
-/** A value as a person reads it in code. */
-export function literal(value: unknown, cap = 400): string {
-  return line(JSON.stringify(value) ?? 'null', cap);
+/** A value as JSON on one line. */
+export function literalText(value: unknown, cap = 400): string {
+  return oneLine(JSON.stringify(value) ?? 'null', cap);
 }
 
 const NUMBER = new Intl.NumberFormat('en-US');
 
-export const count = (number: number): string => NUMBER.format(number);
+export const formatNumber = (number: number): string => NUMBER.format(number);
 
 /** `1 call`, `2 calls`. */
-export const many = (number: number, thing: string): string => `${count(number)} ${thing}${number === 1 ? '' : 's'}`;
+export const plural = (number: number, thing: string): string => `${formatNumber(number)} ${thing}${number === 1 ? '' : 's'}`;
 
 /** A duration: `3 ms`, `1.2 s`, `2 min`. */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1) return ms > 0 ? '<1 ms' : '';
   if (ms < 1000) return `${Math.round(ms)} ms`;
   return ms < 120_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
@@ -60,3 +60,28 @@ export function duration(ms: number): string {
 const OBJECT_NAME = /^[A-Za-z_]\w*#[1-9]\d*$/;
 
 export const isObjectName = (value: unknown): value is string => typeof value === 'string' && OBJECT_NAME.test(value);
+
+/** A translation, such as a JupyterLab bundle. `%1` stands for the first value. */
+interface Translation {
+  __(text: string, ...values: readonly (string | number)[]): string;
+  /** `%1` stands for the count. */
+  _n(one: string, many: string, count: number, ...values: readonly (string | number)[]): string;
+}
+
+const filledIn = (text: string, values: readonly (string | number)[]): string =>
+  text.replace(/%(\d)/g, (place, number: string) => String(values[Number(number) - 1] ?? place));
+
+const ENGLISH: Translation = {
+  __: (text, ...values) => filledIn(text, values),
+  _n: (one, many, count, ...values) => filledIn(count === 1 ? one : many, [count.toLocaleString('en-US'), ...values])
+};
+
+let currentTranslation = ENGLISH;
+
+/** Sets the translation of all views of this page. */
+export const setTranslation = (words: Translation = ENGLISH): void => void (currentTranslation = words);
+
+export const trans: Translation = {
+  __: (text, ...values) => currentTranslation.__(text, ...values),
+  _n: (one, many, count, ...values) => currentTranslation._n(one, many, count, ...values)
+};

@@ -1,29 +1,30 @@
-/** A comparison as the kernel made it, with the rows that it names. Only pure functions live here. */
-import type { Look } from '../look';
-import type { FullCall, FullChange, FullComparison, FullDifference, FullObject, FullPair, Model } from '../rows';
+/** A comparison of two branches: which branches, and their calls in pairs. */
+import type { Model } from '../model';
+import type { FullBranch, FullCall, FullChange, FullComparison, FullDifference, FullObject, FullPair } from '../rows';
+import type { ViewState } from '../view_state';
 
-export type Where = 'left' | 'right';
+export type SideName = 'left' | 'right';
 
-export interface Objects {
+export interface ObjectPair {
   readonly left: FullObject | null;
   readonly right: FullObject | null;
   readonly same: boolean;
-  /** How their values differ, where that is told. */
+  /** How their values differ; null if not compared. */
   readonly values: FullDifference | null;
 }
 
-export interface Pair {
+export interface CallPair {
   readonly left: FullCall | null;
   readonly right: FullCall | null;
   readonly kind: FullPair['kind'];
   readonly changes: readonly FullChange[];
-  readonly objects: readonly Objects[];
+  readonly objects: readonly ObjectPair[];
 }
 
-const SIGNS = { same: 'same', changed: 'changed', left: 'right', right: 'left' } as const;
+const SWAPPED_SIGNS = { same: 'same', changed: 'changed', left: 'right', right: 'left' } as const;
 
-/** A difference as it is seen from the other side. */
-const turned = (row: FullDifference): FullDifference => ({
+/** A difference with left and right swapped. */
+const swappedDifference = (row: FullDifference): FullDifference => ({
   ...row,
   parts: row.parts.map(part => ({
     ...part,
@@ -38,7 +39,7 @@ const turned = (row: FullDifference): FullDifference => ({
       right_at: cell.left_at
     })),
     lines: part.lines.map(line => ({
-      sign: SIGNS[line.sign],
+      sign: SWAPPED_SIGNS[line.sign],
       left: line.sign === 'same' ? line.left : line.right,
       right: line.sign === 'same' ? line.right : line.left,
       left_at: line.right_at,
@@ -47,36 +48,36 @@ const turned = (row: FullDifference): FullDifference => ({
   }))
 });
 
-const swapped = <T extends { readonly left: unknown; readonly right: unknown }>(row: T): T => ({
+const swappedSides = <T extends { readonly left: unknown; readonly right: unknown }>(row: T): T => ({
   ...row,
   left: row.right,
   right: row.left
 });
 
-/** A comparison as it is seen from the other side. */
-const mirrored = (row: FullComparison): FullComparison => ({
-  ...swapped(row),
+/** A comparison with left and right swapped. */
+const swappedComparison = (row: FullComparison): FullComparison => ({
+  ...swappedSides(row),
   pairs: row.pairs.map(pair => ({
-    ...swapped(pair),
-    changes: pair.changes.map(swapped),
-    objects: pair.objects.map(swapped)
+    ...swappedSides(pair),
+    changes: pair.changes.map(swappedSides),
+    objects: pair.objects.map(swappedSides)
   })),
-  text: row.text && swapped(row.text)
+  text: row.text && swappedSides(row.text)
 });
 
-/** How two branches differ, from whichever side it was told; null where it was not. */
-export function comparisonOf(model: Model, left: string, right: string): FullComparison | null {
+/** The comparison of two branches, swapped if needed; null if not sent. */
+function comparisonOf(model: Model, left: string, right: string): FullComparison | null {
   const all = [...model.comparisons.values()];
   const back = all.find(row => row.left === right && row.right === left);
-  return all.find(row => row.left === left && row.right === right) ?? (back ? mirrored(back) : null);
+  return all.find(row => row.left === left && row.right === right) ?? (back ? swappedComparison(back) : null);
 }
 
 function valuesOf(model: Model, left: string, right: string): FullDifference | null {
   const back = model.differences.get(`${right} ${left}`);
-  return model.differences.get(`${left} ${right}`) ?? (back ? turned(back) : null);
+  return model.differences.get(`${left} ${right}`) ?? (back ? swappedDifference(back) : null);
 }
 
-function pairOf(model: Model, row: FullPair): Pair {
+function pairOf(model: Model, row: FullPair): CallPair {
   const made = row.made ? [{ left: row.left, right: row.right, same: row.made === 'same' }] : [];
   return {
     left: model.calls.get(row.left) ?? null,
@@ -92,24 +93,75 @@ function pairOf(model: Model, row: FullPair): Pair {
   };
 }
 
-const shared = (call: FullCall): Pair => ({ left: call, right: call, kind: 'shared', changes: [], objects: [] });
+const sharedPair = (call: FullCall): CallPair => ({ left: call, right: call, kind: 'shared', changes: [], objects: [] });
 
-/** The calls of two branches in pairs; looking back, those that had been made by then. */
-export function pairsOf({ model, calls, past, at }: Look, comparison: FullComparison): Pair[] {
+/** The calls of two branches in pairs; at an earlier step, the calls up to it. */
+function pairsOf({ model, calls, isPast: past, step: at }: ViewState, comparison: FullComparison): CallPair[] {
   const others = comparison.pairs.map(row => pairOf(model, row));
-  const known = ({ left, right }: Pair): boolean =>
+  const known = ({ left, right }: CallPair): boolean =>
     (left !== null || right !== null) && (!past || [left, right].every(call => !call || call.step <= at));
-  return [...calls.slice(0, comparison.shared).map(shared), ...others.filter(known)];
+  return [...calls.slice(0, comparison.shared).map(sharedPair), ...others.filter(known)];
 }
 
-/** In what two calls differ, if in this. */
-export const changeIn = (pair: Pair, what: FullChange['what'], name = ''): FullChange | undefined =>
+/** The change of this aspect between two calls; undefined for none. */
+export const changeIn = (pair: CallPair, what: FullChange['what'], name = ''): FullChange | undefined =>
   pair.changes.find(change => change.what === what && change.name === name);
 
-/** Whether a line of a text differs, by its number from 1. */
-export function differsAt(change: FullChange | null | undefined, where: Where): (number: number) => boolean {
+/** Returns whether a line differs, by its number (from 1). */
+export function differsAt(change: FullChange | null | undefined, where: SideName): (number: number) => boolean {
   if (!change) return () => false;
   const numbers = new Set(change[where]);
   const all = change.left.length + change.right.length === 0;
   return number => all || numbers.has(number);
+}
+
+/** The id of the checked-out branch in rows and in the person's choice. */
+const CURRENT = 'current';
+
+export interface Side {
+  readonly branch: FullBranch;
+  readonly calls: readonly FullCall[];
+  /** The reply text. */
+  readonly text: string;
+}
+
+export interface Sides {
+  readonly left: Side;
+  readonly right: Side;
+  /** Null if the comparison was not sent. */
+  readonly comparison: FullComparison | null;
+  readonly pairs: readonly CallPair[];
+}
+
+/** The branches that are not hidden. */
+export const visibleBranches = (model: Model): FullBranch[] => [...model.branches.values()].filter(branch => !branch.hidden);
+
+export const hiddenBranches = (model: Model): FullBranch[] => [...model.branches.values()].filter(branch => branch.hidden);
+
+export const idOf = (branch: FullBranch): string => (branch.current ? CURRENT : branch.id);
+
+/** The ids of the branches that the person chose; null if none or hidden. */
+export function chosenBranches({ model, ui }: ViewState): readonly [string, string] | null {
+  const known = visibleBranches(model).map(idOf);
+  return known.includes(ui.leftBranch) && known.includes(ui.rightBranch) ? [ui.leftBranch, ui.rightBranch] : null;
+}
+
+/** The two compared branches: chosen by the person, or by default; null if unknown. */
+export function comparedSides(view: ViewState): Sides | null {
+  const { model, isPast: past } = view;
+  const picked = chosenBranches(view);
+  const unasked = [...model.comparisons.values()].find(row => row.unasked) ?? null;
+  const comparison = picked ? comparisonOf(model, ...picked) : unasked;
+  const [first, second] = picked ?? [unasked?.left, unasked?.right];
+  const known = visibleBranches(model);
+  const left = known.find(branch => idOf(branch) === first);
+  const right = known.find(branch => idOf(branch) === second);
+  if (!left || !right) return null;
+  const pairs = comparison ? pairsOf(view, comparison) : [];
+  const side = (branch: FullBranch, where: 'left' | 'right'): Side => ({
+    branch,
+    calls: pairs.flatMap(pair => pair[where] ?? []),
+    text: past ? '' : branch.current ? model.session.text : branch.text
+  });
+  return { left: side(left, 'left'), right: side(right, 'right'), comparison, pairs };
 }

@@ -1,177 +1,187 @@
-/** Pan and zoom: which part of the drawing is seen. It moves on its own only while it follows what is new. */
-import type { Box, Spot } from './place';
+/** Pan and zoom of the graph. It moves by itself only while the view follows the newest call. */
+import type { Box, Spot } from './layout';
 
 const MARGIN = 300;
-/** A drawing that fits when it is drawn this small is shown whole, without being asked. */
+/** The smallest scale at which a whole drawing is shown by default. */
 const LEAST = 0.8;
 const SMALLEST = 0.05;
 const LOW = 120;
-/** So much is to be seen at the left of what is brought into sight. */
+/** Pixels that stay visible at the left of a revealed node. */
 const BEFORE = 210;
-/** Drawn smaller than this, words cannot be read: only tiles are drawn. */
+/** Below this scale texts are unreadable, and only tiles are drawn. */
 const AFAR = 0.35;
-
-export interface Camera {
-  zoom(by: number): void;
-  fit(box: Box): void;
-  /** Takes the room that a drawing needs, as far as there is so much. */
-  space(width: number, box: Box, most: number): void;
-  /** Shows all that fits, else what is newest; not where the person has moved it. */
-  follow(box: Box, newest: Spot | undefined): void;
-  /** Shows all where it fits, and leaves the rest as it is. */
-  keep(box: Box): void;
-  reveal(spot: Spot, middle?: boolean): void;
-  /** Whether the pointer was dragged since it was pressed. */
-  dragged(): boolean;
-  sees(spot: Spot, margin?: number): boolean;
-  afar(): boolean;
-}
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
 
-export function camera(svg: SVGSVGElement, world: SVGGElement, moved: () => void): Camera {
-  let [x, y, k] = [0, 0, 1];
-  let [width, height] = [0, 0];
-  let transform = '';
-  let own = false;
-  /** The top of a drawing that is too high, when it was last begun at its top. */
-  let begun = NaN;
-  /** The room is as high as all of it, drawn small: until the person looks closer. */
-  let fitted = false;
-  let all: { readonly box: Box; readonly most: number } = { box: { left: 0, top: 0, right: 0, bottom: 0 }, most: LOW };
-  let drag: { x: number; y: number; far: boolean } | null = null;
-  let wasDrag = false;
-  let frame = 0;
+export class Camera {
+  private _x = 0;
+  private _y = 0;
+  private _scale = 1;
+  private _width = 0;
+  private _height = 0;
+  private _transform = '';
+  private _movedByPerson = false;
+  /** The top of a too tall drawing when it was last scrolled to its top. */
+  private _topOfTallDrawing = NaN;
+  /** The height fits the whole drawing, until the person zooms in. */
+  private _fitted = false;
+  private _drawingSize: { readonly box: Box; readonly most: number } = { box: { left: 0, top: 0, right: 0, bottom: 0 }, most: LOW };
+  private _drag: { x: number; y: number; far: boolean } | null = null;
+  private _hasDragged = false;
+  private _frame = 0;
 
-  function apply(): void {
-    const next = `translate(${Math.round(x) + 0.5} ${Math.round(y) + 0.5}) scale(${k})`;
-    if (next === transform) return;
-    transform = next;
-    world.setAttribute('transform', next);
-    frame ||= requestAnimationFrame(() => {
-      frame = 0;
-      moved();
+  constructor(private readonly _svg: SVGSVGElement, private readonly _world: SVGGElement, private readonly _moved: () => void) {
+    this._svg.addEventListener(
+      'wheel',
+      event => {
+        if (!event.ctrlKey && !event.metaKey) return;
+        event.preventDefault();
+        const box = this._svg.getBoundingClientRect();
+        this._zoomAt(Math.exp(-clamp(event.deltaY, -60, 60) / 200), event.clientX - box.left, event.clientY - box.top);
+      },
+      { passive: false }
+    );
+    this._svg.addEventListener('pointerdown', event => {
+      this._hasDragged = false;
+      if (event.button === 0) this._drag = { x: event.clientX - this._x, y: event.clientY - this._y, far: false };
+    });
+    this._svg.addEventListener('pointermove', event => {
+      if (!this._drag) return;
+      const [nx, ny] = [event.clientX - this._drag.x, event.clientY - this._drag.y];
+      if (!this._drag.far && Math.hypot(nx - this._x, ny - this._y) < 4) return;
+      if (!this._drag.far) this._svg.setPointerCapture(event.pointerId);
+      this._drag.far = this._hasDragged = this._movedByPerson = true;
+      [this._x, this._y] = [nx, ny];
+      this._svg.classList.add('drag');
+      this._applyTransform();
+    });
+    this._svg.addEventListener('pointerup', () => this._endDrag());
+    this._svg.addEventListener('pointercancel', () => this._endDrag());
+  }
+
+  /** Scrolls to a node: to the middle if it was outside, else as little as possible. */
+  reveal(spot: Spot, middle = true): void {
+    if (this._scale < AFAR) this._scale = 1;
+    const [px, py] = [spot.x * this._scale + this._x, spot.y * this._scale + this._y];
+    // The nodes before it should be visible too.
+    const [left, right] = [Math.min(BEFORE * this._scale, (spot.x - 4) * this._scale, this._width / 2), Math.min(72 * this._scale, this._width / 2)];
+    const [top, low] = [Math.min(104, this._height / 2), Math.min(76 * this._scale, this._height / 2)];
+    const near = clamp(px, left, this._width - right);
+    this._x += (middle && near !== px ? this._width / 2 : near) - px;
+    const level = clamp(py, top, Math.max(top, this._height - low));
+    if (!this._isTooTall()) this._y = this._movedByPerson && level === py ? this._y : this._centredY();
+    else this._y += (middle && level !== py ? this._height / 2 : level) - py;
+    this._applyTransform();
+  }
+
+  zoom(by: number): void {
+    this._zoomAt(by, this._width / 2, this._height / 2);
+  }
+
+  fit(box: Box): void {
+    const [wide, tall] = [box.right - box.left, box.bottom - box.top];
+    this._scale = clamp(Math.min(this._width / Math.max(1, wide), this._drawingSize.most / Math.max(1, tall)), SMALLEST, 1);
+    this._movedByPerson = this._fitted = this._scale < 1;
+    this._setHeight();
+    this._show(box, this._scale);
+  }
+
+  /** Sets the width and the height for a drawing, up to a maximum. */
+  setSize(w: number, box: Box, most: number): void {
+    this._drawingSize = { box, most };
+    if (w !== this._width) this._svg.setAttribute('width', String(w));
+    this._width = w;
+    this._setHeight();
+  }
+
+  /** Shows the whole drawing if it fits, else the newest node; not after the person moved it. */
+  followNewest(box: Box, newest: Spot | undefined): void {
+    if (this._movedByPerson) return;
+    this._show(box, this._scaleToShowAll(box) ?? 1);
+    if (newest) this.reveal(newest, false);
+  }
+
+  /** Shows the whole drawing if it fits, else changes nothing. */
+  showIfItFits(box: Box): void {
+    if (this._movedByPerson) return;
+    const scale = this._scaleToShowAll(box);
+    if (scale !== null) return this._show(box, scale);
+    if (!this._isTooTall(box)) this._y = this._centredY(box);
+    this._applyTransform();
+  }
+
+  /** Whether the pointer was dragged since it was pressed. */
+  wasDragged(): boolean {
+    return this._hasDragged;
+  }
+
+  isVisible(spot: Spot, margin: number = MARGIN): boolean {
+    return Math.abs(spot.x * this._scale + this._x - this._width / 2) < this._width / 2 + margin &&
+      Math.abs(spot.y * this._scale + this._y - this._height / 2) < this._height / 2 + margin;
+  }
+
+  isZoomedOut(): boolean {
+    return this._scale < AFAR;
+  }
+
+  private _applyTransform(): void {
+    const next = `translate(${Math.round(this._x) + 0.5} ${Math.round(this._y) + 0.5}) scale(${this._scale})`;
+    if (next === this._transform) return;
+    this._transform = next;
+    this._world.setAttribute('transform', next);
+    this._frame ||= requestAnimationFrame(() => {
+      this._frame = 0;
+      this._moved();
     });
   }
 
-  function zoomAt(by: number, cx: number, cy: number): void {
-    const next = clamp(k * by, SMALLEST, 3);
-    [x, y] = [cx - ((cx - x) * next) / k, cy - ((cy - y) * next) / k];
-    k = next;
-    own = true;
-    fitted = false;
-    high();
-    apply();
+  private _zoomAt(by: number, cx: number, cy: number): void {
+    const next = clamp(this._scale * by, SMALLEST, 3);
+    [this._x, this._y] = [cx - ((cx - this._x) * next) / this._scale, cy - ((cy - this._y) * next) / this._scale];
+    this._scale = next;
+    this._movedByPerson = true;
+    this._fitted = false;
+    this._setHeight();
+    this._applyTransform();
   }
 
-  /** Whether it is too high to be seen from top to bottom. */
-  const isHigh = ({ top, bottom } = all.box): boolean => (bottom - top) * k > height + 1;
-  const middled = ({ top, bottom } = all.box): number => (height - (bottom - top) * k) / 2 - top * k;
-
-  /** Brings a spot into sight: to the middle where it was out of it, else as little as can be. */
-  function reveal(spot: Spot, middle = true): void {
-    if (k < AFAR) k = 1;
-    const [px, py] = [spot.x * k + x, spot.y * k + y];
-    // What comes before it is to be seen too.
-    const [left, right] = [Math.min(BEFORE * k, (spot.x - 4) * k, width / 2), Math.min(72 * k, width / 2)];
-    const [top, low] = [Math.min(104, height / 2), Math.min(76 * k, height / 2)];
-    const near = clamp(px, left, width - right);
-    x += (middle && near !== px ? width / 2 : near) - px;
-    const level = clamp(py, top, Math.max(top, height - low));
-    if (!isHigh()) y = own && level === py ? y : middled();
-    else y += (middle && level !== py ? height / 2 : level) - py;
-    apply();
+  /** Whether the drawing is taller than the canvas. */
+  private _isTooTall({ top, bottom } = this._drawingSize.box): boolean {
+    return (bottom - top) * this._scale > this._height + 1;
   }
 
-  svg.addEventListener(
-    'wheel',
-    event => {
-      if (!event.ctrlKey && !event.metaKey) return;
-      event.preventDefault();
-      const box = svg.getBoundingClientRect();
-      zoomAt(Math.exp(-clamp(event.deltaY, -60, 60) / 200), event.clientX - box.left, event.clientY - box.top);
-    },
-    { passive: false }
-  );
-  svg.addEventListener('pointerdown', event => {
-    wasDrag = false;
-    if (event.button === 0) drag = { x: event.clientX - x, y: event.clientY - y, far: false };
-  });
-  svg.addEventListener('pointermove', event => {
-    if (!drag) return;
-    const [nx, ny] = [event.clientX - drag.x, event.clientY - drag.y];
-    if (!drag.far && Math.hypot(nx - x, ny - y) < 4) return;
-    if (!drag.far) svg.setPointerCapture(event.pointerId);
-    drag.far = wasDrag = own = true;
-    [x, y] = [nx, ny];
-    svg.classList.add('drag');
-    apply();
-  });
-  const end = (): void => {
-    drag = null;
-    svg.classList.remove('drag');
-  };
-  svg.addEventListener('pointerup', end);
-  svg.addEventListener('pointercancel', end);
+  private _centredY({ top, bottom } = this._drawingSize.box): number {
+    return (this._height - (bottom - top) * this._scale) / 2 - top * this._scale;
+  }
 
-  /** How large a drawing is where all of it is shown unasked; null where it would be too small. */
-  const whole = ({ left, right, top, bottom }: Box): number | null => {
-    const [wide, tall] = [width / Math.max(1, right - left), all.most / Math.max(1, bottom - top)];
+  private _endDrag(): void {
+    this._drag = null;
+    this._svg.classList.remove('drag');
+  }
+
+  /** The scale that shows the whole drawing; null if it would be too small. */
+  private _scaleToShowAll({ left, right, top, bottom }: Box): number | null {
+    const [wide, tall] = [this._width / Math.max(1, right - left), this._drawingSize.most / Math.max(1, bottom - top)];
     if (wide < LEAST) return null;
     return Math.min(1, wide, tall < LEAST ? 1 : tall);
-  };
+  }
 
-  /** Takes the height that is needed. */
-  function high(): void {
-    const { box, most } = all;
-    const scale = fitted ? k : (whole(box) ?? 1);
+  /** Sets the height that the drawing needs. */
+  private _setHeight(): void {
+    const { box, most } = this._drawingSize;
+    const scale = this._fitted ? this._scale : (this._scaleToShowAll(box) ?? 1);
     const next = Math.round(clamp((box.bottom - box.top) * scale, LOW, most));
-    if (next !== height) svg.setAttribute('height', String(next));
-    height = next;
+    if (next !== this._height) this._svg.setAttribute('height', String(next));
+    this._height = next;
   }
 
-  /** Across: all where it fits, else its end. Down: all where it fits. */
-  function show(box: Box, scale: number): void {
-    k = scale;
-    x = Math.min(0, width - (box.right - box.left) * k) - box.left * k;
-    // Moved once only: each move makes all that is seen be drawn anew.
-    if (!isHigh(box)) y = middled(box);
-    else if (begun !== box.top * k) y = -(begun = box.top * k);
-    apply();
+  /** Aligns the drawing: its right end, and its middle or top. */
+  private _show(box: Box, scale: number): void {
+    this._scale = scale;
+    this._x = Math.min(0, this._width - (box.right - box.left) * this._scale) - box.left * this._scale;
+    // Moved only once: each move redraws everything visible.
+    if (!this._isTooTall(box)) this._y = this._centredY(box);
+    else if (this._topOfTallDrawing !== box.top * this._scale) this._y = -(this._topOfTallDrawing = box.top * this._scale);
+    this._applyTransform();
   }
-
-  return {
-    zoom: by => zoomAt(by, width / 2, height / 2),
-    fit(box) {
-      const [wide, tall] = [box.right - box.left, box.bottom - box.top];
-      k = clamp(Math.min(width / Math.max(1, wide), all.most / Math.max(1, tall)), SMALLEST, 1);
-      own = fitted = k < 1;
-      high();
-      show(box, k);
-    },
-    space(w, box, most) {
-      all = { box, most };
-      if (w !== width) svg.setAttribute('width', String(w));
-      width = w;
-      high();
-    },
-    follow(box, newest) {
-      if (own) return;
-      show(box, whole(box) ?? 1);
-      if (newest) reveal(newest, false);
-    },
-    keep(box) {
-      if (own) return;
-      const scale = whole(box);
-      if (scale !== null) return show(box, scale);
-      if (!isHigh(box)) y = middled(box);
-      apply();
-    },
-    reveal,
-    dragged: () => wasDrag,
-    sees: (spot, margin = MARGIN) =>
-      Math.abs(spot.x * k + x - width / 2) < width / 2 + margin &&
-      Math.abs(spot.y * k + y - height / 2) < height / 2 + margin,
-    afar: () => k < AFAR
-  };
 }

@@ -1,34 +1,31 @@
-/** The canvas of the graph, and the hand of the person on it. */
+/** The graph: canvas, toolbar, search, overview and keyboard navigation. */
+import type { MenuEntry } from '../menu';
 import { h, s } from '../dom';
 import { icon } from '../icons';
-import type { Acts, Choice, Look } from '../look';
-import { camera } from './camera';
-import { reaches } from './edges';
-import { layers } from './layers';
-import { legend } from './legend';
-import { list } from './list';
-import { looking } from './looking';
-import type { Entry } from './menu';
-import { moved } from './motion';
-import { overview } from './overview';
-import { spotOfCall, type Box, type Places, type Size, type Spot } from './place';
-import { around, scene, type Around, type Scene } from './scene';
-import { survey } from './survey';
-import { copied, dot, svg as taken } from './take';
-import { STEP, toolbar } from './toolbar';
-import { isArrow, walk } from './walk';
+import { arrowTarget, isArrow } from '../lineage';
+import type { Choice, PanelActions, ViewState } from '../view_state';
+import { Camera } from './camera';
+import { labelExtent } from './edges';
+import { animateMoves, GraphLayers } from './elements';
+import { copyToClipboard, dotText, svgText as taken } from './graph_export';
+import { type Box, graphLayout, type Layout, type Size, type Spot, spotOfCall } from './layout';
+import { ObjectList } from './node_labels';
+import { Overview } from './overview';
+import { scene, type Scene, surroundings, type Surroundings } from './scene';
+import { Search } from './search_bar';
+import { legend, Toolbar, ZOOM_STEP } from './toolbar';
 
 const NARROW = 640;
 const TALL = 600;
 const EMPTY = 64;
-/** Of more nodes only those in sight are drawn. */
+/** Above this many nodes only visible ones are drawn. */
 const GREAT = 150;
-/** Graphviz takes too long for more. */
+/** Graphviz is too slow for more objects. */
 const TIDY = 300;
-/** From so many objects on there is an overview, and the search is at hand. */
+/** From this many objects on, the overview and the search bar are shown. */
 const WIDE = 100;
 
-const choiceOf = ({ object, nothing }: Spot): Choice => ({
+const choiceOf = ({ object, failedCall: nothing }: Spot): Choice => ({
   call: nothing?.id ?? object?.call ?? '',
   object: object?.id ?? ''
 });
@@ -38,274 +35,267 @@ const isField = (target: EventTarget | null): boolean =>
 
 const NOWHERE: Box = { left: 0, top: 0, right: 0, bottom: 0 };
 
-export interface Graph {
-  readonly element: HTMLElement;
-  paint(view: Look): void;
-  resize(): void;
-  /** Does what a key is for, wherever in the panel it was pressed; says whether it did. */
-  press(event: KeyboardEvent): boolean;
-}
-
 /** The canvas with the graph and its tools. */
-export function graph(acts: Acts): Graph {
-  const drawing = layers();
-  const svg = s('svg', { class: 'g', role: 'graphics-document img', 'aria-label': 'Object lineage' }, drawing.world);
-  const hand = camera(svg, drawing.world, () => draw());
-  const find = looking(acts, { again, focus: narrow, close: () => open(false) });
-  const line = overview(go);
-  const spoken = list();
-  const key = h('div', { class: 'tc-key', hidden: true });
-  const tools = toolbar({
-    fold: () => acts.set({ unfolded: new Set() }),
-    tidy: lay,
-    search: () => open(true),
-    zoom: by => hand.zoom(by),
-    fit: () => hand.fit(extent),
-    entries
+export class Graph {
+  private readonly _layers = new GraphLayers();
+  private readonly _svg = s('svg', { class: 'g', role: 'graphics-document img', 'aria-label': 'Object lineage' }, this._layers.world);
+  private readonly _camera = new Camera(this._svg, this._layers.world, () => this._draw());
+  private readonly _search = new Search(this._acts, { repaint: () => this._repaint(), setFocus: on => this._setFocus(on), close: () => this._openSearch(false) });
+  private readonly _overview = new Overview(to => this._showStep(to));
+  private readonly _objectList = new ObjectList();
+  private readonly _legendBox = h('div', { class: 'tc-key', hidden: true });
+  private readonly _toolbar = new Toolbar({
+    fold: () => this._acts.setState({ unfolded: new Set() }),
+    tidy: () => this._tidy(),
+    search: () => this._openSearch(true),
+    zoom: by => this._camera.zoom(by),
+    fit: () => this._camera.fit(this._extent),
+    menuEntries: () => this._menuEntries()
   });
-  const hint = h(
+  private readonly _emptyHint = h(
     'p',
     { class: 'tc-empty' },
     icon('info'),
-    'No objects yet. What the session begins with, and what its calls make, stands here.'
+    'No objects yet. The graph shows the inputs, and the objects that calls make.'
   );
-  const canvas = h('div', { class: 'tc-canvas' }, svg, tools.element, hint);
-  const element = h('div', { class: 'tc-graph' }, find.element, line.element, canvas, key, spoken.element);
+  private readonly _canvas = h('div', { class: 'tc-canvas' }, this._svg, this._toolbar.element, this._emptyHint);
+  readonly element = h('div', { class: 'tc-graph' }, this._search.element, this._overview.element, this._canvas, this._legendBox, this._objectList.element);
+  private readonly _computeLayout = graphLayout();
+  private _layout: Layout = { spots: [], spotOf: () => undefined, divider: null, box: NOWHERE };
+  /** The bounding box of all nodes and labels. */
+  private _extent: Box = NOWHERE;
+  private _surroundings: Surroundings = { notes: [], strokes: [], newest: undefined, right: 0 };
+  private _scene: Scene = { nodes: [], edges: [] };
+  private _view: ViewState | null = null;
+  private _focusedKey = '';
+  private _chosenKey = '';
+  private _width = 0;
+  private _isFocused = false;
+  private _isTidying = false;
+  /** The step chosen in the overview, while it is visible. */
+  private _overviewStep = 0;
 
-  const placed = survey();
-  let found: Places = { spots: [], spotOf: () => undefined, divider: null, box: NOWHERE };
-  /** All that is drawn, labels too. */
-  let extent: Box = NOWHERE;
-  let rest: Around = { notes: [], strokes: [], newest: undefined, right: 0 };
-  let drawn: Scene = { nodes: [], edges: [] };
-  let view: Look | null = null;
-  let current = '';
-  let shown = '';
-  let width = 0;
-  let focus = false;
-  let laying = false;
-  /** The step that the overview led to, for as long as it is in sight. */
-  let led = 0;
-
-  /** The width is read once and when it changes: to read it makes the browser lay out. */
-  const size = (): Size => {
-    width ||= canvas.clientWidth;
-    const known = width || 900;
-    return { width: known, narrow: known < NARROW };
-  };
-
-  function again(): void {
-    if (view) paint(view);
+  constructor(private readonly _acts: PanelActions) {
+    this._svg.addEventListener('click', event => {
+      const spot = this._camera.wasDragged() ? undefined : this._spotAt(event);
+      if (!spot) return;
+      this._focusedKey = spot.key;
+      this._chooseSpot(spot);
+    });
+    this._svg.addEventListener('keydown', event => this._handleCanvasKey(event));
+    // Not on the SVG: Chromium makes an SVG with a focus listener focusable.
+    this._canvas.addEventListener('focusin', event => {
+      const spot = this._spotAt(event);
+      if (spot) this._focusedKey = spot.key;
+      this._markNodes();
+    });
   }
 
-  function entries(): Entry[] {
-    const here = view;
-    if (!here) return [];
+  paint(next: ViewState): void {
+    const before = this._isTidying ? new Map(this._layout.spots.map(spot => [spot.key, [spot.x, spot.y] as const])) : null;
+    this._view = next;
+    this._layout = this._computeLayout(next, this._size(), this._isFocused);
+    this._surroundings = surroundings(next, this._layout);
+    const small = this._layout.spots.length <= GREAT;
+    if (small) this._scene = scene(next, this._layout.spots, this._layout, this._size());
+    const far = labelExtent(small ? this._scene.edges : []);
+    this._extent = { ...this._layout.box, top: Math.min(this._layout.box.top, far.top), right: Math.max(this._layout.box.right, this._surroundings.right, far.right) };
+    const wide = next.objects.length > WIDE;
+    this._search.paint(next, wide, this._isFocused);
+    this._toolbar.paint({
+      any: this._layout.spots.length > 0,
+      fold: next.ui.unfolded.size > 0 && !this._isFocused,
+      tidy: next.live && !next.isPast && next.objects.length <= TIDY,
+      search: this._search.element.hidden
+    });
+    this._emptyHint.hidden = this._layout.spots.length > 0;
+    this._overview.element.hidden = !wide;
+    if (wide) this._overview.paint(next, this._search, this._size().width - (this._size().narrow ? 16 : 32));
+    this._camera.setSize(this._size().width, this._extent, this._layout.spots.length > 0 ? TALL : EMPTY);
+    const spot = this._chosenSpot();
+    if (next.followsNewest) this._camera.followNewest(this._extent, next.ui.editedCall ? (spot ?? this._surroundings.newest) : this._surroundings.newest);
+    else this._camera.showIfItFits(this._extent);
+    if (!next.followsNewest && spot && this._chosenKey !== spot.key) this._camera.reveal(spot);
+    if (this._chosenKey !== (spot?.key ?? '')) this._overviewStep = 0;
+    this._chosenKey = spot?.key ?? '';
+    this._draw();
+    this._objectList.paint(next, this._layout);
+    if (!this._legendBox.hidden) this._legendBox.replaceChildren(legend(this._scene));
+    if (before && next.model.lastUpdate === null) {
+      this._isTidying = false;
+      animateMoves(this._layers.nodes, this._layers.edges, before, new Map(this._layout.spots.map(one => [one.key, [one.x, one.y] as const])));
+    }
+  }
+
+  resize(): void {
+    const now = this._canvas.clientWidth;
+    if (now === this._width || now === 0) return;
+    this._width = now;
+    this._repaint();
+  }
+
+  /** Handles a key pressed anywhere in the panel; returns whether it did. */
+  handleKey(event: KeyboardEvent): boolean {
+    if (isField(event.target) || event.ctrlKey || event.metaKey || event.altKey) return false;
+    if (event.key === '/') this._openSearch(true);
+    else if (event.key === 'f') this._setFocus(!this._isFocused);
+    else return false;
+    event.preventDefault();
+    return true;
+  }
+
+  /** The width is cached: reading it forces a layout. */
+  private _size(): Size {
+    this._width ||= this._canvas.clientWidth;
+    const known = this._width || 900;
+    return { width: known, narrow: known < NARROW };
+  }
+
+  private _repaint(): void {
+    if (this._view) this.paint(this._view);
+  }
+
+  private _menuEntries(): MenuEntry[] {
+    const currentStep = this._view;
+    if (!currentStep) return [];
     return [
-      { text: focus ? 'Leave the focus' : 'Focus ±2', key: 'f', act: () => narrow(!focus) },
-      { text: key.hidden ? 'Legend' : 'Hide the legend', act: explain },
-      { text: 'Copy as SVG', act: () => void copy('SVG', taken(scene(here, found.spots, found, size()), rest, extent, canvas)) },
-      { text: 'Copy as DOT', act: () => void copy('DOT', dot(here)) }
+      { text: this._isFocused ? 'Leave focus' : 'Focus ±2', key: 'f', act: () => this._setFocus(!this._isFocused) },
+      { text: this._legendBox.hidden ? 'Legend' : 'Hide legend', act: () => this._toggleLegend() },
+      { text: 'Copy as SVG', act: () => void this._copy('SVG', taken(scene(currentStep, this._layout.spots, this._layout, this._size()), this._surroundings, this._extent, this._canvas)) },
+      { text: 'Copy as DOT', act: () => void this._copy('DOT', dotText(currentStep)) }
     ];
   }
 
-  async function copy(what: string, text: string): Promise<void> {
-    tools.say((await copied(text)) ? `${what} copied` : `The browser does not let ${what} be copied here`);
+  private async _copy(what: string, text: string): Promise<void> {
+    this._toolbar.showMessage((await copyToClipboard(text)) ? `${what} copied` : `The browser does not allow copying. Use Export to save a file.`);
   }
 
-  function explain(): void {
-    key.hidden = !key.hidden;
-    again();
+  private _toggleLegend(): void {
+    this._legendBox.hidden = !this._legendBox.hidden;
+    this._repaint();
   }
 
-  function lay(): void {
-    laying = true;
-    acts.send({ type: 'tidy' });
+  private _tidy(): void {
+    this._isTidying = true;
+    this._acts.send({ type: 'tidy' });
   }
 
-  function open(on: boolean): void {
-    find.set(on);
-    if (!on) reach(found.spots.find(spot => spot.key === current) ?? rest.newest);
+  private _openSearch(on: boolean): void {
+    this._search.setOpen(on);
+    if (!on) this._focusSpot(this._layout.spots.find(spot => spot.key === this._focusedKey) ?? this._surroundings.newest);
   }
 
-  function narrow(on: boolean): void {
-    focus = on;
-    again();
-    const spot = chosen() ?? rest.newest;
-    if (spot) hand.reveal(spot);
+  private _setFocus(on: boolean): void {
+    this._isFocused = on;
+    this._repaint();
+    const spot = this._chosenSpot() ?? this._surroundings.newest;
+    if (spot) this._camera.reveal(spot);
   }
 
-  /** Leads to what the calls had come to by a step. */
-  function go(to: number): void {
-    const call = view?.calls[to - 1];
-    const spot = call && spotOfCall(found, call);
-    const near = spot ?? found.spots.findLast(({ object }) => object !== null && object.step > 0 && object.step <= to);
-    if (near) hand.reveal(near);
-    led = near ? to : 0;
-    draw();
+  /** Shows the object that was newest at a step. */
+  private _showStep(to: number): void {
+    const call = this._view?.calls[to - 1];
+    const spot = call && spotOfCall(this._layout, call);
+    const near = spot ?? this._layout.spots.findLast(({ object }) => object !== null && object.step > 0 && object.step <= to);
+    if (near) this._camera.reveal(near);
+    this._overviewStep = near ? to : 0;
+    this._draw();
   }
 
   // -- on the canvas -------------------------------------------------------------------------
-
-  function spotAt(event: Event): Spot | undefined {
+  private _spotAt(event: Event): Spot | undefined {
     const target = event.target instanceof Element ? event.target.closest('.node') : null;
     const key = target?.getAttribute('data-k');
-    return found.spots.find(spot => spot.key === key);
+    return this._layout.spots.find(spot => spot.key === key);
   }
 
-  const chosen = (): Spot | undefined => {
-    if (!view) return undefined;
-    const call = view.model.calls.get(view.chosen.call);
-    return (call && found.spotOf(`call:${call.id}`)) ?? found.spotOf(view.chosen.object);
-  };
+  private _chosenSpot(): Spot | undefined {
+    if (!this._view) return undefined;
+    const call = this._view.model.calls.get(this._view.chosen.call);
+    return (call && this._layout.spotOf(`call:${call.id}`)) ?? this._layout.spotOf(this._view.chosen.object);
+  }
 
-  function enter(spot: Spot): void {
+  private _chooseSpot(spot: Spot): void {
     const [first] = spot.folded;
-    if (!first || !view) return acts.set({ chosen: choiceOf(spot), form: null });
-    if (focus) {
-      const nearest = first.step > (chosen()?.object?.step ?? Infinity) ? first : (spot.folded.at(-1) ?? first);
-      return acts.set({ chosen: { call: nearest.call, object: nearest.id }, form: null });
+    if (!first || !this._view) return this._acts.setState({ chosen: choiceOf(spot), form: null });
+    if (this._isFocused) {
+      const nearest = first.step > (this._chosenSpot()?.object?.step ?? Infinity) ? first : (spot.folded.at(-1) ?? first);
+      return this._acts.setState({ chosen: { call: nearest.call, object: nearest.id }, form: null });
     }
-    acts.set({ unfolded: new Set([...view.ui.unfolded, ...spot.folded.map(object => object.id)]) });
-    reach(found.spotOf(first.id));
+    this._acts.setState({ unfolded: new Set([...this._view.ui.unfolded, ...spot.folded.map(object => object.id)]) });
+    this._focusSpot(this._layout.spotOf(first.id));
   }
 
-  function reach(spot: Spot | undefined): void {
+  private _focusSpot(spot: Spot | undefined): void {
     if (!spot) return;
-    current = spot.key;
-    hand.reveal(spot);
-    draw();
-    drawing.nodeOf(spot.key)?.focus({ preventScroll: true });
+    this._focusedKey = spot.key;
+    this._camera.reveal(spot);
+    this._draw();
+    this._layers.buttonOfNode(spot.key)?.focus({ preventScroll: true });
   }
 
-  function escape(): void {
-    if (!key.hidden) explain();
-    else if (focus) narrow(false);
-    else acts.set({ chosen: null, form: null });
+  private _escape(): void {
+    if (!this._legendBox.hidden) this._toggleLegend();
+    else if (this._isFocused) this._setFocus(false);
+    else this._acts.setState({ chosen: null, form: null });
   }
 
-  function type(event: KeyboardEvent): void {
-    const spot = spotAt(event);
-    if (event.key === 'Escape') escape();
-    else if (event.key === '+' || event.key === '-') hand.zoom(event.key === '+' ? STEP : 1 / STEP);
-    else if (event.key === '0') hand.fit(extent);
-    else if (!spot || !view) return;
-    else if (event.key === 'Enter' || event.key === ' ') enter(spot);
-    else if (isArrow(event.key)) reach(walk(view, found, spot, event.key));
+  private _handleCanvasKey(event: KeyboardEvent): void {
+    const spot = this._spotAt(event);
+    if (event.key === 'Escape') this._escape();
+    else if (event.key === '+' || event.key === '-') this._camera.zoom(event.key === '+' ? ZOOM_STEP : 1 / ZOOM_STEP);
+    else if (event.key === '0') this._camera.fit(this._extent);
+    else if (!spot || !this._view) return;
+    else if (event.key === 'Enter' || event.key === ' ') this._chooseSpot(spot);
+    else if (isArrow(event.key)) this._focusSpot(arrowTarget(this._view, this._layout, spot, event.key));
     else return;
     event.preventDefault();
     event.stopPropagation();
   }
 
   // -- drawing -------------------------------------------------------------------------------
-
-  function mind(): void {
-    const here = chosen()?.key;
-    const keys = new Set(drawn.nodes.map(node => node.key));
-    const tab = [current, here ?? '', rest.newest?.key ?? ''].find(one => keys.has(one)) ?? drawn.nodes[0]?.key;
-    drawing.mark({ chosen: here, tab, found: find.keys });
+  private _markNodes(): void {
+    const here = this._chosenSpot()?.key;
+    const keys = new Set(this._scene.nodes.map(node => node.key));
+    const tab = [this._focusedKey, here ?? '', this._surroundings.newest?.key ?? ''].find(one => keys.has(one)) ?? this._scene.nodes[0]?.key;
+    this._layers.markNodes({ chosen: here, tab, found: this._search.keys });
   }
 
-  const stepOf = (spot: Spot | undefined): number => spot?.object?.step ?? spot?.nothing?.step ?? 0;
+  private _stepOf(spot: Spot | undefined): number {
+    return spot?.object?.step ?? spot?.failedCall?.step ?? 0;
+  }
 
-  const seenSteps = (): number[] =>
-    found.spots
-      .filter(spot => !spot.parked && hand.sees(spot, 0))
-      .map(stepOf)
+  private _visibleSteps(): number[] {
+    return this._layout.spots
+      .filter(spot => !spot.parked && this._camera.isVisible(spot, 0))
+      .map(spot => this._stepOf(spot))
       .filter(step => step > 0);
-
-  const inSight = (spot: Spot | undefined): boolean => spot !== undefined && hand.sees(spot, 0);
-
-  /** The step that is looked at: where the overview led to, what is chosen, what is newest, or else what is seen. */
-  function here(steps: readonly number[]): number {
-    const call = view?.calls[led - 1];
-    if (!(call && inSight(spotOfCall(found, call)))) led = 0;
-    const spot = [chosen(), rest.newest].find(one => inSight(one) && stepOf(one) > 0);
-    return led || stepOf(spot) || (steps[steps.length >> 1] ?? 1);
   }
 
-  /** Puts what can be seen into the drawing; far away nodes of a great graph are left out. */
-  function draw(): void {
-    if (!view) return;
-    if (found.spots.length > GREAT) {
-      const seen = found.spots.filter(spot => hand.sees(spot) || spot.key === current);
-      drawn = scene(view, seen, found, size());
-    }
-    drawing.draw(drawn, rest, hand.afar());
-    mind();
-    if (!line.element.hidden) {
-      const steps = seenSteps();
-      line.frame(steps, here(steps));
-    }
+  private _isSpotVisible(spot: Spot | undefined): boolean {
+    return spot !== undefined && this._camera.isVisible(spot, 0);
   }
 
-  function paint(next: Look): void {
-    const before = laying ? new Map(found.spots.map(spot => [spot.key, [spot.x, spot.y] as const])) : null;
-    view = next;
-    found = placed(next, size(), focus);
-    rest = around(next, found);
-    const small = found.spots.length <= GREAT;
-    if (small) drawn = scene(next, found.spots, found, size());
-    const far = reaches(small ? drawn.edges : []);
-    extent = { ...found.box, top: Math.min(found.box.top, far.top), right: Math.max(found.box.right, rest.right, far.right) };
-    const wide = next.objects.length > WIDE;
-    find.paint(next, wide, focus);
-    tools.paint({
-      any: found.spots.length > 0,
-      fold: next.ui.unfolded.size > 0 && !focus,
-      tidy: next.live && !next.past && next.objects.length <= TIDY,
-      search: find.element.hidden
-    });
-    hint.hidden = found.spots.length > 0;
-    line.element.hidden = !wide;
-    if (wide) line.paint(next, find, size().width - (size().narrow ? 16 : 32));
-    hand.space(size().width, extent, found.spots.length > 0 ? TALL : EMPTY);
-    const spot = chosen();
-    if (next.follow) hand.follow(extent, next.ui.edited ? (spot ?? rest.newest) : rest.newest);
-    else hand.keep(extent);
-    if (!next.follow && spot && shown !== spot.key) hand.reveal(spot);
-    if (shown !== (spot?.key ?? '')) led = 0;
-    shown = spot?.key ?? '';
-    draw();
-    spoken.paint(next, found);
-    if (!key.hidden) key.replaceChildren(legend(drawn));
-    if (before && next.model.number === null) {
-      laying = false;
-      moved(drawing.nodes, drawing.edges, before, new Map(found.spots.map(one => [one.key, [one.x, one.y] as const])));
-    }
+  /** The current step: from the overview, the choice, the newest node, or the visible nodes. */
+  private _here(steps: readonly number[]): number {
+    const call = this._view?.calls[this._overviewStep - 1];
+    if (!(call && this._isSpotVisible(spotOfCall(this._layout, call)))) this._overviewStep = 0;
+    const spot = [this._chosenSpot(), this._surroundings.newest].find(one => this._isSpotVisible(one) && this._stepOf(one) > 0);
+    return this._overviewStep || this._stepOf(spot) || (steps[steps.length >> 1] ?? 1);
   }
 
-  function resize(): void {
-    const now = canvas.clientWidth;
-    if (now === width || now === 0) return;
-    width = now;
-    again();
-  }
-
-  svg.addEventListener('click', event => {
-    const spot = hand.dragged() ? undefined : spotAt(event);
-    if (!spot) return;
-    current = spot.key;
-    enter(spot);
-  });
-  svg.addEventListener('keydown', type);
-  // Not on the drawing: Chromium lets Tab stop at an SVG that listens to the focus.
-  canvas.addEventListener('focusin', event => {
-    const spot = spotAt(event);
-    if (spot) current = spot.key;
-    mind();
-  });
-  return {
-    element,
-    paint,
-    resize,
-    press(event) {
-      if (isField(event.target) || event.ctrlKey || event.metaKey || event.altKey) return false;
-      if (event.key === '/') open(true);
-      else if (event.key === 'f') narrow(!focus);
-      else return false;
-      event.preventDefault();
-      return true;
+  /** Draws the visible nodes; in a large graph, only those near the viewport. */
+  private _draw(): void {
+    if (!this._view) return;
+    if (this._layout.spots.length > GREAT) {
+      const seen = this._layout.spots.filter(spot => this._camera.isVisible(spot) || spot.key === this._focusedKey);
+      this._scene = scene(this._view, seen, this._layout, this._size());
     }
-  };
+    this._layers.draw(this._scene, this._surroundings, this._camera.isZoomedOut());
+    this._markNodes();
+    if (!this._overview.element.hidden) {
+      const steps = this._visibleSteps();
+      this._overview.frame(steps, this._here(steps));
+    }
+  }
 }

@@ -1,50 +1,49 @@
-/** The whole session in one line: how long its calls took, what went wrong, and what is seen of it. */
-import { h, once, s } from '../dom';
+/** The overview: the durations and the problems of all calls in one line, with a frame around the visible ones. */
+import { h, s, whenChanged } from '../dom';
 import { mark } from '../icons';
-import type { Look } from '../look';
 import type { FullCall } from '../rows';
-import { count, many } from '../text';
-import type { Hit } from './find';
-import { ICONS, KINDS, trouble, type Kind, type Usual } from './trouble';
+import { formatNumber, plural } from '../text';
+import type { ViewState } from '../view_state';
+import { CALL_KINDS, type CallKind, KIND_ICONS, type SearchHit, type UsualCalls, worstKind } from './search';
 
 const HIGH = 44;
 const FLOOR = 26;
 const BAR = 4;
-/** It is drawn anew when it has grown by one part in so many. */
+/** The overview is redrawn when it has grown by this fraction. */
 const FINE = 200;
 
-export interface Bar {
+interface Bar {
   /** From 0 to 1. */
   readonly high: number;
-  readonly kind: Kind | null;
+  readonly kind: CallKind | null;
   readonly hit: boolean;
 }
 
-/** Calls in so many parts: the longest of each, and the worst that happened in it. */
-export function bars(calls: readonly FullCall[], parts: number, hits: ReadonlySet<string>, usual: Usual): readonly Bar[] {
+/** The calls in `parts` bars: each with its longest duration and its worst kind. */
+function bars(calls: readonly FullCall[], parts: number, hits: ReadonlySet<string>, usual: UsualCalls): readonly Bar[] {
   let longest = 1;
   for (const call of calls) if (call.ms > longest) longest = call.ms;
   const size = Math.max(1, calls.length / parts);
-  const found: { ms: number; kind: Kind | null; hit: boolean }[] = [];
+  const found: { ms: number; kind: CallKind | null; hit: boolean }[] = [];
   for (let index = 0; index < calls.length; index++) {
     const call = calls[index];
     if (!call) continue;
     const bar = (found[Math.floor(index / size)] ??= { ms: 0, kind: null, hit: false });
     if (call.ms > bar.ms) bar.ms = call.ms;
     if (hits.has(call.id)) bar.hit = true;
-    const kind = trouble(call, usual);
-    if (kind && (bar.kind === null || KINDS.indexOf(kind) < KINDS.indexOf(bar.kind))) bar.kind = kind;
+    const kind = worstKind(call, usual);
+    if (kind && (bar.kind === null || CALL_KINDS.indexOf(kind) < CALL_KINDS.indexOf(bar.kind))) bar.kind = kind;
   }
   return found.map(({ ms, kind, hit }) => ({ high: Math.log1p(ms) / Math.log1p(longest), kind, hit }));
 }
 
-export interface Seen {
+interface StepRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Steps as stretches: what lies near each other is one. */
-export function stretches(steps: readonly number[], near: number): readonly Seen[] {
+/** Steps as ranges; near steps are joined. */
+function rangesOf(steps: readonly number[], near: number): readonly StepRange[] {
   const found: { from: number; to: number }[] = [];
   for (const step of [...steps].sort((a, b) => a - b)) {
     const last = found.at(-1);
@@ -54,124 +53,122 @@ export function stretches(steps: readonly number[], near: number): readonly Seen
   return found;
 }
 
-/** What is to be shown of the calls. */
-export interface Judged {
-  readonly hits: readonly Hit[];
-  readonly wrong: ReadonlyMap<Kind, number>;
-  readonly usual: Usual;
+/** The found and the problematic calls. */
+export interface SearchedCalls {
+  readonly hits: readonly SearchHit[];
+  readonly kindCounts: ReadonlyMap<CallKind, number>;
+  readonly usual: UsualCalls;
 }
 
-export interface Overview {
-  readonly element: HTMLElement;
-  paint(view: Look, found: Judged, width: number): void;
-  /** Which steps are seen; the one that is looked at among them has the frame. */
-  frame(steps: readonly number[], here: number): void;
-}
-
-/** What the line says to who does not see it. */
-export function told(view: Look, seen: readonly Seen[], wrong: ReadonlyMap<Kind, number>): string {
-  const kinds = KINDS.flatMap(kind => (kind !== 'slow' && wrong.has(kind) ? [`${count(wrong.get(kind) ?? 0)} ${kind}`] : []));
+/** The overview as text, for screen readers. */
+function overviewText(view: ViewState, seen: readonly StepRange[], wrong: ReadonlyMap<CallKind, number>): string {
+  const kinds = CALL_KINDS.flatMap(kind => (kind !== 'slow' && wrong.has(kind) ? [`${formatNumber(wrong.get(kind) ?? 0)} ${kind}`] : []));
   const troubles = kinds.length ? `: ${kinds.join(', ')}` : '';
-  const parts = seen.slice(0, 6).map(({ from, to }) => (from === to ? count(from) : `${count(from)} to ${count(to)}`));
-  return `you see ${parts.join(', ') || 'none'} of ${many(view.calls.length, 'call')}${troubles}`;
+  const parts = seen.slice(0, 6).map(({ from, to }) => (from === to ? formatNumber(from) : `${formatNumber(from)} to ${formatNumber(to)}`));
+  return `showing ${parts.join(', ') || 'none'} of ${plural(view.calls.length, 'call')}${troubles}`;
 }
 
-/** The line; `go` leads to a step. */
-export function overview(go: (step: number) => void): Overview {
-  const layer = s('g');
-  const sight = s('rect', { class: 'frame', y: 1, height: FLOOR + 4, rx: 2 });
-  const svg = s('svg', { class: 'g', height: HIGH, 'aria-hidden': 'true' }, layer, sight);
-  const element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, 'aria-label': 'Overview' }, svg);
-  let view: Look;
-  let judged: Judged = { hits: [], wrong: new Map(), usual: { slow: Infinity, unusual: new Map() } };
-  let width = 0;
-  let seen: readonly Seen[] = [];
-  let at: Seen = { from: 1, to: 1 };
-  let held = false;
-
-  const last = (): number => Math.max(1, view.calls.length);
-  const x = (step: number): number => ((step - 1) / last()) * width;
-
-  const draw = once(() => {
-    const { hits, usual } = judged;
-    const all = bars(view.calls, Math.max(1, Math.floor(width / BAR)), new Set(hits.map(hit => hit.call)), usual);
-    const step = width / Math.max(1, all.length);
+/** The overview; `go` shows a step. */
+export class Overview {
+  private readonly _layer = s('g');
+  private readonly _frameRect = s('rect', { class: 'frame', y: 1, height: FLOOR + 4, rx: 2 });
+  private readonly _svg = s('svg', { class: 'g', height: HIGH, 'aria-hidden': 'true' }, this._layer, this._frameRect);
+  readonly element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, 'aria-label': 'Overview' }, this._svg);
+  private _view!: ViewState;
+  private _searched: SearchedCalls = { hits: [], kindCounts: new Map(), usual: { slow: Infinity, unusual: new Map() } };
+  private _width = 0;
+  private _visibleRanges: readonly StepRange[] = [];
+  private _currentRange: StepRange = { from: 1, to: 1 };
+  private _isPressed = false;
+  private readonly _draw = whenChanged(() => {
+    const { hits, usual } = this._searched;
+    const all = bars(this._view.calls, Math.max(1, Math.floor(this._width / BAR)), new Set(hits.map(hit => hit.call)), usual);
+    const step = this._width / Math.max(1, all.length);
     const d = (chosen: (bar: Bar) => boolean): string =>
       all.map((bar, at) => (chosen(bar) ? `M${(at * step).toFixed(1)} ${FLOOR}v${-(3 + 19 * bar.high).toFixed(1)}h${(step * 0.75).toFixed(1)}V${FLOOR}z` : '')).join('');
     const marks = all.flatMap((bar, at) => (bar.kind ? [{ kind: bar.kind, at: at * step + step / 2 }] : []));
     const apart = marks.filter((one, index) => one.at - (marks[index - 1]?.at ?? -99) > 10 || one.kind !== marks[index - 1]?.kind);
-    layer.replaceChildren(
+    this._layer.replaceChildren(
       s('path', { class: 'bars', d: d(bar => !bar.hit) }),
       s('path', { class: 'bars hits', d: d(bar => bar.hit) }),
-      ...apart.map(one => s('g', { class: `at ${one.kind}` }, mark(ICONS[one.kind], Math.min(width - 7, Math.max(7, one.at)), 36)))
+      ...apart.map(one => s('g', { class: `at ${one.kind}` }, mark(KIND_ICONS[one.kind], Math.min(this._width - 7, Math.max(7, one.at)), 36)))
     );
   });
 
-  function enclose({ from, to }: Seen): void {
-    const wide = Math.max(8, x(to + 1) - x(from));
-    const left = Math.max(1, Math.min(width - wide - 1, x((from + to + 1) / 2) - wide / 2));
-    sight.setAttribute('x', String(Math.round(left)));
-    sight.setAttribute('width', String(Math.round(wide)));
+  constructor(private readonly _go: (step: number) => void) {
+    this.element.addEventListener('pointerdown', event => {
+      this._isPressed = event.button === 0;
+      if (!this._isPressed) return;
+      this.element.setPointerCapture(event.pointerId);
+      this._goToPointer(event);
+    });
+    this.element.addEventListener('pointermove', event => this._isPressed && this._goToPointer(event));
+    for (const over of ['pointerup', 'pointercancel'] as const) this.element.addEventListener(over, () => (this._isPressed = false));
+    this.element.addEventListener('keydown', event => {
+      const { from, to: end } = this._currentRange;
+      const page = Math.max(1, end - from);
+      const middle = Math.round((from + end) / 2);
+      const to = {
+        ArrowRight: middle + 1,
+        ArrowLeft: middle - 1,
+        ArrowUp: middle + 1,
+        ArrowDown: middle - 1,
+        PageUp: middle + page,
+        PageDown: middle - page,
+        Home: 1,
+        End: this._lastStep()
+      }[event.key];
+      if (to === undefined) return;
+      this._go(Math.min(this._lastStep(), Math.max(1, to)));
+      event.preventDefault();
+      event.stopPropagation();
+    });
   }
 
-  function place(): void {
-    enclose(at);
-    element.setAttribute('aria-valuemin', '1');
-    element.setAttribute('aria-valuemax', String(last()));
-    element.setAttribute('aria-valuenow', String(at.from));
-    element.setAttribute('aria-valuetext', told(view, seen, judged.wrong));
+  paint(next: ViewState, found: SearchedCalls, wide: number): void {
+    [this._view, this._searched, this._width] = [next, { hits: found.hits, kindCounts: found.kindCounts, usual: found.usual }, Math.max(1, wide)];
+    this._svg.setAttribute('width', String(this._width));
+    const { model, calls } = next;
+    const anew = model.lastUpdate === null ? model.calls : null;
+    const wrong = CALL_KINDS.map(kind => found.kindCounts.get(kind) ?? 0).join();
+    // One more call among thousands is not visible, and not drawn.
+    this._draw(anew, Math.floor(Math.log(calls.length + 1) * FINE), wrong, found.hits, found.usual, model.branches, this._width);
   }
 
-  function lead(event: PointerEvent): void {
-    const box = svg.getBoundingClientRect();
+  /** Sets the visible steps; the frame is around the current one. */
+  frame(steps: readonly number[], here: number): void {
+    if (!this._view) return;
+    this._visibleRanges = rangesOf(steps, Math.max(4, this._lastStep() / 100));
+    this._currentRange = this._visibleRanges.find(({ from, to }) => from <= here && here <= to) ?? { from: here, to: here };
+    this._updateFrame();
+  }
+
+  private _lastStep(): number {
+    return Math.max(1, this._view.calls.length);
+  }
+
+  private _x(step: number): number {
+    return ((step - 1) / this._lastStep()) * this._width;
+  }
+
+  private _moveFrame({ from, to }: StepRange): void {
+    const wide = Math.max(8, this._x(to + 1) - this._x(from));
+    const left = Math.max(1, Math.min(this._width - wide - 1, this._x((from + to + 1) / 2) - wide / 2));
+    this._frameRect.setAttribute('x', String(Math.round(left)));
+    this._frameRect.setAttribute('width', String(Math.round(wide)));
+  }
+
+  private _updateFrame(): void {
+    this._moveFrame(this._currentRange);
+    this.element.setAttribute('aria-valuemin', '1');
+    this.element.setAttribute('aria-valuemax', String(this._lastStep()));
+    this.element.setAttribute('aria-valuenow', String(this._currentRange.from));
+    this.element.setAttribute('aria-valuetext', overviewText(this._view, this._visibleRanges, this._searched.kindCounts));
+  }
+
+  private _goToPointer(event: PointerEvent): void {
+    const box = this._svg.getBoundingClientRect();
     const share = (event.clientX - box.left) / Math.max(1, box.width);
-    go(Math.min(last(), Math.max(1, Math.round(share * last() + 0.5))));
+    this._go(Math.min(this._lastStep(), Math.max(1, Math.round(share * this._lastStep() + 0.5))));
   }
-
-  element.addEventListener('pointerdown', event => {
-    held = event.button === 0;
-    if (!held) return;
-    element.setPointerCapture(event.pointerId);
-    lead(event);
-  });
-  element.addEventListener('pointermove', event => held && lead(event));
-  for (const over of ['pointerup', 'pointercancel'] as const) element.addEventListener(over, () => (held = false));
-  element.addEventListener('keydown', event => {
-    const { from, to: end } = at;
-    const page = Math.max(1, end - from);
-    const middle = Math.round((from + end) / 2);
-    const to = {
-      ArrowRight: middle + 1,
-      ArrowLeft: middle - 1,
-      ArrowUp: middle + 1,
-      ArrowDown: middle - 1,
-      PageUp: middle + page,
-      PageDown: middle - page,
-      Home: 1,
-      End: last()
-    }[event.key];
-    if (to === undefined) return;
-    go(Math.min(last(), Math.max(1, to)));
-    event.preventDefault();
-    event.stopPropagation();
-  });
-
-  return {
-    element,
-    paint(next, found, wide) {
-      [view, judged, width] = [next, { hits: found.hits, wrong: found.wrong, usual: found.usual }, Math.max(1, wide)];
-      svg.setAttribute('width', String(width));
-      const { model, calls } = next;
-      const anew = model.number === null ? model.calls : null;
-      const wrong = KINDS.map(kind => found.wrong.get(kind) ?? 0).join();
-      // What cannot be seen in the line is not drawn: one more call among thousands.
-      draw(anew, Math.floor(Math.log(calls.length + 1) * FINE), wrong, found.hits, found.usual, model.branches, width);
-    },
-    frame(steps, here) {
-      if (!view) return;
-      seen = stretches(steps, Math.max(4, last() / 100));
-      at = seen.find(({ from, to }) => from <= here && here <= to) ?? { from: here, to: here };
-      place();
-    }
-  };
 }

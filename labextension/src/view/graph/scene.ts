@@ -1,10 +1,10 @@
-/** What is drawn of a part of the graph: nodes, edges and notes with their places. Only pure functions live here. */
-import type { Look } from '../look';
-import { branchName, currentBranch } from '../scene';
-import { clip, line } from '../text';
-import { edges, type Edge } from './edges';
-import type { Places, Size, Spot } from './place';
-import { node, type Node } from './words';
+/** What is drawn of a part of the graph: nodes, edges and notes with their places. */
+import { branchName, currentBranch } from '../labels';
+import { clip, oneLine } from '../text';
+import type { ViewState } from '../view_state';
+import { type Edge, edges } from './edges';
+import type { Layout, Size, Spot } from './layout';
+import { type GraphNode, nodeAt } from './node_labels';
 
 export interface Note {
   readonly key: string;
@@ -20,20 +20,20 @@ export interface Stroke {
 }
 
 export interface Scene {
-  readonly nodes: readonly Node[];
+  readonly nodes: readonly GraphNode[];
   readonly edges: readonly Edge[];
 }
 
 /** The nodes at these spots, and the edges that lead to them. */
-export const scene = (view: Look, seen: readonly Spot[], found: Places, size: Size): Scene => ({
-  nodes: seen.map(spot => node(view, spot, size)),
+export const scene = (view: ViewState, seen: readonly Spot[], found: Layout, size: Size): Scene => ({
+  nodes: seen.map(spot => nodeAt(view, spot, size)),
   edges: edges(view, seen, found, size)
 });
 
 const isLine = ({ object, parked }: Spot): boolean => object !== null && !parked && object.role !== 'input';
 
-/** The last node of each branch that has pale ones says whose it is. */
-function branchNotes(view: Look, spots: readonly Spot[]): Note[] {
+/** The branch names, at the last node of each branch. */
+function branchNotes(view: ViewState, spots: readonly Spot[]): Note[] {
   const last = new Map<string, Spot>();
   for (const spot of spots) {
     if (!isLine(spot) || !spot.object) continue;
@@ -44,22 +44,22 @@ function branchNotes(view: Look, spots: readonly Spot[]): Note[] {
   return [...last].map(([branch, spot]) => {
     const text = branch === '' ? (currentBranch(view.model)?.name ?? 'this') : branchName(view.model, branch);
     const look = branch === '' ? 'branch on' : 'branch off';
-    return { key: `branch ${branch}`, look, text: clip(line(text, 80), 12), x: spot.x + 38, y: spot.y + 4 };
+    return { key: `branch ${branch}`, look, text: clip(oneLine(text, 80), 12), x: spot.x + 38, y: spot.y + 4 };
   });
 }
 
-/** A brace that is less wide has no room for many words: beside it lines go down. */
-const WORDY = 250;
+/** A narrower brace gets the short note. */
+const LEAST_LONG_NOTE = 250;
 
 interface Brace {
   readonly note: Note;
   readonly path: string;
 }
 
-/** The brace under what both branches share, where it has room. */
-function brace(view: Look, spots: readonly Spot[]): Brace | null {
+/** The brace under the calls that both branches share; null if there is no space. */
+function brace(view: ViewState, spots: readonly Spot[]): Brace | null {
   const pale = spots.filter(spot => spot.object?.branch);
-  if (pale.length === 0 || view.past) return null;
+  if (pale.length === 0 || view.isPast) return null;
   const begin = Math.min(...pale.map(spot => spot.object?.step ?? 0));
   const shared = spots.filter(
     ({ object, parked }) => object?.branch === '' && !parked && object.step < begin
@@ -71,34 +71,34 @@ function brace(view: Look, spots: readonly Spot[]): Brace | null {
   const right = Math.max(...row.map(spot => spot.x)) + 24;
   if (spots.some(spot => spot.y > low && spot.x < right + 40)) return null;
   const y = low + 74;
-  const text = right - left < WORDY ? 'shared, not run again' : 'shared by both branches, nothing ran again';
+  const text = right - left < LEAST_LONG_NOTE ? 'shared, not run again' : 'shared by both branches, not run again';
   const note = { key: 'shared', look: 'note', text, x: (left + right) / 2, y: y + 24 };
   return { note, path: `M${left} ${y}v6h${right - left}v-6` };
 }
 
-const RANK = 150;
+const COLUMN_WIDTH = 150;
 
-/** Where what is to be guessed would stand: after the newest, with a question mark. */
-const guessed = (view: Look, newest: Spot | undefined): Spot | null => (view.guess && !view.past && newest) || null;
+/** The place of the call to guess: after the newest node. */
+const guessSpot = (view: ViewState, newest: Spot | undefined): Spot | null => (view.toGuess && !view.isPast && newest) || null;
 
 const guessNotes = ({ x, y }: Spot): Note[] => [
-  { key: 'guess', look: 'guess', text: '?', x: x + RANK, y: y + 7 },
-  { key: 'yours', look: 'note', text: 'your guess', x: x + RANK, y: y + 44 }
+  { key: 'guess', look: 'guess', text: '?', x: x + COLUMN_WIDTH, y: y + 7 },
+  { key: 'yours', look: 'note', text: 'your guess', x: x + COLUMN_WIDTH, y: y + 44 }
 ];
 
 const guessStrokes = ({ x, y }: Spot): Stroke[] => [
-  { look: 'guess', path: `M${x + RANK - 16} ${y - 24}h32a8 8 0 0 1 8 8v32a8 8 0 0 1-8 8h-32a8 8 0 0 1-8-8v-32a8 8 0 0 1 8-8zM${x + 32} ${y}h${RANK - 65}` },
-  { look: 'guess tip', path: `M${x + RANK - 26} ${y}l-7-3.5v7z` }
+  { look: 'guess', path: `M${x + COLUMN_WIDTH - 16} ${y - 24}h32a8 8 0 0 1 8 8v32a8 8 0 0 1-8 8h-32a8 8 0 0 1-8-8v-32a8 8 0 0 1 8-8zM${x + 32} ${y}h${COLUMN_WIDTH - 65}` },
+  { look: 'guess tip', path: `M${x + COLUMN_WIDTH - 26} ${y}l-7-3.5v7z` }
 ];
 
-function after(view: Look, newest: Spot | undefined): Note[] {
-  if (!view.past || !newest) return [];
-  return [{ key: 'after', look: 'note', text: 'after this: nothing known yet', x: newest.x + 145, y: newest.y + 4 }];
+function pastNote(view: ViewState, newest: Spot | undefined): Note[] {
+  if (!view.isPast || !newest) return [];
+  return [{ key: 'after', look: 'note', text: 'later steps are hidden', x: newest.x + 145, y: newest.y + 4 }];
 }
 
-export interface Around {
+export interface Surroundings {
   readonly notes: readonly Note[];
-  /** Plain strokes: the divider and the brace. */
+  /** The divider and the brace. */
   readonly strokes: readonly Stroke[];
   /** The newest node of the shown branch. */
   readonly newest: Spot | undefined;
@@ -106,18 +106,18 @@ export interface Around {
   readonly right: number;
 }
 
-/** What stands around the nodes. */
-export function around(view: Look, found: Places): Around {
+/** Notes and strokes around the nodes. */
+export function surroundings(view: ViewState, found: Layout): Surroundings {
   const { spots, divider } = found;
   const newest = spots.findLast(spot => isLine(spot) && spot.object?.branch === '') ?? spots.findLast(spot => !spot.parked);
   const branches = view.model.branches.size > 1 ? branchNotes(view, spots) : [];
   const shared = view.model.branches.size > 1 ? brace(view, spots) : null;
   const row = divider === null ? [] : [{ look: 'div', path: `M${divider} -48V64` }];
-  const asked = guessed(view, newest);
+  const asked = guessSpot(view, newest);
   return {
-    notes: [...branches, ...(shared ? [shared.note] : []), ...(asked ? guessNotes(asked) : after(view, newest))],
+    notes: [...branches, ...(shared ? [shared.note] : []), ...(asked ? guessNotes(asked) : pastNote(view, newest))],
     strokes: [...row, ...(shared ? [{ look: 'brace', path: shared.path }] : []), ...(asked ? guessStrokes(asked) : [])],
     newest,
-    right: Math.max(asked ? asked.x + RANK + 40 : 0, ...branches.map(note => note.x + note.text.length * 6.6 + 8))
+    right: Math.max(asked ? asked.x + COLUMN_WIDTH + 40 : 0, ...branches.map(note => note.x + note.text.length * 6.6 + 8))
   };
 }

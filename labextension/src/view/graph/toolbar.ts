@@ -1,62 +1,117 @@
-/** The tools at the corner of the canvas. */
-import { h } from '../dom';
-import { button } from '../icons';
-import { menu, type Entry } from './menu';
+/** The toolbar at the corner of the graph, and the legend. */
+import { Menu, type MenuEntry } from '../menu';
+import { h, s } from '../dom';
+import { button, icon, type IconName } from '../icons';
+import type { Scene } from './scene';
 
-export interface Wishes {
+interface ToolbarActions {
   fold(): void;
   tidy(): void;
   search(): void;
   zoom(by: number): void;
   fit(): void;
-  entries(): readonly Entry[];
+  menuEntries(): readonly MenuEntry[];
 }
 
-export interface Shown {
+interface ToolbarState {
   readonly any: boolean;
   readonly fold: boolean;
   readonly tidy: boolean;
   readonly search: boolean;
 }
 
-export interface Toolbar {
-  readonly element: HTMLElement;
-  /** Says in a word what was done, and is silent again. */
-  say(text: string): void;
-  paint(shown: Shown): void;
-}
+const MESSAGE_MS = 2500;
+export const ZOOM_STEP = 1.25;
 
-const SAID = 2500;
-export const STEP = 1.25;
-
-export function toolbar(wishes: Wishes): Toolbar {
-  const says = h('span', { class: 'tc-says', role: 'status', 'aria-label': 'Graph' });
-  const fold = button('Fold', { look: 'ghost', onclick: () => wishes.fold() });
-  const tidy = button('Tidy', { look: 'ghost', onclick: () => wishes.tidy() });
-  const search = button('', { icon: 'search', label: 'Search', look: 'ghost icon', onclick: () => wishes.search() });
-  const element = h(
+export class Toolbar {
+  private readonly _message = h('span', { class: 'tc-says', role: 'status', 'aria-label': 'Graph' });
+  private readonly _fold = button('Fold', { look: 'ghost', onclick: () => this._actions.fold() });
+  private readonly _tidy = button('Tidy', { look: 'ghost', onclick: () => this._actions.tidy() });
+  private readonly _search = button('', { icon: 'search', label: 'Search', look: 'ghost icon', onclick: () => this._actions.search() });
+  readonly element = h(
     'div',
     { class: 'tc-tools' },
-    says,
-    fold,
-    tidy,
-    search,
-    button('', { icon: 'minus', label: 'Zoom out', look: 'ghost icon', onclick: () => wishes.zoom(1 / STEP) }),
-    button('', { icon: 'plus', label: 'Zoom in', look: 'ghost icon', onclick: () => wishes.zoom(STEP) }),
-    button('', { icon: 'fit', label: 'Fit', look: 'ghost icon', onclick: () => wishes.fit() }),
-    menu('More', button('More', { icon: 'more', label: 'More', look: 'ghost icon' }), () => wishes.entries())
+    this._message,
+    this._fold,
+    this._tidy,
+    this._search,
+    button('', { icon: 'minus', label: 'Zoom out', look: 'ghost icon', onclick: () => this._actions.zoom(1 / ZOOM_STEP) }),
+    button('', { icon: 'plus', label: 'Zoom in', look: 'ghost icon', onclick: () => this._actions.zoom(ZOOM_STEP) }),
+    button('', { icon: 'fit', label: 'Fit', look: 'ghost icon', onclick: () => this._actions.fit() }),
+    new Menu('More', button('More', { icon: 'more', label: 'More', look: 'ghost icon' }), () => this._actions.menuEntries()).element
   );
-  return {
-    element,
-    say(text) {
-      says.textContent = text;
-      setTimeout(() => says.textContent === text && says.replaceChildren(), SAID);
-    },
-    paint(shown) {
-      element.hidden = !shown.any;
-      fold.hidden = !shown.fold;
-      tidy.hidden = !shown.tidy;
-      search.hidden = !shown.search;
-    }
-  };
+
+  constructor(private readonly _actions: ToolbarActions) {}
+
+  /** Shows a message for a moment. */
+  showMessage(text: string): void {
+    this._message.textContent = text;
+    setTimeout(() => this._message.textContent === text && this._message.replaceChildren(), MESSAGE_MS);
+  }
+
+  paint(shown: ToolbarState): void {
+    this.element.hidden = !shown.any;
+    this._fold.hidden = !shown.fold;
+    this._tidy.hidden = !shown.tidy;
+    this._search.hidden = !shown.search;
+  }
+}
+
+const LEGEND_TILES: readonly (readonly [string, string])[] = [
+  ['input', 'input from the notebook'],
+  ['', 'made by a call'],
+  ['pending', 'not made yet'],
+  ['running', 'being made'],
+  ['output', 'saved as an output'],
+  ['socket', 'output not saved yet'],
+  ['pale', 'of another branch'],
+  ['stack', 'folded calls'],
+  ['failed', 'a call that failed'],
+  ['nothing', 'a call that was rejected or interrupted']
+];
+
+const LEGEND_ICONS: readonly (readonly [IconName, string])[] = [
+  ['wait', 'waits for you'],
+  ['edited', 'edited by you'],
+  ['memory', 'cached result: not run again'],
+  ['person', 'answered by you'],
+  ['run', 'running'],
+  ['unknown', 'outcome unknown'],
+  ['reject', 'rejected'],
+  ['near', 'may be stale'],
+  ['clock', 'outdated'],
+  ['equal', 'equal to an earlier object']
+];
+
+function legendTile(look: string): SVGElement {
+  const square = s('rect', { class: 'tile', x: -8, y: -8, width: 16, height: 16, rx: 3 });
+  const outer = look === 'output' ? [s('rect', { class: 'tile2', x: -10, y: -10, width: 20, height: 20, rx: 4 })] : [];
+  const behind = look === 'stack' ? [s('rect', { class: 'tile', x: -5, y: -11, width: 16, height: 16, rx: 3 })] : [];
+  const inner = s('g', { class: `node ${look}`.trim() }, ...outer, ...behind, square);
+  return s('svg', { class: 'g', viewBox: '-12 -12 24 24', width: 20, height: 20, 'aria-hidden': 'true' }, inner);
+}
+
+const legendArrow = (): SVGElement =>
+  s(
+    'svg',
+    { class: 'g', viewBox: '-14 -12 28 24', width: 24, height: 20, 'aria-hidden': 'true' },
+    s('path', { class: 'edge', d: 'M-12 0H6' }),
+    s('path', { class: 'head', d: 'M12 0l-7 -3.5v7z' })
+  );
+
+const legendEntry = (sign: SVGElement, text: string): HTMLElement => h('li', {}, sign, h('span', {}, text));
+
+/** The legend of what is drawn. */
+export function legend({ nodes, edges }: Scene): HTMLElement {
+  const looks = new Set(nodes.map(node => node.look.split(' ')[0] ?? ''));
+  const icons = new Set([...nodes.map(node => node.mark), ...edges.map(edge => edge.mark?.icon ?? null)]);
+  const tiles = LEGEND_TILES.filter(([look]) => looks.has(look)).map(([look, text]) => legendEntry(legendTile(look), text));
+  const marks = LEGEND_ICONS.filter(([name]) => icons.has(name)).map(([name, text]) => legendEntry(icon(name), text));
+  return h(
+    'ul',
+    { class: 'tc-legend', 'aria-label': 'Legend' },
+    legendEntry(legendArrow(), 'a tool call, from its inputs to its result'),
+    ...tiles,
+    ...marks
+  );
 }

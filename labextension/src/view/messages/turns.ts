@@ -1,6 +1,7 @@
-/** The conversation, request by request: what each sent anew, what came back, how large it is. Only pure functions live here. */
-import type { FullMessage, FullTurn, Model } from '../rows';
-import { count } from '../text';
+/** The requests of a conversation: old and new messages, replies, sizes and costs. */
+import type { Model } from '../model';
+import type { FullMessage, FullTurn } from '../rows';
+import { formatNumber } from '../text';
 
 export const isReply = (message: FullMessage): boolean => message.role === 'assistant' || message.role === 'call';
 
@@ -9,52 +10,52 @@ export interface Turn {
   readonly old: readonly FullMessage[];
   readonly fresh: readonly FullMessage[];
   readonly reply: readonly FullMessage[];
-  /** What came of the last reply of a session that has ended: no request has told it. */
+  /** Results after the last reply of an ended session; no request contains them. */
   readonly after: readonly FullMessage[];
 }
 
-/** In a request the instructions stand first, whenever they were written down. */
+/** Order in a request: system text, tools, then the rest. */
 const rank = (message: FullMessage): number =>
   message.turn > 1 ? 2 : message.role === 'system' ? 0 : message.role === 'tools' ? 1 : 2;
 
-/** The request of a turn: what stood in earlier ones, what is new, and the reply; `end` is the last turn. */
+/** The request of a turn: earlier messages, new ones, and the reply; `end` is the last turn. */
 export function turnOf(messages: readonly FullMessage[], turn: number, end = Infinity): Turn {
-  const asked = messages.filter(message => (isReply(message) ? message.turn < turn : message.turn <= turn));
-  asked.sort((a, b) => rank(a) - rank(b));
+  const requestCost = messages.filter(message => (isReply(message) ? message.turn < turn : message.turn <= turn));
+  requestCost.sort((a, b) => rank(a) - rank(b));
   const isFresh = (message: FullMessage): boolean => message.turn === (isReply(message) ? turn - 1 : turn);
   return {
     turn,
-    old: asked.filter(message => !isFresh(message)),
-    fresh: asked.filter(isFresh),
+    old: requestCost.filter(message => !isFresh(message)),
+    fresh: requestCost.filter(isFresh),
     reply: messages.filter(message => isReply(message) && message.turn === turn),
     after: turn === end ? messages.filter(message => message.turn > end) : []
   };
 }
 
-/** The turns that there are: what came of the last reply of a session that has ended is no request. */
+/** The turns with a request, in order. */
 export function turnsOf(messages: readonly FullMessage[], ended: boolean): number[] {
   const last = ended ? messages.findLast(isReply)?.turn : undefined;
   const turns = new Set(messages.map(message => message.turn));
   return [...turns].filter(turn => turn > 0 && turn <= (last ?? Infinity)).sort((a, b) => a - b);
 }
 
-/** How many characters a message has in the request. */
+/** The characters of a message in the request. */
 export const sizeOf = (message: FullMessage): number => message.size || message.text.length;
 
 export const sum = (numbers: Iterable<number>): number => [...numbers].reduce((all, one) => all + one, 0);
 
 const PARTS = ['system', 'tools', 'earlier', 'new'] as const;
-export type Part = (typeof PARTS)[number];
+type Part = (typeof PARTS)[number];
 
-/** What is new counts as new; in the first request, where all is new, only what was asked. */
+/** The share that a message belongs to. In the first request only the prompt counts as new. */
 function partOf(message: FullMessage, fresh: boolean): Part {
   if (fresh && message.turn > 1) return 'new';
   if (message.role === 'system' || message.role === 'tools') return message.role;
   return fresh ? 'new' : 'earlier';
 }
 
-/** What fills a request, in characters, in the order in which it is sent; what is empty is left out. */
-export function shares({ old, fresh }: Turn): (readonly [Part, number])[] {
+/** The shares of a request in characters, in order, without empty ones. */
+export function requestShares({ old, fresh }: Turn): (readonly [Part, number])[] {
   const sizes = new Map<Part, number>(PARTS.map(part => [part, 0]));
   const put = (is: boolean) => (message: FullMessage) => {
     const part = partOf(message, is);
@@ -65,7 +66,7 @@ export function shares({ old, fresh }: Turn): (readonly [Part, number])[] {
   return [...sizes].filter(([, size]) => size > 0);
 }
 
-/** How many characters each request has: each holds all that came before it. */
+/** The characters of each request, including all earlier messages. */
 export function sizesOf(messages: readonly FullMessage[], turns: readonly number[]): Map<number, number> {
   const grown = new Map<number, number>();
   for (const message of messages) {
@@ -77,21 +78,21 @@ export function sizesOf(messages: readonly FullMessage[], turns: readonly number
 }
 
 /** What the requests took, by turn. */
-export const spentOf = (model: Model): ReadonlyMap<number, FullTurn> =>
+export const costByTurn = (model: Model): ReadonlyMap<number, FullTurn> =>
   new Map([...model.turns.values()].map(turn => [turn.turn, turn]));
 
-/** The tokens of a request, and the share that a cache served; "" where nobody counted. */
+/** The tokens of a request and their cached share; empty if not counted. */
 export function asked(turn: FullTurn | undefined): string {
   if (!turn?.input) return '';
   const share = turn.cached > 0 ? ` (${Math.round((100 * turn.cached) / turn.input)} % cached)` : '';
-  return `${count(turn.input)} tokens in${share}`;
+  return `${formatNumber(turn.input)} tokens in${share}`;
 }
 
-/** What a reply took, as far as it is known: its tokens, the money for it and its request, time. */
-export function answered(turn: FullTurn | undefined, unknown: string): string {
+/** Tokens, cost and time of a reply, as far as known. */
+export function replyCost(turn: FullTurn | undefined, unknown: string): string {
   if (!turn) return '';
   const time = turn.ms >= 100 ? `${(turn.ms / 1000).toFixed(1)} s` : '';
-  const tokens = turn.output ? `${count(turn.output)} tokens out` : '';
+  const tokens = turn.output ? `${formatNumber(turn.output)} tokens out` : '';
   const cost = turn.cost ? `${turn.cost} in all` : (turn.input || turn.output ? unknown : '');
   return [tokens, cost, time].filter(part => part !== '').join(' · ');
 }

@@ -1,0 +1,53 @@
+/** Messages between a panel and its kernel, on the comm of the panel's widget. */
+import { type Kernel, KernelMessage } from '@jupyterlab/services';
+import type { PartialJSONObject } from '@lumino/coreutils';
+import type { Command, Notice } from '../generated/contract';
+import { isRecord } from '../view/rows';
+
+export const LIVE_TYPE = 'application/vnd.jupyter-toolcall.live+json';
+export const WIDGET_VIEW_TYPE = 'application/vnd.jupyter.widget-view+json';
+
+const NOTICE_TYPES: readonly unknown[] = ['whole', 'delta', 'refused', 'shown', 'exported', 'displayed'] satisfies Notice['type'][];
+
+/** The panel that an output names. */
+export interface PanelName {
+  /** The id of the widget's model and of its comm. */
+  readonly panel: string;
+  /** The version of the contract that its kernel uses. */
+  readonly version: number;
+}
+
+/** The panel that a MIME bundle shows; null for none. */
+export function panelIn(data: unknown): PanelName | null {
+  const live = isRecord(data) ? data[LIVE_TYPE] : undefined;
+  if (!isRecord(live) || typeof live.model_id !== 'string') return null;
+  return { panel: live.model_id, version: typeof live.version === 'number' ? live.version : 0 };
+}
+
+/** The notice in a kernel message and its panel; null for any other message. */
+export function noticeIn(message: KernelMessage.IMessage): { readonly panel: string; readonly notice: Notice } | null {
+  if (!KernelMessage.isCommMsgMsg(message)) return null;
+  const { comm_id: panel, data } = message.content;
+  const notice = data.method === 'custom' ? data.content : undefined;
+  if (!isRecord(notice) || !NOTICE_TYPES.includes(notice.type)) return null;
+  return { panel, notice: notice as unknown as Notice };
+}
+
+/** Sends a command to a panel, as its widget would. */
+export function sendTo(kernel: Kernel.IKernelConnection, panel: string, command: Command): void {
+  const message = KernelMessage.createMessage<KernelMessage.ICommMsgMsg<'shell'>>({
+    msgType: 'comm_msg',
+    channel: 'shell',
+    session: kernel.clientId,
+    username: kernel.username,
+    content: { comm_id: panel, data: { method: 'custom', content: command as unknown as PartialJSONObject } as never }
+  });
+  // The result arrives as a notice; no reply is awaited.
+  kernel.sendShellMessage(message, false).dispose();
+}
+
+/** Whether a kernel has this panel. A busy kernel answers after its cell. */
+export async function hasPanel(kernel: Kernel.IKernelConnection, panel: string): Promise<boolean> {
+  const { content } = await kernel.requestCommInfo({});
+  return content.status === 'ok' && panel in content.comms;
+}

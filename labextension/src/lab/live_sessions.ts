@@ -1,0 +1,186 @@
+/**
+ * The sessions that live in the kernels of the open notebooks, as this page hears them. Each is
+ * folded once, whoever looks at it; a session in a notebook that nobody looks at is heard too.
+ */
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import { type Kernel, KernelMessage } from '@jupyterlab/services';
+import { Signal } from '@lumino/signaling';
+import { type Command, type Notice, VERSION } from '../generated/contract';
+import { applyNotice, EMPTY_MODEL, type Model } from '../view/model';
+import { trans } from '../view/text';
+import { hasPanel, noticeIn, panelIn, sendTo } from './comm';
+import { panelsIn, watchOutputs } from './outputs';
+
+/** Kernel states that end its sessions. */
+const ENDING_STATUSES: readonly Kernel.Status[] = ['restarting', 'autorestarting', 'terminating', 'dead'];
+const BUSY_PHASES: readonly string[] = ['running', 'thinking'];
+const ENDED_PHASES: readonly string[] = ['finished', 'failed', 'stopped'];
+/** Milliseconds between two `hello` commands: first, and at most. */
+const [FIRST, LONGEST] = [400, 10_000];
+/** Milliseconds to wait for the comm list; a busy kernel answers later, and may have the panel. */
+const ANSWER_MS = 1000;
+const ENDED_NOTICE: Notice = { type: 'whole', rows: {}, live: false, version: VERSION };
+
+const sleep = (ms: number): Promise<true> => new Promise(resolve => setTimeout(() => resolve(true), ms));
+
+/** One live session: its model, and the commands to its kernel. */
+export class LiveSession {
+  readonly updated = new Signal<this, Notice>(this);
+  /** Emitted when the person focuses one of its views. */
+  readonly focused = new Signal<this, void>(this);
+  model: Model = EMPTY_MODEL;
+  state: 'unknown' | 'alive' | 'lost' = 'unknown';
+
+  constructor(
+    readonly panel: string,
+    readonly sessions: NotebookSessions
+  ) {}
+
+  send(command: Command): void {
+    const { kernel } = this.sessions;
+    if (!kernel || this.state === 'lost') return;
+    // A kernel that runs a tool reads no messages; an interrupt stops it at once.
+    if (command.type === 'stop' && BUSY_PHASES.includes(this.model.session.phase)) void kernel.interrupt();
+    else sendTo(kernel, this.panel, command);
+  }
+
+  /** Resolves with the session in a format; rejects with the kernel's reason. */
+  exported(to: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const receive = (_: unknown, notice: Notice): void => {
+        if (notice.type === 'exported' && notice.to === to) resolve(notice.text);
+        else if (notice.type === 'refused' && notice.command === 'export') reject(new Error(notice.reason));
+        else if (this.state === 'lost') reject(new Error(trans.__('Its kernel has ended')));
+        else return;
+        this.updated.disconnect(receive);
+      };
+      this.updated.connect(receive);
+      this.send({ type: 'export', to });
+    });
+  }
+
+  hear(notice: Notice): void {
+    const whole = !this.model.missedUpdate;
+    this.model = applyNotice(this.model, notice);
+    this.state = 'alive';
+    if (this.model.missedUpdate && whole) this.send({ type: 'hello' });
+    this.updated.emit(notice);
+  }
+
+  /** Ends the session with its kernel: the rows stay, commands are not sent. */
+  end(): void {
+    if (this.state === 'lost') return;
+    const { session, teaching } = this.model;
+    const ended = {
+      session: { ...session, phase: 'stopped' as const, pending: [], yours: null, says: trans.__('Its kernel has ended') },
+      teaching: { ...teaching, turn: null, task: null }
+    };
+    this.model = { ...this.model, live: false, ...(ENDED_PHASES.includes(session.phase) ? {} : ended) };
+    this.state = 'lost';
+    this.updated.emit(ENDED_NOTICE);
+  }
+}
+
+/** The live sessions of one notebook, by the id of their panel. */
+export class NotebookSessions {
+  readonly changed = new Signal<this, LiveSession>(this);
+  private readonly _byPanel = new Map<string, LiveSession>();
+
+  constructor(readonly notebook: NotebookPanel) {
+    const { sessionContext } = notebook;
+    sessionContext.iopubMessage.connect((_, message) => this._receive(message));
+    sessionContext.statusChanged.connect((_, status) => ENDING_STATUSES.includes(status) && this._endAll());
+    sessionContext.kernelChanged.connect((_, { oldValue }) => oldValue && this._endAll());
+    notebook.disposed.connect(() => this._endAll());
+    const watching = watchOutputs(notebook, () => this._findPanels());
+    notebook.disposed.connect(() => watching.dispose());
+  }
+
+  get kernel(): Kernel.IKernelConnection | null {
+    return this.notebook.isDisposed ? null : (this.notebook.sessionContext.session?.kernel ?? null);
+  }
+
+  all(): LiveSession[] {
+    return [...this._byPanel.values()];
+  }
+
+  /** The session of a panel. A new one gets `hello` until it answers. */
+  session(panel: string): LiveSession {
+    const known = this._byPanel.get(panel);
+    if (known) return known;
+    const live = new LiveSession(panel, this);
+    this._byPanel.set(panel, live);
+    live.updated.connect(() => this.changed.emit(live));
+    void this._sendHello(live);
+    return live;
+  }
+
+  /** Finds the sessions that the outputs name, also after a reload; drops sessions without an output. */
+  private _findPanels(): void {
+    const model = this.notebook.content.model;
+    const named = new Set(model ? panelsIn(model) : []);
+    for (const panel of named) this.session(panel);
+    for (const [panel, live] of this._byPanel) {
+      if (named.has(panel)) continue;
+      this._byPanel.delete(panel);
+      live.end();
+    }
+  }
+
+  private _receive(message: KernelMessage.IMessage): void {
+    const found = noticeIn(message);
+    if (found) this._sessionOfPanel(found.panel)?.hear(found.notice);
+    const named = KernelMessage.isDisplayDataMsg(message) ? panelIn(message.content.data) : null;
+    // The kernel has just shown it, so it exists.
+    if (named) this._sessionOfPanel(named.panel)?.send({ type: 'hello' });
+  }
+
+  /** The session of a panel in an output; null if the output was cleared. */
+  private _sessionOfPanel(panel: string): LiveSession | null {
+    const model = this.notebook.content.model;
+    const named = this._byPanel.has(panel) || (model && panelsIn(model).includes(panel));
+    return named ? this.session(panel) : null;
+  }
+
+  /** Sends `hello` until the kernel answers, with growing pauses: a busy kernel can lose it. */
+  private async _sendHello(live: LiveSession, pause = FIRST): Promise<void> {
+    const { kernel } = this;
+    if (kernel?.connectionStatus === 'connected') {
+      const there = await Promise.race([hasPanel(kernel, live.panel), sleep(ANSWER_MS)]).catch(() => true);
+      if (live.state !== 'unknown') return;
+      if (!there) return live.end();
+      live.send({ type: 'hello' });
+    }
+    await sleep(pause);
+    if (live.state === 'unknown' && !this.notebook.isDisposed) void this._sendHello(live, Math.min(2 * pause, LONGEST));
+  }
+
+  private _endAll(): void {
+    for (const live of this._byPanel.values()) live.end();
+  }
+}
+
+/** The live sessions of all open notebooks. */
+export class AllSessions {
+  readonly changed = new Signal<this, LiveSession>(this);
+  private readonly _known = new Map<NotebookPanel, NotebookSessions>();
+
+  constructor(notebooks: INotebookTracker) {
+    notebooks.forEach(notebook => this.of(notebook));
+    notebooks.widgetAdded.connect((_, notebook) => this.of(notebook));
+  }
+
+  of(notebook: NotebookPanel): NotebookSessions {
+    const known = this._known.get(notebook);
+    if (known) return known;
+    const sessions = new NotebookSessions(notebook);
+    this._known.set(notebook, sessions);
+    sessions.changed.connect((_, live) => this.changed.emit(live));
+    notebook.disposed.connect(() => this._known.delete(notebook));
+    return sessions;
+  }
+
+  all(): LiveSession[] {
+    return [...this._known.values()].flatMap(sessions => sessions.all());
+  }
+}

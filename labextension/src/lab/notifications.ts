@@ -1,0 +1,119 @@
+/** Announces a waiting call: in a live region, in a notification, in the status bar. */
+import { Notification } from '@jupyterlab/apputils';
+import type { IStatusBar } from '@jupyterlab/statusbar';
+import { Signal } from '@lumino/signaling';
+import { Widget } from '@lumino/widgets';
+import { h } from '../view/dom';
+import { announcement } from '../view/head';
+import { type ExtensionContext, NEXT_COMMAND } from './context';
+import type { LiveSession } from './live_sessions';
+import { isSessionVisible, showLive, waitingCount } from './visibility';
+
+/** The last announcement of a session: its subject, the id of its notification, and when the notification before was dismissed. */
+interface Announced {
+  readonly about: string;
+  readonly note: string;
+  readonly gone: number;
+}
+
+const NOTHING_ANNOUNCED: Announced = { about: '', note: '', gone: -Infinity };
+/** Milliseconds in which a next call may wait: the notification stays and is updated. */
+const SETTLE_MS = 250;
+/** Milliseconds that JupyterLab animates a dismissed notification: a new one would cover it. */
+const DISMISS_MS = 1200;
+
+const sleep = (wait: number): Promise<void> => new Promise(resolve => setTimeout(resolve, wait));
+
+/** Announces the sessions of all open notebooks; each subject is announced once. */
+export class Announcements {
+  private readonly _region = h('div', { class: 'jtc-voice', 'aria-live': 'polite' });
+  private readonly _announced = new WeakMap<LiveSession, Announced>();
+
+  constructor(private readonly _context: ExtensionContext) {
+    document.body.append(this._region);
+    _context.open.changed.connect((_, live) => this._update(live));
+  }
+
+  private _last(live: LiveSession): Announced {
+    return this._announced.get(live) ?? NOTHING_ANNOUNCED;
+  }
+
+  private _isCurrent(live: LiveSession, about: string): boolean {
+    return this._last(live).about === about;
+  }
+
+  private _update(live: LiveSession): void {
+    const last = this._last(live);
+    live.focused.connect(this._dismiss, this);
+    const { about, text } = live.state === 'alive' ? announcement(live.model) : { about: '', text: '' };
+    if (about === last.about) return;
+    this._announced.set(live, { ...last, about });
+    void (text ? this._announce(live, about, text) : this._settle(live, about));
+  }
+
+  /** Removes the notification of a session: the person has seen or decided its call. */
+  private _dismiss(live: LiveSession): void {
+    const last = this._last(live);
+    if (!last.note) return;
+    Notification.dismiss(last.note);
+    this._announced.set(live, { ...last, note: '', gone: performance.now() });
+  }
+
+  /** Removes the notification if nothing waits after a moment. */
+  private async _settle(live: LiveSession, about: string): Promise<void> {
+    await sleep(SETTLE_MS);
+    if (this._isCurrent(live, about)) this._dismiss(live);
+  }
+
+  private async _announce(live: LiveSession, about: string, text: string): Promise<void> {
+    const { app, settings } = this._context;
+    const { notebook } = live.sessions;
+    // Visibility is known only when the page and the notebook are drawn.
+    await Promise.all([app.restored, settings.ready, notebook.context.ready]);
+    if (notebook.isVisible) await notebook.revealed;
+    await sleep(0);
+    if (!this._isCurrent(live, about)) return;
+    const isVisible = isSessionVisible(live);
+    if (isVisible) this._region.textContent = text;
+    if (!isVisible && waitingCount(live) && settings.now.notifyWhenWaiting) await this._notify(live, about, text);
+    else this._dismiss(live);
+  }
+
+  /** Shows one notification for a session: updates the one that is shown, or adds one. */
+  private async _notify(live: LiveSession, about: string, text: string): Promise<void> {
+    const message = `${live.sessions.notebook.title.label}: ${text}`;
+    const show = { label: this._context.trans.__('Show'), callback: () => void showLive(this._context, live) };
+    const options = { autoClose: false as const, actions: [show] };
+    const { note, gone } = this._last(live);
+    if (note && Notification.update({ id: note, message, ...options })) return;
+    await sleep(Math.max(0, gone + DISMISS_MS - performance.now()));
+    if (this._isCurrent(live, about) && !isSessionVisible(live))
+      this._announced.set(live, { about, note: Notification.emit(message, 'info', options), gone });
+  }
+}
+
+export function addStatus(core: ExtensionContext, bar: IStatusBar): void {
+  const { app, open, settings, trans } = core;
+  const go = (): void => void app.commands.execute(NEXT_COMMAND);
+  const button = h('button', { type: 'button', class: 'jtc-status', title: trans.__('Show the first waiting call'), onclick: go });
+  const item = new Widget();
+  item.node.append(button);
+  const changed = new Signal<Widget, void>(item);
+  let count = 0;
+  const draw = (): void => {
+    const all = settings.now.showInStatusBar ? open.all().reduce((sum, live) => sum + waitingCount(live), 0) : 0;
+    if (all === count) return;
+    count = all;
+    button.textContent = trans.__('Waiting for you: %1', count);
+    changed.emit();
+  };
+  open.changed.connect(draw);
+  settings.changed.connect(draw);
+  bar.registerStatusItem('jupyter-toolcall:waiting', {
+    item,
+    align: 'left',
+    rank: 10,
+    isActive: () => count > 0,
+    activeStateChanged: changed
+  });
+}

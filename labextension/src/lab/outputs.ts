@@ -1,0 +1,145 @@
+/** Sessions in the outputs of a notebook: found, named, watched, and kept up to date. */
+import type { ICellModel, ICodeCellModel } from '@jupyterlab/cells';
+import { ActivityMonitor } from '@jupyterlab/coreutils';
+import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
+import { KernelMessage } from '@jupyterlab/services';
+import {
+  JSONExt,
+  type PartialJSONObject,
+  type PartialJSONValue,
+  type ReadonlyPartialJSONObject
+} from '@lumino/coreutils';
+import type { IDisposable } from '@lumino/disposable';
+import { recordPublished, SESSION_TYPE } from '../saved_view';
+import { oneLine } from '../view/text';
+import { LIVE_TYPE, panelIn, type PanelName } from './comm';
+
+/** A cell with a session: its live panel and its saved output. */
+export interface CellSession {
+  readonly cell: ICodeCellModel;
+  readonly live: PanelName | null;
+  /** The MIME bundle of the saved output; the same object while the output stays. */
+  readonly saved: ReadonlyPartialJSONObject | null;
+}
+
+const isCode = (cell: ICellModel): cell is ICodeCellModel => cell.type === 'code';
+
+/** The session of a cell. A live panel counts only in a trusted output; the last saved output counts. */
+export function sessionOf(cell: ICellModel): CellSession | null {
+  if (!isCode(cell)) return null;
+  let [live, saved]: [PanelName | null, ReadonlyPartialJSONObject | null] = [null, null];
+  for (let at = 0; at < cell.outputs.length; at++) {
+    const output = cell.outputs.get(at);
+    // Not `output.data`: that copies each time.
+    const data = (output.toJSON().data ?? {}) as ReadonlyPartialJSONObject;
+    if (data[SESSION_TYPE] !== undefined) saved = data;
+    else if (output.trusted) live = panelIn(data) ?? live;
+  }
+  return live || saved ? { cell, live, saved } : null;
+}
+
+/** All cells with a session, from the top. */
+export const sessionsIn = (model: INotebookModel): CellSession[] =>
+  [...model.cells].flatMap(cell => sessionOf(cell) ?? []);
+
+export const panelsIn = (model: INotebookModel): string[] =>
+  sessionsIn(model).flatMap(found => found.live?.panel ?? []);
+
+const lastRun = ({ cell }: CellSession): number =>
+  cell.executionState === 'running' ? Infinity : (cell.executionCount ?? 0);
+
+/** The session of the running cell, else of the cell that ran last. */
+export const newestIn = (model: INotebookModel): CellSession | null =>
+  sessionsIn(model).reduce<CellSession | null>((last, found) => (last && lastRun(last) > lastRun(found) ? last : found), null);
+
+/** The session of the cell with this id. */
+export const sessionAt = (model: INotebookModel, id: string): CellSession | null =>
+  sessionsIn(model).find(found => found.cell.id === id) ?? null;
+
+/** The cell whose output has this panel. */
+export const cellOf = (model: INotebookModel, panel: string): ICodeCellModel | null =>
+  sessionsIn(model).find(found => found.live?.panel === panel)?.cell ?? null;
+
+const MAGIC = /^\s*%%?toolchat\b.*$/m;
+
+export function sessionTitle({ executionCount, executionState, sharedModel }: ICodeCellModel): string {
+  const asked = sharedModel.getSource().replace(MAGIC, '').trim();
+  const number = executionState === 'running' ? '*' : (executionCount ?? ' ');
+  return `[${number}] ${oneLine(asked.split('\n')[0] ?? '', 60)}`.trim();
+}
+
+const QUIET_MS = 200;
+
+/** Calls `changed` when the notebook is loaded and after each burst of changes, until disposed. */
+export function watchOutputs(notebook: NotebookPanel, changed: () => void): IDisposable {
+  let monitor: ActivityMonitor<INotebookModel, void> | null = null;
+  let over = false;
+  const begin = (): void => {
+    const { model } = notebook.content;
+    if (over || !model) return;
+    monitor = new ActivityMonitor({ signal: model.contentChanged, timeout: QUIET_MS });
+    monitor.activityStopped.connect(changed);
+    changed();
+  };
+  void notebook.context.ready.then(begin);
+  return {
+    get isDisposed() {
+      return over;
+    },
+    dispose() {
+      over = true;
+      monitor?.dispose();
+    }
+  };
+}
+
+type Outputs = ICodeCellModel['outputs'];
+
+/** Keeps the saved sessions of this notebook up to date, also after a page reload. */
+export function keepSavedSessions(notebook: NotebookPanel): void {
+  notebook.sessionContext.iopubMessage.connect((_, message) => {
+    const shows = KernelMessage.isDisplayDataMsg(message) || KernelMessage.isUpdateDisplayDataMsg(message);
+    if (!shows && !KernelMessage.isExecuteResultMsg(message)) return;
+    const { data, metadata, transient } = message.content;
+    if (data[SESSION_TYPE] === undefined) return;
+    recordPublished(data[SESSION_TYPE]);
+    if (!shows || !transient?.display_id) return;
+    const outputs = outputsWith(notebook, transient.display_id);
+    if (outputs) saveOutput(outputs, { data, metadata });
+  });
+}
+
+/** The outputs that contain this panel. */
+function outputsWith(notebook: NotebookPanel, panel: string): Outputs | undefined {
+  for (const cell of notebook.content.model?.cells ?? []) {
+    if (cell.type !== 'code') continue;
+    const { outputs } = cell as ICodeCellModel;
+    if (indexOfOutput(outputs, LIVE_TYPE, live => modelIdOf(live) === panel) >= 0) return outputs;
+  }
+  return undefined;
+}
+
+/** Adds the bundle or replaces the older one; an equal one changes nothing. */
+function saveOutput(outputs: Outputs, bundle: Pick<KernelMessage.IDisplayDataMsg['content'], 'data' | 'metadata'>): void {
+  const output = { output_type: 'display_data' as const, ...bundle };
+  const at = indexOfOutput(outputs, SESSION_TYPE, () => true);
+  if (at < 0) outputs.add(output);
+  else if (!JSONExt.deepEqual(bundleOf(outputs, at)[SESSION_TYPE] ?? null, bundle.data[SESSION_TYPE] ?? null))
+    outputs.set(at, output);
+}
+
+function indexOfOutput(outputs: Outputs, type: string, suits: (data: PartialJSONValue) => boolean): number {
+  for (let at = 0; at < outputs.length; at++) {
+    const data = bundleOf(outputs, at)[type];
+    if (data !== undefined && suits(data)) return at;
+  }
+  return -1;
+}
+
+function bundleOf(outputs: Outputs, at: number): PartialJSONObject {
+  return (outputs.get(at).toJSON().data ?? {}) as PartialJSONObject;
+}
+
+function modelIdOf(live: PartialJSONValue): unknown {
+  return typeof live === 'object' && live !== null && 'model_id' in live ? live.model_id : undefined;
+}

@@ -1,0 +1,156 @@
+/**
+ * A session as a notebook keeps it, read and shown. No kernel is needed, and nothing runs:
+ * what is read here may come from anywhere, and is checked before it is shown.
+ */
+import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import { JSONExt, type ReadonlyPartialJSONValue } from '@lumino/coreutils';
+import { Signal } from '@lumino/signaling';
+import { Widget } from '@lumino/widgets';
+import { type Rows, type Saved, VERSION } from './generated/contract';
+import { PanelView } from './view';
+import { h } from './view/dom';
+import { applyNotice, EMPTY_MODEL } from './view/model';
+import { isRecord } from './view/rows';
+import { textBlock, trans } from './view/text';
+
+export const SESSION_TYPE = 'application/vnd.jupyter-toolcall.session+json';
+const TABLES = ['session', 'calls', 'objects', 'tools', 'messages', 'branches'];
+
+/** Shows one saved session, drawn when it is first seen: a hidden one costs nothing. */
+export class SavedView extends Widget implements IRenderMime.IRenderer {
+  private readonly _resizeObserver = new ResizeObserver(() => this._draw());
+  private _data: unknown;
+  private _view: PanelView | null = null;
+  private _quiet = false;
+  /** The shown session was not published by a kernel of this page. */
+  private _unchecked = false;
+
+  constructor(private readonly _side = false) {
+    super();
+    this.addClass('jtc-saved');
+    this._resizeObserver.observe(this.node);
+    publishedChanged.connect(this._recheckPublished, this);
+  }
+
+  /** Shows the session of an output when it becomes visible. */
+  async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    const about = model.metadata[SESSION_TYPE];
+    this.showData(model.data[SESSION_TYPE], isRecord(about) && about.quiet === true);
+  }
+
+  /** With `quiet` only the result is shown, with a button for the session. */
+  showData(data: unknown, quiet = false): void {
+    [this._data, this._quiet] = [data, quiet];
+    this._clear();
+    this._draw();
+  }
+
+  dispose(): void {
+    if (this.isDisposed) return;
+    publishedChanged.disconnect(this._recheckPublished, this);
+    this._resizeObserver.disconnect();
+    this._clear();
+    super.dispose();
+  }
+
+  private _clear(): void {
+    this._view?.dispose();
+    this._view = null;
+    this.node.replaceChildren();
+  }
+
+  private _draw(): void {
+    if (this.node.hasChildNodes() || this._data === undefined || !this.node.clientWidth) return;
+    const saved = readSaved(this._data);
+    if (typeof saved === 'string') this._addMessage(saved);
+    else if (this._quiet) this._showResult(saved);
+    else this._showSession(saved);
+  }
+
+  /** The kernel publishes a saved session after its output exists. */
+  private _recheckPublished(): void {
+    if (!this._view || !this._unchecked || !isPublished(this._data)) return;
+    this._clear();
+    this._draw();
+  }
+
+  private _showResult({ rows }: Saved): void {
+    const { text, says } = applyNotice(EMPTY_MODEL, { type: 'whole', rows, live: false, version: VERSION }).session;
+    const show = (): void => this.showData(this._data);
+    const more = h('button', { type: 'button', class: 'jtc-way', onclick: show }, trans.__('Show the session'));
+    this.node.append(h('p', { class: 'jtc-answer' }, textBlock(text || says)), more);
+  }
+
+  private _showSession({ rows, version }: Saved): void {
+    try {
+      this._unchecked = !isPublished(this._data);
+      this._view = new PanelView(this.node, { live: false, side: this._side, unchecked: this._unchecked });
+      this._view.update({ type: 'whole', rows, live: false, version });
+    } catch (error) {
+      console.error(error);
+      this._clear();
+      this._addMessage(damagedText('its rows are inconsistent'));
+    }
+  }
+
+  private _addMessage(line: string): void {
+    const says = document.createElement('p');
+    says.className = 'jtc-says';
+    says.textContent = line;
+    this.node.append(says);
+  }
+}
+
+/** The saved session, or a sentence that says why it cannot be shown. */
+function readSaved(data: unknown): Saved | string {
+  if (!isRecord(data)) return damagedText('it is not a JSON object');
+  const { version, rows } = data;
+  if (version !== VERSION)
+    return typeof version === 'number'
+      ? `This session was saved in format ${version}, but this jupyter-toolcall reads format ${VERSION}. Install the version that saved it, or run the cell again.`
+      : damagedText('it has no format version');
+  if (!isRecord(rows)) return damagedText('it has no rows');
+  const wrong = TABLES.find(table => !isTable(rows[table]));
+  if (wrong !== undefined) return damagedText(`its ${wrong} are not a list of rows`);
+  return { version, rows: rows as Rows, journal: isRecord(data.journal) ? data.journal : {} };
+}
+
+function damagedText(why: string): string {
+  return `This saved tool-calling session cannot be shown: ${why}. Run its cell again to create it.`;
+}
+
+/** An empty table may be left out. */
+function isTable(value: unknown): boolean {
+  const isRow = (row: unknown): boolean => isRecord(row) && typeof row.id === 'string';
+  return value === undefined || (Array.isArray(value) && value.every(isRow));
+}
+
+const PUBLISHED = new Map<string, ReadonlyPartialJSONValue>();
+const MOST_PUBLISHED = 50;
+
+/** Emitted when a kernel has published a session. */
+const publishedChanged = new Signal<typeof PUBLISHED, void>(PUBLISHED);
+
+/** The parent and the head of a saved session's journal, as a key; empty for invalid data. */
+function positionOf(data: unknown): string {
+  const journal = typeof data === 'object' && data !== null && 'journal' in data ? data.journal : null;
+  if (typeof journal !== 'object' || journal === null || !('head' in journal)) return '';
+  const since = 'parent' in journal ? journal.parent : null;
+  return `${typeof since === 'string' ? since : ''} ${typeof journal.head === 'string' ? journal.head : ''}`;
+}
+
+/** Records a session that a kernel of this page has published. */
+export function recordPublished(data: ReadonlyPartialJSONValue): void {
+  const place = positionOf(data);
+  if (!place) return;
+  PUBLISHED.delete(place);
+  PUBLISHED.set(place, data);
+  for (const old of [...PUBLISHED.keys()].slice(0, -MOST_PUBLISHED)) PUBLISHED.delete(old);
+  publishedChanged.emit();
+}
+
+/** Whether a kernel of this page has published exactly this session. */
+function isPublished(data: unknown): boolean {
+  const known = PUBLISHED.get(positionOf(data));
+  return known !== undefined && JSONExt.deepEqual(known, data as ReadonlyPartialJSONValue);
+}

@@ -1,0 +1,199 @@
+/** The list of branches: check out, rename, hide and show a branch. */
+import { hiddenBranches, visibleBranches } from './compare/comparison';
+import { type Child, h, whenChanged } from './dom';
+import { button, icon } from './icons';
+import { currentBranch } from './labels';
+import type { FullBranch } from './rows';
+import { formatNumber, oneLine, plural } from './text';
+import type { PanelActions, PanelState, ViewState } from './view_state';
+
+let ids = 0;
+const MOST_NAME = 60;
+
+/** The calls, the tokens and the last call of a branch. */
+const branchSummary = (branch: FullBranch): string =>
+  [
+    plural(branch.calls, 'call'),
+    branch.tokens ? `${formatNumber(branch.tokens)} tokens` : '',
+    branch.last ? `last ${oneLine(branch.last, 40)}` : ''
+  ]
+    .filter(Boolean)
+    .join(' · ');
+
+/** The button that names the branch; it opens the list. */
+export class BranchList {
+  private readonly _id = `tc-b${++ids}`;
+  private readonly _name = h('span', { class: 'tc-branchname' });
+  private readonly _hiddenCount = h('span', { class: 'muted' });
+  private readonly _opener = h(
+    'button',
+    { type: 'button', class: 'tc-branch', 'aria-haspopup': 'dialog', 'aria-expanded': 'false', 'aria-controls': this._id },
+    h('span', { class: 'muted' }, 'Branch'),
+    ' ',
+    this._name,
+    this._hiddenCount,
+    icon('down')
+  );
+  private readonly _list = h('div', { class: 'tc-list', role: 'dialog', 'aria-label': 'Branches', id: this._id, hidden: true });
+  readonly element = h('div', { class: 'tc-branches right' }, this._opener, this._list);
+  private _view!: ViewState;
+  private _typedName = '';
+  private _drawnState: PanelState['branchList'] = 'closed';
+  private readonly _draw = whenChanged(() => {
+    const known = visibleBranches(this._view.model);
+    const away = hiddenBranches(this._view.model).length;
+    const open = this._view.ui.branchList !== 'closed';
+    this.element.hidden = known.length === 0;
+    this._name.textContent = oneLine(currentBranch(this._view.model)?.name ?? '', 40);
+    this._name.classList.toggle('strong', known.length > 1);
+    this._hiddenCount.textContent = away ? ` · ${away} hidden` : '';
+    this._opener.setAttribute('aria-expanded', String(open));
+    const before = this._list.contains(document.activeElement) ? (document.activeElement?.getAttribute('data-k') ?? '') : null;
+    this._list.hidden = !open;
+    this._list.replaceChildren(...(open ? this._listContent() : []).filter(one => one instanceof globalThis.Node));
+    if (open) this._restoreFocus(before, this._drawnState === 'closed');
+    this._drawnState = this._view.ui.branchList;
+  });
+
+  constructor(private readonly _acts: PanelActions) {
+    this._list.addEventListener('keydown', event => {
+      const typing = event.target instanceof HTMLInputElement;
+      const rows = [...this._list.querySelectorAll<HTMLElement>('.tc-goto:not(:disabled)')];
+      const at = rows.findIndex(row => row.parentElement?.contains(document.activeElement));
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (event.key === 'Escape' && typing) this._setListState(this._view.ui.branchList);
+      else if (event.key === 'Escape') this._close();
+      else if (step && !typing && rows.length) rows[(at + step + rows.length) % rows.length]?.focus({ preventScroll: true });
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    this._opener.addEventListener('click', () => this._setListState(this._view.ui.branchList === 'closed' ? 'open' : 'closed'));
+    this.element.addEventListener('focusout', event => {
+      const to = event.relatedTarget;
+      if (to instanceof globalThis.Node && !this.element.contains(to) && this._view.ui.branchList !== 'closed') this._setListState('closed');
+    });
+  }
+
+  paint(next: ViewState): void {
+    // Close the form once the new name is applied.
+    const done = this._view && this._view.ui.renamedBranch && next.model.branches.get(this._view.ui.renamedBranch)?.name === this._typedName.trim();
+    this._view = next;
+    const { model, ui, live } = next;
+    this._draw(model.branches, model.refusal, live, ui.branchList, ui.renamedBranch, ui.commandSent);
+    if (done && ui.renamedBranch) queueMicrotask(() => this._setListState(this._view.ui.branchList));
+  }
+
+  private _setListState(to: PanelState['branchList'], nameForm = ''): void {
+    this._acts.setState({ branchList: to, renamedBranch: nameForm });
+  }
+
+  private _close(): void {
+    this._setListState('closed');
+    this._opener.focus({ preventScroll: true });
+  }
+
+  private _checkOut(branch: FullBranch): void {
+    this._close();
+    if (!branch.current && this._view.live) this._acts.send({ type: 'checkout', branch: branch.id });
+  }
+
+  private _branchEntry(branch: FullBranch): HTMLElement {
+    const label = oneLine(branch.name, 60);
+    const go = h(
+      'button',
+      {
+        type: 'button',
+        class: 'tc-goto',
+        'aria-current': branch.current ? 'true' : undefined,
+        disabled: !this._view.live && !branch.current,
+        'data-k': `go ${branch.id}`,
+        onclick: () => this._checkOut(branch)
+      },
+      branch.current ? icon('done') : h('span', { class: 'i' }),
+      h('span', { class: branch.current ? 'strong' : '' }, label),
+      h('span', { class: 'muted small' }, branchSummary(branch))
+    );
+    const rename = (): void => {
+      this._typedName = branch.name;
+      this._setListState(this._view.ui.branchList, branch.id);
+    };
+    const hide = (): void => this._acts.send({ type: 'hide_branch', branch: branch.id, hidden: true });
+    return h(
+      'li',
+      {},
+      go,
+      this._view.live ? button('Name', { icon: 'edited', label: `Name ${label}`, look: 'ghost icon', key: `name ${branch.id}`, onclick: rename }) : null,
+      this._view.live && !branch.current
+        ? button('Hide', { icon: 'hide', label: `Hide ${label}`, look: 'ghost icon', key: `hide ${branch.id}`, onclick: hide })
+        : null
+    );
+  }
+
+  /** The form that renames a branch. */
+  private _naming(branch: FullBranch): HTMLElement {
+    const field = h('input', {
+      class: 'tc-in',
+      'aria-label': `New name of ${oneLine(branch.name, 60)}`,
+      maxlength: MOST_NAME,
+      'data-k': 'naming',
+      oninput: () => void (this._typedName = field.value)
+    });
+    field.value = this._typedName;
+    const wrong = this._view.model.refusal?.command === 'name_branch' ? oneLine(this._view.model.refusal.reason, 200) : '';
+    field.setAttribute('aria-invalid', String(wrong !== ''));
+    const submit = (event: Event): void => {
+      event.preventDefault();
+      const said = field.value.trim();
+      if (said === branch.name || said === '') this._setListState(this._view.ui.branchList);
+      else this._acts.send({ type: 'name_branch', branch: branch.id, name: said });
+    };
+    const save = h('button', { type: 'submit', class: 'tc-btn', disabled: this._view.ui.commandSent }, 'Save');
+    const form = h('form', { onsubmit: submit, novalidate: true, class: 'tc-naming' }, field, save);
+    return h('li', { class: 'naming' }, form, wrong ? h('p', { class: 'tc-wrong', role: 'alert' }, wrong) : null);
+  }
+
+  private _hiddenEntries(all: readonly FullBranch[]): Child[] {
+    if (all.length === 0) return [];
+    const open = this._view.ui.branchList === 'hidden';
+    const show = (branch: FullBranch): HTMLElement => {
+      const back = (): void => this._acts.send({ type: 'hide_branch', branch: branch.id, hidden: false });
+      const label = oneLine(branch.name, 60);
+      return h(
+        'li',
+        {},
+        h('span', { class: 'tc-gone' }, label, h('span', { class: 'muted small' }, branchSummary(branch))),
+        this._view.live ? button('Show', { look: 'small', key: `show ${branch.id}`, title: `Show ${label}`, onclick: back }) : null
+      );
+    };
+    return [
+      h(
+        'button',
+        { type: 'button', class: 'tc-btn ghost small', 'aria-expanded': String(open), 'data-k': 'gone', onclick: () => this._setListState(open ? 'open' : 'hidden') },
+        icon('down'),
+        `${all.length} hidden`
+      ),
+      open ? h('ul', { 'aria-label': 'Hidden branches' }, ...all.map(show)) : null
+    ];
+  }
+
+  private _listContent(): Child[] {
+    const known = visibleBranches(this._view.model);
+    const rows = known.map(branch => (branch.id === this._view.ui.renamedBranch && this._view.live ? this._naming(branch) : this._branchEntry(branch)));
+    return [h('ul', { 'aria-label': 'Branches in view' }, ...rows), ...this._hiddenEntries(hiddenBranches(this._view.model))];
+  }
+
+  private _focusableElements(): HTMLElement[] {
+    return [...this._list.querySelectorAll<HTMLElement>('button:not(:disabled), input')];
+  }
+
+  /** Restores the keyboard focus after a redraw; an opened list gets it. */
+  private _restoreFocus(before: string | null, opened: boolean): void {
+    const all = this._focusableElements();
+    const named = all.find(one => one.dataset.k === (this._view.ui.renamedBranch ? 'naming' : before));
+    const first = all.find(one => one.getAttribute('aria-current')) ?? all[0];
+    const next = named ?? (opened || before !== null ? first : undefined);
+    next?.focus({ preventScroll: true });
+    if (next instanceof HTMLInputElement && before !== 'naming') next.select();
+  }
+}

@@ -1,0 +1,215 @@
+/** The tab Compare: two branches side by side, with a header and a summary for each. */
+import { type Child, h, screenReaderText, whenChanged } from '../dom';
+import { button } from '../icons';
+import type { Model } from '../model';
+import { formatDuration, formatNumber, oneLine, plural } from '../text';
+import type { PanelActions, ViewState } from '../view_state';
+import {
+  type CallPair,
+  chosenBranches,
+  comparedSides,
+  differsAt,
+  hiddenBranches,
+  idOf,
+  type Side,
+  type SideName,
+  type Sides,
+  visibleBranches
+} from './comparison';
+import { textLines } from './differences';
+import { pairRows, rowHead, tableRow } from './pair_rows';
+
+const MOST_ROWS = 200;
+const BUSY_PHASES: readonly string[] = ['running', 'thinking'];
+
+const ONE_BRANCH = 'To compare two branches, edit a call that ran or fork from a call.';
+
+function hiddenButton(view: ViewState, acts: PanelActions): Child {
+  const gone = hiddenBranches(view.model);
+  if (gone.length === 0) return null;
+  const open = (): void => acts.setState({ branchList: 'hidden' });
+  return button(`${gone.length} hidden`, { look: 'ghost right small', key: 'hidden', onclick: open });
+}
+
+function oneBranch(view: ViewState, acts: PanelActions): HTMLElement {
+  const gone = hiddenBranches(view.model).length > 0;
+  return h(
+    'div',
+    { class: 'tc-nothing' },
+    h('p', { class: 'strong' }, gone ? 'One branch in view' : 'One branch so far'),
+    h('p', { class: 'muted' }, gone ? 'The others are hidden.' : ONE_BRANCH),
+    hiddenButton(view, acts)
+  );
+}
+
+function headline({ pairs, comparison }: Sides, past: boolean): string {
+  const differing = pairs.filter(pair => pair.kind === 'differs').length;
+  if (differing === 0 && !past && !comparison?.same) return `The same ${plural(pairs.length, 'call')}`;
+  if (differing === 0) return `No difference in ${plural(pairs.length, 'call')}`;
+  return `${formatNumber(differing)} of ${plural(pairs.length, 'call')} ${differing === 1 ? 'differs' : 'differ'}`;
+}
+
+const refusal = ({ model }: ViewState): string =>
+  model.refusal?.command === 'compare' ? oneLine(model.refusal.reason, 200) : '';
+
+function compareBar(view: ViewState, shown: Sides, acts: PanelActions): HTMLElement {
+  const swap = (): void => acts.setState({ leftBranch: idOf(shown.right.branch), rightBranch: idOf(shown.left.branch) });
+  const refused = refusal(view);
+  return h(
+    'div',
+    { class: 'tc-row tc-with' },
+    h('span', { class: 'strong', role: 'status' }, headline(shown, view.isPast)),
+    refused ? h('span', { class: 'muted small' }, refused) : null,
+    hiddenButton(view, acts),
+    view.ui.showsEqualCalls
+      ? button('Fold equal calls', { look: 'ghost right small', key: 'fold', onclick: () => acts.setState({ showsEqualCalls: false }) })
+      : null,
+    button('Swap', { look: 'ghost right small', key: 'swap', onclick: swap })
+  );
+}
+
+/** The message while no comparison of the two branches is available. */
+function notCompared(view: ViewState, names: string): HTMLElement {
+  const busy = BUSY_PHASES.includes(view.model.session.phase) ? ' The result appears after this step.' : '';
+  const asked = `Comparing ${names || 'the branches'}.${busy}`;
+  const absent = names
+    ? `The comparison of ${names} is not saved in this notebook. Run the cell to compare them.`
+    : 'No comparison is saved in this notebook. Run the cell to compare the branches.';
+  return h('p', { class: 'tc-later' }, view.live ? refusal(view) || asked : absent);
+}
+
+export class CompareTab {
+  readonly element = h('div', { class: 'tc-compare' });
+  private _view!: ViewState;
+  /** The comparison requested from the kernel; `seen` once it has arrived. */
+  private _requested: { readonly sides: readonly [string, string]; readonly among: Model['branches']; seen: boolean } | null = null;
+  private readonly _draw = whenChanged(() => this._replaceContent());
+
+  constructor(private readonly _acts: PanelActions) {}
+
+  paint(next: ViewState): void {
+    this._view = next;
+    const { model, ui } = next;
+    if (ui.tab !== 'Compare') return this._stopComparing();
+    const { session } = model;
+    this._draw(this._requested, model.calls, model.objects, model.branches, model.comparisons, model.differences, model.refusal, session.phase, session.text, ui.leftBranch, ui.rightBranch, ui.showsEqualCalls, next.step, next.isPast, next.live, next.chosen.call, next.chosen.object);
+  }
+
+  private _stopComparing(): void {
+    if (this._requested && this._view.live) this._acts.request({ type: 'compare', left: this._requested.sides[0], right: this._requested.sides[1], on: false });
+    this._requested = null;
+  }
+
+  /** Requests the shown comparison once; again if it was dropped, or if all rows were sent again. */
+  private _requestComparison(known: boolean): void {
+    if (!this._view.live || this._view.isPast) return;
+    if (known) {
+      if (this._requested) this._requested.seen = true;
+      return;
+    }
+    const [left, right] = chosenBranches(this._view) ?? ['', ''];
+    const { branches } = this._view.model;
+    const same = this._requested?.sides[0] === left && this._requested.sides[1] === right;
+    if (same && this._requested?.among === branches && !this._requested.seen) return;
+    if (!same) this._stopComparing();
+    this._requested = { sides: [left, right], among: branches, seen: false };
+    this._acts.request({ type: 'compare', left, right });
+  }
+
+  private _content(): HTMLElement[] {
+    if (visibleBranches(this._view.model).length < 2) return [oneBranch(this._view, this._acts)];
+    const shown = comparedSides(this._view);
+    this._requestComparison(shown?.comparison != null);
+    if (!shown) return [notCompared(this._view, '')];
+    const names = `${oneLine(shown.left.branch.name, 60)} and ${oneLine(shown.right.branch.name, 60)}`;
+    const grid = h('div', { class: 'tc-cmp', role: 'table', 'aria-label': `Comparison of ${names}` }, columnHeader(this._view, shown, this._acts));
+    if (!shown.comparison) return [grid, notCompared(this._view, names)];
+    const made = pairRows(shown.pairs, { view: this._view, acts: this._acts }, MOST_ROWS);
+    const speaks = this._view.model.session.phase === 'thinking';
+    grid.append(...made, ...[replyTexts(shown, speaks), columnFooter(shown, this._view.isPast)].filter(one => one !== null));
+    const more = made.length >= MOST_ROWS ? h('p', { class: 'tc-later' }, `The first ${MOST_ROWS} rows are shown.`) : null;
+    return [compareBar(this._view, shown, this._acts), grid, ...(more ? [more] : [])];
+  }
+
+  /** Replaces the content and restores the keyboard focus. */
+  private _replaceContent(): void {
+    const key = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
+    this.element.replaceChildren(...this._content());
+    if (key) [...this.element.querySelectorAll<HTMLElement>('[data-k]')].find(one => one.dataset.k === key)?.focus({ preventScroll: true });
+  }
+}
+
+function picker(view: ViewState, shown: Sides, where: SideName, acts: PanelActions): HTMLElement {
+  const label = where === 'left' ? 'Left branch' : 'Right branch';
+  const { left, right } = shown;
+  const select = h('select', {
+    class: 'tc-in',
+    'aria-label': label,
+    'data-k': label,
+    onchange: () => acts.setState({ leftBranch: idOf(left.branch), rightBranch: idOf(right.branch), [where === 'left' ? 'leftBranch' : 'rightBranch']: select.value })
+  });
+  for (const branch of visibleBranches(view.model)) {
+    const option = h('option', { selected: branch === shown[where].branch }, oneLine(branch.name, 60));
+    option.value = idOf(branch);
+    select.append(option);
+  }
+  return select;
+}
+
+/** Whether the person edited a call of this branch. */
+function editedText(pairs: readonly CallPair[], where: SideName): string {
+  const edited = pairs.find(pair => pair.kind !== 'shared' && pair[where]?.edited)?.[where];
+  return edited ? `edited at call ${edited.step}` : 'not edited';
+}
+
+function columnHeader(view: ViewState, shown: Sides, acts: PanelActions): HTMLElement {
+  const cell = (where: SideName): HTMLElement =>
+    h(
+      'div',
+      { role: 'columnheader', class: where === 'right' ? 'hd b' : 'hd' },
+      picker(view, shown, where, acts),
+      shown.comparison ? h('span', { class: 'muted small' }, editedText(shown.pairs, where)) : null
+    );
+  return tableRow(h('span', { role: 'columnheader', class: 'hd' }, screenReaderText('Call')), cell('left'), cell('right'));
+}
+
+/** Calls, tokens, cost and time of a branch; at an earlier step counted from its calls. */
+function costText(side: Side, past: boolean): string {
+  const { branch, calls } = side;
+  const counted = past || branch.ran + branch.remembered === 0;
+  const ran = calls.filter(call => !call.memory && (call.status === 'succeeded' || call.status === 'failed'));
+  const [anew, memory] = counted
+    ? [ran.length, calls.filter(call => call.memory).length]
+    : [branch.ran, branch.remembered];
+  const time = formatDuration(counted ? ran.reduce((sum, call) => sum + call.ms, 0) : branch.ms);
+  return [
+    `${plural(anew, 'call')} ran${memory ? `, ${formatNumber(memory)} cached` : ''}`,
+    branch.tokens && !past ? plural(branch.tokens, 'token') : '',
+    past ? '' : branch.cost,
+    time ? `${time} in tools` : ''
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+function columnFooter({ left, right }: Sides, past: boolean): HTMLElement {
+  return tableRow(
+    rowHead('', screenReaderText('Took')),
+    h('div', { role: 'cell', class: 'small muted' }, costText(left, past)),
+    h('div', { role: 'cell', class: 'b small muted' }, costText(right, past))
+  );
+}
+
+/** The reply texts of both branches, if they differ and are complete. */
+function replyTexts({ left, right, comparison }: Sides, speaks: boolean): HTMLElement | null {
+  const change = comparison?.text;
+  if (!change || speaks || !left.text || !right.text) return null;
+  const cell = (mine: Side, where: SideName, look: string): HTMLElement =>
+    h(
+      'div',
+      { role: 'cell', class: `${look}diff` },
+      h('div', { class: 'muted small' }, 'reply text'),
+      textLines(mine.text, differsAt(change, where))
+    );
+  return tableRow(rowHead('', screenReaderText('Reply text, differs')), cell(left, 'left', ''), cell(right, 'right', 'b '));
+}

@@ -1,0 +1,136 @@
+/** Objects and values of two branches side by side, with the differences marked. */
+import { type Child, h } from '../dom';
+import { safeImage } from '../safe_markup';
+import { glyph, thumb } from '../icons';
+import type { FullObject, FullPart, FullPreview } from '../rows';
+import { clip, oneLine, visibleText } from '../text';
+import type { ObjectPair, SideName } from './comparison';
+
+export const marked = (text: string): HTMLElement => h('mark', {}, text);
+
+const LINES = 60;
+const ROWS = 8;
+
+/** The lines of a text; differing lines are marked. */
+export function textLines(text: string, differs: (number: number) => boolean): HTMLElement {
+  const all = visibleText(text).split('\n').slice(0, LINES);
+  return h('pre', { class: 'tc-lines' }, ...all.flatMap((one, index) => lineOf(one, differs(index + 1))));
+}
+
+function lineOf(text: string, differs: boolean): Child[] {
+  const shown = clip(text, 300) || ' ';
+  return [h('span', { class: 'ln' }, differs ? marked(shown) : shown)];
+}
+
+const nameLabel = (name: string): Child => (name ? h('span', { class: 'k' }, oneLine(name, 60)) : null);
+
+/** One side of a differing part: text, picture, lines, cells. */
+function partElement(one: FullPart, where: SideName, alt: string): HTMLElement {
+  const words = one[where];
+  const src = safeImage(one.images[where === 'left' ? 0 : 1] ?? '');
+  const told = one.left !== null || one.right !== null;
+  return h(
+    'div',
+    { class: 'tc-partof' },
+    nameLabel(one.name),
+    told ? (words === null ? h('span', { class: 'muted' }, 'not there') : marked(oneLine(words, 200))) : null,
+    one.says ? h('span', { class: 'muted small' }, oneLine(one.says, 160)) : null,
+    src ? h('img', { class: 'tc-picture', src, alt }) : null,
+    one.lines.length ? changedLines(one, where) : null,
+    one.cells.length ? changedCells(one, where) : null
+  );
+}
+
+function changedLines(one: FullPart, where: SideName): HTMLElement {
+  const made: Child[] = [];
+  let before = 0;
+  for (const { sign, left, right, left_at, right_at } of one.lines) {
+    const at = where === 'left' ? left_at : right_at;
+    const text = sign === 'same' ? left : where === 'left' ? left : right;
+    if (at === 0) made.push(h('span', { class: 'ln muted' }, ' '));
+    else {
+      if (at > before + 1) made.push(h('span', { class: 'ln muted' }, '…'));
+      made.push(...lineOf(visibleText(text), sign !== 'same'));
+      before = at;
+    }
+  }
+  return h('pre', { class: 'tc-lines' }, ...made);
+}
+
+function changedCells(one: FullPart, where: SideName): HTMLElement {
+  const head = h('tr', {}, h('th', { scope: 'col' }, 'row'), h('th', { scope: 'col' }, 'column'), h('th', { scope: 'col' }, 'value'));
+  const rows = one.cells.map(cell =>
+    h('tr', {}, h('td', {}, oneLine(cell.row, 40)), h('td', {}, oneLine(cell.column, 40)), h('td', {}, marked(oneLine(cell[where], 60))))
+  );
+  return h('div', { class: 'tc-scroll', tabindex: 0 }, h('table', { class: 'tc-table' }, h('thead', {}, head), h('tbody', {}, ...rows)));
+}
+
+type Cells = FullPart['cells'];
+
+/** A small table of an object with these cells marked; null for other objects. */
+function previewTable(preview: FullPreview, cells: Cells, where: SideName): Child {
+  if (preview.columns.length === 0) return null;
+  const marks = new Set(cells.map(cell => `${rowOf(cell, where)} ${cell.column}`));
+  const head = preview.columns.map(name => h('th', { scope: 'col' }, oneLine(name, 24)));
+  const differenceOf = preview.cells.slice(0, ROWS).map((row, at) => {
+    const all = row.map((cell, index) => {
+      const text = oneLine(cell, 24);
+      return h('td', {}, marks.has(`${at + 1} ${preview.columns[index] ?? ''}`) ? marked(text) : text);
+    });
+    return h('tr', {}, ...all);
+  });
+  return h('div', { class: 'tc-scroll', tabindex: 0 }, h('table', { class: 'tc-table' }, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...differenceOf)));
+}
+
+const rowOf = (cell: Cells[number], where: SideName): number => (where === 'left' ? cell.left_at : cell.right_at);
+
+/** Whether the small table shows all these cells. */
+const showsAll = (preview: FullPreview, cells: Cells, where: SideName): boolean =>
+  cells.every(cell => {
+    const row = rowOf(cell, where);
+    return row > 0 && row <= Math.min(ROWS, preview.cells.length) && preview.columns.includes(cell.column);
+  });
+
+/** The preview of an object whose values were not compared. */
+function objectPreview(object: FullObject): Child[] {
+  const { preview } = object;
+  const fields = preview.fields.map(([name, value]) => h('div', { class: 'tc-partof' }, nameLabel(name), oneLine(value, 80)));
+  return [image(object), ...fields, previewTable(preview, [], 'left'), preview.text ? textLines(preview.text, () => false) : null];
+}
+
+function image({ name, preview }: FullObject): Child {
+  const src = safeImage(preview.image);
+  return src ? h('img', { class: 'tc-picture', src, alt: `${name}, a picture` }) : null;
+}
+
+const NOT_COMPARED = 'Differs. Only the first objects that differ are compared in detail.';
+
+/** The difference of an object on one side: its picture and its differing values. */
+function body(pair: ObjectPair, where: SideName): Child[] {
+  const mine = pair[where];
+  if (!mine || pair.same) return [];
+  const { values } = pair;
+  if (!pair.left || !pair.right) return objectPreview(mine);
+  if (!values || values.unknown) return [...objectPreview(mine), h('p', { class: 'muted small' }, oneLine(values?.unknown || NOT_COMPARED, 200))];
+  const { parts } = values;
+  const cells = parts.flatMap(one => one.cells);
+  const small = showsAll(mine.preview, cells, where) ? previewTable(mine.preview, cells, where) : null;
+  const told = parts.map(one => partElement(small ? { ...one, cells: [] } : one, where, `${mine.name}, a picture`));
+  const pictured = parts.some(one => one.images.some(Boolean)) || pair.left.preview.image === pair.right.preview.image;
+  return [pictured ? null : image(mine), small, ...told];
+}
+
+/** An object on its side: tile, name, and its differences. */
+export function objectElement(pair: ObjectPair, where: SideName, chosen: boolean, choose: (object: FullObject) => void): Child {
+  const object = pair[where];
+  if (!object) return pair.left || pair.right ? h('div', { class: 'muted small' }, 'no object') : null;
+  const caption = h('span', { class: 'muted small' }, oneLine(object.preview.caption || object.kind, 80));
+  const mini = h(
+    'button',
+    { type: 'button', class: 'tc-mini', 'aria-pressed': String(chosen), 'data-k': `${where} object ${object.id}`, onclick: () => choose(object) },
+    thumb(glyph(object.preview), true),
+    h('span', { class: 'strong' }, oneLine(object.name, 80)),
+    caption
+  );
+  return h('div', { class: 'tc-madeof' }, mini, ...body(pair, where));
+}

@@ -1,0 +1,136 @@
+/** Rows of a comparison: equal calls folded to one line, differing calls side by side. */
+import { type Child, h, screenReaderText } from '../dom';
+import { button, icon } from '../icons';
+import { callLabel } from '../labels';
+import type { Model } from '../model';
+import type { FullCall, FullObject } from '../rows';
+import { isObjectName, literalText, oneLine, plural } from '../text';
+import type { PanelActions, ViewState } from '../view_state';
+import { type CallPair, changeIn, differsAt, type SideName } from './comparison';
+import { marked, objectElement, textLines } from './differences';
+
+const stepOf = (pair: CallPair): string => {
+  const steps = [pair.left?.step, pair.right?.step].filter(step => step !== undefined);
+  return [...new Set(steps)].join(' | ');
+};
+
+export const tableRow = (...cells: Child[]): HTMLElement => h('div', { role: 'row', class: 'tc-crow' }, ...cells);
+
+export const rowHead = (text: string, more: Child = null): HTMLElement => h('span', { role: 'rowheader', class: 'n' }, text, more);
+
+const equalCell = (...inside: Child[]): HTMLElement =>
+  h('div', { role: 'cell', 'aria-colspan': 2, class: 'same' }, ...inside);
+
+function stepRange(run: readonly CallPair[]): string {
+  const [first, last] = [run[0], run.at(-1)].map(pair => pair?.right?.step ?? pair?.left?.step ?? 0);
+  return first === last ? String(first) : `${first}–${last}`;
+}
+
+function equalRow(run: readonly CallPair[], show: () => void): HTMLElement {
+  const tools = run.map(pair => pair.right?.tool ?? '');
+  const names = tools.length > 6 ? plural(tools.length, 'call') : oneLine(tools.join(', '), 200);
+  const memory = run.every(pair => pair.right?.memory || pair.left?.memory);
+  const shared = run[0]?.kind === 'shared';
+  const how = shared ? ' in both, not run again' : memory ? ', cached' : '';
+  const text = h('span', {}, `${names}: the same${how}`);
+  const more = button('Show', { look: 'ghost right small', key: `show ${stepRange(run)}`, onclick: show });
+  return tableRow(rowHead(stepRange(run)), equalCell(icon(memory && !shared ? 'memory' : 'equal'), text, more));
+}
+
+function pairRow(pair: CallPair, choosing: CompareContext): HTMLElement {
+  const says = screenReaderText(pair.kind === 'differs' ? ', differs' : ', the same');
+  return tableRow(rowHead(stepOf(pair), says), pairCell(pair, 'left', choosing), pairCell(pair, 'right', choosing));
+}
+
+/** The pairs as table rows; adjacent equal pairs of one kind are folded. */
+export function pairRows(pairs: readonly CallPair[], choosing: CompareContext, most: number): HTMLElement[] {
+  const { view, acts } = choosing;
+  const made: HTMLElement[] = [];
+  let run: CallPair[] = [];
+  const flush = (): void => {
+    if (run.length) made.push(equalRow(run, () => acts.setState({ showsEqualCalls: true })));
+    run = [];
+  };
+  for (const pair of pairs) {
+    const folds = pair.kind !== 'differs' && !view.ui.showsEqualCalls;
+    if (!folds || (run[0] && run[0].kind !== pair.kind)) flush();
+    if (folds) run.push(pair);
+    else if (made.length < most) made.push(pairRow(pair, choosing));
+  }
+  flush();
+  return made;
+}
+
+/** An argument as text. The receiver needs no parameter name. */
+function argumentParts(name: string, given: unknown, differs: boolean, first: boolean): Child[] {
+  const text = isObjectName(given) ? oneLine(given, 80) : literalText(given, 120);
+  const value = differs ? marked(text) : text;
+  return [first ? '' : ', ', isObjectName(given) && given.startsWith(`${name}#`) ? '' : `${oneLine(name, 40)}=`, value];
+}
+
+function callText(pair: CallPair, call: FullCall, other: FullCall | null): Child[] {
+  const entries = Object.entries(call.arguments);
+  const parts = entries.flatMap(([name, given], index) =>
+    argumentParts(name, given, other === null || changeIn(pair, 'argument', name) !== undefined, index === 0)
+  );
+  const tool = oneLine(call.tool, 80);
+  return [changeIn(pair, 'tool') ? marked(tool) : tool, '(', ...parts, ')'];
+}
+
+/** The outcome of a call; success is named only beside a call that did not succeed. */
+function callOutcome(call: FullCall, other: FullCall | null): Child {
+  const words = [
+    call.edited ? 'edited by you' : '',
+    call.status !== 'succeeded' || (other && other.status !== 'succeeded') ? callLabel(call.status).word : '',
+    call.memory ? 'cached' : ''
+  ].filter(Boolean);
+  return words.length ? h('span', { class: 'muted small' }, words.join(' · ')) : null;
+}
+
+const LOOKS = { error: 'tc-came bad', result: 'tc-came', reason: 'tc-came muted', prints: 'tc-came' } as const;
+
+/** The result, error, reason and prints of a call, where the other call differs. */
+function resultLines(pair: CallPair, call: FullCall, where: SideName): Child[] {
+  const told = (what: keyof typeof LOOKS): Child => {
+    const change = changeIn(pair, what);
+    if (call[what] === '' || (pair.left && pair.right && !change)) return null;
+    const label = what === 'prints' ? h('span', { class: 'k' }, 'printed') : null;
+    return h('div', { class: LOOKS[what] }, label, textLines(call[what], differsAt(change, where)));
+  };
+  return [told('error'), call.saves ? null : told('result'), told('reason'), told('prints')];
+}
+
+/** The object that a call returned without creating it, if the other call returned another one. */
+function returnedObject(pair: CallPair, call: FullCall, model: Model, where: SideName): Child {
+  const object = changeIn(pair, 'result') && call.result === '' ? model.objects.get(call.object) : undefined;
+  if (!object || pair.objects.some(one => one[where] === object)) return null;
+  return h('div', { class: 'tc-came' }, 'returned ', marked(oneLine(object.name, 80)));
+}
+
+interface CompareContext {
+  readonly view: ViewState;
+  readonly acts: PanelActions;
+}
+
+function pairCell(pair: CallPair, where: SideName, { view, acts }: CompareContext): HTMLElement {
+  const [call, other] = where === 'left' ? [pair.left, pair.right] : [pair.right, pair.left];
+  const look = `${where === 'right' ? 'b ' : ''}${pair.kind === 'differs' ? 'diff' : 'alike'}`;
+  if (!call) return h('div', { role: 'cell', class: `${look} muted small` }, 'not called');
+  const { chosen } = view;
+  const choose = (object: string): void => acts.setState({ chosen: { call: call.id, object } });
+  const title = h(
+    'button',
+    {
+      type: 'button',
+      class: 'tc-call',
+      'aria-pressed': String(chosen.call === call.id),
+      'data-k': `${where} ${call.id}`,
+      onclick: () => choose(call.object)
+    },
+    ...callText(pair, call, other)
+  );
+  const objects = pair.objects.map(one =>
+    objectElement(one, where, chosen.object !== '' && chosen.object === one[where]?.id, (object: FullObject) => choose(object.id))
+  );
+  return h('div', { role: 'cell', class: look }, h('div', { class: 'tc-asked' }, title, callOutcome(call, other)), ...resultLines(pair, call, where), returnedObject(pair, call, view.model, where), ...objects);
+}

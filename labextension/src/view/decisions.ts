@@ -1,0 +1,280 @@
+/** Decisions on the chosen call: the buttons under the card, and the forms `Reject` and `Answer`. */
+import type { Approval } from '../generated/contract';
+import { type Child, h, whenChanged } from './dom';
+import { button, type ButtonProps, icon } from './icons';
+import type { FullCall } from './rows';
+import { isObjectName, literalText, oneLine, trans } from './text';
+import { choiceOf, needsDecision, type PanelActions, type ViewState } from './view_state';
+
+export const isDecision = (call: FullCall): boolean => needsDecision(call) && call.branch === '';
+
+/** Commands whose refusal is shown in their own form. */
+const SHOWN_AT_FORM: readonly string[] = ['edit', 'draft', 'guess', 'name_branch', 'compare'];
+
+/** Parses JSON; returns any other text as it is. */
+function parsedResult(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+interface Form {
+  readonly element: HTMLFormElement;
+  readonly first: HTMLElement;
+}
+
+function labelledField(label: string, hint: string, input: HTMLElement): HTMLElement {
+  return h(
+    'label',
+    { class: 'tc-field' },
+    h('span', { class: 'tc-label' }, label, ' ', h('span', { class: 'hint' }, hint)),
+    input
+  );
+}
+
+function shortForm(kind: 'reject' | 'answer', call: FullCall, acts: PanelActions): Form {
+  const reason = h('input', { class: 'tc-in', type: 'text', 'aria-label': trans.__('Reason'), 'data-k': 'reason' });
+  const result = h('textarea', { class: 'tc-in mono', rows: 2, 'aria-label': trans.__('Result'), 'data-k': 'result' });
+  const close = (): void => acts.setState({ form: null });
+  function submit(event: Event): void {
+    event.preventDefault();
+    const common = { call: call.call, reason: reason.value, bound: call.bound };
+    if (kind === 'reject') acts.send({ type: 'reject', ...common });
+    else acts.send({ type: 'answer', result: parsedResult(result.value), ...common });
+  }
+  const optional = trans.__('optional, sent to the model');
+  const fields = kind === 'answer' ? [labelledField(trans.__('Result'), trans.__('JSON, text, or the name of an object'), result)] : [];
+  const text = kind === 'answer' ? trans.__('Answer') : trans.__('Reject');
+  const confirm = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'confirm' }, text);
+  const row = h('div', { class: 'tc-row' }, confirm, button(trans.__('Cancel'), { onclick: close }));
+  const element = h('form', { class: 'tc-form', onsubmit: submit }, ...fields, labelledField(trans.__('Reason'), optional, reason), row);
+  element.addEventListener('keydown', event => {
+    if (event.key !== 'Escape') return;
+    event.stopPropagation();
+    close();
+  });
+  return { element, first: kind === 'answer' ? result : reason };
+}
+
+/** The waiting calls with their approval digests. */
+function approvable(view: ViewState): Approval[] {
+  const waiting = view.model.session.pending.flatMap(id => view.model.calls.get(id) ?? []);
+  return waiting
+    .filter(call => isDecision(call) && call.bound !== '' && !view.model.tools.get(call.tool)?.for_person)
+    .map(({ call, bound }) => ({ call, bound }));
+}
+
+/** The buttons for a call that may have run already. */
+function recordedCallButtons(view: ViewState, call: FullCall, acts: PanelActions): Child[] {
+  const bound = { call: call.call, bound: call.bound };
+  const act = (text: string, title: string, onclick: () => void, look = ''): HTMLElement => {
+    const made = button(trans.__(text), { look, onclick, disabled: view.ui.commandSent, key: text });
+    made.title = trans.__(title);
+    return made;
+  };
+  const form = (kind: 'reject' | 'answer') => (): void => acts.setState({ chosen: choiceOf(call), form: { kind, call: call.id } });
+  const keep = (rest: boolean) => (): void => acts.send({ type: 'keep_result', ...bound, rest });
+  const kept = call.recorded
+    ? [
+        act('Keep the recorded result', 'Continues with the recorded result. The tool does not run.', keep(false), 'primary'),
+        act('Keep all recorded results', 'Also keeps the recorded results of all later calls. No tool runs.', keep(true))
+      ]
+    : [];
+  return [
+    ...kept,
+    act('Run again', 'Runs the tool again. Its effect may happen twice.', () => acts.send({ type: 'approve', ...bound })),
+    act('Answer', 'You give the result. The tool does not run.', form('answer')),
+    act('Reject', 'The model gets your reason. The tool does not run.', form('reject')),
+    act('Begin a new session', 'Sends the prompt to the model again, on a new branch without the recorded events.', () => acts.send({ type: 'begin_new' }))
+  ];
+}
+
+function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): Child[] {
+  const sent = view.ui.commandSent;
+  const bound = { call: call.call, bound: call.bound };
+  const act = (text: string, onclick: ButtonProps['onclick'], look = ''): HTMLElement =>
+    button(trans.__(text), { look, onclick, disabled: sent, key: text });
+  const open = (kind: 'reject' | 'answer') => (): void =>
+    acts.setState({ chosen: choiceOf(call), form: { kind, call: call.id } });
+  if (view.model.tools.get(call.tool)?.for_person)
+    return [act('Answer', open('answer'), 'primary'), act('Reject', open('reject'))];
+  if (call.may_have_run) return recordedCallButtons(view, call, acts);
+  const again = call.status === 'unknown';
+  const approve = act(again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', ...bound }), 'primary');
+  if (!again) approve.title = trans.__('Applies to exactly these arguments');
+  const calls = approvable(view);
+  const all = button(trans.__('Approve all'), {
+    look: 'ghost right',
+    disabled: sent || calls.length < 2,
+    key: 'all',
+    onclick: () => acts.send({ type: 'approve_all', calls })
+  });
+  all.title =
+    calls.length < 2
+      ? trans.__('No other call waits')
+      : trans.__('Runs the %1 waiting calls with the arguments shown', String(calls.length));
+  return [
+    approve,
+    act('Edit', () => acts.openEditDialog(call)),
+    act('Reject', open('reject')),
+    act('Answer', open('answer')),
+    again ? null : all
+  ];
+}
+
+/** The button that asks the model again for a reply that may be stale. */
+export function askAgainButton(view: ViewState, turn: number, stale: boolean, acts: PanelActions): Child {
+  if (!stale || view.isPast || !view.live) return null;
+  const ask = button(trans.__('Ask the model from here'), {
+    disabled: view.ui.commandSent,
+    key: 'anew',
+    onclick: () => acts.send({ type: 'anew', turn })
+  });
+  ask.title = trans.__('The model wrote this before the results changed. Asks it again, on a new branch.');
+  return ask;
+}
+
+function afterButtons(view: ViewState, call: FullCall, acts: PanelActions): Child[] {
+  const disabled = view.ui.commandSent;
+  const ran = call.status !== 'running' && call.status !== 'approved';
+  if (!ran) return [];
+  return [
+    button(trans.__('Replay from here'), { disabled, onclick: () => acts.send({ type: 'replay', call: call.call }) }),
+    button(trans.__('Fork from here'), { disabled, onclick: () => acts.send({ type: 'fork', call: call.call }) }),
+    view.isPast || call.branch !== '' ? null : button(trans.__('Edit'), { disabled, onclick: () => acts.openEditDialog(call) }),
+    call.branch === '' ? askAgainButton(view, call.turn, call.stale, acts) : null
+  ];
+}
+
+const note = (text: string): HTMLElement => h('p', { class: 'tc-note' }, icon('info'), h('span', {}, text));
+
+/** A link to the waiting call while the person looks at something else. */
+function waitingElsewhere(view: ViewState, acts: PanelActions): Child {
+  const { waitingCall: waiting, personTurn: yours, toGuess: guess } = view;
+  if (waiting ? waiting.id === view.chosen.call : !(yours || guess) || view.followsNewest) return null;
+  const show = button(trans.__('Show'), { look: 'ghost right', onclick: () => acts.setState({ chosen: null, form: null }) });
+  return h(
+    'div',
+    { class: 'tc-else' },
+    icon('wait'),
+    waiting
+      ? h('span', {}, h('code', {}, oneLine(waiting.tool, 80)), ' ', trans.__('waits for you'))
+      : h(
+          'span',
+          {},
+          guess ? trans.__('Guess the next call') : trans.__('It is your turn to reply as the model')
+        ),
+    show
+  );
+}
+
+/** The row of buttons, or the open form. */
+export class DecisionPanel {
+  readonly element = h('div', { class: 'tc-acts' });
+  private _view!: ViewState;
+  private _form: (Form & { readonly key: string }) | null = null;
+  private readonly _draw = whenChanged(() => {
+    const before = this._form?.key;
+    const refused = this._view.model.refusal;
+    const children = [
+      refused && !SHOWN_AT_FORM.includes(refused.command)
+        ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), oneLine(refused.reason))
+        : null,
+      ...this._content(),
+      waitingElsewhere(this._view, this._acts)
+    ];
+    const kept = this._form && this.element.contains(this._form.element) && children.includes(this._form.element);
+    if (!kept) this.element.replaceChildren();
+    else for (const child of [...this.element.children]) if (child !== this._form?.element) child.remove();
+    for (const child of children) if (child && child !== (kept ? this._form?.element : null)) this.element.append(child);
+    if (this._form && this._form.key !== before) queueMicrotask(() => this._form?.first.focus({ preventScroll: true }));
+  });
+
+  constructor(private readonly _acts: PanelActions) {}
+
+  paint(next: ViewState): void {
+    this._view = next;
+    const call = next.model.calls.get(next.chosen.call);
+    this._draw(call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls, next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest);
+  }
+
+  private _openForm(call: FullCall, kind: 'reject' | 'answer'): HTMLElement {
+    const key = `${kind} ${call.id} ${call.bound}`;
+    if (this._form?.key !== key) this._form = { key, ...shortForm(kind, call, this._acts) };
+    const confirm = this._form.element.querySelector<HTMLButtonElement>('[type=submit]');
+    if (confirm) confirm.disabled = this._view.ui.commandSent;
+    return this._form.element;
+  }
+
+  private _content(): Child[] {
+    const call = this._view.model.calls.get(this._view.chosen.call);
+    if (!call) return [];
+    const open = isDecision(call);
+    if (!this._view.live) return open && !this._view.isPast ? [note(trans.__('Saved copy. To decide, run the cells from the top to this one.'))] : [];
+    if (this._view.isPast)
+      return [
+        h('div', { class: 'tc-row' }, ...afterButtons(this._view, call, this._acts)),
+        note(trans.__('You are looking at an earlier step. To decide, choose Back to now.'))
+      ];
+    const opened = this._view.ui.form;
+    if (open && opened?.call === call.id) return [this._openForm(call, opened.kind)];
+    this._form = null;
+    return [
+      h('div', { class: 'tc-row tc-act' }, ...(open ? decisionButtons(this._view, call, this._acts) : afterButtons(this._view, call, this._acts))),
+      open ? otherCallsOfTurn(this._view, call, this._acts) : null
+    ];
+  }
+}
+
+const MOST_SHOWN = 40;
+
+/** The other waiting calls of the turn, in execution order. */
+const otherWaitingCalls = (view: ViewState, call: FullCall): FullCall[] =>
+  view.calls.filter(one => one !== call && one.turn === call.turn && needsDecision(one));
+
+function argumentsText(call: FullCall): string {
+  const parts = Object.entries(call.arguments).map(
+    ([name, value]) => `${oneLine(name, 40)}=${isObjectName(value) ? oneLine(value, 60) : literalText(value, 60)}`
+  );
+  return parts.join(', ');
+}
+
+function otherCall(call: FullCall, view: ViewState, acts: PanelActions): HTMLElement {
+  const choose = (): void => acts.setState({ chosen: choiceOf(call), form: null });
+  const edit = button('Edit', {
+    look: 'ghost small',
+    disabled: view.ui.commandSent,
+    key: `edit ${call.id}`,
+    label: `Edit call ${call.step}, ${oneLine(call.tool, 80)}`,
+    icon: 'edited',
+    onclick: () => acts.openEditDialog(call)
+  });
+  return h(
+    'li',
+    {},
+    icon('wait'),
+    h(
+      'button',
+      { type: 'button', class: 'tc-link mono', 'data-k': `beside ${call.id}`, onclick: choose },
+      `${call.step} ${oneLine(call.tool, 80)}`
+    ),
+    h('span', { class: 'what' }, oneLine(argumentsText(call), 200)),
+    edit
+  );
+}
+
+/** The list of the other waiting calls; null if there are none. */
+function otherCallsOfTurn(view: ViewState, call: FullCall, acts: PanelActions): Child {
+  const others = otherWaitingCalls(view, call);
+  if (others.length === 0) return null;
+  const more = others.length - MOST_SHOWN;
+  return h(
+    'div',
+    { class: 'tc-turn' },
+    h('h4', {}, `Also in turn ${call.turn}`),
+    h('ul', { 'aria-label': 'Also in this turn' }, ...others.slice(0, MOST_SHOWN).map(one => otherCall(one, view, acts))),
+    more > 0 ? h('p', { class: 'muted small' }, `and ${more} more, listed in Steps`) : null
+  );
+}

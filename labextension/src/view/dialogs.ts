@@ -1,0 +1,197 @@
+/** The dialogs `Edit call` and `Write call`. */
+import { type Child, h } from './dom';
+import { complain, type Dialog, dialogFrame, type FieldContext, FieldRow, filledArguments, firstInput, FormError, nextId } from './fields';
+import { button, icon } from './icons';
+import type { FullCall, FullTool, FullWrittenCall } from './rows';
+import { fieldsOf, rawOf } from './schema';
+import { clip, literalText, oneLine, summaryOf, trans } from './text';
+import type { PanelActions, ViewState } from './view_state';
+
+function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRow[]): Child[] {
+  const values = filledArguments(rows).arguments;
+  const touched = rows.filter(one => one.input.raw() !== rawOf(one.field, one.field.initial));
+  const given = touched.map(one => `${oneLine(one.field.name, 40)}=${literalText(values[one.field.name], 60)}`).join(', ');
+  const object = view.model.objects.get(call.object);
+  const what = h('code', {}, `${oneLine(call.tool, 80)}(${clip(given, 160)})`);
+  const told = trans.__('The model is told that its call was edited.');
+  if (touched.length === 0) return [`${trans.__('No argument is changed yet.')} ${told}`];
+  const makes = object?.role === 'pending' ? [`Makes ${oneLine(object.name, 60)} from `, what] : ['Runs ', what];
+  const ran = call.status !== 'proposed' && call.status !== 'unknown';
+  return [...makes, ran ? ' on a new branch, with the calls that depend on it. ' : '. ', told];
+}
+
+/** The hint of an edited field names the model's own argument. */
+const editContext = (view: ViewState, call: FullCall): FieldContext => ({
+  objects: view.objects,
+  step: call.step,
+  marks: true,
+  hint(field, raw) {
+    const asked = (call.asked ?? call.arguments)[field.name];
+    if (raw === rawOf(field, asked)) return '';
+    return asked === undefined ? trans.__('the model left it out') : trans.__('the model asked for %1', literalText(asked, 60));
+  }
+});
+
+/** The dialog that edits a call; `close` removes it. */
+export class EditDialog implements Dialog {
+  private readonly _tool = this._view.model.tools.get(this._call.tool);
+  private readonly _note = h('span');
+  private readonly _fields = fieldsOf(this._tool?.parameters ?? {}, this._call.arguments);
+  private readonly _rows: FieldRow[] = this._fields.map(field => new FieldRow(field, editContext(this._view, this._call), () => this._showConsequence()));
+  private readonly _reason = h('input', { id: nextId(), class: 'tc-in', type: 'text' });
+  private readonly _error = new FormError();
+  private readonly _runButton = h('button', { type: 'submit', class: 'tc-btn primary' }, trans.__('Run with these'));
+  private readonly _reasonField = h(
+    'div',
+    { class: 'tc-field' },
+    h(
+      'div',
+      {},
+      h('label', { class: 'tc-label', for: this._reason.id }, trans.__('Reason')),
+      ' ',
+      h('span', { class: 'hint' }, trans.__('optional, sent to the model'))
+    ),
+    this._reason
+  );
+  private readonly _buttons = h(
+    'div',
+    { class: 'tc-row' },
+    button(trans.__('Reset'), { look: 'ghost first', onclick: () => this._reset() }),
+    button(trans.__('Cancel'), { look: 'right', onclick: () => this._close() }),
+    this._runButton
+  );
+  private readonly _form = h(
+    'form',
+    { onsubmit: event => this._submit(event), novalidate: true },
+    ...this._rows.map(one => one.element),
+    this._reasonField,
+    h('p', { class: 'tc-note' }, icon('info'), this._note),
+    this._error.element,
+    this._buttons
+  );
+  readonly element = dialogFrame(trans.__('Edit call'), this._call.tool, this._form, () => this._close());
+
+  constructor(private readonly _view: ViewState, private readonly _call: FullCall, private readonly _acts: PanelActions, private readonly _close: () => void) {
+    this._showConsequence();
+  }
+
+  refuse(text: string, errors: Readonly<Record<string, string>>): void {
+    this._error.show(text);
+    if (!complain(this._rows, errors)) this._runButton.focus();
+  }
+
+  setBusy(sent: boolean): void {
+    this._runButton.disabled = sent;
+  }
+
+  focus(): void {
+    (firstInput(this._rows) ?? this._reason).focus({ preventScroll: true });
+  }
+
+  private _showConsequence(): void {
+    this._note.replaceChildren(
+      ...consequenceText(this._view, this._call, this._rows).filter(child => child !== null && child !== undefined && child !== false)
+    );
+  }
+
+  private _reset(): void {
+    for (const one of this._rows) {
+      one.input.set(rawOf(one.field, one.field.initial));
+      one.showError('');
+      one.refresh();
+    }
+    this._showConsequence();
+  }
+
+  private _submit(event: Event): void {
+    event.preventDefault();
+    const filled = filledArguments(this._rows);
+    if (Object.keys(filled.errors).length) this.refuse('', filled.errors);
+    else
+      this._acts.send({
+        type: 'edit',
+        call: this._call.call,
+        arguments: filled.arguments,
+        reason: this._reason.value,
+        bound: this._call.bound
+      });
+  }
+}
+
+/** A call as text: `tool(name=value, …)`. */
+export function callText({ tool, arguments: given }: FullWrittenCall): string {
+  const parts = Object.entries(given).map(([name, value]) => `${oneLine(name, 40)}=${literalText(value, 80)}`);
+  return `${oneLine(tool, 80)}(${clip(parts.join(', '), 240)})`;
+}
+
+/** All objects can be chosen; there are no earlier arguments. */
+const writeContext = (view: ViewState): FieldContext => ({
+  objects: view.objects,
+  step: Infinity,
+  marks: false,
+  hint: () => ''
+});
+
+/** The dialog in which a person writes a call as the model. */
+export class CallDialog implements Dialog {
+  private readonly _earlierCalls = this._view.personTurn?.calls ?? [];
+  private readonly _note = h('code');
+  private readonly _rows = fieldsOf(this._tool.parameters, {}).map(field => new FieldRow(field, writeContext(this._view), () => this._showConsequence()));
+  private readonly _error = new FormError();
+  private readonly _addButton = h('button', { type: 'submit', class: 'tc-btn primary' }, 'Add call');
+  private readonly _addAnywayButton = button('Add anyway', { look: 'ghost first', onclick: () => this._sendCall(true) });
+  private readonly _cancelButton = button('Cancel', { look: 'right', onclick: () => this._close() });
+  private readonly _summary = summaryOf(this._tool.description);
+  private readonly _form = h(
+    'form',
+    { onsubmit: event => this._submit(event), novalidate: true },
+    this._summary ? h('p', { class: 'small muted' }, this._summary) : null,
+    ...this._rows.map(one => one.element),
+    this._rows.length ? null : h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'This tool takes no arguments.')),
+    h('p', { class: 'tc-note' }, icon('run'), this._note),
+    this._error.element,
+    h('div', { class: 'tc-row' }, this._addAnywayButton, this._cancelButton, this._addButton)
+  );
+  readonly element = dialogFrame('Write call', this._tool.id, this._form, () => this._close());
+
+  constructor(private readonly _view: ViewState, private readonly _tool: FullTool, private readonly _acts: PanelActions, private readonly _close: () => void) {
+    this._addAnywayButton.hidden = true;
+    this._addAnywayButton.title = 'Adds the call with these arguments. It fails like any invalid call of a model.';
+    this._showConsequence();
+  }
+
+  refuse(reason: string, fields: Readonly<Record<string, string>>): void {
+    this._addAnywayButton.hidden = false;
+    this._error.show(reason);
+    if (!complain(this._rows, fields)) this._addButton.focus();
+  }
+
+  setBusy(sent: boolean): void {
+    this._addButton.disabled = this._addAnywayButton.disabled = sent;
+  }
+
+  focus(): void {
+    (firstInput(this._rows) ?? this._addButton).focus({ preventScroll: true });
+  }
+
+  private _call(): FullWrittenCall {
+    return { tool: this._tool.id, arguments: filledArguments(this._rows).arguments };
+  }
+
+  private _showConsequence(): void {
+    this._note.textContent = callText(this._call());
+  }
+
+  private _sendCall(force: boolean): void {
+    const { errors } = filledArguments(this._rows);
+    if (Object.keys(errors).length) {
+      this._error.show('');
+      complain(this._rows, errors);
+    } else this._acts.send({ type: 'draft', calls: [...this._earlierCalls, this._call()], anyway: force });
+  }
+
+  private _submit(event: Event): void {
+    event.preventDefault();
+    this._sendCall(false);
+  }
+}

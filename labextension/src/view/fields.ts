@@ -1,0 +1,313 @@
+/** Form fields for the arguments of a call: one input for each kind of field, with label, hint and error. */
+import { type Child, h } from './dom';
+import { button, icon } from './icons';
+import type { FullObject } from './rows';
+import { candidates, type Field, type Filled, own, rawOf, readAll } from './schema';
+import { clip, literalText, oneLine, trans, visibleText } from './text';
+
+interface Input {
+  readonly element: HTMLElement;
+  /** Whether the element is a group of inputs. */
+  readonly group: boolean;
+  raw(): string;
+  set(raw: string): void;
+}
+
+interface InputContext {
+  readonly id: string;
+  readonly objects: readonly FullObject[];
+  /** The number of the call: only older objects can be named. */
+  readonly step: number;
+  readonly described: string;
+}
+
+const MOST_SEGMENTS = 4;
+const CHOOSE = 'choose one';
+
+function plainInput(element: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement): Input {
+  return { element, group: false, raw: () => element.value, set: raw => void (element.value = raw) };
+}
+
+function options(raws: readonly (readonly [string, string])[]): HTMLElement[] {
+  return raws.map(([raw, textInput]) => {
+    const option = h('option', {}, textInput);
+    option.value = raw;
+    return option;
+  });
+}
+
+function caption(object: FullObject): string {
+  return oneLine(object.preview.caption ? `${object.name}: ${object.preview.caption}` : object.name, 80);
+}
+
+function objectSelect(field: Field, around: InputContext): Input {
+  const found = candidates(field, around.objects, around.step);
+  const current = rawOf(field, field.initial);
+  const known = found.map(object => [object.name, caption(object)] as const);
+  const left = field.initial === undefined ? trans.__('none (the newest is used)') : 'none';
+  const none = !field.required ? [['', left] as const] : current ? [] : [['', CHOOSE] as const];
+  const lost = current && !found.some(object => object.name === current) ? [[current, oneLine(current, 80)] as const] : [];
+  return plainInput(
+    h(
+      'select',
+      { id: around.id, class: 'tc-in', 'aria-describedby': around.described },
+      ...options([...lost, ...known, ...none])
+    )
+  );
+}
+
+function checkboxes(field: Field, around: InputContext): Input {
+  const chosen = Array.isArray(field.initial) ? field.initial.map(String) : [];
+  const names = [...new Set([...chosen, ...candidates(field, around.objects, around.step).map(object => object.name)])];
+  const boxes = names.map(name => ({ name, box: h('input', { type: 'checkbox' }) }));
+  const labels = boxes.map(({ name, box }) => h('label', { class: 'tc-check' }, box, oneLine(name, 80)));
+  const none: Child = labels.length ? null : h('span', { class: 'muted small' }, trans.__('There are no objects yet.'));
+  return {
+    element: h('div', { class: 'tc-checks' }, ...labels, none),
+    group: true,
+    raw() {
+      const picked = boxes.filter(({ box }) => box.checked).map(({ name }) => name);
+      const order = [...chosen.filter(name => picked.includes(name)), ...picked.filter(name => !chosen.includes(name))];
+      return field.initial === undefined && order.length === 0 ? '' : JSON.stringify(order);
+    },
+    set(raw) {
+      const names = raw ? (JSON.parse(raw) as unknown[]) : [];
+      for (const { name, box } of boxes) box.checked = names.includes(name);
+    }
+  };
+}
+
+const optionText = (value: unknown): string => (typeof value === 'string' ? oneLine(value, 60) : literalText(value, 60));
+
+function segments(around: InputContext, raws: readonly (readonly [string, string])[]): Input {
+  const radios = raws.map(([raw, text]) => {
+    const radio = h('input', { type: 'radio', name: around.id });
+    radio.value = raw;
+    return { radio, label: h('label', {}, radio, text) };
+  });
+  return {
+    element: h('div', { class: 'tc-seg' }, ...radios.map(({ label }) => label)),
+    group: true,
+    raw: () => radios.find(({ radio }) => radio.checked)?.radio.value ?? '',
+    set: raw => radios.forEach(({ radio }) => void (radio.checked = radio.value === raw))
+  };
+}
+
+function choiceInput(field: Field, around: InputContext): Input {
+  const values = field.nullable && !field.options.includes(null) ? [...field.options, null] : field.options;
+  const known = values.map(value => [JSON.stringify(value), optionText(value)] as const);
+  const current = rawOf(field, field.initial);
+  const extra =
+    field.initial === undefined
+      ? [['', field.required ? CHOOSE : 'left out'] as const]
+      : known.some(([raw]) => raw === current)
+        ? []
+        : [[current, oneLine(current, 60)] as const];
+  const all = [...known, ...extra];
+  const long = all.reduce((sum, [, text]) => sum + text.length + 4, 0) > 52;
+  if (all.length <= MOST_SEGMENTS && !long) return segments(around, field.required ? all.filter(([raw]) => raw !== '') : all);
+  return plainInput(
+    h('select', { id: around.id, class: 'tc-in mono', 'aria-describedby': around.described }, ...options(all))
+  );
+}
+
+function flagInput(field: Field, around: InputContext): Input {
+  const box = h('input', { id: around.id, type: 'checkbox', 'aria-describedby': around.described });
+  const untouched = rawOf(field, field.initial);
+  return {
+    element: h('span', { class: 'tc-flag' }, box),
+    group: false,
+    raw: () => (untouched === '' && !box.checked && !field.required ? '' : String(box.checked)),
+    set: raw => void (box.checked = raw === 'true')
+  };
+}
+
+function text(field: Field, around: InputContext): Input {
+  const value = rawOf(field, field.initial);
+  const common = { id: around.id, 'aria-describedby': around.described, spellcheck: 'false' };
+  if (value.length <= 60 && !value.includes('\n')) {
+    const left = field.required ? '' : 'left out';
+    const placeholder = field.initial === undefined ? left : field.initial === null ? 'none' : '';
+    return plainInput(h('input', { ...common, type: 'text', placeholder, class: 'tc-in' }));
+  }
+  return plainInput(h('textarea', { ...common, class: 'tc-in', rows: Math.min(10, value.split('\n').length + 1) }));
+}
+
+function inputOfKind(field: Field, around: InputContext): Input {
+  const common = { id: around.id, 'aria-describedby': around.described };
+  switch (field.kind) {
+    case 'object':
+      return objectSelect(field, around);
+    case 'objects':
+      return checkboxes(field, around);
+    case 'choice':
+      return choiceInput(field, around);
+    case 'flag':
+      return flagInput(field, around);
+    case 'number':
+      return plainInput(
+        h('input', {
+          ...common,
+          type: 'number',
+          step: field.integer ? 1 : 'any',
+          placeholder: field.initial === undefined && !field.required ? 'left out' : '',
+          class: 'tc-in mono'
+        })
+      );
+    case 'text':
+      return text(field, around);
+    case 'texts':
+    case 'json':
+      return plainInput(
+        h('textarea', {
+          ...common,
+          class: 'tc-in mono',
+          rows: Math.min(8, rawOf(field, field.initial).split('\n').length + 1),
+          placeholder: field.kind === 'texts' ? trans.__('one per line') : '',
+          spellcheck: 'false'
+        })
+      );
+  }
+}
+
+/** The input of a field, holding its value. */
+function inputFor(field: Field, around: InputContext): Input {
+  const made = inputOfKind(field, around);
+  made.set(rawOf(field, field.initial));
+  return made;
+}
+
+/** The text with its invisible characters escaped; empty if it has none. */
+const invisibleCharacters = (raw: string): string => (visibleText(raw) === raw.replace(/\r\n/g, '\n') ? '' : oneLine(raw, 120));
+
+let ids = 0;
+
+export const nextId = (): string => `tc-f${++ids}`;
+
+export interface FieldContext {
+  readonly objects: readonly FullObject[];
+  /** The number of the call: only older objects can be named. */
+  readonly step: number;
+  /** A hint that replaces the description; empty for none. */
+  hint(field: Field, raw: string): string;
+  /** Whether changed fields are marked. */
+  readonly marks: boolean;
+}
+
+/** A field with its label, hint and error. */
+export class FieldRow {
+  private readonly _id = nextId();
+  readonly input = inputFor(this.field, { ...this._context, id: this._id, described: `${this._id}-h ${this._id}-e` });
+  private readonly _hint = h('span', { class: 'hint', id: `${this._id}-h` });
+  private readonly _error = h('span', { class: 'tc-wrong', id: `${this._id}-e` });
+  private readonly _changedTag = h('span', { class: 'tc-tag' }, icon('edited'), 'changed');
+  private readonly _name = oneLine(this.field.name, 80);
+  private readonly _label = this.input.group
+    ? h('span', { class: 'tc-label', id: `${this._id}-l` }, this._name)
+    : h('label', { class: 'tc-label', for: this._id }, this._name);
+  private readonly _line = h('div', { class: 'tc-row tc-line' }, this.input.element);
+  readonly element = h('div', { class: 'tc-field' }, h('div', {}, this._label, ' ', this._hint), this._line, this._error);
+  private readonly _initialRaw = rawOf(this.field, this.field.initial);
+
+  constructor(readonly field: Field, private readonly _context: FieldContext, private readonly _changed: () => void) {
+    if (this.input.group) {
+      this.input.element.setAttribute('role', this.field.kind === 'choice' ? 'radiogroup' : 'group');
+      this.input.element.setAttribute('aria-labelledby', `${this._id}-l`);
+      this.input.element.setAttribute('aria-describedby', `${this._id}-h ${this._id}-e`);
+    }
+    this.input.element.addEventListener('input', () => {
+      this.showError('');
+      this.refresh();
+      this._changed();
+    });
+    this.refresh();
+  }
+
+  refresh(): void {
+    const raw = this.input.raw();
+    if (!this._context.marks || raw === this._initialRaw) this._changedTag.remove();
+    else this._line.append(this._changedTag);
+    const veiled = this.field.kind === 'text' ? invisibleCharacters(raw) : '';
+    this._hint.textContent = veiled
+      ? trans.__('contains invisible characters: %1', veiled)
+      : this._context.hint(this.field, raw) || clip(oneLine(this.field.description, 400), 160);
+  }
+
+  showError(text: string): void {
+    this._error.textContent = text ? oneLine(text, 300) : '';
+    const target = this.input.group ? this.input.element : (this.element.querySelector(`#${this._id}`) ?? this.input.element);
+    if (text) target.setAttribute('aria-invalid', 'true');
+    else target.removeAttribute('aria-invalid');
+  }
+}
+
+/** The arguments in the fields, and their errors. */
+export const filledArguments = (rows: readonly FieldRow[]): Filled =>
+  readAll(
+    rows.map(one => one.field),
+    new Map(rows.map(one => [one.field.name, one.input.raw()]))
+  );
+
+const FOCUSABLE =
+  'button:not([disabled]):not([hidden]),input:not([disabled]),select:not([disabled]),textarea:not([disabled])';
+
+export const firstInput = (rows: readonly FieldRow[]): HTMLElement | null =>
+  rows[0]?.element.querySelector<HTMLElement>(FOCUSABLE) ?? null;
+
+/** Shows the errors at their fields and focuses the first; returns whether there is one. */
+export function complain(rows: readonly FieldRow[], errors: Readonly<Record<string, string>>): boolean {
+  for (const one of rows) one.showError(own(errors, one.field.name) ?? '');
+  const first = rows.find(one => own(errors, one.field.name));
+  first?.element.querySelector<HTMLElement>(FOCUSABLE)?.focus();
+  return first !== undefined;
+}
+
+/** The error of a whole form. */
+export class FormError {
+  readonly element = h('p', { class: 'tc-error', role: 'alert', hidden: true });
+
+  show(text: string): void {
+    this.element.replaceChildren(icon('failed'), h('span', {}, oneLine(text)));
+    this.element.hidden = text === '';
+  }
+}
+
+export interface Dialog {
+  readonly element: HTMLElement;
+  /** Shows a refusal at its fields; the values stay. */
+  refuse(reason: string, fields: Readonly<Record<string, string>>): void;
+  setBusy(sent: boolean): void;
+  focus(): void;
+}
+
+/** Keeps Tab inside the dialog. */
+function keepFocusInside(element: HTMLElement, event: KeyboardEvent): void {
+  const stops = [...element.querySelectorAll<HTMLElement>(FOCUSABLE)];
+  const [first, last] = [stops[0], stops.at(-1)];
+  const leaving = event.shiftKey ? document.activeElement === first : document.activeElement === last;
+  if (!leaving) return;
+  event.preventDefault();
+  (event.shiftKey ? last : first)?.focus();
+}
+
+/** The frame of a dialog: title, subject, and Close. */
+export function dialogFrame(title: string, about: string, form: HTMLElement, close: () => void): HTMLElement {
+  const id = nextId();
+  const head = h(
+    'div',
+    { class: 'tc-row' },
+    h('h3', { id }, title),
+    h('code', { class: 'muted' }, oneLine(about, 60)),
+    button('', { icon: 'close', label: trans.__('Close'), look: 'ghost icon right', onclick: close })
+  );
+  const attributes = { class: 'tc-dialog', role: 'dialog', 'aria-modal': 'true', 'aria-labelledby': id };
+  const box = h('div', attributes, head, form);
+  box.addEventListener('keydown', event => {
+    event.stopPropagation();
+    if (event.key === 'Tab') keepFocusInside(box, event);
+    if (event.key !== 'Escape') return;
+    event.preventDefault();
+    close();
+  });
+  return h('div', { class: 'tc-veil' }, box);
+}

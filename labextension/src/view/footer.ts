@@ -1,0 +1,87 @@
+/** The foot of the panel: the reply text and the time slider. */
+import { h, whenChanged } from './dom';
+import { button } from './icons';
+import { textBlock, trans } from './text';
+import type { PanelActions, ViewState } from './view_state';
+
+export class ReplyText {
+  private readonly _text = h('p');
+  readonly element = h(
+    'div',
+    { class: 'tc-said', role: 'group', 'aria-label': trans.__('What the model says'), tabindex: 0 },
+    h('span', { class: 'who' }, trans.__('Model')),
+    this._text
+  );
+  private _view!: ViewState;
+  private readonly _draw = whenChanged(() => {
+    const { session } = this._view.model;
+    this.element.hidden =
+      this._view.isPast ||
+      session.text === '' ||
+      session.phase === 'waiting' ||
+      this._view.ui.tab === 'Messages' ||
+      this._view.ui.tab === 'Compare';
+    this._text.textContent = textBlock(session.text, 6000);
+    if (session.phase === 'thinking') this.element.scrollTop = this.element.scrollHeight;
+  });
+
+  paint(next: ViewState): void {
+    this._view = next;
+    this._draw(next.model.session, next.isPast, next.ui.tab);
+  }
+}
+
+const MOST_TICKS = 60;
+let ids = 0;
+
+export class TimeSlider {
+  private readonly _id = `tc-time${++ids}`;
+  private readonly _tickMarks = h('div', { class: 'ticks' });
+  private readonly _pastBar = h('i', { class: 'done' });
+  private readonly _slider = h('input', { id: this._id, type: 'range', 'aria-label': trans.__('Time'), min: 1, max: 1, step: 1 });
+  private readonly _stepText = h('span');
+  private readonly _backButton = button(trans.__('Back to now'), { look: 'ghost', onclick: () => this._acts.setState({ pastStep: null }) });
+  readonly element = h(
+    'div',
+    { class: 'tc-time' },
+    h('label', { for: this._id }, trans.__('Time')),
+    h('div', { class: 'tc-track' }, this._tickMarks, this._pastBar, this._slider),
+    this._stepText,
+    this._backButton
+  );
+  private _view!: ViewState;
+  private readonly _draw = whenChanged(() => {
+    const { lastStep: last, step: at, isPast: past } = this._view;
+    const share = last > 1 ? (100 * (at - 1)) / (last - 1) : 0;
+    this._slider.max = String(Math.max(1, last));
+    this._slider.value = String(Math.max(1, at));
+    // With one step there is nothing to slide.
+    this.element.hidden = last < 2;
+    const text = past ? trans.__('step %1 of %2', at, last) : last ? trans.__('now, step %1', last) : trans.__('now');
+    this._slider.setAttribute('aria-valuetext', text);
+    this._stepText.textContent = text;
+    this._pastBar.style.width = `${share}%`;
+    this._backButton.hidden = !past;
+    const marks = last > 1 && last <= MOST_TICKS ? last : 0;
+    if (this._tickMarks.childElementCount === marks) return;
+    this._tickMarks.replaceChildren(
+      ...Array.from({ length: marks }, (_, index) => {
+        const tick = h('i');
+        tick.style.left = `${(100 * index) / (marks - 1)}%`;
+        return tick;
+      })
+    );
+  });
+
+  constructor(private readonly _acts: PanelActions) {
+    this._slider.addEventListener('input', () => {
+      const at = Number(this._slider.value);
+      this._acts.setState({ pastStep: at >= this._view.lastStep ? null : at, chosen: null, form: null });
+    });
+  }
+
+  paint(next: ViewState): void {
+    this._view = next;
+    this._draw(next.lastStep, next.step, next.isPast);
+  }
+}

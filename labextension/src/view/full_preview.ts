@@ -1,0 +1,74 @@
+/** The full preview of an object: picture, table, HTML or text. */
+import { type Child, h } from './dom';
+import { safeImage } from './safe_markup';
+import { button } from './icons';
+import type { FullObject, FullPreview } from './rows';
+import { cleanMarkup } from './safe_markup';
+import { oneLine, textBlock } from './text';
+import type { PanelActions, ViewState } from './view_state';
+
+const POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-src 'none'";
+
+/** The document of a preview frame; it loads nothing but inline images. */
+function framePage(html: string, ink: string, ground: string): string {
+  const look = `html{color:${ink};background:${ground};font:13px/20px system-ui,sans-serif}body{margin:8px 12px;overflow-wrap:anywhere}table{border-collapse:collapse;font-size:12px}:is(th,td){padding:2px 8px;text-align:right}img,svg{max-width:100%}`;
+  return `<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${look}</style><body>${cleanMarkup(html)}`;
+}
+
+const COLOUR = /^[#\w(), .%/-]{1,80}$/;
+
+const colour = (value: string, standard: string): string => (COLOUR.test(value.trim()) ? value.trim() : standard);
+
+/** HTML in a sandboxed frame: no scripts, no origin, no loading. */
+function frame(object: FullObject, html: string, place: Element): HTMLElement {
+  const style = getComputedStyle(place);
+  const [ink, ground] = [colour(style.color, '#000'), colour(style.getPropertyValue('--tc-bg'), '#fff')];
+  const title = oneLine(`${object.name}, HTML view`, 120);
+  const srcdoc = framePage(html, ink, ground);
+  const element = h('iframe', { class: 'tc-frame', sandbox: '', referrerpolicy: 'no-referrer', title, srcdoc });
+  // The sandbox hides the height of the page, so it is estimated.
+  element.style.height = `${heightOf(html)}px`;
+  return element;
+}
+
+/** The estimated height of a page, in pixels. */
+function heightOf(html: string): number {
+  if (/<(img|svg|table|details)\b/i.test(html)) return 240;
+  const blocks = html.match(/<(p|li|tr|br|h[1-6]|div|dt|dd|pre|hr)\b|\n/gi)?.length ?? 0;
+  return Math.min(240, 48 + 26 * Math.max(blocks, html.length / 160));
+}
+
+function table(preview: FullPreview): HTMLElement {
+  const row = (cells: readonly string[], tag: 'th' | 'td'): HTMLElement =>
+    h('tr', {}, ...cells.slice(0, 20).map(cell => h(tag, {}, oneLine(cell, 60))));
+  const body = preview.cells.slice(0, 100).map(cells => row(cells, 'td'));
+  return h(
+    'div',
+    { class: 'tc-scroll', tabindex: 0, role: 'group', 'aria-label': 'Table' },
+    h('table', { class: 'tc-table' }, h('thead', {}, row(preview.columns, 'th')), h('tbody', {}, ...body))
+  );
+}
+
+function previewElement(object: FullObject, preview: FullPreview, place: Element): Child {
+  const src = safeImage(preview.image);
+  if (src && preview.glyph.length === 0)
+    return h('img', { class: 'tc-picture', src, alt: `${object.name}, a picture` });
+  if (preview.columns.length > 0) return table(preview);
+  if (preview.html) return frame(object, preview.html, place);
+  return preview.text && (preview.fields.length === 0 || preview.text.length > 80)
+    ? h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(preview.text, 20_000))
+    : null;
+}
+
+/** The preview of an object, with a button for the full one. */
+export function fullPreview(view: ViewState, object: FullObject, acts: PanelActions, place: Element): Child[] {
+  const shown = view.model.fullPreviews.get(object.id);
+  const more = view.live && !shown && object.preview.more;
+  const ask = (): void => acts.send({ type: 'show_object', object: object.id });
+  const label = object.preview.image ? 'Show larger' : 'Show all';
+  return [
+    previewElement(object, shown ?? object.preview, place),
+    more ? button(label, { look: 'small first', disabled: view.ui.commandSent, onclick: ask }) : null
+  ];
+}

@@ -1,0 +1,191 @@
+/** Folding of a large graph: which objects become a stack, and in which lane a stack stands. */
+import { hasNoResult } from '../labels';
+import { childrenOf, mainParents, mainUse, nearObjects, parentsOf, reachable } from '../lineage';
+import type { FullCall, FullObject } from '../rows';
+import type { ViewState } from '../view_state';
+
+/** Up to this many nodes nothing folds. */
+const MOST_UNFOLDED = 60;
+/** Above this many nodes, whole regions fold too. */
+const MOST_NODES = 100;
+const LEAST_RUN = 3;
+const NEWEST_KEPT = 6;
+const MOST_TROUBLES = 12;
+
+export interface Folds {
+  /** For each folded object, the key of the stack that stands for it. */
+  readonly stackOf: ReadonlyMap<string, string>;
+  readonly stacks: ReadonlyMap<string, readonly FullObject[]>;
+  /** The only objects that are drawn, besides the stacks; null for all. */
+  readonly only: ReadonlySet<string> | null;
+}
+
+const UNFOLDED: Folds = { stackOf: new Map(), stacks: new Map(), only: null };
+
+/** What stays unfolded. */
+interface KeptOpen {
+  readonly settled: number;
+  readonly unfolded: ReadonlySet<string>;
+  readonly pinned: ReadonlySet<string>;
+}
+
+const key = (run: readonly FullObject[]): string => `fold:${run[0]?.id ?? ''}`;
+
+function foldsOfRuns(runs: Iterable<readonly FullObject[]>, only: ReadonlySet<string> | null = null): Folds {
+  const stacks = new Map<string, readonly FullObject[]>();
+  const stackOf = new Map<string, string>();
+  for (const run of runs) {
+    stacks.set(key(run), run);
+    for (const object of run) stackOf.set(object.id, key(run));
+  }
+  return { stackOf, stacks, only };
+}
+
+/** An object and its ancestors along the main line, `length` in all. */
+function mainLine(parents: ReadonlyMap<string, string>, from: string, length: number): string[] {
+  const found: string[] = [];
+  for (let id: string | undefined = from; id && found.length < length; id = parents.get(id)) found.push(id);
+  return found;
+}
+
+/** The newest objects at failed, answered and edited calls, with their last ancestors. */
+function troubledObjects(view: ViewState, parents: ReadonlyMap<string, string>): string[] {
+  const found = view.calls.filter(call => hasNoResult(call) || call.status === 'answered' || call.edited);
+  return found.slice(-MOST_TROUBLES).flatMap(call => [call.object, ...mainLine(parents, mainUse(call)?.object ?? '', 3)]);
+}
+
+function staysOpen(
+  view: ViewState,
+  placed: readonly FullObject[],
+  parents: ReadonlyMap<string, string>,
+  kept: KeptOpen
+): (object: FullObject) => boolean {
+  const newest = placed.findLast(object => object.role === 'made' && object.branch === '');
+  const end = mainLine(parents, newest?.id ?? '', NEWEST_KEPT);
+  const named = new Set([...end, ...troubledObjects(view, parents), ...kept.pinned, ...kept.unfolded]);
+  return object =>
+    named.has(object.id) || object.saved !== '' || object.role === 'pending' || object.step > kept.settled;
+}
+
+/** Runs of objects with a parent and at most one child, in order. */
+function runs(
+  placed: readonly FullObject[],
+  parents: ReadonlyMap<string, string>,
+  stays: (object: FullObject) => boolean
+): FullObject[][] {
+  const children = new Map<string, number>();
+  for (const parent of parents.values()) children.set(parent, (children.get(parent) ?? 0) + 1);
+  const open = new Map<string, FullObject[]>();
+  const found: FullObject[][] = [];
+  for (const object of placed) {
+    const parent = parents.get(object.id);
+    if (parent === undefined || stays(object) || (children.get(object.id) ?? 0) > 1) continue;
+    const run = open.get(parent) ?? [];
+    if (run.length === 0) found.push(run);
+    run.push(object);
+    open.delete(parent);
+    open.set(object.id, run);
+  }
+  return found;
+}
+
+/** Connected objects that may fold; siblings fold together. */
+function regions(
+  placed: readonly FullObject[],
+  parents: ReadonlyMap<string, string>,
+  stays: (object: FullObject) => boolean
+): FullObject[][] {
+  const regionOf = new Map<string, FullObject[]>();
+  const under = new Map<string, FullObject[]>();
+  const found: FullObject[][] = [];
+  for (const object of placed) {
+    if (object.role === 'input' && object.lane < 0) continue;
+    const parent = parents.get(object.id) ?? '';
+    const seat = `${object.branch} ${parent}`;
+    if (stays(object)) {
+      under.delete(seat);
+      continue;
+    }
+    let region = regionOf.get(parent) ?? under.get(seat);
+    if (!region || region[0]?.branch !== object.branch) found.push((region = []));
+    if (!regionOf.has(parent)) under.set(seat, region);
+    region.push(object);
+    regionOf.set(object.id, region);
+  }
+  return found;
+}
+
+/** Inputs that only folded calls use join the first of their stacks. */
+function withInputs(view: ViewState, placed: readonly FullObject[], folds: Folds): Folds {
+  if (folds.stackOf.size === 0) return folds;
+  const first = new Map<string, string>();
+  const shown = new Set<string>();
+  for (const call of view.calls) {
+    const stack = folds.stackOf.get(call.object);
+    for (const use of call.uses) {
+      if (stack === undefined) shown.add(use.object);
+      else if (!first.has(use.object)) first.set(use.object, stack);
+    }
+  }
+  const stackOf = new Map(folds.stackOf);
+  for (const object of placed) {
+    const stack = first.get(object.id);
+    if (object.role === 'input' && object.lane < 0 && stack !== undefined && !shown.has(object.id))
+      stackOf.set(object.id, stack);
+  }
+  return { ...folds, stackOf };
+}
+
+/** The folds of all placed objects. */
+export function foldsOf(view: ViewState, placed: readonly FullObject[], kept: KeptOpen): Folds {
+  if (placed.length <= MOST_UNFOLDED) return UNFOLDED;
+  const parents = mainParents(view, placed);
+  const stays = staysOpen(view, placed, parents, kept);
+  const long = (run: readonly FullObject[]): boolean => run.length >= LEAST_RUN;
+  const lines = runs(placed, parents, stays).filter(long);
+  const left = placed.length - lines.reduce((sum, run) => sum + run.length - 1, 0);
+  const all = left <= MOST_NODES ? lines : regions(placed, parents, stays).filter(long);
+  return withInputs(view, placed, foldsOfRuns(all));
+}
+
+/** Two levels before and after one object; the rest becomes two stacks. */
+export function focusFolds(view: ViewState, placed: readonly FullObject[], id: string): Folds {
+  const children = childrenOf(view);
+  const near = nearObjects(view, id);
+  const before = reachable(id, of => parentsOf(view, of));
+  const behind = reachable(id, of => children.get(of) ?? []);
+  const beyond = (side: ReadonlySet<string>): FullObject[] =>
+    placed.filter(object => side.has(object.id) && !near.has(object.id));
+  const sides = [beyond(before), beyond(behind)];
+  const alone = sides.flatMap(side => (side.length === 1 ? side.map(object => object.id) : []));
+  return foldsOfRuns(sides.filter(side => side.length > 1), new Set([...near, ...alone]));
+}
+
+/** Whether a call without a result is drawn outside of stacks. */
+export function isCallDrawn(call: FullCall, folds: Folds): boolean {
+  const source = mainUse(call)?.object ?? '';
+  return !folds.stackOf.has(source) && (folds.only === null || folds.only.has(source));
+}
+
+type Cell = Pick<FullObject | FullCall, 'column' | 'lane'>;
+
+const cellKey = ({ column, lane }: Cell): string => `${column} ${lane}`;
+
+/** The lane of each stack: that of its successor, or of its first object if taken. */
+export function stackLanes(view: ViewState, folds: Folds, drawn: readonly FullObject[], lost: readonly FullCall[]): ReadonlyMap<string, number> {
+  const next = new Map<string, FullObject>();
+  for (const object of drawn) {
+    const stack = folds.stackOf.get(mainUse(view.model.calls.get(object.call))?.object ?? '');
+    if (stack !== undefined && stack !== folds.stackOf.get(object.id)) next.set(stack, object);
+  }
+  const taken = new Set([...drawn.filter(object => !folds.stackOf.has(object.id)), ...lost].map(cellKey));
+  const found = new Map<string, number>();
+  for (const [key, [first]] of folds.stacks) {
+    const after = next.get(key);
+    const seat = first && after?.branch === first.branch ? { column: first.column, lane: after.lane } : first;
+    const lane = first && seat && taken.has(cellKey(seat)) ? first.lane : (seat?.lane ?? 0);
+    if (first) taken.add(cellKey({ column: first.column, lane }));
+    found.set(key, lane);
+  }
+  return found;
+}

@@ -1,0 +1,83 @@
+/** The graph as text to copy: DOT, and SVG as it is shown. */
+import { s } from '../dom';
+import { oneLine } from '../text';
+import type { ViewState } from '../view_state';
+import { edgeElement, nodeElement, noteElement, strokeElement } from './elements';
+import type { Box } from './layout';
+import type { Scene, Surroundings } from './scene';
+
+/** A text as a quoted DOT string. */
+const quoted = (text: string): string => `"${oneLine(text, 400).replace(/\\/g, '\\\\').replace(/"/g, '\\"')}"`;
+
+/** The lineage of the shown branch as DOT. */
+export function dotText(view: ViewState): string {
+  const own = view.objects.filter(object => object.branch === '' && object.role !== 'output');
+  const known = new Set(own.map(object => object.id));
+  const nodes = own.map(object => `  ${quoted(object.name)}${object.role === 'pending' ? ' [style=dashed]' : ''};`);
+  const edges = own.flatMap(object => {
+    const call = view.model.calls.get(object.call);
+    const uses = call?.uses.filter(use => known.has(use.object) && use.object !== object.id) ?? [];
+    const name = (id: string): string => view.model.objects.get(id)?.name ?? '';
+    return uses.map(use => {
+      const label = use.receiver ? quoted(call?.tool ?? '') : quoted(use.parameter);
+      return `  ${quoted(name(use.object))} -> ${quoted(object.name)} [label=${label}${use.receiver ? '' : ', style=dotted'}];`;
+    });
+  });
+  return ['digraph lineage {', '  rankdir=LR;', '  node [shape=box, style=rounded];', ...nodes, ...edges, '}', ''].join('\n');
+}
+
+const COPIED_STYLES = [
+  'fill',
+  'stroke',
+  'stroke-width',
+  'stroke-dasharray',
+  'stroke-linecap',
+  'stroke-linejoin',
+  'paint-order',
+  'font-family',
+  'font-size',
+  'font-weight',
+  'text-anchor'
+] as const;
+
+/** Writes the computed styles into an element, so that it needs no style sheet. */
+function writeStyles(element: Element): void {
+  const style = getComputedStyle(element);
+  for (const name of COPIED_STYLES) {
+    const value = style.getPropertyValue(name);
+    if (value && value !== 'normal' && value !== 'auto') element.setAttribute(name, value);
+  }
+  for (const name of ['class', 'tabindex', 'role', 'data-k', 'aria-hidden'])
+    element.removeAttribute(name);
+  for (const child of [...element.children]) writeStyles(child);
+}
+
+/** The drawing as a standalone SVG; `place` is an element under the style sheet. */
+export function svgText(drawn: Scene, rest: Surroundings, box: Box, place: Element): string {
+  const [width, height] = [Math.ceil(Math.max(box.right, rest.right) - box.left), Math.ceil(box.bottom - box.top)];
+  const ground = s('rect', { class: 'ground', x: box.left, y: box.top, width, height });
+  const picture = s(
+    'svg',
+    { class: 'g', width, height, viewBox: `${box.left} ${box.top} ${width} ${height}`, 'aria-label': 'Object lineage' },
+    ground,
+    ...rest.strokes.map(strokeElement),
+    ...drawn.edges.map(edge => edgeElement(edge, false)),
+    ...drawn.nodes.map(node => nodeElement(node, false)),
+    ...rest.notes.map(noteElement)
+  );
+  place.append(picture);
+  for (const gone of picture.querySelectorAll('.hit, .ring')) gone.remove();
+  writeStyles(picture);
+  picture.remove();
+  return new XMLSerializer().serializeToString(picture);
+}
+
+/** Copies a text to the clipboard; returns whether it succeeded. */
+export async function copyToClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,371 @@
+/** Layout of the graph: which nodes it has and where, and when they are placed again. */
+import { incrementalMap } from '../incremental';
+import { hasNoResult } from '../labels';
+import { mainUse, nearObjects } from '../lineage';
+import type { Model } from '../model';
+import type { FullCall, FullObject } from '../rows';
+import type { ViewState } from '../view_state';
+import { focusFolds, type Folds, foldsOf, isCallDrawn, stackLanes } from './folding';
+
+export const ROW = 122;
+/** The distance of parked nodes, in a wide and in a narrow panel. */
+const ROOMY = 104;
+const TIGHT = 88;
+
+export interface Size {
+  readonly width: number;
+  readonly narrow: boolean;
+}
+
+export interface Spot {
+  readonly key: string;
+  readonly x: number;
+  readonly y: number;
+  /** The object; null for a call without a result and for a stack. */
+  readonly object: FullObject | null;
+  /** The call without a result; null for others. */
+  readonly failedCall: FullCall | null;
+  /** The objects of a folded run, in order. */
+  readonly folded: readonly FullObject[];
+  readonly stack: Stack | null;
+  readonly parked: boolean;
+}
+
+/** Summary of a stack. */
+interface Stack {
+  /** How many calls made it. */
+  readonly calls: number;
+  /** How many more have no result. */
+  readonly withoutResult: number;
+  /** The objects whose parents are outside of the stack. */
+  readonly first: readonly FullObject[];
+}
+
+export interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+export interface Layout {
+  readonly spots: readonly Spot[];
+  /** The spot of an object or of its stack; or of a call without a result. */
+  readonly spotOf: (id: string) => Spot | undefined;
+  readonly divider: number | null;
+  readonly box: Box;
+}
+
+export const pitch = (size: Size): number => (size.narrow ? 128 : 150);
+
+const MARGIN = 72;
+
+const isParked = (view: ViewState, object: FullObject, used: () => ReadonlySet<string>): boolean =>
+  object.role === 'output' ||
+  (object.role === 'input' && (!object.used || (view.isPast && !used().has(object.id))));
+
+/** Objects in the lineage, and unused inputs and open outputs parked at the right. */
+interface PlacedAndParked {
+  readonly placed: readonly FullObject[];
+  readonly parked: readonly FullObject[];
+}
+
+function placedAndParked(view: ViewState): PlacedAndParked {
+  let cache: ReadonlySet<string> | null = null;
+  const used = (): ReadonlySet<string> =>
+    (cache ??= new Set(view.calls.flatMap(call => call.uses.map(use => use.object))));
+  const parked = view.objects.filter(object => isParked(view, object, used));
+  if (parked.length === 0) return { placed: view.objects, parked };
+  const apart = new Set(parked);
+  return { placed: view.objects.filter(object => !apart.has(object)), parked };
+}
+
+/** Objects that appear inside a closed gap: each takes the next free place below. */
+interface MovedSpots {
+  readonly taken: Set<string>;
+  /** Cells that belong to other objects. */
+  readonly lent: Set<string>;
+  readonly at: Map<string, Pick<Spot, 'x' | 'y'>>;
+}
+
+/** Positions that stay until something folds or unfolds. */
+interface LayoutBase {
+  readonly folds: Folds;
+  readonly size: Size;
+  readonly column: Axis;
+  readonly lane: Axis;
+  readonly spots: WeakMap<FullObject | FullCall, Spot>;
+  readonly late: MovedSpots;
+  readonly stacks: ReadonlyMap<string, Stack>;
+  /** The lane of each stack. */
+  readonly seats: ReadonlyMap<string, number>;
+  /** The spots of objects that have a place. */
+  readonly standing: (placed: readonly FullObject[]) => readonly Spot[];
+}
+
+/** Whether an object is the first of its stack. */
+const isFirstOfStack = (folds: Folds, object: FullObject): boolean => {
+  const run = folds.stacks.get(folds.stackOf.get(object.id) ?? '');
+  return run?.[0]?.id === object.id;
+};
+
+const isDrawn = (folds: Folds, object: FullObject): boolean =>
+  folds.stackOf.has(object.id) ? isFirstOfStack(folds, object) : folds.only === null || folds.only.has(object.id);
+
+function stacksOf(view: ViewState, folds: Folds, nothing: readonly FullCall[]): Map<string, Stack> {
+  const lost = new Map<string, number>();
+  for (const call of nothing) {
+    const stack = folds.stackOf.get(mainUse(call)?.object ?? '');
+    if (stack !== undefined) lost.set(stack, (lost.get(stack) ?? 0) + 1);
+  }
+  const found = new Map<string, Stack>();
+  for (const [key, run] of folds.stacks) {
+    const calls = new Set(run.filter(object => object.call !== '').map(object => object.call)).size;
+    const main = (object: FullObject): string => mainUse(view.model.calls.get(object.call))?.object ?? '';
+    const enters = run.filter(object => object.call !== '' && folds.stackOf.get(main(object)) !== key);
+    found.set(key, { calls, withoutResult: lost.get(key) ?? 0, first: enters });
+  }
+  return found;
+}
+
+/** The base of the layout for the current objects. */
+function layoutBase(view: ViewState, folds: Folds, size: Size): LayoutBase {
+  const spots: LayoutBase['spots'] = new WeakMap();
+  const standing = incrementalMap((object: FullObject) => objectSpot(on, object));
+  const late: MovedSpots = { taken: new Set(), lent: new Set(), at: new Map() };
+  const on: LayoutBase = { folds, size, spots, late, standing, ...axesOf(view, folds) };
+  return on;
+}
+
+/** The axes without the folded gaps, and the stacks. */
+function axesOf(view: ViewState, folds: Folds): Pick<LayoutBase, 'column' | 'lane' | 'stacks' | 'seats'> {
+  if (folds.stackOf.size === 0 && folds.only === null) return { column: plainAxis(), lane: plainAxis(), stacks: new Map(), seats: new Map() };
+  const { placed } = placedAndParked(view);
+  const drawn = placed.filter(object => isDrawn(folds, object));
+  const nothing = view.calls.filter(hasNoResult);
+  const lost = nothing.filter(call => isCallDrawn(call, folds));
+  const taken = stackLanes(view, folds, drawn, lost);
+  const laneOf = (object: FullObject): number => taken.get(folds.stackOf.get(object.id) ?? '') ?? object.lane;
+  const column = compactAxis([...drawn, ...lost].map(cell => cell.column));
+  const lane = compactAxis([...drawn.map(laneOf), ...lost.map(call => call.lane)]);
+  return { column, lane, stacks: stacksOf(view, folds, nothing), seats: taken };
+}
+
+/** The position of a cell; if it is in a gap or taken, the next free one below. */
+function positionOf(on: LayoutBase, key: string, column: number, lane: number): Pick<Spot, 'x' | 'y'> {
+  const known = on.late.at.get(key);
+  if (known) return known;
+  const own = { x: MARGIN + on.column.at(column) * pitch(on.size), y: on.lane.at(lane) * ROW };
+  if (on.folds.stackOf.size === 0) return own;
+  const { taken, lent, at } = on.late;
+  const cell = (y: number): string => `${Math.round(own.x / pitch(on.size))} ${Math.round(y / ROW)}`;
+  const isLate = on.column.inGap(column) || on.lane.inGap(lane) || lent.has(cell(own.y));
+  let { y } = own;
+  while (isLate && taken.has(cell(y))) y += ROW;
+  taken.add(cell(y));
+  if (!isLate) return own;
+  lent.add(cell(y));
+  at.set(key, { x: own.x, y });
+  return { x: own.x, y };
+}
+
+function spotFor(on: LayoutBase, cell: FullObject | FullCall, what: Pick<Spot, 'key' | 'object' | 'failedCall' | 'folded' | 'stack'>): Spot {
+  const known = on.spots.get(cell);
+  if (known) return known;
+  const made = {
+    ...what,
+    ...positionOf(on, what.key, cell.column, on.seats.get(what.key) ?? cell.lane),
+    parked: false
+  };
+  on.spots.set(cell, made);
+  return made;
+}
+
+function objectSpot(on: LayoutBase, object: FullObject): Spot | null {
+  if (!isDrawn(on.folds, object)) return null;
+  const key = on.folds.stackOf.get(object.id);
+  return key === undefined
+    ? spotFor(on, object, { key: object.id, object, failedCall: null, folded: [], stack: null })
+    : spotFor(on, object, {
+        key,
+        object: null,
+        failedCall: null,
+        folded: on.folds.stacks.get(key) ?? [],
+        stack: on.stacks.get(key) ?? null
+      });
+}
+
+const callSpot = (on: LayoutBase, call: FullCall): Spot =>
+  spotFor(on, call, { key: `call:${call.id}`, object: null, failedCall: call, folded: [], stack: null });
+
+const parkedSpot = (object: FullObject, x: number, y: number): Spot => ({
+  key: object.id,
+  x,
+  y,
+  object,
+  failedCall: null,
+  folded: [],
+  stack: null,
+  parked: true
+});
+
+/** The parked objects: in free places above the first lane if narrow, else at the right. */
+function parkedSpots(view: ViewState, parked: readonly FullObject[], cells: readonly Spot[], size: Size) {
+  if (parked.length === 0) return { spots: [], divider: null };
+  const row = cells.filter(cell => Math.abs(cell.y) < ROW - 10);
+  const end = Math.max(...row.map(cell => cell.x), -40) + (cells.some(cell => cell.object?.branch) ? 56 : 0);
+  const above = new Set(cells.filter(cell => cell.y === -ROW).map(cell => cell.x));
+  const free = [...new Set(cells.map(cell => cell.x))].sort((a, b) => a - b).filter(x => !above.has(x));
+  const inputs = parked.filter(object => object.role === 'input');
+  if (size.narrow && above.size > 0 && inputs.length <= free.length) {
+    const seats = free.slice(-inputs.length);
+    return { spots: inputs.map((object, index) => parkedSpot(object, seats[index] ?? 0, -ROW)), divider: null };
+  }
+  // Each has a fixed place, so that none moves when another one goes.
+  const all = view.objects.filter(object => object.role === 'output' || object.role === 'input');
+  const first = all.findIndex(object => parked.includes(object));
+  const seats = all.slice(first);
+  const steps = seats.length - 1;
+  const roomy = end + 206 + steps * ROOMY <= size.width;
+  const [gap, lead, step] = roomy ? [112, 48, ROOMY] : [76, 46, TIGHT];
+  const divider = Math.max(end + gap, size.width - lead - step * steps - 50);
+  const spots = parked.map(object => parkedSpot(object, divider + lead + seats.indexOf(object) * step, 0));
+  return { spots, divider };
+}
+
+function boxOf(spots: readonly Spot[]): Box {
+  let [left, top, right, bottom] = [MARGIN, 0, 0, 0];
+  for (const { x, y } of spots) {
+    if (x < left) left = x;
+    if (x > right) right = x;
+    if (y < top) top = y;
+    if (y > bottom) bottom = y;
+  }
+  // Without nodes above the first lane, less space is needed.
+  return { left: left - MARGIN, top: top - (top < 0 ? 64 : 84), right: right + 50, bottom: bottom + 76 };
+}
+
+/** The layout of everything that is drawn. */
+function layoutOf(view: ViewState, on: LayoutBase, { placed, parked }: PlacedAndParked): Layout {
+  const spots: Spot[] = [...on.standing(placed)];
+  const few = new Map<string, Spot>();
+  const put = (one: Spot): void => {
+    spots.push(one);
+    few.set(one.key, one);
+  };
+  for (const call of view.calls) if (hasNoResult(call) && isCallDrawn(call, on.folds)) put(callSpot(on, call));
+  const rest = on.folds.only === null ? parkedSpots(view, parked, spots, on.size) : { spots: [], divider: null };
+  for (const one of rest.spots) put(one);
+  const spotOf = (id: string): Spot | undefined => few.get(id) ?? spotOfObject(view, on, id);
+  return { spots, spotOf, divider: rest.divider, box: boxOf(spots) };
+}
+
+/** The spot of a placed object or of its stack. */
+function spotOfObject(view: ViewState, on: LayoutBase, id: string): Spot | undefined {
+  const [first] = on.folds.stacks.get(on.folds.stackOf.get(id) ?? '') ?? [];
+  const object = first ?? view.model.objects.get(id);
+  if (!object || object.role === 'output' || (view.isPast && object.step > view.step)) return undefined;
+  return objectSpot(on, object) ?? undefined;
+}
+
+/** The spot of a call's object, of the call without a result, or of its input. */
+export const spotOfCall = (found: Layout, call: FullCall): Spot | undefined =>
+  found.spotOf(call.object) ?? found.spotOf(`call:${call.id}`) ?? found.spotOf(mainUse(call)?.object ?? '');
+
+interface Axis {
+  /** The position of a column or of a lane. */
+  at(value: number): number;
+  /** Whether it lies in a closed gap. */
+  inGap(value: number): boolean;
+}
+
+const PLAIN_AXIS: Axis = { at: value => value, inGap: () => false };
+
+/** The index in `known` of the last value up to `value`. */
+function indexBelow(known: readonly number[], value: number): number {
+  let [low, high] = [0, known.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((known[middle] ?? 0) <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** An axis on which gaps between these values are at most one wide; its first non-negative value is at 0. */
+function compactAxis(values: Iterable<number>): Axis {
+  const known = [...new Set(values)].sort((a, b) => a - b);
+  const places: number[] = [];
+  for (const [index, value] of known.entries()) {
+    const before = known[index - 1];
+    places.push(before === undefined ? 0 : (places[index - 1] ?? 0) + Math.min(1, value - before));
+  }
+  const origin = places[known.findIndex(value => value >= 0)] ?? (places.at(-1) ?? 0) + 1;
+  return {
+    at(value) {
+      const index = indexBelow(known, value);
+      const first = known[0] ?? 0;
+      if (index < 0) return value - Math.min(0, first) - origin;
+      const past = value - (known[index] ?? 0);
+      const next = known[index + 1];
+      return (places[index] ?? 0) - origin + (next === undefined ? past : Math.min(past, 1));
+    },
+    inGap(value) {
+      const index = indexBelow(known, value);
+      const [before, next] = [known[index], known[index + 1]];
+      if (next === undefined || value === before) return false;
+      return before === undefined ? value >= 0 : next - before > 1;
+    }
+  };
+}
+
+const plainAxis = (): Axis => PLAIN_AXIS;
+
+/** The object in focus: the chosen one, else the newest. */
+function centre(view: ViewState): string {
+  const call = view.model.calls.get(view.chosen.call);
+  const chosen = [view.chosen.object, call?.object ?? '', mainUse(call)?.object ?? ''];
+  const found = chosen.find(id => view.model.objects.has(id));
+  return found ?? view.objects.findLast(object => object.role === 'made' && object.branch === '')?.id ?? '';
+}
+
+/** The chosen object, if it is folded. */
+function foldedChoice(view: ViewState, folds: Folds): string {
+  const call = view.model.calls.get(view.chosen.call);
+  const about = call && !view.model.objects.has(call.object) ? mainUse(call)?.object : view.chosen.object;
+  return about && folds.stackOf.has(about) ? about : '';
+}
+
+export function graphLayout(): (view: ViewState, size: Size, focus: boolean) => Layout {
+  let on: LayoutBase | null = null;
+  let known: readonly unknown[] = [];
+  let calls: Model['calls'] | null = null;
+  let settled = 0;
+  let pinned: ReadonlySet<string> = new Set();
+
+  const folds = (view: ViewState, placed: readonly FullObject[], focus: boolean): Folds =>
+    focus
+      ? focusFolds(view, placed, centre(view))
+      : foldsOf(view, placed, { settled, pinned, unfolded: view.ui.unfolded });
+
+  return (view, size, focus) => {
+    const parts = placedAndParked(view);
+    const { placed } = parts;
+    const whole = view.model.calls !== calls && view.model.lastUpdate === null;
+    const at = view.isPast ? view.step : -1;
+    const stamp = [view.ui.unfolded, at, focus, focus && centre(view), size.width, size.narrow];
+    const changed = stamp.some((part, index) => part !== known[index]);
+    calls = view.model.calls;
+    known = stamp;
+    if (whole || changed || !on) settled = view.lastStep;
+    if (whole) pinned = new Set();
+    if (whole || changed || !on) on = layoutBase(view, folds(view, placed, focus), size);
+    const away = view.followsNewest ? '' : foldedChoice(view, on.folds);
+    if (away) pinned = nearObjects(view, away);
+    if (away && !focus) {
+      settled = view.lastStep;
+      on = layoutBase(view, folds(view, placed, focus), size);
+    }
+    return layoutOf(view, on, parts);
+  };
+}

@@ -1,0 +1,246 @@
+/** Search in the graph: calls and objects that match words or a kind, and calls with unusual arguments. */
+import type { IconName } from '../icons';
+import { callLabel } from '../labels';
+import type { FullCall, FullObject } from '../rows';
+import { clip, formatNumber, oneLine } from '../text';
+import type { ViewState } from '../view_state';
+
+export interface SearchHit {
+  /** The id of the call's row; empty for an object that no call made. */
+  readonly call: string;
+  readonly object: string;
+  readonly step: number;
+}
+
+const MOST_CHARACTERS = 4000;
+
+const searchTexts = new WeakMap<FullCall | FullObject, string>();
+
+function searchText<T extends FullCall | FullObject>(row: T, say: (row: T) => readonly string[]): string {
+  const known = searchTexts.get(row);
+  if (known !== undefined) return known;
+  const text = say(row)
+    .map(part => part.slice(0, MOST_CHARACTERS))
+    .join('\n')
+    .toLowerCase();
+  searchTexts.set(row, text);
+  return text;
+}
+
+const callWords = (call: FullCall): readonly string[] => [
+  call.tool,
+  call.what,
+  JSON.stringify(call.arguments),
+  call.asked ? JSON.stringify(call.asked) : '',
+  call.result,
+  call.error,
+  call.reason,
+  call.prints,
+  callLabel(call.status).word,
+  call.memory ? 'cached' : '',
+  call.edited ? 'edited' : '',
+  call.stale ? 'may be stale' : '',
+  call.outdated
+];
+
+const objectWords = ({ name, kind, description, note, saved, preview }: FullObject): readonly string[] => [
+  name,
+  kind,
+  description,
+  note,
+  saved && `saved as ${saved}`,
+  preview.caption,
+  preview.text,
+  preview.fields.flat().join(' '),
+  preview.columns.join(' ')
+];
+
+/** The search words; all must match. */
+const terms = (text: string): readonly string[] => text.toLowerCase().split(/\s+/).filter(Boolean);
+
+const hasAll = (text: string, all: readonly string[]): boolean => all.every(term => text.includes(term));
+
+/** The calls and objects that match all words, in order; with a kind, only calls of that kind. */
+export function searchHits(view: ViewState, text: string, kind: CallKind | null, usual: UsualCalls): readonly SearchHit[] {
+  const all = terms(text);
+  if (all.length === 0 && kind === null) return [];
+  const given = kind === null ? view.objects.filter(object => object.role === 'input' && object.branch === '') : [];
+  const objects = given
+    .filter(object => hasAll(searchText(object, objectWords), all))
+    .map(object => ({ call: '', object: object.id, step: 0 }));
+  const calls = view.calls
+    .filter(call => kind === null || isKind(call, kind, usual))
+    .filter(call => {
+      const made = view.model.objects.get(call.object);
+      const about = made?.call === call.id ? `\n${searchText(made, objectWords)}` : '';
+      return hasAll(searchText(call, callWords) + about, all);
+    });
+  return [...objects, ...calls.map(call => ({ call: call.id, object: call.object, step: call.step }))];
+}
+
+/** The number of the hit that is chosen, -1 for none. */
+export const chosenHit = (found: readonly SearchHit[], view: ViewState): number =>
+  view.followsNewest
+    ? -1
+    : found.findIndex(hit => (hit.call ? hit.call === view.chosen.call : hit.object === view.chosen.object));
+
+/** The next or previous hit from the chosen one, wrapping around. */
+export function nextHit(found: readonly SearchHit[], view: ViewState, by: 1 | -1): SearchHit | undefined {
+  const at = chosenHit(found, view);
+  if (at >= 0) return found.at((at + by) % found.length);
+  const step = view.followsNewest ? -1 : (view.model.calls.get(view.chosen.call)?.step ?? -1);
+  if (by === 1) return found.find(hit => hit.step > step) ?? found[0];
+  return found.findLast(hit => hit.step < step) ?? found.at(-1);
+}
+
+export const CALL_KINDS = ['failed', 'waiting', 'unknown', 'rejected', 'interrupted', 'edited', 'answered', 'stale', 'unusual', 'slow'] as const;
+export type CallKind = (typeof CALL_KINDS)[number];
+
+export const KIND_ICONS: Readonly<Record<CallKind, IconName>> = {
+  failed: 'failed',
+  waiting: 'wait',
+  unknown: 'unknown',
+  rejected: 'reject',
+  interrupted: 'stop',
+  edited: 'edited',
+  answered: 'person',
+  stale: 'near',
+  unusual: 'info',
+  slow: 'clock'
+};
+
+/** From this many milliseconds on, a call is always slow. */
+const SLOW_MS = 1000;
+const LEAST_SLOW_MS = 100;
+const SLOW_FACTOR = 20;
+
+const KIND_OF_STATUS: Readonly<Partial<Record<FullCall['status'], CallKind>>> = {
+  failed: 'failed',
+  proposed: 'waiting',
+  unknown: 'unknown',
+  rejected: 'rejected',
+  interrupted: 'interrupted',
+  answered: 'answered'
+};
+
+const SAMPLE = 400;
+
+/** From how many milliseconds a call of these is slow: a second, or much more than is usual. */
+export function slowFrom(calls: readonly FullCall[]): number {
+  const stride = Math.max(1, Math.floor(calls.length / SAMPLE));
+  const times: number[] = [];
+  for (let at = 0; at < calls.length; at += stride) times.push(calls[at]?.ms ?? 0);
+  const usual = times.sort((a, b) => a - b)[times.length >> 1] ?? 0;
+  return Math.min(SLOW_MS, Math.max(LEAST_SLOW_MS, SLOW_FACTOR * usual));
+}
+
+/** What is usual among the calls of a session. */
+export interface UsualCalls {
+  /** From how many milliseconds a call is slow. */
+  readonly slow: number;
+  /** Why a call is unusual, by the id of its row. */
+  readonly unusual: ReadonlyMap<string, string>;
+}
+
+/** Whether a call is of a kind. */
+function isKind(call: FullCall, kind: CallKind, { slow, unusual }: UsualCalls): boolean {
+  if (kind === 'unusual') return unusual.has(call.id);
+  if (kind === 'edited') return call.edited;
+  if (kind === 'stale') return call.stale || call.outdated !== '';
+  return kind === 'slow' ? call.ms >= slow : KIND_OF_STATUS[call.status] === kind;
+}
+
+/** The most important kind of a call, except `slow`. */
+export function worstKind(call: FullCall, { unusual }: UsualCalls): CallKind | null {
+  const status = KIND_OF_STATUS[call.status];
+  if (status) return status;
+  if (call.edited) return 'edited';
+  if (call.stale || call.outdated) return 'stale';
+  return unusual.has(call.id) ? 'unusual' : null;
+}
+
+/** How many calls there are of each kind. */
+export function countKinds(calls: readonly FullCall[], { slow, unusual }: UsualCalls): ReadonlyMap<CallKind, number> {
+  const found = new Map<CallKind, number>();
+  const add = (kind: CallKind): unknown => found.set(kind, (found.get(kind) ?? 0) + 1);
+  for (const call of calls) {
+    const status = KIND_OF_STATUS[call.status];
+    if (status) add(status);
+    if (call.edited) add('edited');
+    if (call.stale || call.outdated) add('stale');
+    if (unusual.has(call.id)) add('unusual');
+    if (call.ms >= slow) add('slow');
+  }
+  return found;
+}
+
+/** With fewer calls, nothing is unusual. */
+const LEAST_CALLS = 20;
+/** Share of the calls that a usual value has. */
+const USUAL_SHARE = 0.9;
+/** Share of the calls up to which a value is unusual. */
+const RARE_SHARE = 0.02;
+/** How many median deviations from the median a number may be. */
+const OUTLIER_FACTOR = 10;
+
+type Plain = string | number | boolean | null;
+
+const isPlain = (value: unknown): value is Plain =>
+  value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+
+interface PlainArgument {
+  readonly call: FullCall;
+  readonly name: string;
+  readonly value: Plain;
+}
+
+/** The plain arguments of all calls, by tool and parameter, without object names. */
+function plainArguments(calls: readonly FullCall[]): PlainArgument[][] {
+  const found = new Map<string, PlainArgument[]>();
+  for (const call of calls) {
+    for (const [name, value] of Object.entries(call.arguments)) {
+      if (!isPlain(value) || call.uses.some(use => use.parameter === name)) continue;
+      const key = `${call.tool}\n${name}`;
+      const known = found.get(key);
+      if (known) known.push({ call, name, value });
+      else found.set(key, [{ call, name, value }]);
+    }
+  }
+  return [...found.values()].filter(all => all.length >= LEAST_CALLS);
+}
+
+const valueText = (value: Plain): string => clip(oneLine(JSON.stringify(value), 60), 24);
+
+type Unusual = readonly (readonly [string, string])[];
+
+/** Rare values of a parameter that nearly always has one value. */
+function rareValues(all: readonly PlainArgument[]): Unusual {
+  const times = new Map<Plain, number>();
+  for (const { value } of all) times.set(value, (times.get(value) ?? 0) + 1);
+  let usual: readonly [Plain, number] = [null, 0];
+  for (const one of times) if (one[1] > usual[1]) usual = one;
+  if (usual[1] < USUAL_SHARE * all.length) return [];
+  const most = Math.max(1, RARE_SHARE * all.length);
+  const rest = `${valueText(usual[0])} in ${formatNumber(usual[1])} of ${formatNumber(all.length)} calls`;
+  return all
+    .filter(({ value }) => (times.get(value) ?? 0) <= most)
+    .map(({ call, name, value }) => [call.id, `${oneLine(name, 40)} ${valueText(value)}, ${rest}`]);
+}
+
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
+
+/** Numbers far from all others. */
+function outliers(all: readonly PlainArgument[]): Unusual {
+  const values = all.flatMap(({ value }) => (typeof value === 'number' ? [value] : []));
+  if (values.length < all.length) return [];
+  const centre = median(values);
+  const usual = median(values.map(value => Math.abs(value - centre)));
+  if (usual === 0) return [];
+  return all
+    .filter(({ value }) => Math.abs(Number(value) - centre) > OUTLIER_FACTOR * usual)
+    .map(({ call, name, value }) => [call.id, `${oneLine(name, 40)} ${valueText(value)}, mostly near ${valueText(centre)}`]);
+}
+
+/** Why a call is unusual, by the id of its row. */
+export const unusualCalls = (calls: readonly FullCall[]): ReadonlyMap<string, string> =>
+  new Map(plainArguments(calls).flatMap(all => [...rareValues(all), ...outliers(all)]));

@@ -1,0 +1,183 @@
+/** The search bar of the graph, and what was found. */
+import { h, whenChanged } from '../dom';
+import { button, icon } from '../icons';
+import type { FullCall } from '../rows';
+import { formatNumber } from '../text';
+import type { PanelActions, ViewState } from '../view_state';
+import type { SearchedCalls } from './overview';
+import {
+  CALL_KINDS,
+  type CallKind,
+  chosenHit,
+  countKinds,
+  KIND_ICONS,
+  nextHit,
+  type SearchHit,
+  searchHits,
+  slowFrom,
+  unusualCalls,
+  type UsualCalls
+} from './search';
+
+interface Query {
+  readonly text: string;
+  readonly kind: CallKind | null;
+}
+
+const NO_QUERY: Query = { text: '', kind: null };
+
+interface SearchBarActions {
+  look(query: Query): void;
+  go(by: 1 | -1): void;
+  focus(on: boolean): void;
+  close(): void;
+}
+
+interface SearchResults {
+  readonly query: Query;
+  readonly found: readonly SearchHit[];
+  /** How many calls there are of each kind. */
+  readonly wrong: ReadonlyMap<CallKind, number>;
+  readonly focus: boolean;
+  /** Why the chosen call is unusual. */
+  readonly why: string;
+}
+
+const resultText = (found: readonly SearchHit[], view: ViewState, query: Query): string => {
+  if (query.text.trim() === '' && query.kind === null) return '';
+  if (found.length === 0) return 'no results';
+  const at = chosenHit(found, view);
+  return at < 0 ? `${formatNumber(found.length)} found` : `${formatNumber(at + 1)} of ${formatNumber(found.length)}`;
+};
+
+class SearchBar {
+  private readonly _label = 'Search calls and objects';
+  readonly field = h('input', { type: 'search', class: 'tc-in', 'aria-label': this._label, placeholder: 'Search  /', spellcheck: 'false' });
+  private readonly _status = h('span', { class: 'small muted tc-found', role: 'status', 'aria-label': 'Search results' });
+  private readonly _reason = h('span', { class: 'small tc-why' });
+  private readonly _previousButton = button('', { icon: 'up', label: 'Previous result', look: 'ghost icon', onclick: () => this._actions.go(-1) });
+  private readonly _nextButton = button('', { icon: 'down', label: 'Next result', look: 'ghost icon', onclick: () => this._actions.go(1) });
+  private readonly _chips = h('div', { class: 'tc-chips', role: 'group', 'aria-label': 'Filter calls by status' });
+  private readonly _focusButton = h('button', { type: 'button', class: 'tc-chip', title: 'Show only objects within two steps (f)', onclick: () => this._actions.focus(this._focusButton.getAttribute('aria-pressed') !== 'true') }, 'Focus ±2');
+  private readonly _closeButton = button('', { icon: 'close', label: 'Close search', look: 'ghost icon', onclick: () => this._actions.close() });
+  readonly element = h('div', { class: 'tc-find', role: 'search' }, h('div', { class: 'tc-field1' }, icon('search'), this.field), this._status, this._previousButton, this._nextButton, this._chips, this._focusButton, this._closeButton, this._reason);
+  private _query = NO_QUERY;
+  private _counts: ReadonlyMap<CallKind, number> = new Map();
+  private readonly _drawChips = whenChanged(() => {
+    const held = this._chips.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
+    this._chips.replaceChildren(...CALL_KINDS.flatMap(kind => (this._counts.has(kind) || this._query.kind === kind ? [this._chip(kind, this._counts.get(kind) ?? 0)] : [])));
+    this._chips.hidden = this._chips.childElementCount === 0;
+    if (held) this._chips.querySelector<HTMLElement>(`[data-k="${held}"]`)?.focus({ preventScroll: true });
+  });
+
+  constructor(private readonly _actions: SearchBarActions) {
+    this.field.addEventListener('input', () => this._actions.look({ ...this._query, text: this.field.value }));
+    this.field.addEventListener('keydown', event => {
+      if (event.key === 'Enter') this._actions.go(event.shiftKey ? -1 : 1);
+      else if (event.key === 'Escape') {
+        if (this.field.value === '' && this._query.kind === null) this._actions.close();
+        else this._actions.look(NO_QUERY);
+      } else return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+  }
+
+  paint(view: ViewState, shown: SearchResults): void {
+    [this._query, this._counts] = [shown.query, shown.wrong];
+    this._drawChips(this._query.kind, ...CALL_KINDS.map(kind => this._counts.get(kind)));
+    if (this.field.value !== this._query.text) this.field.value = this._query.text;
+    this._status.textContent = resultText(shown.found, view, this._query);
+    this._reason.textContent = shown.why;
+    this._previousButton.hidden = this._nextButton.hidden = shown.found.length < 2;
+    this._focusButton.setAttribute('aria-pressed', String(shown.focus));
+  }
+
+  private _chip(kind: CallKind, number: number): HTMLElement {
+    const pressed = this._query.kind === kind;
+    const act = (): void => this._actions.look({ ...this._query, kind: pressed ? null : kind });
+    return h(
+      'button',
+      { type: 'button', class: `tc-chip ${kind}`, 'data-k': kind, 'aria-pressed': String(pressed), onclick: act },
+      icon(KIND_ICONS[kind]),
+      `${formatNumber(number)} ${kind}`
+    );
+  }
+}
+
+interface SearchActions {
+  repaint(): void;
+  setFocus(on: boolean): void;
+  close(): void;
+}
+
+const NO_COUNTS: ReadonlyMap<CallKind, number> = new Map();
+const NOTHING_USUAL: UsualCalls = { slow: Infinity, unusual: new Map() };
+/** Before a session ends, the usual values are computed again after this growth. */
+const GROWTH = 1.05;
+
+/** Computes what is usual, not at each step: that would be slow. */
+function usualOfCalls(): (view: ViewState) => UsualCalls {
+  let calls: readonly FullCall[] = [];
+  let usual = NOTHING_USUAL;
+  return view => {
+    const [now, then] = [view.calls.length, calls.length];
+    const ended = view.model.session.phase === 'finished';
+    const same = now === then && view.calls.at(-1) === calls.at(-1);
+    if (same || (!ended && now >= then && now < GROWTH * then)) return usual;
+    calls = view.calls;
+    usual = { slow: slowFrom(calls), unusual: unusualCalls(calls) };
+    return usual;
+  };
+}
+
+export class Search implements SearchedCalls {
+  private readonly _bar: SearchBar = new SearchBar({ look: next => this._setQuery(next), go: by => this._step(by), focus: on => this._actions.setFocus(on), close: () => this._actions.close() });
+  private _view: ViewState | null = null;
+  private _query: Query = NO_QUERY;
+  hits: readonly SearchHit[] = [];
+  kindCounts = NO_COUNTS;
+  usual = NOTHING_USUAL;
+  private readonly _computeUsual = usualOfCalls();
+  isOpen = false;
+  readonly element: HTMLElement = this._bar.element;
+
+  constructor(private readonly _acts: PanelActions, private readonly _actions: SearchActions) {}
+
+  /** The keys of the nodes that stand for what was found. */
+  get keys(): ReadonlySet<string> {
+    return new Set(this.hits.flatMap(hit => [hit.object, `call:${hit.call}`]));
+  }
+
+  setOpen(on: boolean): void {
+    this.isOpen = on;
+    if (!on) [this._query, this.hits] = [NO_QUERY, []];
+    this._actions.repaint();
+    if (on) this._bar.field.focus({ preventScroll: true });
+  }
+
+  /** The bar; `always` where the session is long. */
+  paint(next: ViewState, always: boolean, focus: boolean): void {
+    this._view = next;
+    this._bar.element.hidden = !(always || this.isOpen || focus);
+    this._bar.element.classList.toggle('fixed', always);
+    this.usual = this._bar.element.hidden ? NOTHING_USUAL : this._computeUsual(next);
+    if (this._query !== NO_QUERY) this.hits = searchHits(next, this._query.text, this._query.kind, this.usual);
+    this.kindCounts = this._bar.element.hidden ? NO_COUNTS : countKinds(next.calls, this.usual);
+    const why = this._query.kind === 'unusual' ? (this.usual.unusual.get(next.chosen.call) ?? '') : '';
+    if (!this._bar.element.hidden) this._bar.paint(next, { query: this._query, found: this.hits, wrong: this.kindCounts, focus, why });
+  }
+
+  private _setQuery(next: Query): void {
+    this._query = next;
+    this.hits = this._view ? searchHits(this._view, this._query.text, this._query.kind, this.usual) : [];
+    if (this._query.kind !== null && this.hits.length > 0) this._step(1);
+    else this._actions.repaint();
+  }
+
+  private _step(by: 1 | -1): void {
+    const hit = this._view && nextHit(this.hits, this._view, by);
+    if (hit) this._acts.setState({ chosen: { call: hit.call, object: hit.object }, form: null });
+    else this._actions.repaint();
+  }
+}

@@ -1,0 +1,117 @@
+/** Maps and lists that grow by a few rows at a time, without copying what was there. */
+
+const MOST_FRESH = 64;
+
+interface Entries<K, V> {
+  readonly all: readonly (readonly [K, V])[];
+  readonly at: ReadonlyMap<K, number>;
+}
+
+const entryLists = new WeakMap<object, Entries<unknown, unknown>>();
+
+/** A map's entries as a list, made once. */
+function entriesOf<K, V>(map: ReadonlyMap<K, V>): Entries<K, V> {
+  const known = entryLists.get(map) as Entries<K, V> | undefined;
+  if (known) return known;
+  const all = [...map];
+  const made = { all, at: new Map(all.map(([key], index) => [key, index])) };
+  entryLists.set(map, made);
+  return made;
+}
+
+const rowLists = new WeakMap<object, readonly unknown[]>();
+
+/** The rows of a table in order, cached. */
+export function rowsOf<K, V>(table: ReadonlyMap<K, V>): readonly V[] {
+  const known = rowLists.get(table) as readonly V[] | undefined;
+  if (known) return known;
+  const made = table instanceof LayeredMap ? (table as LayeredMap<K, V>).all.map(entry => entry[1]) : [...table.values()];
+  rowLists.set(table, made);
+  return made;
+}
+
+class LayeredMap<K, V> implements ReadonlyMap<K, V> {
+  readonly all: readonly (readonly [K, V])[];
+
+  constructor(
+    readonly known: ReadonlyMap<K, V>,
+    readonly fresh: ReadonlyMap<K, V>
+  ) {
+    const { all, at } = entriesOf(known);
+    const copy = all.slice();
+    for (const entry of fresh) copy[at.get(entry[0]) ?? copy.length] = entry;
+    this.all = copy;
+  }
+
+  get size(): number {
+    return this.all.length;
+  }
+
+  get(key: K): V | undefined {
+    return this.fresh.get(key) ?? this.known.get(key);
+  }
+
+  has(key: K): boolean {
+    return this.fresh.has(key) || this.known.has(key);
+  }
+
+  entries(): MapIterator<[K, V]> {
+    return this.all.values() as MapIterator<[K, V]>;
+  }
+
+  keys(): MapIterator<K> {
+    return this.all.map(entry => entry[0]).values() as MapIterator<K>;
+  }
+
+  values(): MapIterator<V> {
+    return rowsOf(this).values() as MapIterator<V>;
+  }
+
+  [Symbol.iterator](): MapIterator<[K, V]> {
+    return this.entries();
+  }
+
+  forEach(act: (value: V, key: K, map: ReadonlyMap<K, V>) => void): void {
+    for (const [key, value] of this.all) act(value, key, this);
+  }
+}
+
+/** The map with these rows set and those dropped; a replaced row keeps its position. */
+export function withRows<V extends object>(
+  table: ReadonlyMap<string, V>,
+  rows: readonly (readonly [string, V])[],
+  dropped: readonly string[]
+): ReadonlyMap<string, V> {
+  if (rows.length + dropped.length === 0) return table;
+  const before = table instanceof LayeredMap ? (table as LayeredMap<string, V>) : null;
+  const fresh = before ? before.fresh.size : 0;
+  if (dropped.length === 0 && table.size > MOST_FRESH && fresh + rows.length <= MOST_FRESH)
+    return new LayeredMap(before?.known ?? table, new Map([...(before?.fresh ?? []), ...rows]));
+  const whole = new Map(table);
+  for (const key of dropped) whole.delete(key);
+  for (const [key, row] of rows) whole.set(key, row);
+  return whole;
+}
+
+/**
+ * What `make` makes of each of a list, in order, without its nulls. What stood at the front of
+ * the list before is not looked at again: among ten thousand objects one more costs one.
+ */
+export function incrementalMap<A, B>(make: (one: A) => B | null): (list: readonly A[]) => readonly B[] {
+  let before: readonly A[] = [];
+  const made: B[] = [];
+  const from: number[] = [];
+  return list => {
+    let same = 0;
+    while (same < before.length && before[same] === list[same]) same++;
+    while ((from.at(-1) ?? -1) >= same) made.length = from.length = from.length - 1;
+    for (const [index, one] of list.slice(same).entries()) {
+      const next = make(one);
+      if (next === null) continue;
+      made.push(next);
+      from.push(same + index);
+    }
+    before = list;
+    return made;
+  };
+}

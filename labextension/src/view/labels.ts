@@ -1,0 +1,109 @@
+/** Labels and icons of calls, objects and branches. */
+import type { IconName } from './icons';
+import type { Model } from './model';
+import type { FullBranch, FullCall, FullObject } from './rows';
+import { formatDuration, trans } from './text';
+import type { ViewState } from './view_state';
+
+function branchNamed(model: Model, branch: string): FullBranch | undefined {
+  return model.branches.get(branch) ?? [...model.branches.values()].find(row => row.name === branch);
+}
+
+export const branchName = (model: Model, branch: string): string => branchNamed(model, branch)?.name ?? branch;
+
+export const currentBranch = (model: Model): FullBranch | undefined =>
+  [...model.branches.values()].find(row => row.current);
+
+/** The output name that an object is saved as, at the shown step. */
+export function savedName(view: ViewState, object: FullObject): string {
+  if (!object.saved || !view.isPast) return object.saved;
+  const saving = view.calls.some(call => call.saves && call.uses.some(use => use.object === object.id));
+  return saving ? object.saved : '';
+}
+
+function pendingState(status: FullCall['status'] | undefined): string {
+  if (status === 'running') return 'being made';
+  return status === 'unknown' ? 'outcome unknown' : 'not made yet';
+}
+
+/** The state of an unused object; calls may have read it. */
+function unusedState(view: ViewState, object: FullObject): string {
+  const reader = view.calls.findLast(call => call.uses.some(use => use.object === object.id));
+  return reader ? `read by ${reader.tool}` : 'not used yet';
+}
+
+/** One line under an object's name. */
+export function objectState(view: ViewState, object: FullObject, parked = false): string {
+  const saved = savedName(view, object);
+  if (object.role === 'pending') return pendingState(view.model.calls.get(object.call)?.status);
+  if (object.role === 'output') return 'not saved yet';
+  if (parked) return unusedState(view, object);
+  if (saved && object.branch === '') return `saved as ${saved}`;
+  if (object.preview.caption) return object.preview.caption;
+  return object.role === 'input' ? 'from the notebook' : '';
+}
+
+type Status = FullCall['status'];
+
+interface CallLabel {
+  readonly icon: IconName;
+  readonly word: string;
+  /** The CSS class of the call's edges. */
+  readonly look: string;
+}
+
+const CALL_LABELS: Readonly<Record<Status, CallLabel>> = {
+  proposed: { icon: 'wait', word: 'waits for you', look: 'e-pending' },
+  approved: { icon: 'run', word: 'approved', look: 'e-pending' },
+  running: { icon: 'run', word: 'running', look: 'e-running' },
+  succeeded: { icon: 'done', word: 'done', look: '' },
+  failed: { icon: 'failed', word: 'failed', look: 'e-failed' },
+  rejected: { icon: 'reject', word: 'rejected', look: 'e-none' },
+  answered: { icon: 'person', word: 'answered by you', look: '' },
+  interrupted: { icon: 'stop', word: 'interrupted', look: 'e-none' },
+  unknown: { icon: 'unknown', word: 'outcome unknown', look: 'e-pending' }
+};
+
+export const callLabel = (status: Status): CallLabel => CALL_LABELS[status];
+
+/** The icon of a call in the list of steps. */
+export function stepIcon(call: FullCall): IconName {
+  if (call.status !== 'succeeded') return CALL_LABELS[call.status].icon;
+  if (call.memory) return 'memory';
+  return call.edited ? 'edited' : 'done';
+}
+
+/** The outcome of a call and how long it took, for the right end of its step. */
+export function endText(call: FullCall): string {
+  if (call.status !== 'succeeded') return trans.__(CALL_LABELS[call.status].word);
+  if (call.outdated) return 'outdated';
+  if (call.memory) return trans.__('cached');
+  const time = formatDuration(call.ms);
+  if (call.edited) return time ? `edited, ${time}` : 'edited';
+  if (call.saves) return trans.__('saved');
+  return call.stale ? trans.__('may be stale') : time;
+}
+
+/** The icon on a call's edge. */
+export function edgeIcon(call: FullCall): IconName | null {
+  if (call.status !== 'succeeded') return CALL_LABELS[call.status].icon;
+  return call.edited && !call.memory ? 'edited' : null;
+}
+
+const NO_OBJECT: readonly Status[] = ['failed', 'rejected', 'interrupted'];
+
+/** Whether a call has no result, and a place in the graph. */
+export const hasNoResult = (call: FullCall): boolean =>
+  (call.column !== 0 || call.lane !== 0) && NO_OBJECT.includes(call.status);
+
+/** The marks of an object, each with its text. */
+export function objectMarks(object: FullObject, call: FullCall | undefined): readonly (readonly [IconName, string])[] {
+  if (object.branch !== '') return [];
+  const found: (readonly [IconName, string])[] = [];
+  if (call?.outdated || object.outdated) found.push(['clock', 'outdated']);
+  if (call?.stale) found.push(['near', 'may be stale']);
+  if (call?.memory) found.push(['memory', 'cached']);
+  if (call?.status === 'answered') found.push(['person', 'your answer']);
+  if (object.equals) found.push(['equal', `equal to ${object.equals}`]);
+  return found;
+}

@@ -1,0 +1,123 @@
+/** Lineage: which objects an object was made from and went into, and where an arrow key leads. */
+import type { Layout, Spot } from './graph/layout';
+import type { FullCall, FullObject, FullUse } from './rows';
+import type { ViewState } from './view_state';
+
+/** The use with the main edge; undefined if the call used nothing. */
+export const mainUse = (call: FullCall | undefined): FullUse | undefined =>
+  call?.uses.find(use => use.receiver) ?? call?.uses[0];
+
+/** For each object, its parent on the main line. */
+export function mainParents(view: ViewState, objects: readonly FullObject[]): Map<string, string> {
+  const parents = new Map<string, string>();
+  for (const object of objects) {
+    const main = object.call === '' ? undefined : mainUse(view.model.calls.get(object.call));
+    if (main && main.object !== object.id) parents.set(object.id, main.object);
+  }
+  return parents;
+}
+
+/** The objects that an object was made from directly. */
+export function parentsOf(view: ViewState, id: string): string[] {
+  const object = view.model.objects.get(id);
+  const call = object && view.model.calls.get(object.call);
+  return call ? [...new Set(call.uses.map(use => use.object))].filter(other => other !== id) : [];
+}
+
+/** For each object, the objects made from it directly. */
+export function childrenOf(view: ViewState): ReadonlyMap<string, readonly string[]> {
+  const children = new Map<string, string[]>();
+  for (const object of view.objects) {
+    for (const parent of object.call === '' ? [] : parentsOf(view, object.id)) {
+      const known = children.get(parent);
+      if (known) known.push(object.id);
+      else children.set(parent, [object.id]);
+    }
+  }
+  return children;
+}
+
+/** All ids reachable from one, without itself, nearest first, up to a number of steps. */
+export function reachable(from: string, step: (id: string) => readonly string[], steps = Infinity): Set<string> {
+  const found = new Set<string>([from]);
+  let front = [from];
+  for (let taken = 0; taken < steps && front.length > 0; taken++) {
+    front = front.flatMap(step).filter(id => !found.has(id) && found.add(id));
+  }
+  found.delete(from);
+  return found;
+}
+
+const objectsOf = (view: ViewState, ids: Iterable<string>): FullObject[] =>
+  [...ids].flatMap(id => view.model.objects.get(id) ?? []);
+
+/** The objects that an object was made from, nearest first. */
+export const ancestors = (view: ViewState, id: string): FullObject[] =>
+  objectsOf(view, reachable(id, of => parentsOf(view, of)));
+
+/** The objects of the same branch that were made from an object, nearest first. */
+export function descendants(view: ViewState, id: string): FullObject[] {
+  const children = childrenOf(view);
+  const branch = view.model.objects.get(id)?.branch ?? '';
+  const all = objectsOf(view, reachable(id, of => children.get(of) ?? []));
+  return all.filter(object => object.branch === branch && object.role !== 'pending');
+}
+
+/** An object with the objects up to two steps before and after it. */
+export function nearObjects(view: ViewState, id: string): Set<string> {
+  const children = childrenOf(view);
+  const before = reachable(id, of => parentsOf(view, of), 2);
+  return new Set([id, ...before, ...reachable(id, of => children.get(of) ?? [], 2)]);
+}
+
+const DIRECTIONS = {
+  ArrowRight: [1, 0],
+  ArrowLeft: [-1, 0],
+  ArrowDown: [0, 1],
+  ArrowUp: [0, -1]
+} as const;
+
+type Arrow = keyof typeof DIRECTIONS;
+
+export const isArrow = (key: string): key is Arrow => key in DIRECTIONS;
+
+/** The nearest spot in a direction; sideways distance counts three times. */
+function nearest(spots: readonly Spot[], from: Spot, arrow: Arrow): Spot | undefined {
+  const [dx, dy] = DIRECTIONS[arrow];
+  let best: Spot | undefined;
+  let least = Infinity;
+  for (const spot of spots) {
+    const [x, y] = [spot.x - from.x, spot.y - from.y];
+    const along = x * dx + y * dy;
+    const far = along > 0 ? along + 3 * Math.abs(x * dy - y * dx) : Infinity;
+    if (far < least) [best, least] = [spot, far];
+  }
+  return best;
+}
+
+/** The spot before this one on the main line. */
+function spotBefore(view: ViewState, found: Layout, from: Spot): Spot | undefined {
+  const first = from.object ?? from.folded[0];
+  const call = from.failedCall ?? (first && view.model.calls.get(first.call));
+  const use = mainUse(call);
+  const spot = use && found.spotOf(use.object);
+  return spot === from || spot?.parked ? undefined : spot;
+}
+
+/** The spot after this one, preferably on the same lane. */
+function spotAfter(view: ViewState, found: Layout, from: Spot): Spot | undefined {
+  const own = new Set(from.object ? [from.object.id] : from.folded.map(object => object.id));
+  const spots = found.spots.filter(({ object, folded }) => {
+    const first = object ?? folded[0];
+    const use = first && mainUse(view.model.calls.get(first.call));
+    return use !== undefined && own.has(use.object) && !(object && own.has(object.id));
+  });
+  return spots.find(spot => spot.y === from.y && spot !== from) ?? spots.find(spot => spot !== from);
+}
+
+/** The spot that an arrow key leads to. */
+export function arrowTarget(view: ViewState, found: Layout, from: Spot, arrow: Arrow): Spot | undefined {
+  const line =
+    arrow === 'ArrowLeft' ? spotBefore(view, found, from) : arrow === 'ArrowRight' ? spotAfter(view, found, from) : undefined;
+  return line ?? nearest(found.spots, from, arrow);
+}

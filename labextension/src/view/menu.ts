@@ -1,0 +1,67 @@
+/** A button that opens a menu. */
+import { h } from './dom';
+
+export interface MenuEntry {
+  readonly text: string;
+  /** The keyboard shortcut for the same action. */
+  readonly key?: string;
+  readonly act: () => void;
+}
+
+let ids = 0;
+
+/** A button that opens a menu; `entries` is called when the menu opens. */
+export class Menu {
+  private readonly _list: HTMLElement;
+  readonly element: HTMLElement;
+
+  constructor(label: string, private readonly _opener: HTMLButtonElement, private readonly _entries: () => readonly MenuEntry[]) {
+    const id = `tc-menu${++ids}`;
+    this._list = h('div', { class: 'tc-menu', role: 'menu', 'aria-label': label, id, hidden: true });
+    this.element = h('div', { class: 'tc-menuplace' }, _opener, this._list);
+    _opener.setAttribute('aria-haspopup', 'menu');
+    _opener.setAttribute('aria-controls', id);
+    _opener.setAttribute('aria-expanded', 'false');
+    _opener.addEventListener('click', () => this._setOpen(this._list.hidden));
+    this.element.addEventListener('keydown', event => this._handleKey(event));
+    this.element.addEventListener('focusout', event => {
+      const target = event.relatedTarget;
+      if (!(target instanceof globalThis.Node && this.element.contains(target))) this._setOpen(false);
+    });
+  }
+
+  private _setOpen(open: boolean): void {
+    this._list.hidden = !open;
+    this._opener.setAttribute('aria-expanded', String(open));
+    if (!open) return;
+    this._list.replaceChildren(...this._entries().map(entry => this._item(entry)));
+    this._list.querySelector<HTMLElement>('button')?.focus({ preventScroll: true });
+  }
+
+  private _closeAndFocus(): void {
+    this._setOpen(false);
+    this._opener.focus({ preventScroll: true });
+  }
+
+  private _item({ text, key, act }: MenuEntry): HTMLElement {
+    const onclick = (): void => {
+      this._closeAndFocus();
+      act();
+    };
+    const hint = key ? h('kbd', { 'aria-hidden': 'true' }, key) : null;
+    const attributes = { type: 'button', role: 'menuitem', tabindex: -1, 'aria-keyshortcuts': key, onclick };
+    return h('button', attributes, h('span', {}, text), hint);
+  }
+
+  private _handleKey(event: KeyboardEvent): void {
+    if (this._list.hidden) return;
+    const items = [...this._list.querySelectorAll<HTMLElement>('button')];
+    const index = items.findIndex(item => item === document.activeElement);
+    const next = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: items.length - 1 }[event.key];
+    if (next !== undefined) items.at(next % items.length)?.focus({ preventScroll: true });
+    else if (event.key === 'Escape') this._closeAndFocus();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}

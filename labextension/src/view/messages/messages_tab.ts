@@ -1,0 +1,245 @@
+/** The tab Messages: the list of requests, and the chosen request with its reply. */
+import { askAgainButton } from '../decisions';
+import { type Child, h, scrollIntoList, whenChanged } from '../dom';
+import { button, icon } from '../icons';
+import type { FullMessage, FullTurn } from '../rows';
+import { formatNumber, oneLine, plural, textBlock, trans } from '../text';
+import type { PanelActions, ViewState } from '../view_state';
+import {
+  asked,
+  costByTurn,
+  isReply,
+  replyCost,
+  requestShares,
+  sizeOf,
+  sizesOf,
+  sum,
+  type Turn,
+  turnOf,
+  turnsOf
+} from './turns';
+
+/** The size of each request, in tokens or, if not counted, in characters. */
+interface Measure {
+  readonly unit: string;
+  readonly of: ReadonlyMap<number, number>;
+}
+
+function measureOf(messagesTab: readonly FullMessage[], turns: readonly number[], spent: ReadonlyMap<number, FullTurn>): Measure {
+  const tokens = turns.filter(turn => spent.get(turn)?.input);
+  if (tokens.length === 0) return { unit: trans.__('characters'), of: sizesOf(messagesTab, turns) };
+  return { unit: trans.__('tokens in'), of: new Map(tokens.map(turn => [turn, spent.get(turn)?.input ?? 0])) };
+}
+
+/** The totals of all requests. */
+function totals(turns: readonly number[], { of }: Measure, spent: ReadonlyMap<number, FullTurn>, cost: string): Child[] {
+  const all = turns.flatMap(turn => spent.get(turn) ?? []);
+  const facts: readonly (readonly [string, string])[] = [
+    [plural(turns.length, 'request'), formatNumber(sum(of.values()))],
+    [trans.__('from the cache'), formatNumber(sum(all.map(turn => turn.cached)))],
+    [trans.__('tokens out'), formatNumber(sum(all.map(turn => turn.output)))],
+    [trans.__('cost'), cost]
+  ];
+  return facts.filter(([, value]) => value && value !== '0').flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]);
+}
+
+export class MessagesTab {
+  private readonly _list = h('ol', { class: 'tc-turns', 'aria-label': trans.__('Turns') });
+  private readonly _unit = h('span', { class: 'right' });
+  private readonly _total = h('dl', { class: 'tc-total' });
+  private readonly _pageBox = h('div', { class: 'tc-pages' });
+  private readonly _title = h('h3', { class: 'tc-h' }, trans.__('Requests'), this._unit);
+  readonly element = h('div', { class: 'tc-two' }, h('div', { class: 'tc-pane' }, this._title, this._list, this._total), this._pageBox);
+  private _view!: ViewState;
+  private readonly _draw = whenChanged(() => {
+    const { model, isPast: past } = this._view;
+    const limit = past ? (this._view.calls.at(-1)?.turn ?? 1) : Infinity;
+    const shown = [...model.messages.values()].filter(message => message.turn <= limit && (!past || message.step <= this._view.step));
+    const ended = model.session.phase === 'finished' && !past;
+    const turns = turnsOf(shown, ended);
+    const chosen = this._choose(shown, turns);
+    const spent = costByTurn(model);
+    const measure = measureOf(shown, turns, spent);
+    const tools = new Map<number, string[]>();
+    for (const call of this._view.calls) tools.set(call.turn, [...(tools.get(call.turn) ?? []), call.tool]);
+    const focus = this._list.contains(document.activeElement);
+    const named = (turn: number): string => oneLine((tools.get(turn) ?? []).join(', '), 120);
+    this._list.replaceChildren(...turns.map(turn => this._turnEntry(turn, named(turn), turn === chosen, measure.of.get(turn) ?? 0)));
+    const current = this._list.querySelector<HTMLElement>('[aria-current]');
+    if (focus) current?.querySelector('button')?.focus({ preventScroll: true });
+    if (current) requestAnimationFrame(() => scrollIntoList(this._list, current));
+    this._unit.textContent = turns.length ? measure.unit : '';
+    this._total.replaceChildren(...totals(turns, measure, spent, past ? '' : model.session.cost).filter(one => one instanceof Node));
+    this._total.hidden = turns.length < 2;
+    this._pageBox.replaceChildren(
+      chosen === undefined
+        ? h('p', { class: 'tc-later' }, trans.__('No messages yet.'))
+        : requestPage(this._view, turnOf(shown, chosen, ended ? turns.at(-1) : undefined), spent.get(chosen), this._acts)
+    );
+  });
+
+  constructor(private readonly _acts: PanelActions) {}
+
+  paint(next: ViewState): void {
+    this._view = next;
+    const { model, ui } = next;
+    if (ui.tab !== 'Messages') return;
+    this._draw(model.messages, model.turns, model.calls, model.session.phase, model.session.cost, model.exactRequest, ui.shownTurn, ui.commandSent, next.step, next.isPast);
+  }
+
+  private _turnEntry(turn: number, calls: string, chosen: boolean, took: number): HTMLElement {
+    const shownTurn = (): void => this._acts.setState({ shownTurn: turn });
+    const name = h('button', { type: 'button', class: 'turn', 'data-k': `turn ${turn}`, onclick: shownTurn }, `Turn ${turn}`);
+    const size = took ? h('span', { class: 'muted small' }, formatNumber(took)) : null;
+    return h('li', { 'aria-current': chosen ? 'true' : undefined }, name, size, h('span', { class: 'mono' }, calls));
+  }
+
+  /** The chosen turn, else the last one with a reply or waiting for one. */
+  private _choose(shown: readonly FullMessage[], turns: readonly number[]): number | undefined {
+    const { shownTurn: turn } = this._view.ui;
+    if (turn !== null && turns.includes(turn)) return turn;
+    if (this._view.model.session.phase === 'thinking' && !this._view.isPast) return turns.at(-1);
+    return turns.findLast(turn => shown.some(message => message.turn === turn && isReply(message))) ?? turns.at(-1);
+  }
+}
+
+const ROLES: readonly FullMessage['role'][] = ['system', 'tools', 'user', 'session', 'assistant', 'call', 'tool'];
+const roleOf = ({ role }: FullMessage): string => (ROLES.includes(role) ? role : '');
+
+interface MessageRowProps {
+  readonly look: string;
+  readonly sign: string;
+  readonly who: string;
+  readonly body: Child;
+  readonly size?: number;
+}
+
+const messageRow = ({ look, sign, who, body, size }: MessageRowProps): HTMLElement =>
+  h(
+    'div',
+    { class: `tc-msg ${look}`.trim() },
+    h('span', { class: 'sign' }, sign),
+    h('span', { class: 'who' }, who),
+    h('div', { class: 'body' }, body),
+    size === undefined ? null : h('span', { class: 'size', title: trans._n('%1 character', '%1 characters', size) }, formatNumber(size))
+  );
+
+/** A call with its tool in bold. */
+function callMessage({ text, tool }: FullMessage): HTMLElement {
+  return h('span', {}, h('b', {}, textBlock(tool)), textBlock(text.slice(tool.length)));
+}
+
+function messageElement(message: FullMessage, look: string, sign: string): HTMLElement {
+  const prose = message.role === 'assistant' || message.role === 'user' ? ' prose' : '';
+  const body = message.role === 'call' ? callMessage(message) : textBlock(message.text);
+  return messageRow({ look: look + prose, sign, who: roleOf(message), body, size: sizeOf(message) });
+}
+
+const FIRST_ROLES: readonly FullMessage['role'][] = ['system', 'tools', 'user'];
+
+/** The first messages, one by one; tools sent later join the first tools. */
+function firstMessages(old: readonly FullMessage[]): FullMessage[][] {
+  const first = old.filter((message, index) => FIRST_ROLES.includes(message.role) && index < 6 && message.turn === 1);
+  return first.map(head => (head.role === 'tools' ? old.filter(message => message.role === 'tools') : [head]));
+}
+
+/** Earlier messages in short: the first ones one by one, the rest in one line. */
+function oldMessages(old: readonly FullMessage[]): HTMLElement[] {
+  const begin = firstMessages(old);
+  const rest = old.filter(message => !begin.some(head => head.includes(message)));
+  const same = (who: string, body: string, of: readonly FullMessage[]): HTMLElement =>
+    messageRow({ look: 'old', sign: '=', who, body, size: sum(of.map(sizeOf)) });
+  const lines = begin.map(head => same(head[0] ? roleOf(head[0]) : '', oneLine(head.map(message => message.text).join(' · '), 300), head));
+  const words = rest.map(message => `${roleOf(message)}: ${oneLine(message.text, 40)}`).join(' · ');
+  return rest.length ? [...lines, same(plural(rest.length, 'message'), oneLine(words, 400), rest)] : lines;
+}
+
+/** The shares of a request, as a bar and as text. */
+function shareBar(turn: Turn): HTMLElement {
+  const parts = requestShares(turn);
+  const bar = h('div', { class: 'bar', 'aria-hidden': 'true' });
+  for (const [part, size] of parts) {
+    const piece = h('i', { class: part });
+    piece.style.flexGrow = String(size);
+    bar.append(piece);
+  }
+  const words = parts.map(([part, size]) =>
+    h('span', { class: part }, h('i', { class: part, 'aria-hidden': 'true' }), `${trans.__(part)} ${formatNumber(size)}`)
+  );
+  return h(
+    'div',
+    { class: 'tc-share', role: 'group', 'aria-label': trans.__('What fills the request') },
+    bar,
+    h('div', { class: 'small muted' }, ...words, h('span', {}, trans.__('characters')))
+  );
+}
+
+/** The exact request if it was requested, else the button for it. */
+function exactRequest(view: ViewState, turn: number, acts: PanelActions): { readonly text: Child; readonly way: Child } {
+  if (!view.live) return { text: null, way: null };
+  const shown = view.model.exactRequest?.turn === turn ? view.model.exactRequest.text : null;
+  if (shown !== null)
+    return { text: h('pre', { class: 'tc-text tc-exact', tabindex: 0, 'aria-label': trans.__('Exact request') }, shown), way: null };
+  const ask = (): void => acts.send({ type: 'show_request', turn });
+  return { text: null, way: button(trans.__('Exact request'), { look: 'ghost small right', onclick: ask, key: 'exact' }) };
+}
+
+const STALE = 'May be stale: the model wrote this before the results changed.';
+
+/** The warning above a stale reply, with the button that asks again. */
+function staleWarning(view: ViewState, turn: Turn, acts: PanelActions): Child[] {
+  if (!turn.reply.some(message => message.stale)) return [];
+  const said = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, STALE));
+  return [h('div', { class: 'tc-row tc-warned' }, said, askAgainButton(view, turn.turn, true, acts))];
+}
+
+/** A heading with an aside. */
+const heading = (look: string, title: Child, aside: string, ...more: Child[]): HTMLElement =>
+  h('div', { class: `tc-row tc-subhead ${look}`.trim() }, title, aside ? h('span', { class: 'muted small' }, oneLine(aside, 160)) : null, ...more);
+
+const strongText = (text: string): HTMLElement => h('span', { class: 'strong' }, text);
+
+/** Why a request has no reply. */
+function noReplyText(view: ViewState): string {
+  const { phase } = view.model.session;
+  if (phase === 'thinking' && !view.isPast) return trans.__('No reply yet.');
+  return phase === 'failed' ? trans.__('The model did not reply.') : trans.__('This request is not sent yet.');
+}
+
+function replyRows(view: ViewState, turn: Turn, spent: FullTurn | undefined, acts: PanelActions): Child[] {
+  if (turn.reply.length === 0) return [heading('', h('span', { class: 'muted' }, noReplyText(view)), '')];
+  const tried = (spent?.attempts ?? []).map(said => messageRow({ look: 'old', sign: '!', who: 'failed attempt', body: oneLine(said, 300) }));
+  return [
+    ...tried,
+    heading('', strongText(`Reply ${turn.turn}`), replyCost(spent, trans.__('cost unknown'))),
+    ...staleWarning(view, turn, acts),
+    ...turn.reply.map(message => messageElement(message, message.stale ? 'stale' : '', ''))
+  ];
+}
+
+/** The results after the last reply, which no request contains. */
+const resultsAfter = (turn: Turn): Child[] =>
+  turn.after.length
+    ? [
+        heading('', strongText(trans.__('Results')), trans.__('not sent to the model: the session ended')),
+        ...turn.after.map(message => messageElement(message, '', ''))
+      ]
+    : [];
+
+/** The page of a request; `spent` are its tokens, cost and time. */
+function requestPage(view: ViewState, turn: Turn, spent: FullTurn | undefined, acts: PanelActions): HTMLElement {
+  const exact = exactRequest(view, turn.turn, acts);
+  const since =
+    turn.turn > 1 ? `${plural(turn.fresh.length, 'new message')} since request ${turn.turn - 1}` : plural(turn.fresh.length, 'part');
+  return h(
+    'div',
+    { class: 'tc-request' },
+    heading('first', strongText(`Request ${turn.turn}`), [asked(spent), since].filter(Boolean).join(' · '), exact.way),
+    shareBar(turn),
+    ...oldMessages(turn.old),
+    ...turn.fresh.map(message => messageElement(message, 'new', '+')),
+    exact.text,
+    ...replyRows(view, turn, spent, acts),
+    ...resultsAfter(turn)
+  );
+}

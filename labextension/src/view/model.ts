@@ -1,0 +1,215 @@
+/** The model of a session: its tables of rows, updated from the kernel's notices. */
+import { type Notice, type Refused, VERSION } from '../generated/contract';
+import { withRows } from './incremental';
+import {
+  BRANCH,
+  type FullBranch,
+  fullCall,
+  type FullCall,
+  fullComparison,
+  type FullComparison,
+  fullDifference,
+  type FullDifference,
+  type FullMessage,
+  fullObject,
+  type FullObject,
+  fullPreview,
+  type FullPreview,
+  fullSession,
+  type FullSession,
+  fullTeaching,
+  type FullTeaching,
+  type FullTool,
+  type FullTurn,
+  isRecord,
+  MESSAGE,
+  records,
+  text,
+  texts,
+  TOOL,
+  TURN,
+  type UnknownRow,
+  withDefaults
+} from './rows';
+
+interface Tables {
+  readonly calls: ReadonlyMap<string, FullCall>;
+  readonly objects: ReadonlyMap<string, FullObject>;
+  readonly tools: ReadonlyMap<string, FullTool>;
+  readonly messages: ReadonlyMap<string, FullMessage>;
+  readonly turns: ReadonlyMap<string, FullTurn>;
+  readonly branches: ReadonlyMap<string, FullBranch>;
+  readonly comparisons: ReadonlyMap<string, FullComparison>;
+  readonly differences: ReadonlyMap<string, FullDifference>;
+}
+
+export interface Model extends Tables {
+  readonly session: FullSession;
+  readonly teaching: FullTeaching;
+  readonly live: boolean;
+  /** The number of the last delta; null after a whole. */
+  readonly lastUpdate: number | null;
+  /** A delta was lost: the rows are old until a whole arrives. */
+  readonly missedUpdate: boolean;
+  readonly refusal: Required<Refused> | null;
+  /** The exact request that the person asked for. */
+  readonly exactRequest: { readonly turn: number; readonly text: string } | null;
+  /** The newest full previews, by object id. */
+  readonly fullPreviews: ReadonlyMap<string, FullPreview>;
+  /** Why nothing can be shown; empty otherwise. */
+  readonly unreadable: string;
+}
+
+export const EMPTY_MODEL: Model = {
+  calls: new Map(),
+  objects: new Map(),
+  tools: new Map(),
+  messages: new Map(),
+  turns: new Map(),
+  branches: new Map(),
+  comparisons: new Map(),
+  differences: new Map(),
+  session: fullSession({}),
+  teaching: fullTeaching({}),
+  live: true,
+  lastUpdate: null,
+  missedUpdate: false,
+  refusal: null,
+  exactRequest: null,
+  fullPreviews: new Map(),
+  unreadable: ''
+};
+
+/** Failed attempts that are kept per turn. */
+const MOST_ATTEMPTS = 20;
+
+const putRows = <T extends { readonly id: string }>(
+  table: ReadonlyMap<string, T>,
+  rows: readonly T[],
+  dropped: readonly string[]
+): ReadonlyMap<string, T> =>
+  withRows(
+    table,
+    rows.map(row => [row.id, row] as const),
+    dropped
+  );
+
+/** Changed rows, completed from the rows in the table. */
+function completedByTable(table: ReadonlyMap<string, object>, rows: unknown, dropped: readonly string[]): UnknownRow[] {
+  const known = (id: string): object | undefined => (dropped.includes(id) ? undefined : table.get(id));
+  return records(rows).map(row => ({ ...known(text(row.id)), ...row }));
+}
+
+function modelWithRows(model: Model, rows: UnknownRow): Model {
+  const drop = records(rows.drop);
+  const session = records(rows.session).at(-1);
+  const teaching = records(rows.extensions).findLast(row => row.id === model.teaching.id);
+  const gone = (table: string): string[] => drop.filter(one => one.table === table).map(one => text(one.id));
+  return {
+    ...model,
+    calls: putRows(model.calls, completedByTable(model.calls, rows.calls, gone('calls')).map(fullCall), gone('calls')),
+    objects: putRows(model.objects, completedByTable(model.objects, rows.objects, gone('objects')).map(fullObject), gone('objects')),
+    tools: putRows(
+      model.tools,
+      records(rows.tools).map(row => withDefaults(row, TOOL) as FullTool),
+      gone('tools')
+    ),
+    messages: putRows(
+      model.messages,
+      records(rows.messages).map(row => withDefaults(row, MESSAGE) as FullMessage),
+      gone('messages')
+    ),
+    turns: putRows(
+      model.turns,
+      records(rows.turns).map(row => ({ ...withDefaults(row, TURN), attempts: texts(row.attempts).slice(-MOST_ATTEMPTS) }) as FullTurn),
+      gone('turns')
+    ),
+    branches: putRows(
+      model.branches,
+      records(rows.branches).map(row => withDefaults(row, BRANCH) as FullBranch),
+      gone('branches')
+    ),
+    comparisons: putRows(model.comparisons, records(rows.comparisons).map(fullComparison), gone('comparisons')),
+    differences: putRows(model.differences, records(rows.differences).map(fullDifference), gone('differences')),
+    session: session ? fullSession({ ...model.session, ...session }) : model.session,
+    teaching: teaching ? fullTeaching({ ...model.teaching, ...teaching }) : model.teaching
+  };
+}
+
+/** The objects of calls that made more than one, by call. */
+export function objectsByCall(objects: Iterable<FullObject>): ReadonlyMap<string, readonly FullObject[]> {
+  const found = new Map<string, FullObject[]>();
+  for (const object of objects) {
+    // A call's only object has the call's id.
+    if (object.role !== 'made' || object.call === '' || object.id === object.call) continue;
+    const beside = found.get(object.call);
+    if (beside) beside.push(object);
+    else found.set(object.call, [object]);
+  }
+  for (const [call, made] of found) if (made.length < 2) found.delete(call);
+  return found;
+}
+
+type Kind = Notice['type'] | 'unknown';
+
+/** Full previews that are kept. */
+const MOST_DISPLAYED = 6;
+
+/** The type of a notice; a missing `type` is inferred from its fields. */
+function kindOf(notice: UnknownRow): Kind {
+  const known = ['whole', 'delta', 'refused', 'shown', 'displayed'] as const;
+  const named = known.find(kind => kind === notice.type);
+  if (named) return named;
+  if (notice.type !== undefined) return 'unknown';
+  if ('command' in notice) return 'refused';
+  if (!isRecord(notice.rows)) return 'unknown';
+  return 'number' in notice ? 'delta' : 'whole';
+}
+
+function refusal(notice: UnknownRow): Required<Refused> {
+  const fields = isRecord(notice.fields) ? notice.fields : {};
+  return {
+    type: 'refused',
+    command: text(notice.command),
+    reason: text(notice.reason),
+    fields: Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, text(value)]))
+  };
+}
+
+function wholeModel(notice: UnknownRow): Model {
+  const version = notice.version ?? VERSION;
+  if (typeof version !== 'number' || version > VERSION) {
+    return {
+      ...EMPTY_MODEL,
+      live: false,
+      unreadable: 'This session was saved by a newer jupyter-toolcall. Update jupyter-toolcall to see it.'
+    };
+  }
+  return { ...modelWithRows(EMPTY_MODEL, isRecord(notice.rows) ? notice.rows : {}), live: notice.live !== false };
+}
+
+/** The model after a notice; an invalid notice changes nothing. */
+export function applyNotice(model: Model, notice: unknown): Model {
+  if (!isRecord(notice)) return model;
+  switch (kindOf(notice)) {
+    case 'whole':
+      return wholeModel(notice);
+    case 'delta': {
+      const number = typeof notice.number === 'number' ? notice.number : 0;
+      const gap = model.missedUpdate || (model.lastUpdate !== null && number !== model.lastUpdate + 1);
+      return { ...modelWithRows(model, isRecord(notice.rows) ? notice.rows : {}), lastUpdate: number, missedUpdate: gap };
+    }
+    case 'refused':
+      return { ...model, refusal: refusal(notice) };
+    case 'shown':
+      return { ...model, exactRequest: { turn: typeof notice.turn === 'number' ? notice.turn : 0, text: text(notice.text) } };
+    case 'displayed': {
+      const known = [...model.fullPreviews].filter(([id]) => id !== notice.object).slice(1 - MOST_DISPLAYED);
+      const large = fullPreview(isRecord(notice.preview) ? notice.preview : {});
+      return { ...model, fullPreviews: new Map([...known, [text(notice.object), large]]) };
+    }
+    case 'exported':
+    case 'unknown':
+      return model;
+  }
+}

@@ -1,0 +1,158 @@
+/** The card of a person who plays the model: the request, and the form for the reply. */
+import { callText } from './dialogs';
+import { type Child, h, keyedChildren, whenChanged } from './dom';
+import { button, icon } from './icons';
+import type { Model } from './model';
+import type { FullPersonTurn, FullToldResult, FullTool, FullWrittenCall } from './rows';
+import { oneLine, textBlock } from './text';
+import type { PanelActions, ViewState } from './view_state';
+
+interface WrittenCall {
+  readonly call: FullWrittenCall;
+  readonly number: number;
+  readonly live: boolean;
+  readonly sent: boolean;
+  remove(): void;
+}
+
+function writtenCall({ call, number, live, sent, remove }: WrittenCall): HTMLElement {
+  const label = `Remove ${oneLine(call.tool, 80)}`;
+  return h(
+    'li',
+    { class: 'tc-written', 'data-n': number },
+    h('code', {}, callText(call)),
+    live ? button('', { icon: 'close', label, look: 'ghost icon', disabled: sent, onclick: remove }) : null
+  );
+}
+
+/** The card; a redraw keeps the text in its field. */
+export class ReplyCard {
+  private readonly _turn = h('span', { class: 'small muted' });
+  private readonly _title = h('div', { class: 'tc-title' }, h('h3', {}, 'Reply as the model'), this._turn);
+  private readonly _hint = h('p', {}, 'Choose a tool to write a call, write a text, or both.');
+  private readonly _requestParts = new RequestParts(this._acts.openCallDialog);
+  private readonly _calls = h('ol', { class: 'tc-calls', 'aria-label': 'Your calls' });
+  private readonly _replyText = h('textarea', { class: 'tc-in', rows: 2, 'aria-label': 'Your words', 'data-k': 'words' });
+  private readonly _field = h(
+    'label',
+    { class: 'tc-field' },
+    h('span', { class: 'tc-label' }, 'Your words ', h('span', { class: 'hint' }, 'optional beside a call')),
+    this._replyText
+  );
+  private readonly _send = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'send' }, 'Send');
+  private readonly _consequence = h('span', { class: 'small muted' });
+  private readonly _form = h('form', { class: 'tc-form', onsubmit: event => this._submit(event) }, this._calls, this._field, h('div', { class: 'tc-row' }, this._send, this._consequence));
+  private readonly _savedNote = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to reply.'));
+  private readonly _parts = [this._title, this._hint, ...this._requestParts.elements, this._form, this._savedNote];
+  readonly element = h('div', { class: 'tc-reply tc-replying', role: 'group', 'aria-label': 'Reply as the model' }, ...this._parts);
+  private readonly _callRows = keyedChildren(this._calls, writtenCall);
+  private _view!: ViewState;
+  private _shownTurn = 0;
+  private _hadFocus = false;
+
+  constructor(private readonly _acts: PanelActions) {}
+
+  paint(next: ViewState): void {
+    this._view = next;
+    const { personTurn: yours } = next;
+    if ((yours?.turn ?? 0) !== this._shownTurn) this._replyText.value = '';
+    this.element.hidden = !yours || !next.followsNewest;
+    if (yours) this._draw(yours);
+    this._shownTurn = yours?.turn ?? 0;
+  }
+
+  private _submit(event: Event): void {
+    event.preventDefault();
+    this._hadFocus = this.element.contains(document.activeElement);
+    this._acts.send({ type: 'say', text: this._replyText.value, calls: [...(this._view.personTurn?.calls ?? [])] });
+  }
+
+  private _removeCall(index: number): void {
+    const rest = (this._view.personTurn?.calls ?? []).filter((_, place) => place !== index);
+    this._acts.send({ type: 'draft', calls: rest, anyway: true });
+  }
+
+  private _draw(yours: FullPersonTurn): void {
+    const { live } = this._view;
+    this._turn.textContent = `turn ${yours.turn}`;
+    this._requestParts.paint(yours, this._view.model, live);
+    this._callRows(
+      yours.calls.map((call, index) => ({
+        key: `${index}`,
+        stamp: [JSON.stringify(call), live, this._view.ui.commandSent],
+        item: { call, number: index + 1, live, sent: this._view.ui.commandSent, remove: () => this._removeCall(index) }
+      }))
+    );
+    this._calls.hidden = yours.calls.length === 0;
+    this._form.hidden = this._hint.hidden = !live;
+    this._savedNote.hidden = live;
+    this._send.disabled = this._view.ui.commandSent;
+    // A person who replies by keyboard continues in the next turn.
+    if (this._hadFocus && yours.turn !== this._shownTurn) queueMicrotask(() => this.element.querySelector('button')?.focus({ preventScroll: true }));
+    this._hadFocus &&= yours.turn === this._shownTurn;
+    this._consequence.textContent = yours.calls.length
+      ? `You get the ${yours.calls.length === 1 ? 'result of the call' : `results of the ${yours.calls.length} calls`} in the next turn.`
+      : 'A text without a call ends the run.';
+  }
+}
+
+const monoText = (words: string, look = ''): HTMLElement => h('span', { class: `tc-words ${look}`.trim() }, textBlock(words));
+
+function toldResult(one: FullToldResult): HTMLElement[] {
+  const from = one.tool ? oneLine(one.tool, 60) : 'told';
+  const body = monoText(one.text, 'mono');
+  return [
+    h('dt', { title: from }, one.step ? `${one.step} ` : '', from),
+    h('dd', one.error ? { class: 'bad' } : {}, one.error ? icon('failed') : null, body)
+  ];
+}
+
+/** The prompt, and the results since the last reply. */
+function promptAndResults(turn: FullPersonTurn): HTMLElement {
+  const asked = [h('dt', {}, 'prompt'), h('dd', {}, monoText(turn.prompt))];
+  return h('dl', { class: 'tc-args tc-heard' }, ...asked, ...turn.told.flatMap(toldResult));
+}
+
+function systemText(turn: FullPersonTurn): Child {
+  if (!turn.system) return null;
+  const summary = h('summary', {}, icon('down'), 'System text');
+  return h('details', { class: 'tc-more' }, summary, h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(turn.system)));
+}
+
+interface ToolItem {
+  readonly tool: FullTool;
+  readonly live: boolean;
+}
+
+function toolItem({ tool, live }: ToolItem, choose: (tool: FullTool) => void): HTMLElement {
+  const name = oneLine(tool.id, 120);
+  const label = live
+    ? h('button', { type: 'button', class: 'tool', 'data-k': `tool ${tool.id}`, onclick: () => choose(tool) }, name)
+    : h('code', { class: 'tool' }, name);
+  const about = h('span', { class: 'about' }, textBlock(tool.description.trim(), 20_000));
+  return h('li', { class: live ? 'tc-tool live' : 'tc-tool' }, label, about);
+}
+
+/** The parts of a request that a person replies to: prompt, results, system text and tools. */
+export class RequestParts {
+  private readonly _request = h('div', { class: 'tc-cardbody' });
+  private readonly _heading = h('h4', { class: 'tc-part' }, 'Tools');
+  private readonly _tools = h('ul', { class: 'tc-tools-now', 'aria-label': 'Tools of this turn' });
+  private readonly _rows = keyedChildren(this._tools, (one: ToolItem) => toolItem(one, this._choose));
+  private _personTurn!: FullPersonTurn;
+  private readonly _drawRequest = whenChanged(() => {
+    this._request.replaceChildren(...[promptAndResults(this._personTurn), systemText(this._personTurn)].filter(one => one instanceof Node));
+  });
+  /** The request, the heading of the tools, and the tools, in order. */
+  readonly elements: readonly HTMLElement[] = [this._request, this._heading, this._tools];
+
+  constructor(private readonly _choose: (tool: FullTool) => void = () => undefined) {}
+
+  paint(turn: FullPersonTurn, model: Model, live: boolean): void {
+    this._personTurn = turn;
+    this._drawRequest(JSON.stringify([turn.prompt, turn.told, turn.system]));
+    const known = turn.tools.flatMap(id => model.tools.get(id) ?? []);
+    this._rows(known.map(tool => ({ key: tool.id, stamp: [tool, live], item: { tool, live } })));
+    this._heading.hidden = this._tools.hidden = known.length === 0;
+  }
+}

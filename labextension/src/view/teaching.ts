@@ -1,0 +1,287 @@
+/** Teaching: the card that asks for a guess, the result and score of the guesses, and the exercise. */
+import { callText } from './dialogs';
+import { type Child, h, prose, screenReaderText, whenChanged } from './dom';
+import { toolDescription } from './facts';
+import { complain, FieldRow, filledArguments, FormError, nextId } from './fields';
+import { button, icon, type IconName } from './icons';
+import { RequestParts } from './reply_card';
+import type { FullGuess, FullPersonTurn, FullTool, FullWrittenCall } from './rows';
+import { fieldsOf, own } from './schema';
+import { literalText, oneLine, plural, summaryOf, textBlock } from './text';
+import type { PanelActions, ViewState } from './view_state';
+
+/** Radio buttons for the tools, and for no call. */
+function toolChoice(tools: readonly FullTool[], chosen: (tool: FullTool | null) => void): HTMLElement[] {
+  const name = nextId();
+  const one = (label: Child, tool: FullTool | null): HTMLElement => {
+    const radio = h('input', { type: 'radio', name, onchange: () => chosen(tool), 'data-k': tool?.id ?? '' });
+    return h('label', { title: summaryOf(tool?.description ?? '') }, radio, label);
+  };
+  return [
+    ...tools.map(tool => one(h('code', {}, oneLine(tool.id, 120)), tool)),
+    one(h('span', {}, NO_CALL), null)
+  ];
+}
+
+export class GuessCard {
+  private readonly _turn = h('span', { class: 'small muted' });
+  private readonly _title = h('div', { class: 'tc-title' }, h('h3', {}, 'What will the model call next?'), this._turn);
+  private readonly _tools = h('div', { class: 'tc-choice', role: 'radiogroup', 'aria-label': 'Tool' });
+  private readonly _description = h('p', { class: 'small muted' });
+  private readonly _fields = h('div', { class: 'tc-fields' });
+  private readonly _error = new FormError();
+  private readonly _checkButton = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'check guess' }, 'Check my guess');
+  private readonly _showButton = button('Show the call', { look: 'ghost', key: 'show', onclick: () => this._acts.send({ type: 'skip_guess', rest: false }) });
+  private readonly _skipButton = button('Skip the rest', { look: 'ghost right', key: 'rest', onclick: () => this._acts.send({ type: 'skip_guess', rest: true }) });
+  private readonly _form = h(
+    'form',
+    { class: 'tc-form', onsubmit: event => this._submit(event), novalidate: true },
+    h('div', { class: 'tc-field' }, h('span', { class: 'tc-label', 'aria-hidden': 'true' }, 'Tool'), this._tools, this._description),
+    this._fields,
+    this._error.element,
+    h('div', { class: 'tc-row' }, this._checkButton, this._showButton, this._skipButton)
+  );
+  private readonly _requestParts = new RequestParts();
+  private readonly _more = h('details', { class: 'tc-more' }, h('summary', {}, icon('down'), 'What the model is sent'), ...this._requestParts.elements);
+  private readonly _savedNote = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to guess.'));
+  readonly element = h('div', { class: 'tc-reply tc-guessing', role: 'group', 'aria-label': 'Guess' }, this._title, this._form, this._savedNote, this._more);
+  private _view!: ViewState;
+  private _rows: readonly FieldRow[] = [];
+  private _chosen!: FullTool | null | undefined;
+  private _hadFocus = false;
+  /** Starts an empty form for a new turn; redraws keep its values. */
+  private readonly _startForm = whenChanged(() => {
+    const now = this._view.toGuess;
+    const known = now?.tools.flatMap(id => this._view.model.tools.get(id) ?? []) ?? [];
+    this._tools.replaceChildren(...toolChoice(known, tool => this._choose(tool)));
+    this._choose(null);
+    this._chosen = undefined;
+    // A person who guesses by keyboard continues with the next question.
+    if (this._hadFocus) queueMicrotask(() => this._tools.querySelector('input')?.focus({ preventScroll: true }));
+    this._hadFocus = false;
+  });
+  private readonly _showRefusal = whenChanged(() => {
+    const { refusal: refused } = this._view.model;
+    if (refused?.command !== 'guess') return;
+    this._error.show(refused.reason);
+    complain(this._rows, refused.fields);
+  });
+
+  constructor(private readonly _acts: PanelActions) {}
+
+  paint(next: ViewState): void {
+    this._view = next;
+    this.element.hidden = !next.toGuess || !next.followsNewest;
+    if (next.toGuess) this._draw(next.toGuess);
+  }
+
+  private _choose(tool: FullTool | null): void {
+    this._chosen = tool;
+    this._error.show('');
+    this._description.replaceChildren(toolDescription(tool?.description ?? '') ?? '');
+    const around = { objects: this._view.objects, step: Infinity, marks: false, hint: () => '' };
+    this._rows = tool ? fieldsOf(tool.parameters, {}).map(field => new FieldRow(field, around, () => undefined)) : [];
+    this._fields.replaceChildren(...this._rows.map(one => one.element));
+    this._fields.hidden = this._rows.length === 0;
+  }
+
+  private _submit(event: Event): void {
+    event.preventDefault();
+    if (this._chosen === undefined) return this._error.show(`Choose a tool, or "${NO_CALL}".`);
+    const filled = filledArguments(this._rows);
+    this._error.show('');
+    this._hadFocus = this.element.contains(document.activeElement);
+    if (!complain(this._rows, filled.errors)) this._acts.send({ type: 'guess', tool: this._chosen?.id ?? '', arguments: filled.arguments });
+  }
+
+  private _draw(now: FullPersonTurn): void {
+    this._turn.textContent = `turn ${now.turn}`;
+    this._startForm(now.turn, now.tools.join(' '), this._view.model.session.name);
+    this._requestParts.paint(now, this._view.model, false);
+    this._form.hidden = !this._view.live;
+    this._savedNote.hidden = this._view.live;
+    this._checkButton.disabled = this._showButton.disabled = this._skipButton.disabled = this._view.ui.commandSent;
+    this._showRefusal(this._view.model.refusal);
+  }
+}
+
+const NO_CALL = 'no call: it answers';
+
+const callOrNone = (written: FullWrittenCall | null): string => (written?.tool ? callText(written) : NO_CALL);
+
+const valueText = (found: unknown): string => (typeof found === 'string' ? oneLine(found, 200) : literalText(found, 200));
+
+interface ComparedLine {
+  readonly name: string;
+  readonly right: boolean;
+  readonly guessed: string;
+  readonly came: string;
+}
+
+function argumentText(written: FullWrittenCall | null, name: string, right: boolean): string {
+  const found = written ? own(written.arguments, name) : undefined;
+  if (found === undefined) return right ? 'by default' : 'left out';
+  return valueText(found);
+}
+
+/** The compared lines: the tool, and each argument if the tool is right. */
+function comparedLines(row: FullGuess): ComparedLine[] {
+  const { guess, came, tool } = row;
+  if (!tool || !came) return [{ name: 'call', right: tool, guessed: callOrNone(guess), came: callOrNone(came) }];
+  const first = { name: 'tool', right: true, guessed: oneLine(guess?.tool ?? '', 120), came: oneLine(came.tool, 120) };
+  const rest = row.marks.map(({ name, right }) => ({
+    name: oneLine(name, 80),
+    right,
+    guessed: argumentText(guess, name, right),
+    came: argumentText(came, name, right)
+  }));
+  return [first, ...rest];
+}
+
+function comparedRow({ name, right, guessed, came }: ComparedLine): HTMLElement {
+  const says = screenReaderText(right ? 'right' : 'not right');
+  const mark = h('td', { class: right ? 'mark right' : 'mark' }, icon(right ? 'done' : 'close'), says);
+  return h('tr', {}, mark, h('th', { scope: 'row' }, name), h('td', {}, h('code', {}, guessed)), h('td', {}, h('code', {}, came)));
+}
+
+const COLUMNS = ['', '', 'your guess', 'the model'];
+
+function guessTable(row: FullGuess): HTMLElement {
+  const head = h('tr', {}, ...COLUMNS.map(text => h('th', { scope: 'col' }, text)));
+  return h('table', { class: 'tc-beside' }, h('thead', {}, head), h('tbody', {}, ...comparedLines(row).map(comparedRow)));
+}
+
+/** A guess and the model's reply. */
+function guessResult(row: FullGuess): Child[] {
+  const pointsList = row.guess ? `${row.right} of ${plural(row.of, 'point')}` : '';
+  const aside = [`turn ${row.turn}`, pointsList].filter(Boolean).join(', ');
+  const others = row.calls > 1 ? h('p', { class: 'small muted' }, `One of ${row.calls} calls of this reply.`) : null;
+  return [
+    h('div', { class: 'tc-title' }, h('h3', {}, oneLine(row.says, 200)), h('span', { class: 'small muted' }, aside)),
+    row.guess ? guessTable(row) : null,
+    others
+  ];
+}
+
+/** The guess of the chosen call, else the last one. */
+function shownGuess(view: ViewState): FullGuess | null {
+  const all = view.model.teaching.guesses;
+  if (view.isPast) return null;
+  if (view.followsNewest) return all.at(-1) ?? null;
+  const step = view.model.calls.get(view.chosen.call)?.step;
+  return all.find(row => row.step !== 0 && row.step === step) ?? null;
+}
+
+export class GuessResultCard {
+  readonly element = h('div', { class: 'tc-guessed', role: 'group', 'aria-label': 'Your guess' });
+  private _row: FullGuess | null = null;
+  private readonly _draw = whenChanged(() => {
+    this.element.replaceChildren(...(this._row ? guessResult(this._row) : []).filter(one => one instanceof Node));
+    this.element.hidden = this._row === null;
+  });
+
+  paint(view: ViewState): void {
+    this._row = shownGuess(view);
+    this._draw(this._row);
+  }
+}
+
+// -- the score ------------------------------------------------------------------------------
+
+/** The difference between guess and reply, in short. */
+function differenceText(row: FullGuess): string {
+  if (!row.guess) return 'shown';
+  if (!row.tool) return row.guess.tool ? `you: ${oneLine(row.guess.tool, 60)}` : 'you: no call';
+  const wrong = row.marks.filter(mark => !mark.right).map(({ name }) => name);
+  const [only, ...others] = wrong;
+  if (only === undefined) return 'same';
+  const came = row.came?.arguments[only];
+  if (others.length) return `${wrong.length} arguments differ`;
+  return came === undefined ? `${oneLine(only, 40)} left out` : `${oneLine(only, 40)}: ${valueText(came)}`;
+}
+
+function guessIcon(row: FullGuess): IconName {
+  if (!row.guess) return 'step';
+  if (!row.tool) return 'close';
+  return row.right === row.of ? 'done' : 'near';
+}
+
+function guessItem(row: FullGuess): HTMLElement {
+  const name = row.came ? h('code', {}, oneLine(row.came.tool, 120)) : h('span', {}, 'an answer');
+  return h('li', {}, icon(guessIcon(row)), name, h('span', { class: 'muted right' }, differenceText(row)));
+}
+
+const sumOf = (rows: readonly FullGuess[], of: (row: FullGuess) => number): number =>
+  rows.reduce((total, row) => total + of(row), 0);
+
+/** The points, by tool and arguments. */
+function points(made: readonly FullGuess[]): HTMLElement[] {
+  if (made.length === 0) return [h('p', { class: 'small muted' }, 'No guesses yet.')];
+  const marks = made.flatMap(row => row.marks);
+  const right = sumOf(made, row => (row.tool ? row.marks.filter(mark => mark.right).length : 0));
+  const facts: readonly (readonly [string, string])[] = [
+    ['Right tool', `${made.filter(row => row.tool).length} of ${made.length}`],
+    ['Right arguments', `${right} of ${marks.length}`]
+  ];
+  const of = h('small', {}, `of ${plural(sumOf(made, row => row.of), 'point')}`);
+  return [
+    h('div', { class: 'tc-score' }, `${sumOf(made, row => row.right)} `, of),
+    h('dl', { class: 'tc-facts' }, ...facts.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]))
+  ];
+}
+
+/** The points, and the guesses with the last one first. */
+function scoreContent(rows: readonly FullGuess[], session: string): HTMLElement[] {
+  const list = [...rows].reverse().slice(0, 200).map(guessItem);
+  return [
+    h('h3', { class: 'tc-h' }, 'Your score'),
+    ...points(rows.filter(row => row.guess)),
+    ...(session ? [h('p', { class: 'small muted' }, oneLine(session, 120))] : []),
+    ...(list.length ? [h('ol', { class: 'tc-guesses', 'aria-label': 'Your guesses' }, ...list)] : [])
+  ];
+}
+
+/** The score: beside the question, or with `end` after the last guess. */
+export class ScoreCard {
+  readonly element = h('section', { class: 'tc-scores', 'aria-label': 'Your score', hidden: true });
+  private _view!: ViewState;
+  private readonly _draw = whenChanged(() => {
+    this.element.replaceChildren(...scoreContent(this._view.model.teaching.guesses, this._view.model.teaching.session_score));
+  });
+
+  constructor(private readonly _end: boolean) {}
+
+  paint(next: ViewState): void {
+    this._view = next;
+    const over = !next.toGuess && !next.isPast && next.model.teaching.guesses.length > 0 && next.model.session.phase === 'finished';
+    this.element.hidden = !next.followsNewest || !(this._end ? over : next.toGuess && next.ui.tab === 'Graph');
+    if (!this.element.hidden) this._draw(next.model.teaching.guesses, next.model.teaching.session_score);
+  }
+}
+
+export class ExerciseBar {
+  private readonly _sign = h('span', { class: 'sign' });
+  private readonly _title = h('span', { class: 'strong' });
+  private readonly _text = h('div', { class: 'says', role: 'status', 'aria-label': 'Exercise' });
+  private readonly _check = button('Check', { key: 'check', onclick: () => this._acts.send({ type: 'check' }) });
+  readonly element = h('div', { class: 'tc-task', hidden: true }, this._sign, h('div', {}, this._title, this._text), this._check);
+  private _view!: ViewState;
+  private readonly _draw = whenChanged(() => {
+    const { task: now } = this._view.model.teaching;
+    this.element.hidden = !now;
+    if (!now) return;
+    this._sign.replaceChildren(icon(now.passed ? 'done' : 'ready'));
+    this._title.textContent = `${now.passed ? 'Passed' : 'Exercise'}: ${oneLine(now.title, 120)}`;
+    const told = textBlock(now.says, 4000).split('\n').filter(Boolean);
+    this._text.replaceChildren(...told.map(text => h('p', {}, ...prose(text))));
+    this._check.hidden = !this._view.live;
+    this._check.disabled = this._view.ui.commandSent;
+  });
+
+  constructor(private readonly _acts: PanelActions) {}
+
+  paint(next: ViewState): void {
+    this._view = next;
+    this._draw(next.model.teaching.task, next.live, next.ui.commandSent);
+  }
+}

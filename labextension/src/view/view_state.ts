@@ -1,0 +1,153 @@
+/** The state of the view: the model at a step, with what the person chose. */
+import type { Command } from '../generated/contract';
+import type { ExportFormat } from './head';
+import { rowsOf } from './incremental';
+import type { Model } from './model';
+import type { FullCall, FullObject, FullPersonTurn, FullTool } from './rows';
+
+export const TABS = ['Graph', 'Steps', 'Messages', 'Compare'] as const;
+export type Tab = (typeof TABS)[number];
+
+export interface Choice {
+  readonly call: string;
+  readonly object: string;
+}
+
+/** The person's choices in the panel; the kernel does not know them. */
+export interface PanelState {
+  readonly tab: Tab;
+  readonly chosen: Choice | null;
+  /** The earlier step that is shown; null for now. */
+  readonly pastStep: number | null;
+  /** A command was sent: no other one is sent until a notice arrives. */
+  readonly commandSent: boolean;
+  /** The call that the person edited last; it is shown after the session ends. */
+  readonly editedCall: string;
+  /** The form that is open under a call, by the id of the call's row. */
+  readonly form: { readonly kind: 'reject' | 'answer'; readonly call: string } | null;
+  readonly unfolded: ReadonlySet<string>;
+  readonly shownTurn: number | null;
+  /** The compared branches; empty for the default ones. */
+  readonly leftBranch: string;
+  readonly rightBranch: string;
+  /** Equal calls are shown too. */
+  readonly showsEqualCalls: boolean;
+  /** The state of the branch list; `hidden`: with the hidden branches. */
+  readonly branchList: 'closed' | 'open' | 'hidden';
+  /** The id of the branch that is being renamed. */
+  readonly renamedBranch: string;
+}
+
+export const INITIAL_STATE: PanelState = {
+  tab: 'Graph',
+  chosen: null,
+  pastStep: null,
+  commandSent: false,
+  editedCall: '',
+  form: null,
+  unfolded: new Set(),
+  shownTurn: null,
+  leftBranch: '',
+  rightBranch: '',
+  showsEqualCalls: false,
+  branchList: 'closed',
+  renamedBranch: ''
+};
+
+export interface ViewState {
+  readonly model: Model;
+  readonly ui: PanelState;
+  /** Commands can be sent. */
+  readonly live: boolean;
+  readonly isPast: boolean;
+  readonly step: number;
+  readonly lastStep: number;
+  /** The calls of the shown branch up to the shown step, in order. */
+  readonly calls: readonly FullCall[];
+  /** The objects up to the shown step, of all branches. */
+  readonly objects: readonly FullObject[];
+  readonly chosen: Choice;
+  /** The person has chosen nothing: the view follows the newest call. */
+  readonly followsNewest: boolean;
+  /** The call to decide now. */
+  readonly waitingCall: FullCall | null;
+  /** The turn to reply to, if the person plays the model. */
+  readonly personTurn: FullPersonTurn | null;
+  /** The turn whose reply is to be guessed. */
+  readonly toGuess: FullPersonTurn | null;
+}
+
+/** What the parts of the panel can do. */
+export interface PanelActions {
+  setState(patch: Partial<PanelState>): void;
+  send(command: Command): void;
+  /** Sends a command without waiting for its result. */
+  request(command: Command): void;
+  /** Requests an export, which is saved as a file. */
+  exportAs(to: ExportFormat): void;
+  openEditDialog(call: FullCall): void;
+  openCallDialog(tool: FullTool): void;
+}
+
+const NO_CHOICE: Choice = { call: '', object: '' };
+
+export const needsDecision = (call: FullCall): boolean => call.status === 'proposed' || call.status === 'unknown';
+
+function isInOrder(calls: readonly FullCall[]): boolean {
+  let before = 0;
+  for (const { step } of calls) {
+    if (step < before) return false;
+    before = step;
+  }
+  return true;
+}
+
+function callsInOrder(model: Model): readonly FullCall[] {
+  const all = rowsOf(model.calls);
+  const own = all.some(call => call.branch !== '') ? all.filter(call => call.branch === '') : all;
+  // They usually arrive in order, and need no sorting.
+  return isInOrder(own) ? own : [...own].sort((a, b) => a.step - b.step);
+}
+
+/** The call that the person has to decide first. */
+export function firstWaiting(model: Model): FullCall | null {
+  for (const id of model.session.pending) {
+    const call = model.calls.get(id);
+    if (call && needsDecision(call)) return call;
+  }
+  return null;
+}
+
+export const choiceOf = (call: FullCall | null | undefined): Choice =>
+  call ? { call: call.id, object: call.object } : NO_CHOICE;
+
+function choiceIn(ui: PanelState, calls: readonly FullCall[], waiting: FullCall | null, view: Pick<ViewState, 'model' | 'personTurn' | 'toGuess'>): Choice {
+  const { model, personTurn: yours, toGuess: guess } = view;
+  const { chosen } = ui;
+  const call = chosen ? model.calls.get(chosen.call) : undefined;
+  if (chosen && call && (call.branch !== '' || calls.includes(call)))
+    return { call: call.id, object: call.object || chosen.object };
+  if (chosen && chosen.call === '' && model.objects.has(chosen.object)) return chosen;
+  if (yours || guess) return NO_CHOICE;
+  const edited = ui.editedCall ? calls.findLast(one => one.call === ui.editedCall && one.edited) : undefined;
+  return choiceOf(waiting ?? (model.session.phase === 'finished' ? edited : undefined) ?? calls.at(-1));
+}
+
+/** The state that all parts draw; `able`: the host can send commands. */
+export function viewState(model: Model, ui: PanelState, able: boolean): ViewState {
+  const all = callsInOrder(model);
+  const last = all.at(-1)?.step ?? 0;
+  const past = ui.pastStep !== null && ui.pastStep < last;
+  const at = past && ui.pastStep !== null ? ui.pastStep : last;
+  const calls = past ? all.filter(call => call.step <= at) : all;
+  const known = rowsOf(model.objects);
+  const objects = past
+    ? known.filter(object => object.step <= at && object.role !== 'output' && object.role !== 'pending')
+    : known;
+  const waiting = past ? null : firstWaiting(model);
+  const yours = past ? null : model.session.yours;
+  const guess = past ? null : model.teaching.turn;
+  const chosen = choiceIn(ui, calls, waiting, { model, personTurn: yours, toGuess: guess });
+  const live = able && model.live;
+  return { model, ui, live, isPast: past, step: at, lastStep: last, calls, objects, chosen, followsNewest: ui.chosen === null, waitingCall: waiting, personTurn: yours, toGuess: guess };
+}
