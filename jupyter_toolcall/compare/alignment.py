@@ -24,8 +24,7 @@ from .rendering import comparison_html, comparison_text
 from .values import difference, shown
 
 if TYPE_CHECKING:
-    from ..engine.context import SessionContext
-    from ..engine.cursor import Cursor
+    from ..engine.cursor import Cursor, SessionContext
 
 INTERRUPTED = "It was interrupted while it ran; what it had done is not known."
 DIFFER_UNSEEN = Unknown("they differ behind what is shown of them")

@@ -16,7 +16,7 @@ from ..core.state_fold import state_at
 from ..models.prices import Cost, cost
 
 if TYPE_CHECKING:
-    from ..engine.context import SessionContext
+    from ..engine.cursor import SessionContext
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""The immutable state of a session at one entry of its journal."""
+"""The immutable state of a session at one entry of its journal, and the names of its objects."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,6 @@ from .call_record import AskedCall, CallRecord, MissingObject, in_words
 from .errors import CallError, NotYourTurn
 from .events import Asked, Call, Made, Opened, Producer, Replied, Usage
 from .folds import Trail
-from .object_names import kind_in
 
 _NONE: HashTrieMap[str, Any] = HashTrieMap()
 _NO_NAMES: HashTrieMap[Producer, str] = HashTrieMap()
@@ -232,3 +232,15 @@ def next_step(state: State, reminder: Callable[[], str]) -> Step:
         case Replied(stop="end") if not (state.done or state.reminded) and (text := reminder()):
             return Remind(text)
     return AskPerson()
+
+
+NAME = re.compile(r"[A-Za-z_]\w*#[1-9][0-9]*")
+
+
+OWN_NAME = re.compile(r"\$[A-Za-z0-9_]+")
+"""A name that a model gave to an object."""
+
+
+def kind_in(name: str) -> str:
+    """Return the type that an object's name begins with: `Potato` for `Potato#3`."""
+    return name.partition("#")[0]

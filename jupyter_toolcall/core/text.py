@@ -1,11 +1,13 @@
-"""Text from outside, printed safely: control and bidirectional characters are escaped."""
+"""Text from outside, printed safely: control and bidirectional characters are escaped. And a
+progress bar, shown only on a terminal.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import TextIO
+from typing import Any, TextIO
 
 LINES = "\n\t"
 """What a text of several lines keeps."""
@@ -37,3 +39,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     names = list(known)
     close = get_close_matches(name, names, 1) or [n for n in names if n.lower() == name.lower()]
     return f" Did you mean {close[0]}?" if close else ""
+
+
+def progress_bar(total: int, label: str, unit: str) -> Any:
+    """Return a bar that `update()` moves on; a context that takes it away again."""
+    # Importing it takes longer than the extension has.
+    from tqdm import tqdm
+
+    return tqdm(total=total, desc=printable(label), unit=unit, disable=None)

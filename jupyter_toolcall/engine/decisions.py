@@ -25,9 +25,8 @@ from ..core.events import (
     Outcome,
     Replied,
 )
-from ..core.object_names import NAME, kind_in
 from ..core.secrets import Keys, MissingSecret, marker_keys
-from ..core.state import State
+from ..core.state import NAME, State, kind_in
 from ..core.state_fold import decided_on, state_at
 from ..core.text import nearest
 from ..engine import recovery

@@ -11,8 +11,7 @@ from ..core.errors import NotYourTurn, UsageError
 from ..core.events import Asked, Decided, Decision, Finished, Replied
 from ..core.journal import Journal
 from ..core.state_fold import decided_on
-from .context import SessionContext
-from .cursor import Cursor
+from .cursor import Cursor, SessionContext
 from .decisions import decided_event, demand_decision_word, edit_event
 from .replay_queue import ReplayQueue, call_id_of
 

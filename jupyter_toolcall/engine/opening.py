@@ -27,8 +27,7 @@ from ..tools.object_types import kind_name
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import well_formed
 from .approval_policy import Approve, approval_policy
-from .context import SessionContext
-from .cursor import Cursor
+from .cursor import Cursor, SessionContext
 from .execution import store_results
 from .forks import resume_replay
 from .session_values import SessionValues

@@ -21,7 +21,7 @@ from ..core.events import (
 from ..core.journal import Journal
 from ..core.state import State
 from ..tools.tool import Tool
-from .context import SessionContext
+from .cursor import SessionContext
 
 
 @dataclass(frozen=True, slots=True)

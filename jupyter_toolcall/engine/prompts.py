@@ -13,8 +13,7 @@ from ..core.entries import Entry
 from ..core.errors import NotYourTurn, Unfinished, UsageError
 from ..core.events import Asked, Event, Made, Opened, Output, Producer
 from ..core.interrupts import Hold
-from ..core.object_names import NAME, kind_in
-from ..core.state import AskModel, State
+from ..core.state import NAME, AskModel, State, kind_in
 from ..core.state_fold import state_at
 from ..tools.object_types import kind_of
 from ..tools.value_copies import plain_data, well_formed

@@ -13,8 +13,7 @@ from ..core.state import State
 from .session_values import PreparedCall
 
 if TYPE_CHECKING:
-    from .context import SessionContext
-    from .cursor import Cursor
+    from .cursor import Cursor, SessionContext
 
 
 def may_have_run(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:

@@ -14,8 +14,7 @@ from ..core.events import Decided, Event, Finished, Made, Many, Opened, to_json
 from ..core.journal import Journal
 from ..core.state_fold import state_at
 from ..core.text import visible_text
-from .context import SessionContext
-from .cursor import Cursor
+from .cursor import Cursor, SessionContext
 from .forks import replay_cursor
 from .replay import advance
 from .replay_queue import call_id_of

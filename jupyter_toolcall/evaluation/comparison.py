@@ -19,8 +19,8 @@ from itertools import product
 from typing import Any
 
 from ..core.errors import ToolcallError, UsageError
-from ..core.progress import bar
 from ..core.state import AskModel
+from ..core.text import progress_bar
 from ..models import anthropic_requests
 from ..models.named import model_named
 from ..schemes import scheme_named
@@ -106,7 +106,7 @@ def compare(
 
 
 def _runs(combined: Sequence[Planned], approve: str, max_turns: int) -> Iterator[Run]:
-    with bar(len(combined), "eval", "run") as progress:
+    with progress_bar(len(combined), "eval", "run") as progress:
         for planned in combined:
             yield _run(planned, approve, max_turns)
             progress.update()

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..core.digests import digest
 from ..core.events import Call
-from ..core.object_names import kind_in
+from ..core.state import kind_in
 from ..models.scripted import filled
 from ..schemes.current import SAVE_AS, USE
 from ..schemes.messages import Assistant, Reply, Request, Results

@@ -20,10 +20,10 @@ from ..core.call_record import CallRecord, RecordedStatus
 from ..core.entries import Entry
 from ..core.events import Asked, Failed, Replied, Usage, to_json
 from ..core.lineage import Graph, lineage
-from ..core.progress import bar
 from ..core.recorded_calls import CallEnd, CallEnds
 from ..core.state import State
 from ..core.state_fold import state_at
+from ..core.text import progress_bar
 from ..engine.cursor import Cursor
 from ..schemes.messages import Assistant, Message, Results, User
 from ..schemes.requests import NOTHING
@@ -293,7 +293,7 @@ def messages(cursor: Cursor, exact: bool) -> str:
     `exact`: definitions are as they were first sent.
     """
     turns = []
-    with bar(cursor.state.turns, "messages", "turn") as moved:
+    with progress_bar(cursor.state.turns, "messages", "turn") as moved:
         for each in exchanges(cursor):
             turns.append(_turn(each, _body(each) if exact else _recorded(cursor, each)))
             moved.update()

@@ -17,8 +17,7 @@ from ..core.journal import Journal
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.approval_policy import approval_policy
-from ..engine.context import SessionContext
-from ..engine.cursor import Cursor
+from ..engine.cursor import Cursor, SessionContext
 from ..engine.session_values import SessionValues
 from ..schemes import scheme_recorded
 from ..schemes.current import SAVE_AS, USE

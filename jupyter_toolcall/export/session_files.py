@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ..core.errors import BrokenJournal, ToolcallError, UsageError
 from ..core.journal import Journal
-from ..core.progress import bar
+from ..core.text import progress_bar
 from ..engine.cursor import Cursor
 from ..storage.notebook_files import (
     NotebookSession,
@@ -86,7 +86,7 @@ def written(
     made = format_named(output or source, to)
     target = output or source.with_suffix(made.endings[0])
     many = len(held) > 1 or target == source
-    with bar(len(held), source.name, "session") as moved:
+    with progress_bar(len(held), source.name, "session") as moved:
         for each in held:
             path = target.with_name(f"{_stem(target, made)}-{each.label}{_ending(target, made)}")
             try:

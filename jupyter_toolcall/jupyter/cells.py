@@ -22,8 +22,7 @@ from ..core.journal import Journal
 from ..core.recorded_calls import started_calls
 from ..core.state import State
 from ..core.state_fold import state_at
-from ..engine.context import SessionContext
-from ..engine.cursor import Cursor
+from ..engine.cursor import Cursor, SessionContext
 from ..engine.forks import unfinished_replay
 from ..engine.outdated import changed_tools
 from ..engine.prompts import prompt_event, repeat_prompt

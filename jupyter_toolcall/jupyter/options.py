@@ -20,7 +20,7 @@ from ..core.journal import Journal
 from ..core.secrets import is_named_secret, secret_values
 from ..core.text import nearest
 from ..engine.approval_policy import PRESETS
-from ..engine.context import SessionContext
+from ..engine.cursor import SessionContext
 from ..engine.opening import open_session
 from ..models.named import Person, default, is_name, model_named
 from ..models.recorded import Recorded, Recording, StandIn

@@ -18,8 +18,7 @@ from weakref import WeakKeyDictionary
 from ..core.call_record import CallRecord
 from ..core.errors import CallError
 from ..core.events import Data, Made
-from ..core.object_names import NAME
-from ..core.state import State
+from ..core.state import NAME, State
 from ..tools.object_references import Path, own_name_fits, pattern, replace_names, takes_own_names
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox

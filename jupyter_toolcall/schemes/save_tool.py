@@ -8,8 +8,7 @@ from typing import Any
 from ..core.call_record import SAVE
 from ..core.errors import CallError
 from ..core.events import Output
-from ..core.object_names import NAME, kind_in
-from ..core.state import State
+from ..core.state import NAME, State, kind_in
 from ..tools.arguments import name_in_line
 from ..tools.object_references import pattern
 from ..tools.tool import Resolve, Tool

@@ -20,8 +20,7 @@ from ..core.call_record import CallRecord
 from ..core.digests import readable_json
 from ..core.errors import CallError
 from ..core.events import Data, Failed, Interrupted, Made, Many
-from ..core.object_names import NAME
-from ..core.state import State
+from ..core.state import NAME, State
 from ..core.text import nearest
 from ..tools.object_references import kinds_of
 from ..tools.object_types import receiver_types

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..core.errors import CallError
-from ..core.object_names import NAME, kind_in
+from ..core.state import NAME, kind_in
 from ..core.text import nearest
 from ..tools.arguments import unknown_argument
 from ..tools.object_references import pattern, receiver_schema

@@ -22,8 +22,7 @@ from ..core.errors import BrokenJournal, ToolcallError, Unfinished, UsageError
 from ..core.events import Event, Opened, from_json
 from ..core.journal import Journal
 from ..core.older_versions import Upgrade, saved_version
-from ..core.progress import bar
-from ..core.text import visible_text
+from ..core.text import progress_bar, visible_text
 from ..storage import network_off
 from ..tools.value_copies import well_formed
 
@@ -338,7 +337,7 @@ def _run_cells(
     options: dict[str, Any] = {"timeout": 600, "coalesce_streams": True, "allow_errors": not halts}
     client = NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}, **options)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    progress = bar(len(code), path.name, "cell")
+    progress = progress_bar(len(code), path.name, "cell")
     client.on_cell_executed = lambda **_: progress.update()
     # What the kernel process prints to stderr is not an output of the notebook.
     with ExitStack() as stack:

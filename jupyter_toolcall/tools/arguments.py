@@ -17,7 +17,7 @@ from pydantic.errors import PydanticSchemaGenerationError
 from ..core.digests import encode
 from ..core.errors import CallError, DefinitionError
 from ..core.events import Call
-from ..core.object_names import NAME
+from ..core.state import NAME
 from ..core.text import nearest
 from .object_types import strict_dict
 from .tool import Check, Resolve

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, repeat
 from typing import Any
 
-from ..core.object_names import NAME, OWN_NAME, kind_in
+from ..core.state import NAME, OWN_NAME, kind_in
 
 Path = tuple[str, ...]
 """The keys, and the positions in lists, of a value in the arguments."""

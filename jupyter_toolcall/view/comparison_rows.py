@@ -24,7 +24,7 @@ from ..compare.differences import (
 from ..core.digests import encode
 from ..core.events import Made
 from ..core.json_data import sendable_data
-from ..engine.context import SessionContext
+from ..engine.cursor import SessionContext
 from .branch_rows import CURRENT
 from .contract import Drop, Rows
 from .contract_rows import (
