@@ -31,7 +31,7 @@ export const NEXT_COMMAND = 'jupyter-toolcall:next-waiting';
 /** A session and its notebook. */
 export interface NotebookSession {
   readonly notebook: NotebookPanel;
-  readonly found: CellSession;
+  readonly session: CellSession;
 }
 
 const svgstr = `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 22 22">

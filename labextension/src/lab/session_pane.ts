@@ -19,14 +19,14 @@ export class SessionPane extends Panel {
   }
 
   /** Shows the session of a cell, or a message if it has none; an unchanged session is not redrawn. */
-  showSession(notebook: NotebookPanel | null, found: CellSession | null, nothing: string): void {
-    const [panel, saved] = [found?.live?.panel ?? '', found?.saved?.[SESSION_TYPE]];
+  showSession(notebook: NotebookPanel | null, session: CellSession | null, nothing: string): void {
+    const [panel, saved] = [session?.live?.panel ?? '', session?.saved?.[SESSION_TYPE]];
     const before = this._shown;
     this._shown = { notebook, panel, saved };
     const stays = before?.notebook === notebook && before.panel === panel;
-    if (!stays || !found) this._clear();
-    if (notebook && found) {
-      if (!stays && found.live) this._addLive(notebook, found);
+    if (!stays || !session) this._clear();
+    if (notebook && session) {
+      if (!stays && session.live) this._addLive(notebook, session);
       if (!stays || before.saved !== saved) this._addSaved(saved);
     } else this._addMessage(nothing);
   }

@@ -48,12 +48,12 @@ class SessionTab extends MainAreaWidget<SessionPane> {
   }
 
   private _findNotebook(): void {
-    const found = this._core.notebooks.find(notebook => notebook.context.path === this.at.path);
-    if (!found || found === this._notebook) return;
-    this._notebook = found;
+    const notebook = this._core.notebooks.find(notebook => notebook.context.path === this.at.path);
+    if (!notebook || notebook === this._notebook) return;
+    this._notebook = notebook;
     this._watching?.dispose();
-    this._watching = watchOutputs(found, () => this._refresh());
-    found.disposed.connect(() => this._forgetNotebook(found));
+    this._watching = watchOutputs(notebook, () => this._refresh());
+    notebook.disposed.connect(() => this._forgetNotebook(notebook));
   }
 
   private _forgetNotebook(notebook: NotebookPanel): void {
@@ -65,9 +65,9 @@ class SessionTab extends MainAreaWidget<SessionPane> {
   private _refresh(): void {
     if (!this.isVisible || this.isDisposed) return;
     const model = this._notebook?.content.model;
-    const found = model ? sessionAt(model, this.at.cell) : null;
-    if (found) this._setTitle(found);
-    this.content.showSession(this._notebook, found, this._emptyText());
+    const session = model ? sessionAt(model, this.at.cell) : null;
+    if (session) this._setTitle(session);
+    this.content.showSession(this._notebook, session, this._emptyText());
   }
 
   private _emptyText(): string {

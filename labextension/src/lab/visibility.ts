@@ -35,9 +35,9 @@ export function waitingCount({ state, model }: LiveSession): number {
 
 /** The view for keyboard shortcuts: the focused one, else a visible one with a waiting call, else any visible one. */
 export function focusedView(): LiveView | null {
-  const seen = openViews().filter(view => view.isVisible && isVisible(view.node));
-  const held = seen.find(view => view.node.contains(document.activeElement));
-  return held ?? seen.find(view => waitingCount(view.live)) ?? seen[0] ?? null;
+  const visible = openViews().filter(view => view.isVisible && isVisible(view.node));
+  const held = visible.find(view => view.node.contains(document.activeElement));
+  return held ?? visible.find(view => waitingCount(view.live)) ?? visible[0] ?? null;
 }
 
 /** Whether the card of the waiting call is visible. */
