@@ -84,8 +84,8 @@ function addPanelCommands(context: ExtensionContext, add: Add): void {
 }
 
 function addDecisionCommands(context: ExtensionContext, add: Add): void {
-  const { open, trans } = context;
-  const isEnabled = (): boolean => open.all().some(waitingCount);
+  const { sessions, trans } = context;
+  const isEnabled = (): boolean => sessions.all().some(waitingCount);
   const decide = (action: ShortcutAction, label: string, caption: string): void =>
     add(`jupyter-toolcall:${action}`, { label, caption, isEnabled, execute: () => decideVisible(context, action) });
   decide('approve', trans.__('Approve the Waiting Call'), trans.__('Run the waiting tool call with the arguments shown'));
@@ -161,14 +161,14 @@ function addTabCommand(context: ExtensionContext, tabs: SessionTabs, add: Add): 
 }
 
 /** Focuses the visible view, else a waiting session, else the side panel. */
-async function focus(core: ExtensionContext): Promise<void> {
+async function focus(context: ExtensionContext): Promise<void> {
   const view = focusedView();
-  const [live] = core.open.all().filter(waitingCount);
+  const [live] = context.sessions.all().filter(waitingCount);
   if (view) view.act('focus');
-  else if (live) await showLive(core, live);
+  else if (live) await showLive(context, live);
   else {
-    core.app.shell.activateById(core.side.id);
-    core.side.focus();
+    context.app.shell.activateById(context.side.id);
+    context.side.focus();
   }
 }
 
@@ -193,8 +193,8 @@ type CopyFormat = keyof typeof COPY_FORMATS;
 
 const isCopyFormat = (value: unknown): value is CopyFormat => typeof value === 'string' && value in COPY_FORMATS;
 
-function liveSessionOf({ open }: ExtensionContext, { notebook, session }: NotebookSession): LiveSession | null {
-  const live = session.live && open.of(notebook).session(session.live.panel);
+function liveSessionOf({ sessions }: ExtensionContext, { notebook, session }: NotebookSession): LiveSession | null {
+  const live = session.live && sessions.of(notebook).session(session.live.panel);
   return live?.state === 'alive' ? live : null;
 }
 
@@ -204,14 +204,14 @@ function savedSvg({ session: found }: NotebookSession): string {
 }
 
 /** Whether the session is available in this format: live, or saved as SVG. */
-const canCopy = (core: ExtensionContext, session: NotebookSession, to: CopyFormat): boolean =>
-  liveSessionOf(core, session) !== null || (to === 'svg' && savedSvg(session) !== '');
+const canCopy = (context: ExtensionContext, session: NotebookSession, to: CopyFormat): boolean =>
+  liveSessionOf(context, session) !== null || (to === 'svg' && savedSvg(session) !== '');
 
 /** Copies the session to the clipboard; shows a notification with the result. */
-async function copySession(core: ExtensionContext, session: NotebookSession, to: CopyFormat): Promise<void> {
-  const { trans } = core;
+async function copySession(context: ExtensionContext, session: NotebookSession, to: CopyFormat): Promise<void> {
+  const { trans } = context;
   try {
-    Clipboard.copyToSystem((await liveSessionOf(core, session)?.exported(to)) ?? savedSvg(session));
+    Clipboard.copyToSystem((await liveSessionOf(context, session)?.exported(to)) ?? savedSvg(session));
     Notification.success(trans.__('Copied the session as %1.', COPY_FORMATS[to]), { autoClose: 3000 });
   } catch (error) {
     Notification.error(error instanceof Error ? error.message : String(error));

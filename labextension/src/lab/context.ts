@@ -13,10 +13,10 @@ import type { SidePanel } from './side_panel';
 export interface ExtensionContext {
   readonly app: JupyterFrontEnd;
   readonly notebooks: INotebookTracker;
-  readonly open: AllSessions;
+  readonly sessions: AllSessions;
   readonly settings: Settings;
   readonly trans: TranslationBundle;
-  readonly manners: ViewOptions;
+  readonly viewOptions: ViewOptions;
   readonly side: SidePanel;
   /** Null in front ends that show one document, such as Notebook 7. */
   readonly shell: ILabShell | null;

@@ -12,7 +12,7 @@ export class SessionPane extends Panel {
 
   constructor(
     private readonly _open: AllSessions,
-    private readonly _manners: ViewOptions
+    private readonly _viewOptions: ViewOptions
   ) {
     super();
     this.addClass('jtc-pair');
@@ -36,7 +36,7 @@ export class SessionPane extends Panel {
   }
 
   private _addLive(notebook: NotebookPanel, { live }: CellSession): void {
-    const slot = new LivePanelSlot(notebook, this._open, this._manners, true);
+    const slot = new LivePanelSlot(notebook, this._open, this._viewOptions, true);
     this.addWidget(slot);
     if (live) slot.showPanel(live);
   }

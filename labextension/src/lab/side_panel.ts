@@ -31,7 +31,7 @@ export class SidePanel extends Panel {
 
   constructor(
     open: AllSessions,
-    manners: ViewOptions,
+    viewOptions: ViewOptions,
     private readonly _trans: TranslationBundle,
     ways: SidePanelActions
   ) {
@@ -39,7 +39,7 @@ export class SidePanel extends Panel {
     this.addClass('jtc-side');
     // Set here because the shell measures a panel before the style sheet is loaded.
     this.node.style.minWidth = '320px';
-    this._pane = new SessionPane(open, manners);
+    this._pane = new SessionPane(open, viewOptions);
     this._bar = new SessionBar(_trans, ways, id => this.choose(id));
     this.addWidget(this._bar);
     this.addWidget(this._pane);
@@ -125,12 +125,12 @@ class SessionBar extends Widget {
   }
 }
 
-export async function openBySettings({ app, open, settings, side }: ExtensionContext): Promise<void> {
-  const met = new WeakSet<LiveSession>();
+export async function openBySettings({ app, sessions, settings, side }: ExtensionContext): Promise<void> {
+  const opened = new WeakSet<LiveSession>();
   // Each session opens the side panel once: a person who closes it is not disturbed.
-  open.changed.connect((_, live) => {
-    if (met.has(live) || live.state !== 'alive') return;
-    met.add(live);
+  sessions.changed.connect((_, live) => {
+    if (opened.has(live) || live.state !== 'alive') return;
+    opened.add(live);
     if (settings.now.openSidePanel === 'session') app.shell.activateById(side.id);
   });
   await Promise.all([app.restored, settings.ready]);

@@ -156,7 +156,7 @@ type Kind = Notice['type'] | 'unknown';
 const MOST_DISPLAYED = 6;
 
 /** The type of a notice; a missing `type` is inferred from its fields. */
-function kindOf(notice: UnknownRow): Kind {
+function noticeType(notice: UnknownRow): Kind {
   const known = ['whole', 'delta', 'refused', 'shown', 'displayed'] as const;
   const named = known.find(kind => kind === notice.type);
   if (named) return named;
@@ -191,7 +191,7 @@ function wholeModel(notice: UnknownRow): Model {
 /** The model after a notice; an invalid notice changes nothing. */
 export function applyNotice(model: Model, notice: unknown): Model {
   if (!isRecord(notice)) return model;
-  switch (kindOf(notice)) {
+  switch (noticeType(notice)) {
     case 'whole':
       return wholeModel(notice);
     case 'delta': {
