@@ -43,15 +43,15 @@ const panel: JupyterFrontEndPlugin<ExtensionContext> = {
     const trans = (translator ?? nullTranslator).load('jupyter_toolcall');
     setTranslation(trans);
     const settings = new Settings(registry, panel.id);
-    const open = new AllSessions(notebooks);
-    const manners = mannersOf(settings, trans);
+    const sessions = new AllSessions(notebooks);
+    const viewOptions = viewOptionsOf(settings, trans);
     const follow = (notebook: NotebookPanel): void => {
-      addLiveSlots(notebook, open, manners);
+      addLiveSlots(notebook, sessions, viewOptions);
       keepSavedSessions(notebook);
     };
     notebooks.forEach(follow);
     notebooks.widgetAdded.connect((_, notebook) => follow(notebook));
-    const side = new SidePanel(open, manners, trans, {
+    const side = new SidePanel(sessions, viewOptions, trans, {
       showCell: (notebook, { cell }) => void showCell({ app }, notebook, cell),
       ...(shell && {
         openTab: (notebook, { cell }) => {
@@ -66,7 +66,7 @@ const panel: JupyterFrontEndPlugin<ExtensionContext> = {
     restorer?.add(side, side.id);
     notebooks.currentChanged.connect((_, notebook) => side.follow(notebook));
     side.follow(notebooks.currentWidget);
-    return { app, notebooks, open, settings, trans, manners, side, shell };
+    return { app, notebooks, sessions, settings, trans, viewOptions, side, shell };
   }
 };
 
@@ -76,11 +76,11 @@ const commands: JupyterFrontEndPlugin<void> = {
   autoStart: true,
   requires: [IExtensionContext],
   optional: [ICommandPalette, ILayoutRestorer],
-  activate: (_app, core: ExtensionContext, palette: ICommandPalette | null, restorer: ILayoutRestorer | null) => {
-    const tabs = core.shell ? addTabs(core, restorer) : null;
-    const category = core.trans.__('Tool calling');
-    for (const command of addCommands(core, tabs)) palette?.addItem({ command, category });
-    void openBySettings(core);
+  activate: (_app, context: ExtensionContext, palette: ICommandPalette | null, restorer: ILayoutRestorer | null) => {
+    const tabs = context.shell ? addTabs(context, restorer) : null;
+    const category = context.trans.__('Tool calling');
+    for (const command of addCommands(context, tabs)) palette?.addItem({ command, category });
+    void openBySettings(context);
   }
 };
 
@@ -90,9 +90,9 @@ const notices: JupyterFrontEndPlugin<void> = {
   autoStart: true,
   requires: [IExtensionContext],
   optional: [IStatusBar],
-  activate: (_app, core: ExtensionContext, bar: IStatusBar | null) => {
-    new Announcements(core);
-    if (bar) addStatus(core, bar);
+  activate: (_app, context: ExtensionContext, bar: IStatusBar | null) => {
+    new Announcements(context);
+    if (bar) addStatus(context, bar);
   }
 };
 
@@ -117,7 +117,7 @@ const launcher: JupyterFrontEndPlugin<void> = {
 };
 
 /** Options of all views of this page: who confirms `Approve all`, and who announces. */
-function mannersOf(settings: Settings, trans: TranslationBundle): ViewOptions {
+function viewOptionsOf(settings: Settings, trans: TranslationBundle): ViewOptions {
   return {
     speaks: true,
     async confirm(calls) {

@@ -8,10 +8,10 @@ import { PanelView } from './view';
 
 const VERSION = 1;
 
-function show(place: HTMLElement, still: HTMLElement, text: string): void {
+function show(container: HTMLElement, still: HTMLElement, text: string): void {
   const { rows, version } = JSON.parse(text) as { rows: Rows; version: number };
   if (version !== VERSION) return;
-  const view = new PanelView(place, { live: false });
+  const view = new PanelView(container, { live: false });
   view.update({ type: 'whole', rows, live: false, version: VERSION });
   still.hidden = true;
 }

@@ -141,10 +141,10 @@ function positionOf(data: unknown): string {
 
 /** Records a session that a kernel of this page has published. */
 export function recordPublished(data: ReadonlyPartialJSONValue): void {
-  const place = positionOf(data);
-  if (!place) return;
-  PUBLISHED.delete(place);
-  PUBLISHED.set(place, data);
+  const position = positionOf(data);
+  if (!position) return;
+  PUBLISHED.delete(position);
+  PUBLISHED.set(position, data);
   for (const old of [...PUBLISHED.keys()].slice(0, -MOST_PUBLISHED)) PUBLISHED.delete(old);
   publishedChanged.emit();
 }

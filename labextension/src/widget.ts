@@ -11,14 +11,14 @@ interface Kernel {
 
 /** The kernel of a widget manager; null if it has none. */
 function kernelOf(manager: unknown): Kernel | null {
-  const found: unknown = typeof manager === 'object' && manager !== null && 'kernel' in manager ? manager.kernel : null;
-  const able = typeof found === 'object' && found !== null && 'interrupt' in found && typeof found.interrupt === 'function';
-  return able ? (found as Kernel) : null;
+  const kernel: unknown = typeof manager === 'object' && manager !== null && 'kernel' in manager ? manager.kernel : null;
+  const able = typeof kernel === 'object' && kernel !== null && 'interrupt' in kernel && typeof kernel.interrupt === 'function';
+  return able ? (kernel as Kernel) : null;
 }
 
 /** Draws the panel of one model into `el`; returns its disposer. */
 function render({ model, el }: RenderProps): () => void {
-  let came = false;
+  let hasNotice = false;
   let busy = false;
   const kernel = kernelOf(model.widget_manager);
   // A kernel that runs a tool reads no messages; an interrupt stops it at once.
@@ -26,11 +26,11 @@ function render({ model, el }: RenderProps): () => void {
     command.type === 'stop' && busy && kernel ? void kernel.interrupt() : model.send(command);
   const view = new PanelView(el, { live: true, send });
   // `hello` can get lost while the kernel is busy: it is repeated until a notice arrives.
-  const hello = (): void => (came ? clearInterval(timer) : send({ type: 'hello' }));
+  const hello = (): void => (hasNotice ? clearInterval(timer) : send({ type: 'hello' }));
   const timer = setInterval(hello, PATIENCE);
 
   function hear(notice: Notice): void {
-    came = true;
+    hasNotice = true;
     const phase = 'rows' in notice ? notice.rows.session?.[0]?.phase : undefined;
     if (phase) busy = phase === 'running' || phase === 'thinking';
     view.update(notice);

@@ -41,8 +41,8 @@ function sessionAtMenu({ app, notebooks }: ExtensionContext): NotebookSession | 
   if (!notebook || !model) return null;
   const node = app.contextMenuHitTest(node => node.classList.contains('jp-Cell'));
   const cell = notebook.content.widgets.find(widget => widget.node === node)?.model;
-  const found = (cell && sessionOf(cell)) ?? newestIn(model);
-  return found && { notebook, found };
+  const session = (cell && sessionOf(cell)) ?? newestIn(model);
+  return session && { notebook, session };
 }
 
 type Add = (id: string, command: Command, describedBy?: CommandRegistry.ICommandOptions['describedBy']) => void;
@@ -84,8 +84,8 @@ function addPanelCommands(context: ExtensionContext, add: Add): void {
 }
 
 function addDecisionCommands(context: ExtensionContext, add: Add): void {
-  const { open, trans } = context;
-  const isEnabled = (): boolean => open.all().some(waitingCount);
+  const { sessions, trans } = context;
+  const isEnabled = (): boolean => sessions.all().some(waitingCount);
   const decide = (action: ShortcutAction, label: string, caption: string): void =>
     add(`jupyter-toolcall:${action}`, { label, caption, isEnabled, execute: () => decideVisible(context, action) });
   decide('approve', trans.__('Approve the Waiting Call'), trans.__('Run the waiting tool call with the arguments shown'));
@@ -123,7 +123,7 @@ function addSideCommand(context: ExtensionContext, add: Add): void {
     execute: () => {
       const session = sessionAtMenu(context);
       if (!session) return;
-      side.choose(session.found.cell.id);
+      side.choose(session.session.cell.id);
       app.shell.activateById(side.id);
     }
   });
@@ -153,7 +153,7 @@ function addTabCommand(context: ExtensionContext, tabs: SessionTabs, add: Add): 
     isVisible: () => sessionAtMenu(context) !== null,
     execute: args => {
       const session = typeof args.cell === 'string' ? null : sessionAtMenu(context);
-      const place = session ? { path: session.notebook.context.path, cell: session.found.cell.id } : args;
+      const place = session ? { path: session.notebook.context.path, cell: session.session.cell.id } : args;
       if (typeof place.path === 'string' && typeof place.cell === 'string') tabs.open({ path: place.path, cell: place.cell });
     }
   };
@@ -161,14 +161,14 @@ function addTabCommand(context: ExtensionContext, tabs: SessionTabs, add: Add): 
 }
 
 /** Focuses the visible view, else a waiting session, else the side panel. */
-async function focus(core: ExtensionContext): Promise<void> {
+async function focus(context: ExtensionContext): Promise<void> {
   const view = focusedView();
-  const [live] = core.open.all().filter(waitingCount);
+  const [live] = context.sessions.all().filter(waitingCount);
   if (view) view.act('focus');
-  else if (live) await showLive(core, live);
+  else if (live) await showLive(context, live);
   else {
-    core.app.shell.activateById(core.side.id);
-    core.side.focus();
+    context.app.shell.activateById(context.side.id);
+    context.side.focus();
   }
 }
 
@@ -193,25 +193,25 @@ type CopyFormat = keyof typeof COPY_FORMATS;
 
 const isCopyFormat = (value: unknown): value is CopyFormat => typeof value === 'string' && value in COPY_FORMATS;
 
-function liveSessionOf({ open }: ExtensionContext, { notebook, found }: NotebookSession): LiveSession | null {
-  const live = found.live && open.of(notebook).session(found.live.panel);
+function liveSessionOf({ sessions }: ExtensionContext, { notebook, session }: NotebookSession): LiveSession | null {
+  const live = session.live && sessions.of(notebook).session(session.live.panel);
   return live?.state === 'alive' ? live : null;
 }
 
-function savedSvg({ found }: NotebookSession): string {
+function savedSvg({ session: found }: NotebookSession): string {
   const svg = found.saved?.['image/svg+xml'];
   return Array.isArray(svg) ? svg.join('') : typeof svg === 'string' ? svg : '';
 }
 
 /** Whether the session is available in this format: live, or saved as SVG. */
-const canCopy = (core: ExtensionContext, place: NotebookSession, to: CopyFormat): boolean =>
-  liveSessionOf(core, place) !== null || (to === 'svg' && savedSvg(place) !== '');
+const canCopy = (context: ExtensionContext, session: NotebookSession, to: CopyFormat): boolean =>
+  liveSessionOf(context, session) !== null || (to === 'svg' && savedSvg(session) !== '');
 
 /** Copies the session to the clipboard; shows a notification with the result. */
-async function copySession(core: ExtensionContext, place: NotebookSession, to: CopyFormat): Promise<void> {
-  const { trans } = core;
+async function copySession(context: ExtensionContext, session: NotebookSession, to: CopyFormat): Promise<void> {
+  const { trans } = context;
   try {
-    Clipboard.copyToSystem((await liveSessionOf(core, place)?.exported(to)) ?? savedSvg(place));
+    Clipboard.copyToSystem((await liveSessionOf(context, session)?.exported(to)) ?? savedSvg(session));
     Notification.success(trans.__('Copied the session as %1.', COPY_FORMATS[to]), { autoClose: 3000 });
   } catch (error) {
     Notification.error(error instanceof Error ? error.message : String(error));

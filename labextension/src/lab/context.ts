@@ -13,10 +13,10 @@ import type { SidePanel } from './side_panel';
 export interface ExtensionContext {
   readonly app: JupyterFrontEnd;
   readonly notebooks: INotebookTracker;
-  readonly open: AllSessions;
+  readonly sessions: AllSessions;
   readonly settings: Settings;
   readonly trans: TranslationBundle;
-  readonly manners: ViewOptions;
+  readonly viewOptions: ViewOptions;
   readonly side: SidePanel;
   /** Null in front ends that show one document, such as Notebook 7. */
   readonly shell: ILabShell | null;
@@ -31,7 +31,7 @@ export const NEXT_COMMAND = 'jupyter-toolcall:next-waiting';
 /** A session and its notebook. */
 export interface NotebookSession {
   readonly notebook: NotebookPanel;
-  readonly found: CellSession;
+  readonly session: CellSession;
 }
 
 const svgstr = `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 22 22">

@@ -128,8 +128,8 @@ export class NotebookSessions {
   }
 
   private _receive(message: KernelMessage.IMessage): void {
-    const found = noticeIn(message);
-    if (found) this._sessionOfPanel(found.panel)?.hear(found.notice);
+    const addressed = noticeIn(message);
+    if (addressed) this._sessionOfPanel(addressed.panel)?.hear(addressed.notice);
     const named = KernelMessage.isDisplayDataMsg(message) ? panelIn(message.content.data) : null;
     // The kernel has just shown it, so it exists.
     if (named) this._sessionOfPanel(named.panel)?.send({ type: 'hello' });

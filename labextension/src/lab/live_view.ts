@@ -25,12 +25,12 @@ export class LiveView extends Widget {
 
   constructor(
     readonly live: LiveSession,
-    manners: ViewOptions,
+    viewOptions: ViewOptions,
     side = false
   ) {
     super();
     this.addClass('jtc-view');
-    this._view = new PanelView(this.node, { ...manners, live: true, side, send: command => live.send(command) }, live.model);
+    this._view = new PanelView(this.node, { ...viewOptions, live: true, side, send: command => live.send(command) }, live.model);
     live.updated.connect(this._redraw, this);
     this.node.addEventListener('focusin', () => live.focused.emit());
     OPEN_VIEWS.add(this);
@@ -66,7 +66,7 @@ export class LivePanelSlot extends Panel implements IRenderMime.IRenderer {
   constructor(
     private readonly _notebook: NotebookPanel,
     private readonly _open: AllSessions,
-    private readonly _manners: ViewOptions,
+    private readonly _viewOptions: ViewOptions,
     private readonly _side = false
   ) {
     super();
@@ -104,7 +104,7 @@ export class LivePanelSlot extends Panel implements IRenderMime.IRenderer {
     if (!live || this.isDisposed) return;
     this.toggleClass('jtc-lost', live.state === 'lost');
     if (live.state !== 'alive' || this.widgets.length) return;
-    if (this._version === VERSION) this.addWidget(new LiveView(live, this._manners, this._side));
+    if (this._version === VERSION) this.addWidget(new LiveView(live, this._viewOptions, this._side));
     else this._addOther(live.panel);
   }
 
@@ -120,7 +120,7 @@ export class LivePanelSlot extends Panel implements IRenderMime.IRenderer {
 }
 
 /** Registers the renderer of live panels for a notebook. */
-export function addLiveSlots(notebook: NotebookPanel, open: AllSessions, manners: ViewOptions): void {
-  const createRenderer = (): IRenderMime.IRenderer => new LivePanelSlot(notebook, open, manners);
+export function addLiveSlots(notebook: NotebookPanel, sessions: AllSessions, viewOptions: ViewOptions): void {
+  const createRenderer = (): IRenderMime.IRenderer => new LivePanelSlot(notebook, sessions, viewOptions);
   notebook.content.rendermime.addFactory({ safe: true, mimeTypes: [LIVE_TYPE], createRenderer }, RENDERER_RANK);
 }

@@ -31,7 +31,7 @@ export class Announcements {
 
   constructor(private readonly _context: ExtensionContext) {
     document.body.append(this._region);
-    _context.open.changed.connect((_, live) => this._update(live));
+    _context.sessions.changed.connect((_, live) => this._update(live));
   }
 
   private _last(live: LiveSession): Announced {
@@ -92,8 +92,8 @@ export class Announcements {
   }
 }
 
-export function addStatus(core: ExtensionContext, bar: IStatusBar): void {
-  const { app, open, settings, trans } = core;
+export function addStatus(context: ExtensionContext, bar: IStatusBar): void {
+  const { app, sessions, settings, trans } = context;
   const go = (): void => void app.commands.execute(NEXT_COMMAND);
   const button = h('button', { type: 'button', class: 'jtc-status', title: trans.__('Show the first waiting call'), onclick: go });
   const item = new Widget();
@@ -101,13 +101,13 @@ export function addStatus(core: ExtensionContext, bar: IStatusBar): void {
   const changed = new Signal<Widget, void>(item);
   let count = 0;
   const draw = (): void => {
-    const all = settings.now.showInStatusBar ? open.all().reduce((sum, live) => sum + waitingCount(live), 0) : 0;
-    if (all === count) return;
-    count = all;
+    const total = settings.now.showInStatusBar ? sessions.all().reduce((sum, live) => sum + waitingCount(live), 0) : 0;
+    if (total === count) return;
+    count = total;
     button.textContent = trans.__('Waiting for you: %1', count);
     changed.emit();
   };
-  open.changed.connect(draw);
+  sessions.changed.connect(draw);
   settings.changed.connect(draw);
   bar.registerStatusItem('jupyter-toolcall:waiting', {
     item,

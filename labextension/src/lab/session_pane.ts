@@ -12,21 +12,21 @@ export class SessionPane extends Panel {
 
   constructor(
     private readonly _open: AllSessions,
-    private readonly _manners: ViewOptions
+    private readonly _viewOptions: ViewOptions
   ) {
     super();
     this.addClass('jtc-pair');
   }
 
   /** Shows the session of a cell, or a message if it has none; an unchanged session is not redrawn. */
-  showSession(notebook: NotebookPanel | null, found: CellSession | null, nothing: string): void {
-    const [panel, saved] = [found?.live?.panel ?? '', found?.saved?.[SESSION_TYPE]];
+  showSession(notebook: NotebookPanel | null, session: CellSession | null, nothing: string): void {
+    const [panel, saved] = [session?.live?.panel ?? '', session?.saved?.[SESSION_TYPE]];
     const before = this._shown;
     this._shown = { notebook, panel, saved };
     const stays = before?.notebook === notebook && before.panel === panel;
-    if (!stays || !found) this._clear();
-    if (notebook && found) {
-      if (!stays && found.live) this._addLive(notebook, found);
+    if (!stays || !session) this._clear();
+    if (notebook && session) {
+      if (!stays && session.live) this._addLive(notebook, session);
       if (!stays || before.saved !== saved) this._addSaved(saved);
     } else this._addMessage(nothing);
   }
@@ -36,7 +36,7 @@ export class SessionPane extends Panel {
   }
 
   private _addLive(notebook: NotebookPanel, { live }: CellSession): void {
-    const slot = new LivePanelSlot(notebook, this._open, this._manners, true);
+    const slot = new LivePanelSlot(notebook, this._open, this._viewOptions, true);
     this.addWidget(slot);
     if (live) slot.showPanel(live);
   }

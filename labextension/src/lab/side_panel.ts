@@ -16,9 +16,9 @@ import { emptyText, SessionPane } from './session_pane';
 
 /** What the buttons above the session do. */
 interface SidePanelActions {
-  showCell(notebook: NotebookPanel, found: CellSession): void;
+  showCell(notebook: NotebookPanel, session: CellSession): void;
   /** Absent in front ends without tabs. */
-  openTab?(notebook: NotebookPanel, found: CellSession): void;
+  openTab?(notebook: NotebookPanel, session: CellSession): void;
 }
 
 export class SidePanel extends Panel {
@@ -31,7 +31,7 @@ export class SidePanel extends Panel {
 
   constructor(
     open: AllSessions,
-    manners: ViewOptions,
+    viewOptions: ViewOptions,
     private readonly _trans: TranslationBundle,
     ways: SidePanelActions
   ) {
@@ -39,7 +39,7 @@ export class SidePanel extends Panel {
     this.addClass('jtc-side');
     // Set here because the shell measures a panel before the style sheet is loaded.
     this.node.style.minWidth = '320px';
-    this._pane = new SessionPane(open, manners);
+    this._pane = new SessionPane(open, viewOptions);
     this._bar = new SessionBar(_trans, ways, id => this.choose(id));
     this.addWidget(this._bar);
     this.addWidget(this._pane);
@@ -82,9 +82,9 @@ export class SidePanel extends Panel {
     const notebook = this._notebook?.isDisposed ? null : this._notebook;
     const model = notebook?.content.model ?? null;
     const chosen = model && this._chosen ? sessionAt(model, this._chosen) : null;
-    const found = chosen ?? (model ? newestIn(model) : null);
-    this._bar.showSession(notebook, found, model ? sessionsIn(model) : [], chosen !== null);
-    this._pane.showSession(notebook, found, emptyText(notebook, this._trans));
+    const session = chosen ?? (model ? newestIn(model) : null);
+    this._bar.showSession(notebook, session, model ? sessionsIn(model) : [], chosen !== null);
+    this._pane.showSession(notebook, session, emptyText(notebook, this._trans));
   }
 }
 
@@ -109,11 +109,11 @@ class SessionBar extends Widget {
     if (ways.openTab) this.node.append(button(_trans.__('Open in tab'), ways.openTab));
   }
 
-  showSession(notebook: NotebookPanel | null, found: CellSession | null, all: readonly CellSession[], chosen: boolean): void {
-    this._at = notebook && found ? { notebook, found } : null;
+  showSession(notebook: NotebookPanel | null, session: CellSession | null, all: readonly CellSession[], chosen: boolean): void {
+    this._at = notebook && session ? { notebook, found: session } : null;
     this.setHidden(!this._at);
     this._fill([['', this._trans.__('Newest session')], ...all.map(one => [one.cell.id, sessionTitle(one.cell)] as const)]);
-    this._list.value = chosen && found ? found.cell.id : '';
+    this._list.value = chosen && session ? session.cell.id : '';
   }
 
   /** An unchanged list is not replaced: it may be open. */
@@ -125,12 +125,12 @@ class SessionBar extends Widget {
   }
 }
 
-export async function openBySettings({ app, open, settings, side }: ExtensionContext): Promise<void> {
-  const met = new WeakSet<LiveSession>();
+export async function openBySettings({ app, sessions, settings, side }: ExtensionContext): Promise<void> {
+  const opened = new WeakSet<LiveSession>();
   // Each session opens the side panel once: a person who closes it is not disturbed.
-  open.changed.connect((_, live) => {
-    if (met.has(live) || live.state !== 'alive') return;
-    met.add(live);
+  sessions.changed.connect((_, live) => {
+    if (opened.has(live) || live.state !== 'alive') return;
+    opened.add(live);
     if (settings.now.openSidePanel === 'session') app.shell.activateById(side.id);
   });
   await Promise.all([app.restored, settings.ready]);

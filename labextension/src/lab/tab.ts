@@ -21,10 +21,10 @@ class SessionTab extends MainAreaWidget<SessionPane> {
   private _watching: IDisposable | null = null;
 
   constructor(
-    private readonly _core: ExtensionContext,
+    private readonly _context: ExtensionContext,
     readonly at: SessionPlace
   ) {
-    super({ content: new SessionPane(_core.open, _core.manners) });
+    super({ content: new SessionPane(_context.sessions, _context.viewOptions) });
     this.id = idOf(at);
     this.title.icon = callsIcon;
     this.title.closable = true;
@@ -32,12 +32,12 @@ class SessionTab extends MainAreaWidget<SessionPane> {
     this.toolbar.hide();
     this._setTitle();
     this._findNotebook();
-    _core.notebooks.widgetAdded.connect(this._findNotebook, this);
+    _context.notebooks.widgetAdded.connect(this._findNotebook, this);
   }
 
   dispose(): void {
     if (this.isDisposed) return;
-    this._core.notebooks.widgetAdded.disconnect(this._findNotebook, this);
+    this._context.notebooks.widgetAdded.disconnect(this._findNotebook, this);
     this._watching?.dispose();
     super.dispose();
   }
@@ -48,12 +48,12 @@ class SessionTab extends MainAreaWidget<SessionPane> {
   }
 
   private _findNotebook(): void {
-    const found = this._core.notebooks.find(notebook => notebook.context.path === this.at.path);
-    if (!found || found === this._notebook) return;
-    this._notebook = found;
+    const notebook = this._context.notebooks.find(notebook => notebook.context.path === this.at.path);
+    if (!notebook || notebook === this._notebook) return;
+    this._notebook = notebook;
     this._watching?.dispose();
-    this._watching = watchOutputs(found, () => this._refresh());
-    found.disposed.connect(() => this._forgetNotebook(found));
+    this._watching = watchOutputs(notebook, () => this._refresh());
+    notebook.disposed.connect(() => this._forgetNotebook(notebook));
   }
 
   private _forgetNotebook(notebook: NotebookPanel): void {
@@ -65,13 +65,13 @@ class SessionTab extends MainAreaWidget<SessionPane> {
   private _refresh(): void {
     if (!this.isVisible || this.isDisposed) return;
     const model = this._notebook?.content.model;
-    const found = model ? sessionAt(model, this.at.cell) : null;
-    if (found) this._setTitle(found);
-    this.content.showSession(this._notebook, found, this._emptyText());
+    const session = model ? sessionAt(model, this.at.cell) : null;
+    if (session) this._setTitle(session);
+    this.content.showSession(this._notebook, session, this._emptyText());
   }
 
   private _emptyText(): string {
-    const { trans } = this._core;
+    const { trans } = this._context;
     return this._notebook
       ? trans.__('This cell has no tool-calling session. Run the cell to start one.')
       : trans.__('Open %1 to see its tool-calling session.', this.at.path);
@@ -80,25 +80,25 @@ class SessionTab extends MainAreaWidget<SessionPane> {
   private _setTitle(found?: CellSession): void {
     const file = PathExt.basename(this.at.path);
     this.title.label = found ? `${file} ${sessionTitle(found.cell)}` : file;
-    this.title.caption = this._core.trans.__('Tool calls of a cell in %1', this.at.path);
+    this.title.caption = this._context.trans.__('Tool calls of a cell in %1', this.at.path);
   }
 }
 
 const idOf = ({ path, cell }: SessionPlace): string => `jupyter-toolcall-tab-${path}-${cell}`;
 
 /** The session tabs; `open` adds a tab or activates the open one. */
-export function addTabs(core: ExtensionContext, restorer: ILayoutRestorer | null): { open(at: SessionPlace): void } {
+export function addTabs(context: ExtensionContext, restorer: ILayoutRestorer | null): { open(at: SessionPlace): void } {
   const tracker = new WidgetTracker<SessionTab>({ namespace: 'jupyter-toolcall' });
   void restorer?.restore(tracker, { command: OPEN_TAB_COMMAND, args: tab => ({ ...tab.at }), name: tab => tab.id });
   return {
     open(at) {
       const there = tracker.find(tab => tab.id === idOf(at));
-      const tab = there ?? new SessionTab(core, at);
+      const tab = there ?? new SessionTab(context, at);
       if (!there) {
         void tracker.add(tab);
-        core.app.shell.add(tab, 'main', { mode: 'tab-after' });
+        context.app.shell.add(tab, 'main', { mode: 'tab-after' });
       }
-      core.app.shell.activateById(tab.id);
+      context.app.shell.activateById(tab.id);
     }
   };
 }

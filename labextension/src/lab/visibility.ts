@@ -35,9 +35,9 @@ export function waitingCount({ state, model }: LiveSession): number {
 
 /** The view for keyboard shortcuts: the focused one, else a visible one with a waiting call, else any visible one. */
 export function focusedView(): LiveView | null {
-  const seen = openViews().filter(view => view.isVisible && isVisible(view.node));
-  const held = seen.find(view => view.node.contains(document.activeElement));
-  return held ?? seen.find(view => waitingCount(view.live)) ?? seen[0] ?? null;
+  const visible = openViews().filter(view => view.isVisible && isVisible(view.node));
+  const held = visible.find(view => view.node.contains(document.activeElement));
+  return held ?? visible.find(view => waitingCount(view.live)) ?? visible[0] ?? null;
 }
 
 /** Whether the card of the waiting call is visible. */
@@ -58,28 +58,28 @@ export async function showCell({ app }: Pick<ExtensionContext, 'app'>, notebook:
 const nextFrame = (): Promise<void> => new Promise(resolve => requestAnimationFrame(() => resolve()));
 
 /** Focuses the waiting call of a session: in its cell, or in the side panel if the cell hides it. */
-export async function showLive(core: ExtensionContext, live: LiveSession): Promise<void> {
+export async function showLive(context: ExtensionContext, live: LiveSession): Promise<void> {
   const { notebook } = live.sessions;
   const model = notebook.content.model;
   const cell = model && cellOf(model, live.panel);
   if (!cell) return;
-  await showCell(core, notebook, cell);
+  await showCell(context, notebook, cell);
   await nextFrame();
   const inCell = openViews().find(view => view.live === live && view.isVisible && notebook.node.contains(view.node));
   if (inCell) return inCell.act('focus');
-  core.side.choose(cell.id);
-  core.app.shell.activateById(core.side.id);
+  context.side.choose(cell.id);
+  context.app.shell.activateById(context.side.id);
   await nextFrame();
   openViews().find(view => view.live === live && view.isVisible)?.act('focus');
 }
 
 /** Shows the next waiting session, from the focused one on. */
-export async function showNextWaiting(core: ExtensionContext): Promise<void> {
-  const all = core.open.all().filter(waitingCount);
+export async function showNextWaiting(context: ExtensionContext): Promise<void> {
+  const all = context.sessions.all().filter(waitingCount);
   const held = focusedView();
   const at = held?.node.contains(document.activeElement) ? all.indexOf(held.live) : -1;
   const next = all[(at + 1) % all.length];
-  if (next) await showLive(core, next);
+  if (next) await showLive(context, next);
 }
 
 /** Whether the session or its cell is visible. */

@@ -178,8 +178,8 @@ export class BranchList {
   }
 
   private _listContent(): Child[] {
-    const known = visibleBranches(this._view.model);
-    const rows = known.map(branch => (branch.id === this._view.ui.renamedBranch && this._view.live ? this._naming(branch) : this._branchEntry(branch)));
+    const branches = visibleBranches(this._view.model);
+    const rows = branches.map(branch => (branch.id === this._view.ui.renamedBranch && this._view.live ? this._naming(branch) : this._branchEntry(branch)));
     return [h('ul', { 'aria-label': 'Branches in view' }, ...rows), ...this._hiddenEntries(hiddenBranches(this._view.model))];
   }
 

@@ -42,22 +42,22 @@ const staleNote: Child[] = ['May be stale: the model asked for this before the r
 
 /** Notes on an object and on the call that made it, one per line. */
 function notesOf(call: FullCall | undefined, note = ''): Fact | null {
-  const told = [note, ...(call?.notes ?? [])].filter(each => each !== '').map(each => oneLine(each, 600));
-  const said = call?.stale ? [...told, ...staleNote] : told;
-  return said.length ? [said.length > 1 ? 'Notes' : 'Note', said.map(note => h('div', {}, note))] : null;
+  const notes = [note, ...(call?.notes ?? [])].filter(each => each !== '').map(each => oneLine(each, 600));
+  const all = call?.stale ? [...notes, ...staleNote] : notes;
+  return all.length ? [all.length > 1 ? 'Notes' : 'Note', all.map(note => h('div', {}, note))] : null;
 }
 
 const outdated = (why: string): Fact | null => (why ? ['Outdated', oneLine(why, 400)] : null);
 
 function callFacts(view: ViewState, call: FullCall): HTMLElement | null {
-  const made = view.model.objects.get(call.object);
+  const object = view.model.objects.get(call.object);
   const open = isDecision(call);
   return factList([
     open && view.model.session.model === PERSON && ['Asked by', 'you, as the model; now you decide as the person'],
     open && call.recorded && ['Recorded result', code(call.recorded)],
     open && call.downstream && ['Effect', prose(oneLine(call.downstream))],
     open && call.why && ['Why it waits', prose(oneLine(call.why))],
-    !open && made ? ['Gives', h('span', { class: 'strong' }, oneLine(made.name))] : null,
+    !open && object ? ['Gives', h('span', { class: 'strong' }, oneLine(object.name))] : null,
     !open && call.result ? ['Result', code(call.result)] : null,
     call.reason ? ['Reason', oneLine(call.reason)] : null,
     call.memory ? ['From', 'cached result: the tool did not run again'] : null,
@@ -201,8 +201,8 @@ export class Card {
     if ((this._view.personTurn || this._view.toGuess) && this._view.followsNewest) return [];
     const call = this._view.model.calls.get(this._view.chosen.call);
     const object = this._view.model.objects.get(this._view.chosen.object);
-    const made = object && object.role !== 'output' && object.role !== 'pending' && !(call && isDecision(call));
-    if (object && made) return objectCard(this._view, object, call, this._acts, this.element);
+    const isObject = object && object.role !== 'output' && object.role !== 'pending' && !(call && isDecision(call));
+    if (object && isObject) return objectCard(this._view, object, call, this._acts, this.element);
     if (call) return callCard(this._view, call);
     if (object)
       return [

@@ -70,9 +70,9 @@ function approvable(view: ViewState): Approval[] {
 function recordedCallButtons(view: ViewState, call: FullCall, acts: PanelActions): Child[] {
   const bound = { call: call.call, bound: call.bound };
   const act = (text: string, title: string, onclick: () => void, look = ''): HTMLElement => {
-    const made = button(trans.__(text), { look, onclick, disabled: view.ui.commandSent, key: text });
-    made.title = trans.__(title);
-    return made;
+    const element = button(trans.__(text), { look, onclick, disabled: view.ui.commandSent, key: text });
+    element.title = trans.__(title);
+    return element;
   };
   const form = (kind: 'reject' | 'answer') => (): void => acts.setState({ chosen: choiceOf(call), form: { kind, call: call.id } });
   const keep = (rest: boolean) => (): void => acts.send({ type: 'keep_result', ...bound, rest });

@@ -10,14 +10,14 @@ import type { PanelActions, ViewState } from './view_state';
 function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRow[]): Child[] {
   const values = filledArguments(rows).arguments;
   const touched = rows.filter(one => one.input.raw() !== rawOf(one.field, one.field.initial));
-  const given = touched.map(one => `${oneLine(one.field.name, 40)}=${literalText(values[one.field.name], 60)}`).join(', ');
+  const argumentsText = touched.map(one => `${oneLine(one.field.name, 40)}=${literalText(values[one.field.name], 60)}`).join(', ');
   const object = view.model.objects.get(call.object);
-  const what = h('code', {}, `${oneLine(call.tool, 80)}(${clip(given, 160)})`);
-  const told = trans.__('The model is told that its call was edited.');
-  if (touched.length === 0) return [`${trans.__('No argument is changed yet.')} ${told}`];
-  const makes = object?.role === 'pending' ? [`Makes ${oneLine(object.name, 60)} from `, what] : ['Runs ', what];
+  const callCode = h('code', {}, `${oneLine(call.tool, 80)}(${clip(argumentsText, 160)})`);
+  const note = trans.__('The model is told that its call was edited.');
+  if (touched.length === 0) return [`${trans.__('No argument is changed yet.')} ${note}`];
+  const makes = object?.role === 'pending' ? [`Makes ${oneLine(object.name, 60)} from `, callCode] : ['Runs ', callCode];
   const ran = call.status !== 'proposed' && call.status !== 'unknown';
-  return [...makes, ran ? ' on a new branch, with the calls that depend on it. ' : '. ', told];
+  return [...makes, ran ? ' on a new branch, with the calls that depend on it. ' : '. ', note];
 }
 
 /** The hint of an edited field names the model's own argument. */

@@ -86,10 +86,10 @@ export function keyedChildren<T>(parent: Element, make: (item: T) => Element): (
       }
     }
     for (const [key, { element }] of old) if (next.get(key)?.element !== element) element.remove();
-    let place = parent.firstChild;
+    let nextChild = parent.firstChild;
     for (const { element } of next.values()) {
-      if (element === place) place = place.nextSibling;
-      else parent.insertBefore(element, place);
+      if (element === nextChild) nextChild = nextChild.nextSibling;
+      else parent.insertBefore(element, nextChild);
     }
     old = next;
   };

@@ -41,12 +41,12 @@ function caption(object: FullObject): string {
 }
 
 function objectSelect(field: Field, around: InputContext): Input {
-  const found = candidates(field, around.objects, around.step);
+  const objects = candidates(field, around.objects, around.step);
   const current = rawOf(field, field.initial);
-  const known = found.map(object => [object.name, caption(object)] as const);
+  const known = objects.map(object => [object.name, caption(object)] as const);
   const left = field.initial === undefined ? trans.__('none (the newest is used)') : 'none';
   const none = !field.required ? [['', left] as const] : current ? [] : [['', CHOOSE] as const];
-  const lost = current && !found.some(object => object.name === current) ? [[current, oneLine(current, 80)] as const] : [];
+  const lost = current && !objects.some(object => object.name === current) ? [[current, oneLine(current, 80)] as const] : [];
   return plainInput(
     h(
       'select',
@@ -172,9 +172,9 @@ function inputOfKind(field: Field, around: InputContext): Input {
 
 /** The input of a field, holding its value. */
 function inputFor(field: Field, around: InputContext): Input {
-  const made = inputOfKind(field, around);
-  made.set(rawOf(field, field.initial));
-  return made;
+  const input = inputOfKind(field, around);
+  input.set(rawOf(field, field.initial));
+  return input;
 }
 
 /** The text with its invisible characters escaped; empty if it has none. */

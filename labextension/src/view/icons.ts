@@ -48,8 +48,8 @@ export function icon(name: IconName): SVGElement {
 
 /** The same icon in a drawing, 14 units wide, centred on a point. */
 export function mark(name: IconName, x: number, y: number): SVGElement {
-  const place = `translate(${x - 7} ${y - 7}) scale(.875)`;
-  return s('g', { class: 'mk', transform: place }, ...ICONS[name].map(d => s('path', { d })));
+  const transform = `translate(${x - 7} ${y - 7}) scale(.875)`;
+  return s('g', { class: 'mk', transform }, ...ICONS[name].map(d => s('path', { d })));
 }
 
 const GLYPHS = {

@@ -99,19 +99,19 @@ export function withRows<V extends object>(
  */
 export function incrementalMap<A, B>(make: (one: A) => B | null): (list: readonly A[]) => readonly B[] {
   let before: readonly A[] = [];
-  const made: B[] = [];
-  const from: number[] = [];
+  const results: B[] = [];
+  const indices: number[] = [];
   return list => {
     let same = 0;
     while (same < before.length && before[same] === list[same]) same++;
-    while ((from.at(-1) ?? -1) >= same) made.length = from.length = from.length - 1;
+    while ((indices.at(-1) ?? -1) >= same) results.length = indices.length = indices.length - 1;
     for (const [index, one] of list.slice(same).entries()) {
       const next = make(one);
       if (next === null) continue;
-      made.push(next);
-      from.push(same + index);
+      results.push(next);
+      indices.push(same + index);
     }
     before = list;
-    return made;
+    return results;
   };
 }

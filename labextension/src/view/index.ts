@@ -150,11 +150,11 @@ export class PanelView {
     this._lastRefusal = folded.refusal;
     if (this._model.missedUpdate && whole) this._host.send?.({ type: 'hello' });
     const waiting = waitingSubject(this._model);
-    const anew = waiting !== undefined && waiting !== before && this._ui.pastStep === null;
+    const isNewSubject = waiting !== undefined && waiting !== before && this._ui.pastStep === null;
     const refusal = this._model.refusal !== refused;
     // A refusal is shown until the next command, or until something else waits.
     if (!refusal && waiting !== before) this._model = { ...this._model, refusal: null };
-    this._ui = { ...this._ui, commandSent: false, ...(anew && !this._dialog ? { chosen: null, form: null } : {}) };
+    this._ui = { ...this._ui, commandSent: false, ...(isNewSubject && !this._dialog ? { chosen: null, form: null } : {}) };
     if (refusal && this._model.refusal) this._showRefusal();
     else if (wasSent) this._closeDialog();
     this._paintSoon(notice);
@@ -243,10 +243,10 @@ export class PanelView {
 
   /** Redraws at once if the person waits, else at most once per `FRAME_MS`. */
   private _paintSoon(notice: Notice): void {
-    const rest = this._paintedAt + FRAME_MS - performance.now();
+    const delay = this._paintedAt + FRAME_MS - performance.now();
     const bursts = notice.type === 'delta' && BUSY_PHASES.includes(this._model.session.phase);
-    if (!bursts || rest <= 0) this._paint();
-    else this._paintTimer ??= setTimeout(() => this._paint(), rest);
+    if (!bursts || delay <= 0) this._paint();
+    else this._paintTimer ??= setTimeout(() => this._paint(), delay);
   }
 
   private _closeDialog(): void {

@@ -99,11 +99,11 @@ export const hasNoResult = (call: FullCall): boolean =>
 /** The marks of an object, each with its text. */
 export function objectMarks(object: FullObject, call: FullCall | undefined): readonly (readonly [IconName, string])[] {
   if (object.branch !== '') return [];
-  const found: (readonly [IconName, string])[] = [];
-  if (call?.outdated || object.outdated) found.push(['clock', 'outdated']);
-  if (call?.stale) found.push(['near', 'may be stale']);
-  if (call?.memory) found.push(['memory', 'cached']);
-  if (call?.status === 'answered') found.push(['person', 'your answer']);
-  if (object.equals) found.push(['equal', `equal to ${object.equals}`]);
-  return found;
+  const marks: (readonly [IconName, string])[] = [];
+  if (call?.outdated || object.outdated) marks.push(['clock', 'outdated']);
+  if (call?.stale) marks.push(['near', 'may be stale']);
+  if (call?.memory) marks.push(['memory', 'cached']);
+  if (call?.status === 'answered') marks.push(['person', 'your answer']);
+  if (object.equals) marks.push(['equal', `equal to ${object.equals}`]);
+  return marks;
 }

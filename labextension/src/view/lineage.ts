@@ -39,13 +39,13 @@ export function childrenOf(view: ViewState): ReadonlyMap<string, readonly string
 
 /** All ids reachable from one, without itself, nearest first, up to a number of steps. */
 export function reachable(from: string, step: (id: string) => readonly string[], steps = Infinity): Set<string> {
-  const found = new Set<string>([from]);
+  const ids = new Set<string>([from]);
   let front = [from];
   for (let taken = 0; taken < steps && front.length > 0; taken++) {
-    front = front.flatMap(step).filter(id => !found.has(id) && found.add(id));
+    front = front.flatMap(step).filter(id => !ids.has(id) && ids.add(id));
   }
-  found.delete(from);
-  return found;
+  ids.delete(from);
+  return ids;
 }
 
 const objectsOf = (view: ViewState, ids: Iterable<string>): FullObject[] =>
@@ -96,18 +96,18 @@ function nearest(spots: readonly Spot[], from: Spot, arrow: Arrow): Spot | undef
 }
 
 /** The spot before this one on the main line. */
-function spotBefore(view: ViewState, found: Layout, from: Spot): Spot | undefined {
+function spotBefore(view: ViewState, layout: Layout, from: Spot): Spot | undefined {
   const first = from.object ?? from.folded[0];
   const call = from.failedCall ?? (first && view.model.calls.get(first.call));
   const use = mainUse(call);
-  const spot = use && found.spotOf(use.object);
+  const spot = use && layout.spotOf(use.object);
   return spot === from || spot?.parked ? undefined : spot;
 }
 
 /** The spot after this one, preferably on the same lane. */
-function spotAfter(view: ViewState, found: Layout, from: Spot): Spot | undefined {
+function spotAfter(view: ViewState, layout: Layout, from: Spot): Spot | undefined {
   const own = new Set(from.object ? [from.object.id] : from.folded.map(object => object.id));
-  const spots = found.spots.filter(({ object, folded }) => {
+  const spots = layout.spots.filter(({ object, folded }) => {
     const first = object ?? folded[0];
     const use = first && mainUse(view.model.calls.get(first.call));
     return use !== undefined && own.has(use.object) && !(object && own.has(object.id));
@@ -116,8 +116,8 @@ function spotAfter(view: ViewState, found: Layout, from: Spot): Spot | undefined
 }
 
 /** The spot that an arrow key leads to. */
-export function arrowTarget(view: ViewState, found: Layout, from: Spot, arrow: Arrow): Spot | undefined {
+export function arrowTarget(view: ViewState, layout: Layout, from: Spot, arrow: Arrow): Spot | undefined {
   const line =
-    arrow === 'ArrowLeft' ? spotBefore(view, found, from) : arrow === 'ArrowRight' ? spotAfter(view, found, from) : undefined;
-  return line ?? nearest(found.spots, from, arrow);
+    arrow === 'ArrowLeft' ? spotBefore(view, layout, from) : arrow === 'ArrowRight' ? spotAfter(view, layout, from) : undefined;
+  return line ?? nearest(layout.spots, from, arrow);
 }

@@ -96,8 +96,8 @@ const putRows = <T extends { readonly id: string }>(
 
 /** Changed rows, completed from the rows in the table. */
 function completedByTable(table: ReadonlyMap<string, object>, rows: unknown, dropped: readonly string[]): UnknownRow[] {
-  const known = (id: string): object | undefined => (dropped.includes(id) ? undefined : table.get(id));
-  return records(rows).map(row => ({ ...known(text(row.id)), ...row }));
+  const currentRow = (id: string): object | undefined => (dropped.includes(id) ? undefined : table.get(id));
+  return records(rows).map(row => ({ ...currentRow(text(row.id)), ...row }));
 }
 
 function modelWithRows(model: Model, rows: UnknownRow): Model {
@@ -138,16 +138,16 @@ function modelWithRows(model: Model, rows: UnknownRow): Model {
 
 /** The objects of calls that made more than one, by call. */
 export function objectsByCall(objects: Iterable<FullObject>): ReadonlyMap<string, readonly FullObject[]> {
-  const found = new Map<string, FullObject[]>();
+  const byCall = new Map<string, FullObject[]>();
   for (const object of objects) {
     // A call's only object has the call's id.
     if (object.role !== 'made' || object.call === '' || object.id === object.call) continue;
-    const beside = found.get(object.call);
+    const beside = byCall.get(object.call);
     if (beside) beside.push(object);
-    else found.set(object.call, [object]);
+    else byCall.set(object.call, [object]);
   }
-  for (const [call, made] of found) if (made.length < 2) found.delete(call);
-  return found;
+  for (const [call, made] of byCall) if (made.length < 2) byCall.delete(call);
+  return byCall;
 }
 
 type Kind = Notice['type'] | 'unknown';
@@ -156,7 +156,7 @@ type Kind = Notice['type'] | 'unknown';
 const MOST_DISPLAYED = 6;
 
 /** The type of a notice; a missing `type` is inferred from its fields. */
-function kindOf(notice: UnknownRow): Kind {
+function noticeType(notice: UnknownRow): Kind {
   const known = ['whole', 'delta', 'refused', 'shown', 'displayed'] as const;
   const named = known.find(kind => kind === notice.type);
   if (named) return named;
@@ -191,7 +191,7 @@ function wholeModel(notice: UnknownRow): Model {
 /** The model after a notice; an invalid notice changes nothing. */
 export function applyNotice(model: Model, notice: unknown): Model {
   if (!isRecord(notice)) return model;
-  switch (kindOf(notice)) {
+  switch (noticeType(notice)) {
     case 'whole':
       return wholeModel(notice);
     case 'delta': {

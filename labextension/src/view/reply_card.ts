@@ -68,8 +68,8 @@ export class ReplyCard {
   }
 
   private _removeCall(index: number): void {
-    const rest = (this._view.personTurn?.calls ?? []).filter((_, place) => place !== index);
-    this._acts.send({ type: 'draft', calls: rest, anyway: true });
+    const calls = (this._view.personTurn?.calls ?? []).filter((_, place) => place !== index);
+    this._acts.send({ type: 'draft', calls, anyway: true });
   }
 
   private _draw(yours: FullPersonTurn): void {
@@ -151,8 +151,8 @@ export class RequestParts {
   paint(turn: FullPersonTurn, model: Model, live: boolean): void {
     this._personTurn = turn;
     this._drawRequest(JSON.stringify([turn.prompt, turn.told, turn.system]));
-    const known = turn.tools.flatMap(id => model.tools.get(id) ?? []);
-    this._rows(known.map(tool => ({ key: tool.id, stamp: [tool, live], item: { tool, live } })));
-    this._heading.hidden = this._tools.hidden = known.length === 0;
+    const tools = turn.tools.flatMap(id => model.tools.get(id) ?? []);
+    this._rows(tools.map(tool => ({ key: tool.id, stamp: [tool, live], item: { tool, live } })));
+    this._heading.hidden = this._tools.hidden = tools.length === 0;
   }
 }

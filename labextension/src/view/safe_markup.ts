@@ -80,16 +80,16 @@ const hasStyledReferences = (root: Element): boolean => [...root.querySelectorAl
 /** Whether an element with all its references draws few enough elements. */
 function isBounded(root: Element): boolean {
   const named = new Map([...root.querySelectorAll('[id]')].reverse().map(element => [element.id, element]));
-  const known = new Map<Element, number>();
+  const counts = new Map<Element, number>();
   function countElements(element: Element, deep: number): number {
-    const before = known.get(element);
+    const before = counts.get(element);
     if (before !== undefined) return before;
     // A cycle never ends.
-    known.set(element, Infinity);
+    counts.set(element, Infinity);
     const targets = [...element.attributes].flatMap(({ value }) => [...value.matchAll(REFERENCE)].map(([, id]) => named.get(id ?? '')));
     const inside = [...element.children, ...targets].filter(one => one !== undefined);
     const sum = deep > MOST_DEPTH ? Infinity : inside.reduce((all, one) => all + countElements(one, deep + 1), 1);
-    known.set(element, sum);
+    counts.set(element, sum);
     return sum;
   }
   return countElements(root, 0) <= MOST_ELEMENTS && !hasStyledReferences(root);
@@ -108,13 +108,13 @@ function isDrawable(svg: string): boolean {
 
 /** Whether an SVG in base64 can be drawn; cached. */
 function isBoundedImage(base64: string): boolean {
-  let known = CHECKED.get(base64);
-  if (known === undefined) {
-    known = isDrawable(atob(base64));
+  let drawable = CHECKED.get(base64);
+  if (drawable === undefined) {
+    drawable = isDrawable(atob(base64));
     if (CHECKED.size >= CACHE_SIZE) CHECKED.clear();
-    CHECKED.set(base64, known);
+    CHECKED.set(base64, drawable);
   }
-  return known;
+  return drawable;
 }
 
 const IMAGE_ADDRESS = /^data:image\/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]+$/;

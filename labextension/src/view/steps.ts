@@ -22,10 +22,10 @@ const NO_RESULT = 'ok';
 function stepText(item: StepItem): Child[] {
   const { call } = item;
   if (call.status === 'failed' && call.error) return [oneLine(call.error, 200)];
-  const came = call.status === 'failed' ? '' : item.made || (call.result === NO_RESULT ? '' : call.result);
-  const name = item.pending || !item.made ? oneLine(came, 80) : h('b', {}, oneLine(came, 80));
+  const result = call.status === 'failed' ? '' : item.made || (call.result === NO_RESULT ? '' : call.result);
+  const name = item.pending || !item.made ? oneLine(result, 80) : h('b', {}, oneLine(result, 80));
   const arrow = call.what ? ' → ' : item.made ? '→ ' : '';
-  return [oneLine(call.what, 200), ...(came ? [arrow, name] : [])];
+  return [oneLine(call.what, 200), ...(result ? [arrow, name] : [])];
 }
 
 function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElement {
@@ -165,12 +165,12 @@ function breakpointButton(tool: FullTool, stops: boolean, view: ViewState, acts:
 
 function toolElement(tool: FullTool, view: ViewState, acts: PanelActions): HTMLElement {
   const stops = view.model.session.stops.includes(tool.id);
-  const said = toolNote(tool, stops);
+  const note = toolNote(tool, stops);
   return h(
     'li',
     {},
     breakpointButton(tool, stops, view, acts),
-    said ? h('span', { class: 'end' }, said) : null,
+    note ? h('span', { class: 'end' }, note) : null,
     h('span', { class: 'what', title: textBlock(tool.description.trim(), 2000) }, summaryOf(tool.description))
   );
 }

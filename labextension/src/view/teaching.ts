@@ -109,7 +109,7 @@ const NO_CALL = 'no call: it answers';
 
 const callOrNone = (written: FullWrittenCall | null): string => (written?.tool ? callText(written) : NO_CALL);
 
-const valueText = (found: unknown): string => (typeof found === 'string' ? oneLine(found, 200) : literalText(found, 200));
+const valueText = (value: unknown): string => (typeof value === 'string' ? oneLine(value, 200) : literalText(value, 200));
 
 interface ComparedLine {
   readonly name: string;
@@ -119,9 +119,9 @@ interface ComparedLine {
 }
 
 function argumentText(written: FullWrittenCall | null, name: string, right: boolean): string {
-  const found = written ? own(written.arguments, name) : undefined;
-  if (found === undefined) return right ? 'by default' : 'left out';
-  return valueText(found);
+  const value = written ? own(written.arguments, name) : undefined;
+  if (value === undefined) return right ? 'by default' : 'left out';
+  return valueText(value);
 }
 
 /** The compared lines: the tool, and each argument if the tool is right. */
@@ -195,9 +195,9 @@ function differenceText(row: FullGuess): string {
   const wrong = row.marks.filter(mark => !mark.right).map(({ name }) => name);
   const [only, ...others] = wrong;
   if (only === undefined) return 'same';
-  const came = row.came?.arguments[only];
+  const value = row.came?.arguments[only];
   if (others.length) return `${wrong.length} arguments differ`;
-  return came === undefined ? `${oneLine(only, 40)} left out` : `${oneLine(only, 40)}: ${valueText(came)}`;
+  return value === undefined ? `${oneLine(only, 40)} left out` : `${oneLine(only, 40)}: ${valueText(value)}`;
 }
 
 function guessIcon(row: FullGuess): IconName {

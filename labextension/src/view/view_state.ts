@@ -122,13 +122,13 @@ export const choiceOf = (call: FullCall | null | undefined): Choice =>
   call ? { call: call.id, object: call.object } : NO_CHOICE;
 
 function choiceIn(ui: PanelState, calls: readonly FullCall[], waiting: FullCall | null, view: Pick<ViewState, 'model' | 'personTurn' | 'toGuess'>): Choice {
-  const { model, personTurn: yours, toGuess: guess } = view;
+  const { model, personTurn, toGuess } = view;
   const { chosen } = ui;
   const call = chosen ? model.calls.get(chosen.call) : undefined;
   if (chosen && call && (call.branch !== '' || calls.includes(call)))
     return { call: call.id, object: call.object || chosen.object };
   if (chosen && chosen.call === '' && model.objects.has(chosen.object)) return chosen;
-  if (yours || guess) return NO_CHOICE;
+  if (personTurn || toGuess) return NO_CHOICE;
   const edited = ui.editedCall ? calls.findLast(one => one.call === ui.editedCall && one.edited) : undefined;
   return choiceOf(waiting ?? (model.session.phase === 'finished' ? edited : undefined) ?? calls.at(-1));
 }
@@ -136,18 +136,18 @@ function choiceIn(ui: PanelState, calls: readonly FullCall[], waiting: FullCall 
 /** The state that all parts draw; `able`: the host can send commands. */
 export function viewState(model: Model, ui: PanelState, able: boolean): ViewState {
   const all = callsInOrder(model);
-  const last = all.at(-1)?.step ?? 0;
-  const past = ui.pastStep !== null && ui.pastStep < last;
-  const at = past && ui.pastStep !== null ? ui.pastStep : last;
-  const calls = past ? all.filter(call => call.step <= at) : all;
-  const known = rowsOf(model.objects);
-  const objects = past
-    ? known.filter(object => object.step <= at && object.role !== 'output' && object.role !== 'pending')
-    : known;
-  const waiting = past ? null : firstWaiting(model);
-  const yours = past ? null : model.session.yours;
-  const guess = past ? null : model.teaching.turn;
-  const chosen = choiceIn(ui, calls, waiting, { model, personTurn: yours, toGuess: guess });
+  const lastStep = all.at(-1)?.step ?? 0;
+  const isPast = ui.pastStep !== null && ui.pastStep < lastStep;
+  const step = isPast && ui.pastStep !== null ? ui.pastStep : lastStep;
+  const calls = isPast ? all.filter(call => call.step <= step) : all;
+  const allObjects = rowsOf(model.objects);
+  const objects = isPast
+    ? allObjects.filter(object => object.step <= step && object.role !== 'output' && object.role !== 'pending')
+    : allObjects;
+  const waitingCall = isPast ? null : firstWaiting(model);
+  const personTurn = isPast ? null : model.session.yours;
+  const toGuess = isPast ? null : model.teaching.turn;
+  const chosen = choiceIn(ui, calls, waitingCall, { model, personTurn, toGuess });
   const live = able && model.live;
-  return { model, ui, live, isPast: past, step: at, lastStep: last, calls, objects, chosen, followsNewest: ui.chosen === null, waitingCall: waiting, personTurn: yours, toGuess: guess };
+  return { model, ui, live, isPast, step, lastStep, calls, objects, chosen, followsNewest: ui.chosen === null, waitingCall, personTurn, toGuess };
 }

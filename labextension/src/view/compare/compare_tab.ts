@@ -101,9 +101,9 @@ export class CompareTab {
   }
 
   /** Requests the shown comparison once; again if it was dropped, or if all rows were sent again. */
-  private _requestComparison(known: boolean): void {
+  private _requestComparison(isKnown: boolean): void {
     if (!this._view.live || this._view.isPast) return;
-    if (known) {
+    if (isKnown) {
       if (this._requested) this._requested.seen = true;
       return;
     }
@@ -124,10 +124,10 @@ export class CompareTab {
     const names = `${oneLine(shown.left.branch.name, 60)} and ${oneLine(shown.right.branch.name, 60)}`;
     const grid = h('div', { class: 'tc-cmp', role: 'table', 'aria-label': `Comparison of ${names}` }, columnHeader(this._view, shown, this._acts));
     if (!shown.comparison) return [grid, notCompared(this._view, names)];
-    const made = pairRows(shown.pairs, { view: this._view, acts: this._acts }, MOST_ROWS);
+    const rows = pairRows(shown.pairs, { view: this._view, acts: this._acts }, MOST_ROWS);
     const speaks = this._view.model.session.phase === 'thinking';
-    grid.append(...made, ...[replyTexts(shown, speaks), columnFooter(shown, this._view.isPast)].filter(one => one !== null));
-    const more = made.length >= MOST_ROWS ? h('p', { class: 'tc-later' }, `The first ${MOST_ROWS} rows are shown.`) : null;
+    grid.append(...rows, ...[replyTexts(shown, speaks), columnFooter(shown, this._view.isPast)].filter(one => one !== null));
+    const more = rows.length >= MOST_ROWS ? h('p', { class: 'tc-later' }, `The first ${MOST_ROWS} rows are shown.`) : null;
     return [compareBar(this._view, shown, this._acts), grid, ...(more ? [more] : [])];
   }
 
@@ -178,12 +178,12 @@ function costText(side: Side, past: boolean): string {
   const { branch, calls } = side;
   const counted = past || branch.ran + branch.remembered === 0;
   const ran = calls.filter(call => !call.memory && (call.status === 'succeeded' || call.status === 'failed'));
-  const [anew, memory] = counted
+  const [executed, cached] = counted
     ? [ran.length, calls.filter(call => call.memory).length]
     : [branch.ran, branch.remembered];
   const time = formatDuration(counted ? ran.reduce((sum, call) => sum + call.ms, 0) : branch.ms);
   return [
-    `${plural(anew, 'call')} ran${memory ? `, ${formatNumber(memory)} cached` : ''}`,
+    `${plural(executed, 'call')} ran${cached ? `, ${formatNumber(cached)} cached` : ''}`,
     branch.tokens && !past ? plural(branch.tokens, 'token') : '',
     past ? '' : branch.cost,
     time ? `${time} in tools` : ''

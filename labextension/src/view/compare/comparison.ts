@@ -98,9 +98,9 @@ const sharedPair = (call: FullCall): CallPair => ({ left: call, right: call, kin
 /** The calls of two branches in pairs; at an earlier step, the calls up to it. */
 function pairsOf({ model, calls, isPast: past, step: at }: ViewState, comparison: FullComparison): CallPair[] {
   const others = comparison.pairs.map(row => pairOf(model, row));
-  const known = ({ left, right }: CallPair): boolean =>
+  const isShown = ({ left, right }: CallPair): boolean =>
     (left !== null || right !== null) && (!past || [left, right].every(call => !call || call.step <= at));
-  return [...calls.slice(0, comparison.shared).map(sharedPair), ...others.filter(known)];
+  return [...calls.slice(0, comparison.shared).map(sharedPair), ...others.filter(isShown)];
 }
 
 /** The change of this aspect between two calls; undefined for none. */

@@ -28,12 +28,12 @@ const nameLabel = (name: string): Child => (name ? h('span', { class: 'k' }, one
 function partElement(one: FullPart, where: SideName, alt: string): HTMLElement {
   const words = one[where];
   const src = safeImage(one.images[where === 'left' ? 0 : 1] ?? '');
-  const told = one.left !== null || one.right !== null;
+  const hasText = one.left !== null || one.right !== null;
   return h(
     'div',
     { class: 'tc-partof' },
     nameLabel(one.name),
-    told ? (words === null ? h('span', { class: 'muted' }, 'not there') : marked(oneLine(words, 200))) : null,
+    hasText ? (words === null ? h('span', { class: 'muted' }, 'not there') : marked(oneLine(words, 200))) : null,
     one.says ? h('span', { class: 'muted small' }, oneLine(one.says, 160)) : null,
     src ? h('img', { class: 'tc-picture', src, alt }) : null,
     one.lines.length ? changedLines(one, where) : null,
@@ -42,19 +42,19 @@ function partElement(one: FullPart, where: SideName, alt: string): HTMLElement {
 }
 
 function changedLines(one: FullPart, where: SideName): HTMLElement {
-  const made: Child[] = [];
+  const lines: Child[] = [];
   let before = 0;
   for (const { sign, left, right, left_at, right_at } of one.lines) {
     const at = where === 'left' ? left_at : right_at;
     const text = sign === 'same' ? left : where === 'left' ? left : right;
-    if (at === 0) made.push(h('span', { class: 'ln muted' }, ' '));
+    if (at === 0) lines.push(h('span', { class: 'ln muted' }, ' '));
     else {
-      if (at > before + 1) made.push(h('span', { class: 'ln muted' }, '…'));
-      made.push(...lineOf(visibleText(text), sign !== 'same'));
+      if (at > before + 1) lines.push(h('span', { class: 'ln muted' }, '…'));
+      lines.push(...lineOf(visibleText(text), sign !== 'same'));
       before = at;
     }
   }
-  return h('pre', { class: 'tc-lines' }, ...made);
+  return h('pre', { class: 'tc-lines' }, ...lines);
 }
 
 function changedCells(one: FullPart, where: SideName): HTMLElement {

@@ -45,20 +45,20 @@ function pairRow(pair: CallPair, choosing: CompareContext): HTMLElement {
 /** The pairs as table rows; adjacent equal pairs of one kind are folded. */
 export function pairRows(pairs: readonly CallPair[], choosing: CompareContext, most: number): HTMLElement[] {
   const { view, acts } = choosing;
-  const made: HTMLElement[] = [];
+  const rows: HTMLElement[] = [];
   let run: CallPair[] = [];
   const flush = (): void => {
-    if (run.length) made.push(equalRow(run, () => acts.setState({ showsEqualCalls: true })));
+    if (run.length) rows.push(equalRow(run, () => acts.setState({ showsEqualCalls: true })));
     run = [];
   };
   for (const pair of pairs) {
     const folds = pair.kind !== 'differs' && !view.ui.showsEqualCalls;
     if (!folds || (run[0] && run[0].kind !== pair.kind)) flush();
     if (folds) run.push(pair);
-    else if (made.length < most) made.push(pairRow(pair, choosing));
+    else if (rows.length < most) rows.push(pairRow(pair, choosing));
   }
   flush();
-  return made;
+  return rows;
 }
 
 /** An argument as text. The receiver needs no parameter name. */
@@ -91,13 +91,13 @@ const LOOKS = { error: 'tc-came bad', result: 'tc-came', reason: 'tc-came muted'
 
 /** The result, error, reason and prints of a call, where the other call differs. */
 function resultLines(pair: CallPair, call: FullCall, where: SideName): Child[] {
-  const told = (what: keyof typeof LOOKS): Child => {
+  const linesOf = (what: keyof typeof LOOKS): Child => {
     const change = changeIn(pair, what);
     if (call[what] === '' || (pair.left && pair.right && !change)) return null;
     const label = what === 'prints' ? h('span', { class: 'k' }, 'printed') : null;
     return h('div', { class: LOOKS[what] }, label, textLines(call[what], differsAt(change, where)));
   };
-  return [told('error'), call.saves ? null : told('result'), told('reason'), told('prints')];
+  return [linesOf('error'), call.saves ? null : linesOf('result'), linesOf('reason'), linesOf('prints')];
 }
 
 /** The object that a call returned without creating it, if the other call returned another one. */

@@ -51,8 +51,8 @@ function edgeLook(view: ViewState, call: FullCall): string {
   if (call.branch !== '') return 'e-pale';
   const { look } = callLabel(call.status);
   if (look) return look;
-  const anew = view.model.session.remembered > 0 && !call.memory;
-  return anew || call.id === view.chosen.call ? 'e-now' : '';
+  const ranAgain = view.model.session.remembered > 0 && !call.memory;
+  return ranAgain || call.id === view.chosen.call ? 'e-now' : '';
 }
 
 interface Ends {
@@ -169,20 +169,20 @@ function argumentEdges(all: readonly Argument[], { look }: EdgeStyle): Edge[] {
   return shown;
 }
 
-function endsOf(call: FullCall, to: Spot, found: Layout): Ends[] {
+function endsOf(call: FullCall, to: Spot, layout: Layout): Ends[] {
   const ends = call.uses.flatMap(use => {
-    const from = found.spotOf(use.object);
+    const from = layout.spotOf(use.object);
     return from && from !== to && !from.parked ? [{ from, to, use }] : [];
   });
   return ends.filter((one, index) => ends.findIndex(other => other.from === one.from) === index);
 }
 
 /** The edges of a call to one of its objects. */
-function edgesTo(view: ViewState, call: FullCall, to: Spot, found: Layout, size: Size): Edge[] {
+function edgesTo(view: ViewState, call: FullCall, to: Spot, layout: Layout, size: Size): Edge[] {
   const drawn: EdgeStyle = { call, look: edgeLook(view, call), size };
   const folded = (one: Ends): boolean => one.from.folded.length + one.to.folded.length > 0;
   const declared = mainUse(call);
-  const ends = endsOf(call, to, found).filter(one => !folded(one) || one.use === declared);
+  const ends = endsOf(call, to, layout).filter(one => !folded(one) || one.use === declared);
   const main = ends.find(one => one.use === declared) ?? ends[0];
   if (!main) return [];
   // On another branch only the main edge is drawn; its twin has the others.
@@ -206,14 +206,14 @@ export function labelExtent(all: readonly Edge[]): { readonly right: number; rea
 const drawOrder = ({ look }: Edge): number => ({ 'e-pale': 0, 'e-none': 1, 'e-failed': 1, '': 2 })[look] ?? 3;
 
 /** The edges to these spots, one between two stacks. */
-export function edges(view: ViewState, to: readonly Spot[], found: Layout, size: Size): Edge[] {
+export function edges(view: ViewState, to: readonly Spot[], layout: Layout, size: Size): Edge[] {
   const all = to.flatMap(spot => {
-    if (spot.failedCall) return edgesTo(view, spot.failedCall, spot, found, size);
+    if (spot.failedCall) return edgesTo(view, spot.failedCall, spot, layout, size);
     const objects = spot.object ? [spot.object] : (spot.stack?.first ?? []);
     return objects.flatMap(object => {
       const call = view.model.calls.get(object.call);
-      const known = call && (!view.isPast || call.step <= view.step) && !hasNoResult(call);
-      return known ? edgesTo(view, call, spot, found, size) : [];
+      const isDrawn = call && (!view.isPast || call.step <= view.step) && !hasNoResult(call);
+      return isDrawn ? edgesTo(view, call, spot, layout, size) : [];
     });
   });
   return [...new Map(all.map(edge => [edge.key, edge])).values()].sort((a, b) => drawOrder(a) - drawOrder(b));

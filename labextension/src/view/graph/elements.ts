@@ -239,12 +239,12 @@ export class GraphLayers {
   readonly world: SVGGElement = s('g', {}, this._strokes, this.edges, this.nodes, this._notes);
 
   /** Zoomed out, only tiles and lines are drawn. */
-  draw(drawn: Scene, rest: Surroundings, afar: boolean): void {
+  draw(shownScene: Scene, surrounding: Surroundings, afar: boolean): void {
     this._zoomedOut = afar;
-    this._strokeLayer(rest.strokes.map(item => ({ key: item.look, stamp: [item.path], item })));
-    this._edgeLayer(drawn.edges.map(item => ({ key: item.key, stamp: [...edgeStamp(item), afar], item })));
-    this._nodeLayer(drawn.nodes.map(item => ({ key: item.key, stamp: [...nodeStamp(item), afar], item })));
-    this._noteLayer(rest.notes.map(item => ({ key: item.key, stamp: [item.text, item.x, item.y, item.look], item })));
+    this._strokeLayer(surrounding.strokes.map(item => ({ key: item.look, stamp: [item.path], item })));
+    this._edgeLayer(shownScene.edges.map(item => ({ key: item.key, stamp: [...edgeStamp(item), afar], item })));
+    this._nodeLayer(shownScene.nodes.map(item => ({ key: item.key, stamp: [...nodeStamp(item), afar], item })));
+    this._noteLayer(surrounding.notes.map(item => ({ key: item.key, stamp: [item.text, item.x, item.y, item.look], item })));
   }
 
   markNodes({ chosen, tab, found }: Marks): void {

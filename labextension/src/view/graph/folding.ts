@@ -43,15 +43,15 @@ function foldsOfRuns(runs: Iterable<readonly FullObject[]>, only: ReadonlySet<st
 
 /** An object and its ancestors along the main line, `length` in all. */
 function mainLine(parents: ReadonlyMap<string, string>, from: string, length: number): string[] {
-  const found: string[] = [];
-  for (let id: string | undefined = from; id && found.length < length; id = parents.get(id)) found.push(id);
-  return found;
+  const ids: string[] = [];
+  for (let id: string | undefined = from; id && ids.length < length; id = parents.get(id)) ids.push(id);
+  return ids;
 }
 
 /** The newest objects at failed, answered and edited calls, with their last ancestors. */
 function troubledObjects(view: ViewState, parents: ReadonlyMap<string, string>): string[] {
-  const found = view.calls.filter(call => hasNoResult(call) || call.status === 'answered' || call.edited);
-  return found.slice(-MOST_TROUBLES).flatMap(call => [call.object, ...mainLine(parents, mainUse(call)?.object ?? '', 3)]);
+  const calls = view.calls.filter(call => hasNoResult(call) || call.status === 'answered' || call.edited);
+  return calls.slice(-MOST_TROUBLES).flatMap(call => [call.object, ...mainLine(parents, mainUse(call)?.object ?? '', 3)]);
 }
 
 function staysOpen(
@@ -179,13 +179,13 @@ export function stackLanes(view: ViewState, folds: Folds, drawn: readonly FullOb
     if (stack !== undefined && stack !== folds.stackOf.get(object.id)) next.set(stack, object);
   }
   const taken = new Set([...drawn.filter(object => !folds.stackOf.has(object.id)), ...lost].map(cellKey));
-  const found = new Map<string, number>();
+  const lanes = new Map<string, number>();
   for (const [key, [first]] of folds.stacks) {
     const after = next.get(key);
     const seat = first && after?.branch === first.branch ? { column: first.column, lane: after.lane } : first;
     const lane = first && seat && taken.has(cellKey(seat)) ? first.lane : (seat?.lane ?? 0);
     if (first) taken.add(cellKey({ column: first.column, lane }));
-    found.set(key, lane);
+    lanes.set(key, lane);
   }
-  return found;
+  return lanes;
 }

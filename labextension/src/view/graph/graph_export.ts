@@ -53,17 +53,17 @@ function writeStyles(element: Element): void {
 }
 
 /** The drawing as a standalone SVG; `place` is an element under the style sheet. */
-export function svgText(drawn: Scene, rest: Surroundings, box: Box, place: Element): string {
-  const [width, height] = [Math.ceil(Math.max(box.right, rest.right) - box.left), Math.ceil(box.bottom - box.top)];
+export function svgText(shownScene: Scene, surrounding: Surroundings, box: Box, place: Element): string {
+  const [width, height] = [Math.ceil(Math.max(box.right, surrounding.right) - box.left), Math.ceil(box.bottom - box.top)];
   const ground = s('rect', { class: 'ground', x: box.left, y: box.top, width, height });
   const picture = s(
     'svg',
     { class: 'g', width, height, viewBox: `${box.left} ${box.top} ${width} ${height}`, 'aria-label': 'Object lineage' },
     ground,
-    ...rest.strokes.map(strokeElement),
-    ...drawn.edges.map(edge => edgeElement(edge, false)),
-    ...drawn.nodes.map(node => nodeElement(node, false)),
-    ...rest.notes.map(noteElement)
+    ...surrounding.strokes.map(strokeElement),
+    ...shownScene.edges.map(edge => edgeElement(edge, false)),
+    ...shownScene.nodes.map(node => nodeElement(node, false)),
+    ...surrounding.notes.map(noteElement)
   );
   place.append(picture);
   for (const gone of picture.querySelectorAll('.hit, .ring')) gone.remove();

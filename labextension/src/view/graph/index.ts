@@ -255,10 +255,10 @@ export class Graph {
 
   // -- drawing -------------------------------------------------------------------------------
   private _markNodes(): void {
-    const here = this._chosenSpot()?.key;
+    const chosenKey = this._chosenSpot()?.key;
     const keys = new Set(this._scene.nodes.map(node => node.key));
-    const tab = [this._focusedKey, here ?? '', this._surroundings.newest?.key ?? ''].find(one => keys.has(one)) ?? this._scene.nodes[0]?.key;
-    this._layers.markNodes({ chosen: here, tab, found: this._search.keys });
+    const tab = [this._focusedKey, chosenKey ?? '', this._surroundings.newest?.key ?? ''].find(one => keys.has(one)) ?? this._scene.nodes[0]?.key;
+    this._layers.markNodes({ chosen: chosenKey, tab, found: this._search.keys });
   }
 
   private _stepOf(spot: Spot | undefined): number {
@@ -288,8 +288,8 @@ export class Graph {
   private _draw(): void {
     if (!this._view) return;
     if (this._layout.spots.length > GREAT) {
-      const seen = this._layout.spots.filter(spot => this._camera.isVisible(spot) || spot.key === this._focusedKey);
-      this._scene = scene(this._view, seen, this._layout, this._size());
+      const visible = this._layout.spots.filter(spot => this._camera.isVisible(spot) || spot.key === this._focusedKey);
+      this._scene = scene(this._view, visible, this._layout, this._size());
     }
     this._layers.draw(this._scene, this._surroundings, this._camera.isZoomedOut());
     this._markNodes();

@@ -118,23 +118,23 @@ function stacksOf(view: ViewState, folds: Folds, nothing: readonly FullCall[]): 
     const stack = folds.stackOf.get(mainUse(call)?.object ?? '');
     if (stack !== undefined) lost.set(stack, (lost.get(stack) ?? 0) + 1);
   }
-  const found = new Map<string, Stack>();
+  const stacks = new Map<string, Stack>();
   for (const [key, run] of folds.stacks) {
     const calls = new Set(run.filter(object => object.call !== '').map(object => object.call)).size;
     const main = (object: FullObject): string => mainUse(view.model.calls.get(object.call))?.object ?? '';
     const enters = run.filter(object => object.call !== '' && folds.stackOf.get(main(object)) !== key);
-    found.set(key, { calls, withoutResult: lost.get(key) ?? 0, first: enters });
+    stacks.set(key, { calls, withoutResult: lost.get(key) ?? 0, first: enters });
   }
-  return found;
+  return stacks;
 }
 
 /** The base of the layout for the current objects. */
 function layoutBase(view: ViewState, folds: Folds, size: Size): LayoutBase {
   const spots: LayoutBase['spots'] = new WeakMap();
-  const standing = incrementalMap((object: FullObject) => objectSpot(on, object));
+  const standing = incrementalMap((object: FullObject) => objectSpot(base, object));
   const late: MovedSpots = { taken: new Set(), lent: new Set(), at: new Map() };
-  const on: LayoutBase = { folds, size, spots, late, standing, ...axesOf(view, folds) };
-  return on;
+  const base: LayoutBase = { folds, size, spots, late, standing, ...axesOf(view, folds) };
+  return base;
 }
 
 /** The axes without the folded gaps, and the stacks. */
@@ -152,14 +152,14 @@ function axesOf(view: ViewState, folds: Folds): Pick<LayoutBase, 'column' | 'lan
 }
 
 /** The position of a cell; if it is in a gap or taken, the next free one below. */
-function positionOf(on: LayoutBase, key: string, column: number, lane: number): Pick<Spot, 'x' | 'y'> {
-  const known = on.late.at.get(key);
+function positionOf(base: LayoutBase, key: string, column: number, lane: number): Pick<Spot, 'x' | 'y'> {
+  const known = base.late.at.get(key);
   if (known) return known;
-  const own = { x: MARGIN + on.column.at(column) * pitch(on.size), y: on.lane.at(lane) * ROW };
-  if (on.folds.stackOf.size === 0) return own;
-  const { taken, lent, at } = on.late;
-  const cell = (y: number): string => `${Math.round(own.x / pitch(on.size))} ${Math.round(y / ROW)}`;
-  const isLate = on.column.inGap(column) || on.lane.inGap(lane) || lent.has(cell(own.y));
+  const own = { x: MARGIN + base.column.at(column) * pitch(base.size), y: base.lane.at(lane) * ROW };
+  if (base.folds.stackOf.size === 0) return own;
+  const { taken, lent, at } = base.late;
+  const cell = (y: number): string => `${Math.round(own.x / pitch(base.size))} ${Math.round(y / ROW)}`;
+  const isLate = base.column.inGap(column) || base.lane.inGap(lane) || lent.has(cell(own.y));
   let { y } = own;
   while (isLate && taken.has(cell(y))) y += ROW;
   taken.add(cell(y));
@@ -169,34 +169,34 @@ function positionOf(on: LayoutBase, key: string, column: number, lane: number): 
   return { x: own.x, y };
 }
 
-function spotFor(on: LayoutBase, cell: FullObject | FullCall, what: Pick<Spot, 'key' | 'object' | 'failedCall' | 'folded' | 'stack'>): Spot {
-  const known = on.spots.get(cell);
+function spotFor(base: LayoutBase, cell: FullObject | FullCall, what: Pick<Spot, 'key' | 'object' | 'failedCall' | 'folded' | 'stack'>): Spot {
+  const known = base.spots.get(cell);
   if (known) return known;
-  const made = {
+  const spot = {
     ...what,
-    ...positionOf(on, what.key, cell.column, on.seats.get(what.key) ?? cell.lane),
+    ...positionOf(base, what.key, cell.column, base.seats.get(what.key) ?? cell.lane),
     parked: false
   };
-  on.spots.set(cell, made);
-  return made;
+  base.spots.set(cell, spot);
+  return spot;
 }
 
-function objectSpot(on: LayoutBase, object: FullObject): Spot | null {
-  if (!isDrawn(on.folds, object)) return null;
-  const key = on.folds.stackOf.get(object.id);
+function objectSpot(base: LayoutBase, object: FullObject): Spot | null {
+  if (!isDrawn(base.folds, object)) return null;
+  const key = base.folds.stackOf.get(object.id);
   return key === undefined
-    ? spotFor(on, object, { key: object.id, object, failedCall: null, folded: [], stack: null })
-    : spotFor(on, object, {
+    ? spotFor(base, object, { key: object.id, object, failedCall: null, folded: [], stack: null })
+    : spotFor(base, object, {
         key,
         object: null,
         failedCall: null,
-        folded: on.folds.stacks.get(key) ?? [],
-        stack: on.stacks.get(key) ?? null
+        folded: base.folds.stacks.get(key) ?? [],
+        stack: base.stacks.get(key) ?? null
       });
 }
 
-const callSpot = (on: LayoutBase, call: FullCall): Spot =>
-  spotFor(on, call, { key: `call:${call.id}`, object: null, failedCall: call, folded: [], stack: null });
+const callSpot = (base: LayoutBase, call: FullCall): Spot =>
+  spotFor(base, call, { key: `call:${call.id}`, object: null, failedCall: call, folded: [], stack: null });
 
 const parkedSpot = (object: FullObject, x: number, y: number): Spot => ({
   key: object.id,
@@ -246,31 +246,31 @@ function boxOf(spots: readonly Spot[]): Box {
 }
 
 /** The layout of everything that is drawn. */
-function layoutOf(view: ViewState, on: LayoutBase, { placed, parked }: PlacedAndParked): Layout {
-  const spots: Spot[] = [...on.standing(placed)];
+function layoutOf(view: ViewState, base: LayoutBase, { placed, parked }: PlacedAndParked): Layout {
+  const spots: Spot[] = [...base.standing(placed)];
   const few = new Map<string, Spot>();
   const put = (one: Spot): void => {
     spots.push(one);
     few.set(one.key, one);
   };
-  for (const call of view.calls) if (hasNoResult(call) && isCallDrawn(call, on.folds)) put(callSpot(on, call));
-  const rest = on.folds.only === null ? parkedSpots(view, parked, spots, on.size) : { spots: [], divider: null };
-  for (const one of rest.spots) put(one);
-  const spotOf = (id: string): Spot | undefined => few.get(id) ?? spotOfObject(view, on, id);
-  return { spots, spotOf, divider: rest.divider, box: boxOf(spots) };
+  for (const call of view.calls) if (hasNoResult(call) && isCallDrawn(call, base.folds)) put(callSpot(base, call));
+  const parkedLayout = base.folds.only === null ? parkedSpots(view, parked, spots, base.size) : { spots: [], divider: null };
+  for (const one of parkedLayout.spots) put(one);
+  const spotOf = (id: string): Spot | undefined => few.get(id) ?? spotOfObject(view, base, id);
+  return { spots, spotOf, divider: parkedLayout.divider, box: boxOf(spots) };
 }
 
 /** The spot of a placed object or of its stack. */
-function spotOfObject(view: ViewState, on: LayoutBase, id: string): Spot | undefined {
-  const [first] = on.folds.stacks.get(on.folds.stackOf.get(id) ?? '') ?? [];
+function spotOfObject(view: ViewState, base: LayoutBase, id: string): Spot | undefined {
+  const [first] = base.folds.stacks.get(base.folds.stackOf.get(id) ?? '') ?? [];
   const object = first ?? view.model.objects.get(id);
   if (!object || object.role === 'output' || (view.isPast && object.step > view.step)) return undefined;
-  return objectSpot(on, object) ?? undefined;
+  return objectSpot(base, object) ?? undefined;
 }
 
 /** The spot of a call's object, of the call without a result, or of its input. */
-export const spotOfCall = (found: Layout, call: FullCall): Spot | undefined =>
-  found.spotOf(call.object) ?? found.spotOf(`call:${call.id}`) ?? found.spotOf(mainUse(call)?.object ?? '');
+export const spotOfCall = (layout: Layout, call: FullCall): Spot | undefined =>
+  layout.spotOf(call.object) ?? layout.spotOf(`call:${call.id}`) ?? layout.spotOf(mainUse(call)?.object ?? '');
 
 interface Axis {
   /** The position of a column or of a lane. */
@@ -294,25 +294,25 @@ function indexBelow(known: readonly number[], value: number): number {
 
 /** An axis on which gaps between these values are at most one wide; its first non-negative value is at 0. */
 function compactAxis(values: Iterable<number>): Axis {
-  const known = [...new Set(values)].sort((a, b) => a - b);
+  const sorted = [...new Set(values)].sort((a, b) => a - b);
   const places: number[] = [];
-  for (const [index, value] of known.entries()) {
-    const before = known[index - 1];
+  for (const [index, value] of sorted.entries()) {
+    const before = sorted[index - 1];
     places.push(before === undefined ? 0 : (places[index - 1] ?? 0) + Math.min(1, value - before));
   }
-  const origin = places[known.findIndex(value => value >= 0)] ?? (places.at(-1) ?? 0) + 1;
+  const origin = places[sorted.findIndex(value => value >= 0)] ?? (places.at(-1) ?? 0) + 1;
   return {
     at(value) {
-      const index = indexBelow(known, value);
-      const first = known[0] ?? 0;
+      const index = indexBelow(sorted, value);
+      const first = sorted[0] ?? 0;
       if (index < 0) return value - Math.min(0, first) - origin;
-      const past = value - (known[index] ?? 0);
-      const next = known[index + 1];
+      const past = value - (sorted[index] ?? 0);
+      const next = sorted[index + 1];
       return (places[index] ?? 0) - origin + (next === undefined ? past : Math.min(past, 1));
     },
     inGap(value) {
-      const index = indexBelow(known, value);
-      const [before, next] = [known[index], known[index + 1]];
+      const index = indexBelow(sorted, value);
+      const [before, next] = [sorted[index], sorted[index + 1]];
       if (next === undefined || value === before) return false;
       return before === undefined ? value >= 0 : next - before > 1;
     }
@@ -337,8 +337,8 @@ function foldedChoice(view: ViewState, folds: Folds): string {
 }
 
 export function graphLayout(): (view: ViewState, size: Size, focus: boolean) => Layout {
-  let on: LayoutBase | null = null;
-  let known: readonly unknown[] = [];
+  let base: LayoutBase | null = null;
+  let lastStamp: readonly unknown[] = [];
   let calls: Model['calls'] | null = null;
   let settled = 0;
   let pinned: ReadonlySet<string> = new Set();
@@ -354,18 +354,18 @@ export function graphLayout(): (view: ViewState, size: Size, focus: boolean) => 
     const whole = view.model.calls !== calls && view.model.lastUpdate === null;
     const at = view.isPast ? view.step : -1;
     const stamp = [view.ui.unfolded, at, focus, focus && centre(view), size.width, size.narrow];
-    const changed = stamp.some((part, index) => part !== known[index]);
+    const changed = stamp.some((part, index) => part !== lastStamp[index]);
     calls = view.model.calls;
-    known = stamp;
-    if (whole || changed || !on) settled = view.lastStep;
+    lastStamp = stamp;
+    if (whole || changed || !base) settled = view.lastStep;
     if (whole) pinned = new Set();
-    if (whole || changed || !on) on = layoutBase(view, folds(view, placed, focus), size);
-    const away = view.followsNewest ? '' : foldedChoice(view, on.folds);
+    if (whole || changed || !base) base = layoutBase(view, folds(view, placed, focus), size);
+    const away = view.followsNewest ? '' : foldedChoice(view, base.folds);
     if (away) pinned = nearObjects(view, away);
     if (away && !focus) {
       settled = view.lastStep;
-      on = layoutBase(view, folds(view, placed, focus), size);
+      base = layoutBase(view, folds(view, placed, focus), size);
     }
-    return layoutOf(view, on, parts);
+    return layoutOf(view, base, parts);
   };
 }

@@ -99,11 +99,11 @@ export function nodeAt(view: ViewState, spot: Spot, size: Size): GraphNode {
 const MOST_LISTED = 120;
 
 /** A spot for screen readers: name, tool and inputs. */
-function spotDescription(view: ViewState, spot: Layout['spots'][number], found: Layout): string {
+function spotDescription(view: ViewState, spot: Layout['spots'][number], layout: Layout): string {
   const { fullLabel: whole } = nodeAt(view, spot, { width: 0, narrow: false });
   const { object } = spot;
   const call = object ? view.model.calls.get(object.call) : undefined;
-  if (!object || !call || found.spotOf(object.id) !== spot) return whole;
+  if (!object || !call || layout.spotOf(object.id) !== spot) return whole;
   const names = parentsOf(view, object.id).map(id => oneLine(view.model.objects.get(id)?.name ?? '', 60));
   const from = names.length ? ` from ${names.join(' and ')}` : '';
   return `${whole}; ${object.role === 'pending' ? 'will be made' : 'made'} by ${oneLine(call.tool, 80)}${from}, call ${call.step}`;
@@ -115,15 +115,15 @@ export class ObjectList {
   readonly element = h('div', { class: 'tc-sr' }, this._rows, this._moreText);
   private readonly _draw = keyedChildren(this._rows, (text: string) => h('li', {}, text));
 
-  paint(view: ViewState, found: Layout): void {
-    const shown = found.spots.slice(-MOST_LISTED);
+  paint(view: ViewState, layout: Layout): void {
+    const shown = layout.spots.slice(-MOST_LISTED);
     this._draw(
       shown.map(spot => {
-        const text = spotDescription(view, spot, found);
+        const text = spotDescription(view, spot, layout);
         return { key: spot.key, stamp: [text], item: text };
       })
     );
-    const hidden = found.spots.length - shown.length;
+    const hidden = layout.spots.length - shown.length;
     this._moreText.textContent = hidden > 0 ? `and ${plural(hidden, 'object')} before these, listed in Steps` : '';
   }
 }

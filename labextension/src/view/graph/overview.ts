@@ -44,13 +44,13 @@ interface StepRange {
 
 /** Steps as ranges; near steps are joined. */
 function rangesOf(steps: readonly number[], near: number): readonly StepRange[] {
-  const found: { from: number; to: number }[] = [];
+  const ranges: { from: number; to: number }[] = [];
   for (const step of [...steps].sort((a, b) => a - b)) {
-    const last = found.at(-1);
+    const last = ranges.at(-1);
     if (last && step - last.to <= near) last.to = step;
-    else found.push({ from: step, to: step });
+    else ranges.push({ from: step, to: step });
   }
-  return found;
+  return ranges;
 }
 
 /** The found and the problematic calls. */
@@ -125,14 +125,14 @@ export class Overview {
     });
   }
 
-  paint(next: ViewState, found: SearchedCalls, wide: number): void {
-    [this._view, this._searched, this._width] = [next, { hits: found.hits, kindCounts: found.kindCounts, usual: found.usual }, Math.max(1, wide)];
+  paint(next: ViewState, searched: SearchedCalls, wide: number): void {
+    [this._view, this._searched, this._width] = [next, { hits: searched.hits, kindCounts: searched.kindCounts, usual: searched.usual }, Math.max(1, wide)];
     this._svg.setAttribute('width', String(this._width));
     const { model, calls } = next;
-    const anew = model.lastUpdate === null ? model.calls : null;
-    const wrong = CALL_KINDS.map(kind => found.kindCounts.get(kind) ?? 0).join();
+    const replacedCalls = model.lastUpdate === null ? model.calls : null;
+    const wrong = CALL_KINDS.map(kind => searched.kindCounts.get(kind) ?? 0).join();
     // One more call among thousands is not visible, and not drawn.
-    this._draw(anew, Math.floor(Math.log(calls.length + 1) * FINE), wrong, found.hits, found.usual, model.branches, this._width);
+    this._draw(replacedCalls, Math.floor(Math.log(calls.length + 1) * FINE), wrong, searched.hits, searched.usual, model.branches, this._width);
   }
 
   /** Sets the visible steps; the frame is around the current one. */

@@ -25,9 +25,9 @@ export interface Scene {
 }
 
 /** The nodes at these spots, and the edges that lead to them. */
-export const scene = (view: ViewState, seen: readonly Spot[], found: Layout, size: Size): Scene => ({
-  nodes: seen.map(spot => nodeAt(view, spot, size)),
-  edges: edges(view, seen, found, size)
+export const scene = (view: ViewState, spots: readonly Spot[], layout: Layout, size: Size): Scene => ({
+  nodes: spots.map(spot => nodeAt(view, spot, size)),
+  edges: edges(view, spots, layout, size)
 });
 
 const isLine = ({ object, parked }: Spot): boolean => object !== null && !parked && object.role !== 'input';
@@ -107,8 +107,8 @@ export interface Surroundings {
 }
 
 /** Notes and strokes around the nodes. */
-export function surroundings(view: ViewState, found: Layout): Surroundings {
-  const { spots, divider } = found;
+export function surroundings(view: ViewState, layout: Layout): Surroundings {
+  const { spots, divider } = layout;
   const newest = spots.findLast(spot => isLine(spot) && spot.object?.branch === '') ?? spots.findLast(spot => !spot.parked);
   const branches = view.model.branches.size > 1 ? branchNotes(view, spots) : [];
   const shared = view.model.branches.size > 1 ? brace(view, spots) : null;

@@ -64,33 +64,33 @@ const hasAll = (text: string, all: readonly string[]): boolean => all.every(term
 export function searchHits(view: ViewState, text: string, kind: CallKind | null, usual: UsualCalls): readonly SearchHit[] {
   const all = terms(text);
   if (all.length === 0 && kind === null) return [];
-  const given = kind === null ? view.objects.filter(object => object.role === 'input' && object.branch === '') : [];
-  const objects = given
+  const inputs = kind === null ? view.objects.filter(object => object.role === 'input' && object.branch === '') : [];
+  const objects = inputs
     .filter(object => hasAll(searchText(object, objectWords), all))
     .map(object => ({ call: '', object: object.id, step: 0 }));
   const calls = view.calls
     .filter(call => kind === null || isKind(call, kind, usual))
     .filter(call => {
-      const made = view.model.objects.get(call.object);
-      const about = made?.call === call.id ? `\n${searchText(made, objectWords)}` : '';
+      const object = view.model.objects.get(call.object);
+      const about = object?.call === call.id ? `\n${searchText(object, objectWords)}` : '';
       return hasAll(searchText(call, callWords) + about, all);
     });
   return [...objects, ...calls.map(call => ({ call: call.id, object: call.object, step: call.step }))];
 }
 
 /** The number of the hit that is chosen, -1 for none. */
-export const chosenHit = (found: readonly SearchHit[], view: ViewState): number =>
+export const chosenHit = (hits: readonly SearchHit[], view: ViewState): number =>
   view.followsNewest
     ? -1
-    : found.findIndex(hit => (hit.call ? hit.call === view.chosen.call : hit.object === view.chosen.object));
+    : hits.findIndex(hit => (hit.call ? hit.call === view.chosen.call : hit.object === view.chosen.object));
 
 /** The next or previous hit from the chosen one, wrapping around. */
-export function nextHit(found: readonly SearchHit[], view: ViewState, by: 1 | -1): SearchHit | undefined {
-  const at = chosenHit(found, view);
-  if (at >= 0) return found.at((at + by) % found.length);
+export function nextHit(hits: readonly SearchHit[], view: ViewState, by: 1 | -1): SearchHit | undefined {
+  const index = chosenHit(hits, view);
+  if (index >= 0) return hits.at((index + by) % hits.length);
   const step = view.followsNewest ? -1 : (view.model.calls.get(view.chosen.call)?.step ?? -1);
-  if (by === 1) return found.find(hit => hit.step > step) ?? found[0];
-  return found.findLast(hit => hit.step < step) ?? found.at(-1);
+  if (by === 1) return hits.find(hit => hit.step > step) ?? hits[0];
+  return hits.findLast(hit => hit.step < step) ?? hits.at(-1);
 }
 
 export const CALL_KINDS = ['failed', 'waiting', 'unknown', 'rejected', 'interrupted', 'edited', 'answered', 'stale', 'unusual', 'slow'] as const;
@@ -161,8 +161,8 @@ export function worstKind(call: FullCall, { unusual }: UsualCalls): CallKind | n
 
 /** How many calls there are of each kind. */
 export function countKinds(calls: readonly FullCall[], { slow, unusual }: UsualCalls): ReadonlyMap<CallKind, number> {
-  const found = new Map<CallKind, number>();
-  const add = (kind: CallKind): unknown => found.set(kind, (found.get(kind) ?? 0) + 1);
+  const counts = new Map<CallKind, number>();
+  const add = (kind: CallKind): unknown => counts.set(kind, (counts.get(kind) ?? 0) + 1);
   for (const call of calls) {
     const status = KIND_OF_STATUS[call.status];
     if (status) add(status);
@@ -171,7 +171,7 @@ export function countKinds(calls: readonly FullCall[], { slow, unusual }: UsualC
     if (unusual.has(call.id)) add('unusual');
     if (call.ms >= slow) add('slow');
   }
-  return found;
+  return counts;
 }
 
 /** With fewer calls, nothing is unusual. */
@@ -196,17 +196,17 @@ interface PlainArgument {
 
 /** The plain arguments of all calls, by tool and parameter, without object names. */
 function plainArguments(calls: readonly FullCall[]): PlainArgument[][] {
-  const found = new Map<string, PlainArgument[]>();
+  const byParameter = new Map<string, PlainArgument[]>();
   for (const call of calls) {
     for (const [name, value] of Object.entries(call.arguments)) {
       if (!isPlain(value) || call.uses.some(use => use.parameter === name)) continue;
       const key = `${call.tool}\n${name}`;
-      const known = found.get(key);
-      if (known) known.push({ call, name, value });
-      else found.set(key, [{ call, name, value }]);
+      const others = byParameter.get(key);
+      if (others) others.push({ call, name, value });
+      else byParameter.set(key, [{ call, name, value }]);
     }
   }
-  return [...found.values()].filter(all => all.length >= LEAST_CALLS);
+  return [...byParameter.values()].filter(all => all.length >= LEAST_CALLS);
 }
 
 const valueText = (value: Plain): string => clip(oneLine(JSON.stringify(value), 60), 24);
@@ -221,10 +221,10 @@ function rareValues(all: readonly PlainArgument[]): Unusual {
   for (const one of times) if (one[1] > usual[1]) usual = one;
   if (usual[1] < USUAL_SHARE * all.length) return [];
   const most = Math.max(1, RARE_SHARE * all.length);
-  const rest = `${valueText(usual[0])} in ${formatNumber(usual[1])} of ${formatNumber(all.length)} calls`;
+  const usualText = `${valueText(usual[0])} in ${formatNumber(usual[1])} of ${formatNumber(all.length)} calls`;
   return all
     .filter(({ value }) => (times.get(value) ?? 0) <= most)
-    .map(({ call, name, value }) => [call.id, `${oneLine(name, 40)} ${valueText(value)}, ${rest}`]);
+    .map(({ call, name, value }) => [call.id, `${oneLine(name, 40)} ${valueText(value)}, ${usualText}`]);
 }
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;

@@ -43,11 +43,11 @@ interface SearchResults {
   readonly why: string;
 }
 
-const resultText = (found: readonly SearchHit[], view: ViewState, query: Query): string => {
+const resultText = (hits: readonly SearchHit[], view: ViewState, query: Query): string => {
   if (query.text.trim() === '' && query.kind === null) return '';
-  if (found.length === 0) return 'no results';
-  const at = chosenHit(found, view);
-  return at < 0 ? `${formatNumber(found.length)} found` : `${formatNumber(at + 1)} of ${formatNumber(found.length)}`;
+  if (hits.length === 0) return 'no results';
+  const index = chosenHit(hits, view);
+  return index < 0 ? `${formatNumber(hits.length)} found` : `${formatNumber(index + 1)} of ${formatNumber(hits.length)}`;
 };
 
 class SearchBar {

@@ -146,12 +146,12 @@ function firstMessages(old: readonly FullMessage[]): FullMessage[][] {
 /** Earlier messages in short: the first ones one by one, the rest in one line. */
 function oldMessages(old: readonly FullMessage[]): HTMLElement[] {
   const begin = firstMessages(old);
-  const rest = old.filter(message => !begin.some(head => head.includes(message)));
+  const others = old.filter(message => !begin.some(head => head.includes(message)));
   const same = (who: string, body: string, of: readonly FullMessage[]): HTMLElement =>
     messageRow({ look: 'old', sign: '=', who, body, size: sum(of.map(sizeOf)) });
   const lines = begin.map(head => same(head[0] ? roleOf(head[0]) : '', oneLine(head.map(message => message.text).join(' · '), 300), head));
-  const words = rest.map(message => `${roleOf(message)}: ${oneLine(message.text, 40)}`).join(' · ');
-  return rest.length ? [...lines, same(plural(rest.length, 'message'), oneLine(words, 400), rest)] : lines;
+  const words = others.map(message => `${roleOf(message)}: ${oneLine(message.text, 40)}`).join(' · ');
+  return others.length ? [...lines, same(plural(others.length, 'message'), oneLine(words, 400), others)] : lines;
 }
 
 /** The shares of a request, as a bar and as text. */
@@ -189,8 +189,8 @@ const STALE = 'May be stale: the model wrote this before the results changed.';
 /** The warning above a stale reply, with the button that asks again. */
 function staleWarning(view: ViewState, turn: Turn, acts: PanelActions): Child[] {
   if (!turn.reply.some(message => message.stale)) return [];
-  const said = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, STALE));
-  return [h('div', { class: 'tc-row tc-warned' }, said, askAgainButton(view, turn.turn, true, acts))];
+  const note = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, STALE));
+  return [h('div', { class: 'tc-row tc-warned' }, note, askAgainButton(view, turn.turn, true, acts))];
 }
 
 /** A heading with an aside. */
