@@ -194,7 +194,7 @@ def test_the_first_cell_goes_from_a_raw_potato_to_a_plate(kitchen: Any) -> None:
 
 def test_other_slices_run_the_cut_and_what_came_of_it(kitchen: Any) -> None:
     steps = [line for line in below(kitchen, "%toolchat edit").splitlines() if line[:2] == "  "]
-    ran = [line.split()[2].partition("(")[0] for line in steps if "(from memory)" not in line]
+    ran = [line.split()[2].partition("(")[0] for line in steps if "(cached)" not in line]
     assert ran == ["Potato_slice", "Oven_bake", "Fries_plate", "save"]
     assert len(steps) == 8
 
@@ -229,8 +229,8 @@ def test_the_analyst_has_every_table_and_the_first_one_untouched(live_objects: A
 
 def test_another_engine_runs_what_depends_on_it_alone(live_objects: Any) -> None:
     shown = below(live_objects, "big = session.edit")
-    assert "4 ran, 3 from memory" in shown
-    assert "✓ 3 count_by(table DataFrame#3, column Origin) → DataFrame#4 (from memory)" in shown
+    assert "4 ran, 3 cached" in shown
+    assert "✓ 3 count_by(table DataFrame#3, column Origin) → DataFrame#4 (cached)" in shown
     assert "✓ 4 keep(table DataFrame#3, cylinders 8) → DataFrame#5\n" in shown
 
 
@@ -326,4 +326,4 @@ def test_the_same_task_makes_the_same_objects_in_both_schemes() -> None:
 
 def test_what_hangs_on_a_name_follows_an_edit() -> None:
     notebook = read_notebook(ROOT / "notebooks" / "03_current.ipynb")
-    assert "4 ran, 6 from memory" in below(notebook, "%toolchat edit 3")
+    assert "4 ran, 6 cached" in below(notebook, "%toolchat edit 3")

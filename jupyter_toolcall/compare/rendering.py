@@ -82,7 +82,7 @@ def _same_line(group: Sequence[CallPair]) -> str:
     if group[0].shared:
         return f"{names}: the same in both"
     cached = all(pair.cached[1] for pair in group)
-    return f"{names}: the same{', answered from memory' if cached else ''}"
+    return f"{names}: the same{', cached' if cached else ''}"
 
 
 def _arguments(call: CallRecord) -> Iterator[tuple[str, str]]:
@@ -107,7 +107,7 @@ def _totals(side: Side) -> str:
     Not the time: what is printed below a cell is the same when the cell runs again.
     """
     totals = side.totals
-    cached = f", {totals.cached:,} from memory" if totals.cached else ""
+    cached = f", {totals.cached:,} cached" if totals.cached else ""
     tokens = f"{totals.tokens:,} tokens" if totals.tokens else ""
     parts = [f"{many(totals.ran, 'call')} ran{cached}", tokens, str(side.cost or "")]
     return " · ".join(filter(None, parts))

@@ -57,7 +57,7 @@ def _step(row: CallRow, made: Mapping[str, Sequence[str]]) -> str:
         line += f" → {', '.join(made[row.id])}"
     elif row.error or row.result not in ("", "ok"):
         line += f": {row.error or row.result}"
-    line += " (from memory)" * row.memory + " (may be stale)" * row.stale
+    line += " (cached)" * row.memory + " (may be stale)" * row.stale
     return visible_text(line + " (outdated)" * bool(row.outdated))
 
 
@@ -73,7 +73,7 @@ def summary_line(rows: Rows, room: int = 200) -> str:
     if branches > 1:
         parts.append(f"{branches} branches")
     if session.remembered:
-        parts.append(f"{session.ran} ran, {session.remembered} from memory")
+        parts.append(f"{session.ran} ran, {session.remembered} cached")
     saved = (row for row in rows.objects if row.saved and not row.branch)
     parts += [f"saved {row.name} as {row.saved}" for row in saved]
     edited = [row for row in calls if row.edited]
