@@ -34,4 +34,8 @@ def test_the_files_and_packages_that_it_names_are_there() -> None:
     assert len(files) > 20
     assert [name for name in sorted(files) if not (package / name).is_file()] == []
     packages = {path.parent.name for path in package.glob("*/__init__.py")}
-    assert packages == {*re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)}
+    table = PAGE.partition("## The life of a call")[0]
+    assert packages == {*re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)}
+    renamed = re.findall(r"^\| `([\w/]+\.ts)` \|", PAGE, re.MULTILINE)
+    sources = ROOT / "labextension" / "src"
+    assert [name for name in renamed if not (sources / name).is_file()] == []
