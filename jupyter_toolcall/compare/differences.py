@@ -69,6 +69,23 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnChange:
+    """How a column differs that two tables have, in the rows that both have."""
+
+    name: str
+    changed: int = 0
+    """How many of its cells differ."""
+    filled: int = 0
+    """How many of these are empty on the left alone."""
+    emptied: int = 0
+    """How many of these are empty on the right alone."""
+    by: float | None = None
+    """How much more each number is on the right, where that is the same in all rows."""
+    types: tuple[str, str] = ("", "")
+    """The types of the column, where they differ."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tables:
     """Two tables, cell by cell."""
 
@@ -85,6 +102,10 @@ class Tables:
     """Some of the rows that one side alone has, by their labels."""
     alone: tuple[int, int] = (0, 0)
     """How many rows one side alone has."""
+    by_column: tuple[ColumnChange, ...] = ()
+    """The columns that differ, of those that both have."""
+    sample: int = 0
+    """How many rows were compared of a large table; 0 where all were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +162,8 @@ Difference = Same | Numbers | Texts | Tables | Images | Fields | Others | Unknow
 
 
 ARROW = "→"
+SHOWN = 6
+"""So many columns are named in one line."""
 NONE = "nothing"
 
 
@@ -156,8 +179,13 @@ def parts(difference: Difference, name: str = "") -> Iterator[tuple[str, Differe
         yield name, Unknown(f"{difference.more:,} more {_differ(difference.more)}")
 
 
-def in_a_line(difference: Difference) -> str:
-    """Return a difference as one line."""
+SIDES = ("only left", "only right")
+CHANGED = ("removed", "added")
+"""What is said of what one side alone has: of two branches, and of before and after a call."""
+
+
+def in_a_line(difference: Difference, sides: tuple[str, str] = SIDES) -> str:
+    """Return a difference as one line; `sides` are the words for what one side alone has."""
     match difference:
         case Same():
             return "the same"
@@ -166,30 +194,56 @@ def in_a_line(difference: Difference) -> str:
         case Texts(changed=changed):
             return f"{many(changed, 'line')} {_differ(changed)}"
         case Tables():
-            return _table_line(difference)
+            return _table_line(difference, sides)
         case Images():
             return _image_line(difference)
         case Fields():
-            return "; ".join(f"{name}: {in_a_line(part)}" for name, part in parts(difference))
+            named = parts(difference)
+            return "; ".join(f"{name}: {in_a_line(part, sides)}" for name, part in named)
         case Others(left, right):
             return f"{left or NONE} {ARROW} {right or NONE}"
         case Unknown(why):
             return why
 
 
-def _table_line(tables: Tables) -> str:
-    phrases = []
-    if tables.changed:
-        phrases.append(f"{many(tables.changed, 'cell')} {_differ(tables.changed)}")
+def _table_line(tables: Tables, sides: tuple[str, str]) -> str:
+    parts = [_column(each) for each in tables.by_column[:SHOWN]]
+    if len(tables.by_column) > SHOWN:
+        more_cells = sum(each.changed for each in tables.by_column[SHOWN:])
+        parts.append(
+            f"{many(more_cells, 'cell')} of {len(tables.by_column) - SHOWN} more columns differ"
+        )
     if tables.left != tables.right:
-        left, right = (f"{rows:,} × {columns:,}" for rows, columns in (tables.left, tables.right))
-        phrases.append(f"{left} {ARROW} {right}")
-    for side, columns, rows in zip(("left", "right"), tables.columns, tables.alone, strict=True):
-        if columns:
-            phrases.append(f"only {side}: {', '.join(columns[:6])}{'…' * (len(columns) > 6)}")
-        if rows:
-            phrases.append(f"{many(rows, 'row')} only {side}")
-    return "; ".join(phrases)
+        parts.append(f"{_shape(tables.left)} {ARROW} {_shape(tables.right)}")
+    for side, columns, alone in zip(sides, tables.columns, tables.alone, strict=True):
+        more = "…" * (len(columns) > SHOWN)
+        parts += [f"{side}: {', '.join(columns[:SHOWN])}{more}"] * bool(columns)
+        parts += [f"{many(alone, 'row')} {side}"] * bool(alone)
+    line = "; ".join(parts)
+    if not tables.sample:
+        return line
+    return (
+        f"{line} (a sample of {tables.sample:,} of {max(tables.left[0], tables.right[0]):,} rows)"
+    )
+
+
+def _column(column: ColumnChange) -> str:
+    """Return how a column differs: `price: 9 cells filled`, `y: +97 in all 30 rows`."""
+    parts = []
+    if column.by is not None:
+        parts.append(f"{column.by:+.6g} in all {column.changed:,} rows")
+    elif column.changed:
+        other = column.changed - column.filled - column.emptied
+        parts += [f"{many(column.filled, 'cell')} filled"] * bool(column.filled)
+        parts += [f"{many(column.emptied, 'cell')} emptied"] * bool(column.emptied)
+        parts += [f"{many(other, 'cell')} changed"] * bool(other)
+    if any(column.types):
+        parts.append(f"{column.types[0]} {ARROW} {column.types[1]}")
+    return f"{column.name}: {', '.join(parts)}"
+
+
+def _shape(shape: tuple[int, int]) -> str:
+    return f"{shape[0]:,} × {shape[1]:,}"
 
 
 def _image_line(images: Images) -> str:

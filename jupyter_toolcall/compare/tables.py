@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from ..core.interrupts import attempt
 from ..tools.value_copies import describe
-from .differences import Cell, Difference, Same, Tables, Unknown
+from .differences import Cell, ColumnChange, Difference, Same, Tables, Unknown
 from .matching import Pair, pairs
 
 LONG = 60
@@ -58,6 +59,8 @@ ROWS, WIDE = 5_000, 200
 ALIGNED = 2_000
 """Up to so many rows are aligned by what stands in them."""
 CELLS, LABELS = 60, 12
+LARGE, SAMPLE = 100_000, 10_000
+"""Of a frame with more rows so many are compared, evenly spaced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,22 +146,25 @@ def compared(a: Grid, b: Grid) -> Difference:
     places = [[each.columns.index(name) for name in common] for each in (a, b)]
     cells: list[Cell] = []
     lone: tuple[list[str], list[str]] = ([], [])
-    changed = 0
+    counts: dict[str, int] = {}
     for left, right in _side_by_side(a, b, places):
         if left is None or right is None:
             side = 0 if right is None else 1
             lone[side].append((left or right or Row("", ())).label)
             continue
         unlike = [*_unlike(left, right, common, places)]
-        changed += len(unlike)
+        for each in unlike:
+            counts[each.column] = counts.get(each.column, 0) + 1
         cells += unlike[: CELLS - len(cells)]
     columns = (_but(a.columns, b.columns), _but(b.columns, a.columns))
-    if not (changed or any(columns) or any(lone)) and a.shape == b.shape:
+    if not (counts or any(columns) or any(lone)) and a.shape == b.shape:
         return _same(a)
     names = tuple(lone[0][:LABELS]), tuple(lone[1][:LABELS])
     unread = (a.height - len(a.rows)) - (b.height - len(b.rows))
     alone = len(lone[0]) + max(0, unread), len(lone[1]) + max(0, -unread)
-    return Tables(a.shape, b.shape, tuple(cells), changed, columns, names, alone)
+    by_column = tuple(ColumnChange(name, counts[name]) for name in common if name in counts)
+    changed = sum(counts.values())
+    return Tables(a.shape, b.shape, tuple(cells), changed, columns, names, alone, by_column)
 
 
 def _same(a: Grid) -> Difference:
@@ -197,66 +203,160 @@ def _is_frame(value: Any) -> bool:
     return pandas is not None and isinstance(value, (pandas.DataFrame, pandas.Series))
 
 
-def have_labels(left: Any, right: Any) -> bool:
-    """Return whether the rows of two frames are told apart by their labels.
-
-    Where both are numbered and one is longer, a row may have got another number.
-    """
-    if not (_is_frame(left) and _is_frame(right)):
-        return False
-    if not (left.index.is_unique and right.index.is_unique):
-        return False
-    return len(left) == len(right) or not all(
-        isinstance(each.index, sys.modules["pandas"].RangeIndex)
-        and (each.index.start, each.index.step) == (0, 1)
-        for each in (left, right)
-    )
+def is_pair_of_frames(left: Any, right: Any) -> bool:
+    """Return whether two values are frames or series of pandas."""
+    return _is_frame(left) and _is_frame(right)
 
 
 def frames(left: Any, right: Any) -> Difference:
-    """Return how two frames differ, row by label and column by name."""
+    """Return how two frames differ, row by label, or by a column that is a key.
+
+    Of a large frame a sample is compared: all of its cells would take seconds.
+    """
     a, b = _framed(left), _framed(right)
+    if not _has_labels(a, b):
+        key = None if max(len(a), len(b)) > LARGE else _key(a, b)
+        if key is None:
+            return _grids(a, b)
+        a, b = a.set_index(key, drop=False), b.set_index(key, drop=False)
+    pair = _sampled(a, b) if max(len(a), len(b)) > LARGE else _aligned(a, b)
     names = [*map(cell_text, a.columns)], [*map(cell_text, b.columns)]
-    columns = (
-        tuple(n for n in names[0] if n not in names[1]),
-        tuple(n for n in names[1] if n not in names[0]),
-    )
     common = [n for n in names[0] if n in names[1]]
     common = common if names[0] == names[1] else sorted(common)
     places = [(names[0].index(name), names[1].index(name)) for name in common]
-    alone = a.index[~a.index.isin(b.index)], b.index[~b.index.isin(a.index)]
-    one, other = _aligned(a, b)
-    unlike = [_rows_that_differ(one.iloc[:, i], other.iloc[:, j]) for i, j in places]
-    changed = sum(map(len, unlike))
-    if not changed and not any(columns) and not any(map(len, alone)):
-        return Same()
-    cells = _cells(one, other, common, places, unlike, whole=one is a and other is b)
-    labels = tuple(tuple(map(cell_text, each[:LABELS])) for each in alone)
-    return Tables(
+    columns = [(pair.left.iloc[:, i], pair.right.iloc[:, j]) for i, j in places]
+    unlike = [_rows_that_differ(x, y) for x, y in columns]
+    changes = map(_column_change, common, columns, unlike)
+    result = Tables(
         a.shape,
         b.shape,
-        cells,
-        changed,
-        columns,
-        (labels[0], labels[1]),
-        (len(alone[0]), len(alone[1])),
+        _cells(pair, common, places, unlike),
+        sum(map(len, unlike)),
+        (_but(*names), _but(*names[::-1])),
+        pair.labels,
+        pair.alone,
+        tuple(change for change in changes if change is not None),
+        pair.sample,
     )
+    if result.by_column or any(result.columns) or any(result.alone):
+        return result
+    if pair.sample:
+        return Unknown(f"no difference in a sample of {pair.sample:,} of {len(a):,} rows")
+    return Same()
+
+
+def _grids(left: Any, right: Any) -> Difference:
+    """Return how two frames differ whose rows have no labels in common."""
+    if max(len(left), len(right)) > LARGE:
+        names = [*map(cell_text, left.columns)], [*map(cell_text, right.columns)]
+        return Tables(left.shape, right.shape, columns=(_but(*names), _but(*names[::-1])))
+    a, b = grid_of(left), grid_of(right)
+    assert a is not None
+    assert b is not None
+    return compared(a, b)
 
 
 def _framed(value: Any) -> Any:
     return value.to_frame() if isinstance(value, sys.modules["pandas"].Series) else value
 
 
-def _aligned(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return the rows that both have, in one order."""
+def _has_labels(a: Any, b: Any) -> bool:
+    """Return whether the rows of two frames are told apart by their labels.
+
+    Where rows are only numbered and one frame is longer, a row may have got another number.
+    """
+    numbered = all(map(_is_numbered, (a.index, b.index)))
+    return a.index.is_unique and b.index.is_unique and (len(a) == len(b) or not numbered)
+
+
+def _key(a: Any, b: Any) -> Any:
+    """Return the first column of both frames that names the rows; None where none does."""
+    if not (a.columns.is_unique and b.columns.is_unique):
+        return None
+    shared = [column for column in a.columns if column in b.columns]
+    if shared != [column for column in b.columns if column in a.columns]:
+        # The same key is chosen from either side.
+        shared.sort(key=str)
+    return next((column for column in shared if _is_key(a[column], b[column])), None)
+
+
+def _is_numbered(index: Any) -> bool:
+    plain = isinstance(index, sys.modules["pandas"].RangeIndex)
+    return plain and (index.start, index.step) == (0, 1)
+
+
+def _is_key(a: Any, b: Any) -> bool:
+    """Return whether a column names the rows: whole numbers or texts, each once, most in both."""
+    if a.dtype.kind not in "iuOTU" or b.dtype.kind not in "iuOTU" or a.hasnans or b.hasnans:
+        return False
+    unique, _ = attempt(
+        lambda: bool(a.is_unique and b.is_unique and 2 * a.isin(b).sum() > min(len(a), len(b)))
+    )
+    return bool(unique)
+
+
+@dataclass(frozen=True, slots=True)
+class _PairedRows:
+    """The rows that two frames have both, in one order, and what each has alone."""
+
+    left: Any
+    right: Any
+    labels: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    alone: tuple[int, int] = (0, 0)
+    in_place: bool = True
+    """No row was left out, or moved."""
+    sample: int = 0
+
+
+def _aligned(a: Any, b: Any) -> _PairedRows:
     if a.index.equals(b.index):
-        return a, b
-    one, other = a.loc[a.index.isin(b.index)], b.loc[b.index.isin(a.index)]
-    if one.index.equals(other.index):
-        return one, other
-    order = sorted(range(len(one)), key=lambda n: cell_text(one.index[n]))
-    one = one.iloc[order]
-    return one, other.reindex(one.index)
+        return _PairedRows(a, b)
+    shared = a.index.isin(b.index), b.index.isin(a.index)
+    lone = a.index[~shared[0]], b.index[~shared[1]]
+    labels = tuple(map(cell_text, lone[0][:LABELS])), tuple(map(cell_text, lone[1][:LABELS]))
+    one, other = a.loc[shared[0]], b.loc[shared[1]]
+    if not one.index.equals(other.index):
+        one = one.iloc[sorted(range(len(one)), key=lambda n: cell_text(one.index[n]))]
+        other = other.reindex(one.index)
+    return _PairedRows(one, other, labels, (len(lone[0]), len(lone[1])), in_place=False)
+
+
+def _sampled(a: Any, b: Any) -> _PairedRows:
+    """Return some of the rows that both have, evenly spaced."""
+    # Not every nth row: what recurs every nth row would be all, or nothing, of the sample.
+    rows = range(0, len(a), -(-len(a) // SAMPLE))
+    chosen = [min(row + number * 7919 % rows.step, len(a) - 1) for number, row in enumerate(rows)]
+    one = a.iloc[chosen]
+    if len(a) == len(b) and a.index.equals(b.index):
+        return _PairedRows(one, b.iloc[chosen], in_place=False, sample=len(one))
+    positions = b.index.get_indexer(one.index)
+    one, other = one.loc[positions >= 0], b.iloc[positions[positions >= 0]]
+    more = len(a) - len(b)
+    alone = max(0, more), max(0, -more)
+    return _PairedRows(one, other, alone=alone, in_place=False, sample=len(one))
+
+
+def _column_change(name: str, columns: tuple[Any, Any], rows: list[int]) -> ColumnChange | None:
+    """Return how a column differs in some of its rows; None where it does not."""
+    a, b = columns
+    types = str(a.dtype), str(b.dtype)
+    if not rows:
+        return None if types[0] == types[1] else ColumnChange(name, types=types)
+    before, now = a.iloc[rows], b.iloc[rows]
+    empty = before.isna().to_numpy(), now.isna().to_numpy()
+    by = None
+    if len(rows) == len(a) and a.dtype.kind in "iuf" and b.dtype.kind in "iuf":
+        steps = now.to_numpy(dtype=float) - before.to_numpy(dtype=float)
+        same = bool(abs(steps - steps[0]).max() <= 1e-9 * max(1.0, abs(steps[0])))
+        by = float(steps[0]) if same else None
+    return ColumnChange(
+        name,
+        len(rows),
+        int((empty[0] & ~empty[1]).sum()),
+        int((empty[1] & ~empty[0]).sum()),
+        by,
+        types if types[0] != types[1] else ("", ""),
+    )
 
 
 def _rows_that_differ(a: Any, b: Any) -> list[int]:
@@ -264,8 +364,8 @@ def _rows_that_differ(a: Any, b: Any) -> list[int]:
     if "object" not in (str(a.dtype), str(b.dtype)):
         try:
             unlike = (a.array != b.array) & ~(a.isna().to_numpy() & b.isna().to_numpy())
-            marks = sys.modules["pandas"].Series(unlike).fillna(True).to_numpy(dtype=bool)
-            rows: list[int] = marks.nonzero()[0].tolist()
+            flags = sys.modules["pandas"].Series(unlike).fillna(True).to_numpy(dtype=bool)
+            rows: list[int] = flags.nonzero()[0].tolist()
             return rows
         # Columns that can't be compared as a whole, such as times with and without a zone.
         except (TypeError, ValueError):
@@ -274,23 +374,20 @@ def _rows_that_differ(a: Any, b: Any) -> list[int]:
 
 
 def _cells(
-    one: Any,
-    other: Any,
+    pair: _PairedRows,
     names: Sequence[str],
     places: Sequence[tuple[int, int]],
     unlike: Sequence[Sequence[int]],
-    whole: bool,
 ) -> tuple[Cell, ...]:
-    """Return the first cells that differ, from above; `whole`: no row was left out or moved."""
-    places_of_cells = ((row, n) for n, rows in enumerate(unlike) for row in rows[:CELLS])
-    first = sorted(places_of_cells)[:CELLS]
+    """Return the first cells that differ, from above."""
+    numbered = ((row, number) for number, rows in enumerate(unlike) for row in rows[:CELLS])
     return tuple(
         cell(
-            (cell_text(one.index[row]),) * 2,
+            (cell_text(pair.left.index[row]),) * 2,
             names[number],
-            one.iat[row, places[number][0]],
-            other.iat[row, places[number][1]],
-            (row + 1, row + 1) if whole else (0, 0),
+            pair.left.iat[row, places[number][0]],
+            pair.right.iat[row, places[number][1]],
+            (row + 1, row + 1) if pair.in_place else (0, 0),
         )
-        for row, number in first
+        for row, number in sorted(numbered)[:CELLS]
     )

@@ -59,7 +59,7 @@ def _difference(left: Any, right: Any, deep: int) -> Difference:
         return _pictures(left, right)
     if type(left) in PLAIN and type(right) in PLAIN:
         return _plain(left, right)
-    if tables.have_labels(left, right):
+    if tables.is_pair_of_frames(left, right):
         return tables.frames(left, right)
     grids = tables.grid_of(left), tables.grid_of(right)
     if grids[0] is not None and grids[1] is not None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from jupyter_toolcall.compare.alignment import CallPair, Comparison, ObjectPair
 from jupyter_toolcall.compare.differences import (
     Cell,
+    ColumnChange,
     Difference,
     Field,
     Fields,
@@ -19,6 +20,12 @@ from jupyter_toolcall.compare.differences import (
 )
 
 
+def _mirrored_column(column: ColumnChange) -> ColumnChange:
+    by = None if column.by is None else -column.by
+    types = column.types[::-1]
+    return replace(column, filled=column.emptied, emptied=column.filled, by=by, types=types)
+
+
 def mirrored(difference: Difference) -> Difference:
     """Return a difference as it is seen from the other side."""
     match difference:
@@ -26,11 +33,10 @@ def mirrored(difference: Difference) -> Difference:
             return Numbers(right, left)
         case Texts(lines, changed):
             return Texts(tuple(Line(e.right, e.left, e.at[::-1]) for e in lines), changed)
-        case Tables(left, right, cells, changed, columns, rows, alone):
+        case Tables(left, right, cells, changed, columns, rows, alone, by_column):
             places = tuple(Cell(e.rows[::-1], e.column, e.right, e.left, e.at[::-1]) for e in cells)
-            return Tables(
-                right, left, places, changed, columns[::-1], rows[::-1], (alone[1], alone[0])
-            )
+            beyond = rows[::-1], (alone[1], alone[0]), tuple(map(_mirrored_column, by_column))
+            return Tables(right, left, places, changed, columns[::-1], *beyond)
         case Images(left, right, share):
             return Images(right, left, share)
         case Fields(fields, more, same):

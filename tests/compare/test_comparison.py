@@ -21,6 +21,7 @@ from PIL import Image
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.compare.alignment import Comparison, compare
 from jupyter_toolcall.compare.differences import (
+    CHANGED,
     Fields,
     Images,
     Numbers,
@@ -90,6 +91,8 @@ def changed(frame: pd.DataFrame, row: int, column: str, value: Any) -> pd.DataFr
 
 
 RECORDS = [{"n": 1, "of": "a"}, {"n": 2, "of": "b"}]
+GAPS = pd.DataFrame({"id": [5, 6, 7, 8], "price": [None, 1.0, None, 2.0], "y": [1, 2, 3, 4]})
+"""Its first column is a key."""
 KINDS: list[tuple[Any, Any, type, str]] = [
     (1, 3, Numbers, "1 → 3 (+2)"),
     (1.5, 1, Numbers, "1.5 → 1 (-0.5)"),
@@ -106,14 +109,18 @@ KINDS: list[tuple[Any, Any, type, str]] = [
     (Pot(lid=Pot(1)), Pot(lid=Pot(2)), Fields, "lid.size: 1 → 2 (+1)"),
     (Plain(a=1), Plain(a=2), Fields, "a: 1 → 2 (+1)"),
     (Rude(1), Rude(2), Fields, "part: 1 → 2 (+1)"),
-    (RECORDS, [{"n": 1, "of": "a"}, {"n": 5, "of": "b"}], Tables, "1 cell differs"),
+    (RECORDS, [{"n": 1, "of": "a"}, {"n": 5, "of": "b"}], Tables, "n: 1 cell changed"),
     (RECORDS, RECORDS[:1], Tables, "2 × 2 → 1 × 2; 1 row only left"),
-    ({"n": [1, 2], "m": [3, 4]}, {"n": [1, 2], "m": [3, 5]}, Tables, "1 cell differs"),
-    (TABLE, changed(TABLE, 1, "n", 7), Tables, "1 cell differs"),
+    ({"n": [1, 2], "m": [3, 4]}, {"n": [1, 2], "m": [3, 5]}, Tables, "m: 1 cell changed"),
+    (TABLE, changed(TABLE, 1, "n", 7), Tables, "n: 1 cell changed"),
     (TABLE, TABLE.assign(more=0), Tables, "3 × 2 → 3 × 3; only right: more"),
     (TABLE, TABLE.iloc[[0, 2]], Tables, "3 × 2 → 2 × 2; 1 row only left"),
-    (TABLE["n"], changed(TABLE, 0, "n", 9)["n"], Tables, "1 cell differs"),
-    (TABLE.to_numpy(), changed(TABLE, 0, "n", 9).to_numpy(), Tables, "1 cell differs"),
+    (TABLE["n"], changed(TABLE, 0, "n", 9)["n"], Tables, "n: 1 cell changed"),
+    (TABLE.to_numpy(), changed(TABLE, 0, "n", 9).to_numpy(), Tables, "0: 1 cell changed"),
+    (GAPS, GAPS.fillna({"price": 0.0}), Tables, "price: 2 cells filled"),
+    (GAPS, GAPS.assign(y=GAPS["y"] + 97), Tables, "y: +97 in all 4 rows"),
+    (GAPS, GAPS.astype({"y": "float64"}), Tables, "y: int64 → float64"),
+    (GAPS, GAPS.dropna().reset_index(drop=True), Tables, "4 × 3 → 2 × 3; 2 rows only left"),
     (png("red"), png("blue"), Images, "about 100 % of the pixels differ"),
     (png("red"), png("red", (10, 10)), Images, "40 × 30 → 10 × 10 pixels"),
     (
@@ -135,6 +142,18 @@ def test_values_are_compared_by_their_type(left: Any, right: Any, kind: type, sa
     assert in_a_line(found) == says
     assert difference(right, left) == mirrored(found)
     assert difference(left, left) == difference(right, right) == Same()
+
+
+def test_of_a_large_table_a_sample_is_compared_and_says_so() -> None:
+    large = pd.DataFrame({"id": range(200_000), "y": range(200_000)})
+    shifted = difference(large, large.assign(y=large["y"] + 1))
+    assert in_a_line(shifted) == "y: +1 in all 10,000 rows (a sample of 10,000 of 200,000 rows)"
+    same = difference(large, large.copy())
+    assert same == Unknown("no difference in a sample of 10,000 of 200,000 rows")
+    fewer = difference(large, large[large["id"] % 2 == 0])
+    assert in_a_line(fewer, CHANGED).startswith(
+        "200,000 × 2 → 100,000 × 2; 100,000 rows removed (a sample of "
+    )
 
 
 def test_equal_values_that_are_not_one_and_the_same_have_no_difference() -> None:

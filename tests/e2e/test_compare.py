@@ -129,12 +129,12 @@ def test_a_cell_of_a_table_that_differs_is_found_live_and_saved(page: Page, lab:
     expect_status(view, "Finished")
     edited(view, 1, lambda dialog: dialog.get_by_label("above").fill("39"))
     compared = open_tab(view, "Compare")
-    expect(compared).to_contain_text("1 cell differs")
+    expect(compared).to_contain_text("1 cell changed")
     expect(compared.get_by_role("cell", name="39", exact=True).first).to_be_visible()
     screenshot(page, "compare-table")
     wait_idle(page)
     save(page)
-    assert "1 cell differs" in str(saved_notebook(lab, "t.ipynb").cells[1].outputs)
+    assert "1 cell changed" in str(saved_notebook(lab, "t.ipynb").cells[1].outputs)
 
 
 def test_branches_are_named_hidden_shown_and_gone_to_from_the_panel_and_by_lines(
