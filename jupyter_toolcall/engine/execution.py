@@ -425,7 +425,7 @@ class ArgumentCopy:
 
 @dataclass
 class ArgumentCopies:
-    """The loans of one run, each object lent once."""
+    """The private copies of the objects that one execution takes, one of each object."""
 
     state: State
     values: SessionValues
@@ -448,7 +448,7 @@ class ArgumentCopies:
         return self._copies[id(value)].copy
 
     def of_producer(self, producer: Producer | None) -> ArgumentCopy | None:
-        """Return the loan of the object of a producer, else the first there is."""
+        """Return the copy of the object of a producer, else the first copy."""
         copies = (copied for copied in self if copied.made.producer == producer)
         return next(copies, None) or next(iter(self), None)
 

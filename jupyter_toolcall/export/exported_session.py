@@ -1,4 +1,4 @@
-"""A session on its way home: where it stands, and where its tools and values are found."""
+"""What is exported: one branch of a session, its rows, and where its tools and values are found."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOWHERE = "A tool-calling session"
 
 @dataclass(frozen=True)
 class ExportedSession:
-    """One branch of a session, up to a place."""
+    """One branch of a session up to its head, as every format gets it."""
 
     cursor: Cursor
     source: SessionSource

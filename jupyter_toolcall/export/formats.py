@@ -1,4 +1,4 @@
-"""A session as a picture: the one that its cell keeps, and its graph for Graphviz."""
+"""The formats of an export, and writing one: the table `FORMATS` has a row for each."""
 
 from __future__ import annotations
 

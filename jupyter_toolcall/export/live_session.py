@@ -68,13 +68,13 @@ class LiveSession:
     def receiver(self, call: CallRecord) -> str:
         return self._tool(call).receiver
 
-    def arguments(self, call: CallRecord, lent: ObjectCode) -> dict[str, Code]:
+    def arguments(self, call: CallRecord, object_code: ObjectCode) -> dict[str, Code]:
         tool = self._tool(call)
         named = dict(references(tool.parameters, call.arguments))
         try:
             values, names, kept = self._checked(tool, call.arguments)
         except CallError:
-            return by_schema(tool.parameters, call.arguments, named, lent)
+            return by_schema(tool.parameters, call.arguments, named, object_code)
 
         keys: Keys = ()
         with contextlib.suppress(MissingSecret):
@@ -84,13 +84,13 @@ class LiveSession:
         def held(value: Any) -> Code | None:
             name = names.get(id(value))
             if name is not None:
-                return lent(name)
+                return object_code(name)
             if keys and isinstance(value, str) and (name := variable(value, keys)):
                 return Code(f'os.environ["{name}"]', frozenset({Need("os")}))
             return None
 
         codes = {
-            key: lent(named[key]) if key in named else written(value, held)
+            key: object_code(named[key]) if key in named else written(value, held)
             for key, value in values.items()
         }
         # What was lent is known by where it is, and has to be there until now.

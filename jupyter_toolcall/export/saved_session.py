@@ -135,14 +135,14 @@ class SavedSession:
         tool = self.cursor.context.toolbox.get(call.tool)
         return tool.receiver if tool else ""
 
-    def arguments(self, call: CallRecord, lent: ObjectCode) -> dict[str, Code]:
+    def arguments(self, call: CallRecord, object_code: ObjectCode) -> dict[str, Code]:
         tool, state = self.cursor.context.toolbox.get(call.tool), self.cursor.state
         known = (
             (argument, state.object_made_by(producer)) for argument, producer in call.uses.items()
         )
         objects = {argument: state.name_of(made) for argument, made in known if made is not None}
         schema = tool.parameters if tool else {}
-        return by_schema(schema, call.arguments, objects, lent, self._class)
+        return by_schema(schema, call.arguments, objects, object_code, self._class)
 
     def _class(self, name: str) -> Code | None:
         node = self._node(name)

@@ -66,7 +66,7 @@ class Selection:
 
 
 class SessionSource(Protocol):
-    """Where a session's tools and values are found: in this process, or in a file."""
+    """Where the tools and values of an exported session come from: this process, or a file."""
 
     @property
     def texts(self) -> Texts: ...
@@ -83,7 +83,7 @@ class SessionSource(Protocol):
     def receiver(self, call: CallRecord) -> str:
         """Return the argument that names the object which a call is a method of, or ""."""
 
-    def arguments(self, call: CallRecord, lent: ObjectCode) -> dict[str, Code]:
+    def arguments(self, call: CallRecord, object_code: ObjectCode) -> dict[str, Code]:
         """Return the arguments as they reached the function. Raises Unwritable."""
 
     def value(self, made: Made) -> Any:

@@ -60,11 +60,11 @@ def by_schema(
     schema: Mapping[str, Any],
     arguments: Mapping[str, Any],
     objects: Mapping[str, str],
-    lent: Callable[[str], Code],
+    object_code: Callable[[str], Code],
     named: Named = no_class,
 ) -> dict[str, Code]:
     """Return arguments as code; `objects` are the places in them that name objects."""
-    wording = _Wording(schema.get("$defs", {}), objects, lent, named)
+    wording = _Wording(schema.get("$defs", {}), objects, object_code, named)
     return wording.fields(schema, arguments, "")
 
 
@@ -74,7 +74,7 @@ class _Wording:
 
     defs: Mapping[str, Any]
     objects: Mapping[str, str]
-    lent: Callable[[str], Code]
+    object_code: Callable[[str], Code]
     named: Named
 
     def fields(self, part: Any, value: Mapping[str, Any], at: str) -> dict[str, Code]:
@@ -83,7 +83,7 @@ class _Wording:
 
     def _code(self, part: Any, value: Any, path: str) -> Code:
         if path in self.objects:
-            return self.lent(self.objects[path])
+            return self.object_code(self.objects[path])
         part = part if isinstance(part, Mapping) else {}
         if name := _reference(part):
             return self._of_class(self.named(name), self.defs.get(name, {}), value, path)
@@ -142,8 +142,8 @@ def statement(draft: Draft, ran: CallRecord) -> Line:
     source, own = draft.source, ran.produced
     instance = ran.started.instance if ran.started else ""
     callee = source.callee(ran, Code(draft.instance(instance)) if instance else None)
-    lent = _ObjectCopies(draft, Counter(_named(draft, ran)))
-    arguments = source.arguments(ran, lent)
+    object_code = _ObjectCopies(draft, Counter(_named(draft, ran)))
+    arguments = source.arguments(ran, object_code)
     subject = arguments.pop(source.receiver(ran), None)
     targets = _targets(draft, ran, own)
     if own and subject is not None and _may_change(draft, ran, callee):
@@ -154,7 +154,7 @@ def statement(draft: Draft, ran: CallRecord) -> Line:
         code = copied(code) if instance and own else code
         code = assigned(targets, code, many=not isinstance(ran.outcome, (Made, Data)))
     draft.there |= {made.producer for made in own}
-    lines = [*lent.before, code]
+    lines = [*object_code.before, code]
     return Line(joined("", lines, "", "\n"), edited(ran), behind(ran, own, draft.state))
 
 

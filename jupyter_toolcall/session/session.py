@@ -402,10 +402,9 @@ class Session:
 
         Raises UsageError, which names the nearest, for a name that there is not.
         """
-        home = import_module("..export", __package__)
-        explanation: Explanation = home.explain(
-            home.exported_session(self.cursor, self.name), id_of(name)
-        )
+        export = import_module("..export", __package__)
+        branch = export.exported_session(self.cursor, self.name)
+        explanation: Explanation = export.explain(branch, id_of(name))
         return explanation
 
     @property
@@ -476,8 +475,9 @@ class Session:
         which. A file that is there is overwritten where an export made it and nobody changed
         it since, or with `force`. Raises UsageError.
         """
-        home = import_module("..export", __package__)
-        written: Path = home.export(home.exported_session(self.cursor, self.name), path, to, force)
+        export = import_module("..export", __package__)
+        branch = export.exported_session(self.cursor, self.name)
+        written: Path = export.export(branch, path, to, force)
         return written
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
