@@ -235,6 +235,11 @@ class Model:
         return Reply("" if calls else "done", calls, "tools" if calls else "end")
 
 
+def _still() -> float:
+    """No time passes: on a slow machine results would be expensive now and then, and be kept."""
+    return 0.0
+
+
 # -- notebooks and kernels ------------------------------------------------------------------
 
 
@@ -295,6 +300,7 @@ class Kernel:
     def keep(self, session: Session) -> None:
         """Show a session in the panel, as the line magics do."""
         assert self.drive is not None
+        session.cursor.context.clock = _still
         self.drive.session = self.cells.keep(session)
 
     def open(self, fresh: bool = False) -> bool:
@@ -311,6 +317,7 @@ class Kernel:
 
     def show(self, session: Session) -> None:
         """Show a session in a panel of its own."""
+        session.cursor.context.clock = _still
         self.drive = PanelController(self.cells.keep(session), self.told.append)
         self.drive.before_commands = self.cells.reopen_journals
 
