@@ -25,7 +25,7 @@ HEAVY = {
     "anywidget": "jupyter/panel.py",
     "docstring_parser": "tools/python_tools.py",
     "filelock": "storage/file_system.py",
-    "graphql": "sources/graphql_readers.py",
+    "graphql": "sources/graphql_schema_readers.py",
     "graphviz": "view/graph_layout.py",
     "mistune": "view/previews.py",
     "nbclient": "storage/notebook_files.py",

@@ -14,8 +14,8 @@ from typing import Any
 import nbformat
 import pytest
 
-from jupyter_toolcall.core.entries import name
 from jupyter_toolcall.core.events import from_json
+from jupyter_toolcall.core.journal_entries import name
 from jupyter_toolcall.core.older_versions import Upgrade
 from jupyter_toolcall.storage.notebook_files import MIME, check_session, execute
 

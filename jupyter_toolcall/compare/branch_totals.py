@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..core.entries import Entry
 from ..core.events import Finished, Replied, Usage
+from ..core.journal_entries import Entry
 from ..core.recorded_calls import CallEnd, CallEnds
 from ..core.state_fold import state_at
 from ..models.prices import Cost, cost

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from .entries import Entry, Label
 from .errors import UsageError
 from .events import Asked, Decided, Finished, Opened, Replied
 from .journal import Journal
+from .journal_entries import Entry, Label
 from .state_fold import state_at
 from .text import nearest
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar, overload
 
-from .entries import Entry
 from .errors import UnknownEntry
+from .journal_entries import Entry
 
 S = TypeVar("S")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, TypeVar
 
-from ..core import entries
+from ..core import journal_entries
 from .digests import digest
-from .entries import BROKEN, HEADER, VERSION, Entry, Label, Seal, When, name_by_json
 from .errors import BrokenJournal, NewerJournal, UnknownEntry
 from .events import Asked, Decided, Event, Finished, Replied, Started, to_json
 from .folds import Fold, S
 from .interrupts import Hold
+from .journal_entries import BROKEN, HEADER, VERSION, Entry, Label, Seal, When, name_by_json
 from .older_versions import Upgrade
 from .secrets import Secrets, hide_event_secrets
 
@@ -214,7 +214,7 @@ class Journal:
         known = digest("text", value)
         if known not in self.texts:
             if self._write is not None:
-                self._write(entries.text_line(known, value), "soon")
+                self._write(journal_entries.text_line(known, value), "soon")
             self.texts[known] = value
         return known
 
@@ -285,7 +285,7 @@ class Journal:
         """Yield the lines of all that is here, and not in a journal that is known already."""
         known = Journal() if known is None else known
         yield from (
-            entries.text_line(key, value)
+            journal_entries.text_line(key, value)
             for key, value in self.texts.items()
             if key not in known.texts
         )
@@ -350,7 +350,7 @@ class Journal:
         return journal, text[at:]
 
     def _read(self, line: str, seal: Seal | None) -> None:
-        data, sealed = entries.read(line, self.version, seal, self._above)
+        data, sealed = journal_entries.read(line, self.version, seal, self._above)
         older = self.version < VERSION
         if "journal" in data:
             self.version = data["journal"]
@@ -359,11 +359,11 @@ class Journal:
                 raise BrokenJournal("a text does not fit its digest")
         elif "branch" in data:
             begins = self._upgrade.id(data["branch"]) if older else data["branch"]
-            self.label(begins or "", entries.label(data))
+            self.label(begins or "", journal_entries.label(data))
         elif older:
             self._read_older(self._upgrade.entry(data, self.version, sealed), sealed)
         else:
-            self._read_entry(entries.entry(data, sealed))
+            self._read_entry(journal_entries.entry(data, sealed))
             self._above = data["id"]
 
     def _read_entry(self, entry: Entry) -> None:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .digests import digest
-from .entries import VERSION, Entry, name
 from .errors import BrokenJournal, UnknownEntry
 from .events import Event, Replied, from_json, to_json
+from .journal_entries import VERSION, Entry, name
 
 OLDER = "older"
 """In the meta of a reply, as `may_have_run`: an older version recorded it."""

@@ -12,9 +12,9 @@ from typing import Any, Literal
 from rpds import HashTrieMap
 
 from .call_record import CallRecord
-from .entries import Entry
 from .events import Asked, Decided, Finished, Opened, Replied, Started
 from .journal import Journal
+from .journal_entries import Entry
 from .state import State
 from .state_fold import state_at
 

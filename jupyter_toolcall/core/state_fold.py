@@ -18,7 +18,6 @@ from .call_record import (
     at_path,
     objects_of,
 )
-from .entries import Entry
 from .errors import NotYourTurn
 from .events import (
     UNSAID,
@@ -39,6 +38,7 @@ from .events import (
 )
 from .folds import Trail
 from .journal import Journal
+from .journal_entries import Entry
 from .older_versions import OLDER
 from .state import START, State
 

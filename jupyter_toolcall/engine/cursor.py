@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.call_record import CallRecord
-from ..core.entries import Entry
 from ..core.errors import Absent, CallError, UsageError
 from ..core.events import Decided, Event, Made
 from ..core.journal import Journal
+from ..core.journal_entries import Entry
 from ..core.recorded_calls import ConsumedApprovals
 from ..core.secrets import Hide, MissingSecret, Secrets
 from ..core.state import State, Step, next_step

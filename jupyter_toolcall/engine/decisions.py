@@ -11,7 +11,6 @@ from typing import Any
 
 from ..core.call_record import CallRecord, at_path, with_names
 from ..core.digests import digest
-from ..core.entries import Entry
 from ..core.errors import Absent, CallError, NotYourTurn, UsageError
 from ..core.events import (
     DECISIONS,
@@ -25,6 +24,7 @@ from ..core.events import (
     Outcome,
     Replied,
 )
+from ..core.journal_entries import Entry
 from ..core.secrets import Keys, MissingSecret, marker_keys
 from ..core.state import NAME, State, kind_in
 from ..core.state_fold import decided_on, state_at

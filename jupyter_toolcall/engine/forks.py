@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..core.entries import Entry
 from ..core.errors import NotYourTurn, UsageError
 from ..core.events import Asked, Decided, Decision, Finished, Replied
 from ..core.journal import Journal
+from ..core.journal_entries import Entry
 from ..core.state_fold import decided_on
 from .cursor import Cursor, SessionContext
 from .decisions import decided_event, demand_decision_word, edit_event

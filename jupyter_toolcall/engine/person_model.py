@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ..core.entries import Entry
 from ..core.errors import NotYourTurn, UsageError
 from ..core.events import Call
+from ..core.journal_entries import Entry
 from ..core.state import AskModel
 from ..models.named import Person
 from ..schemes.messages import Assistant, Message, Reply, Results, User, call_id

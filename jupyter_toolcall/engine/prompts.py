@@ -9,10 +9,10 @@ from typing import Any
 
 from ..core.call_record import SAVE
 from ..core.digests import readable_json
-from ..core.entries import Entry
 from ..core.errors import NotYourTurn, Unfinished, UsageError
 from ..core.events import Asked, Event, Made, Opened, Output, Producer
 from ..core.interrupts import Hold
+from ..core.journal_entries import Entry
 from ..core.state import NAME, AskModel, State, kind_in
 from ..core.state_fold import state_at
 from ..tools.object_types import kind_of

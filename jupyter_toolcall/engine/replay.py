@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from ..core.call_record import CallRecord
-from ..core.entries import Entry
 from ..core.errors import CallError
 from ..core.events import Decided, Event, Failed, Finished, Outcome, Replied, Started
 from ..core.interrupts import Hold
 from ..core.journal import Journal
+from ..core.journal_entries import Entry
 from ..core.recorded_calls import replayed_meta
 from ..core.state import State, step_of
 from ..core.state_fold import decided_on, state_at

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.call_record import CallRecord
-from ..core.entries import Entry
 from ..core.events import (
     UNSAID,
     Call,
@@ -25,6 +24,7 @@ from ..core.events import (
     Started,
     Uses,
 )
+from ..core.journal_entries import Entry
 from ..core.state import State
 from ..tools.object_references import Path, replace_names
 from ..tools.tool import Tool

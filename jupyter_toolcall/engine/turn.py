@@ -12,10 +12,10 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from typing import Any
 
 from ..core.call_record import CallRecord
-from ..core.entries import Entry
 from ..core.errors import CallError, ModelError, UsageError
 from ..core.events import Asked, Data, Decided, Failed, Finished, Interrupted, Started
 from ..core.interrupts import interruptible
+from ..core.journal_entries import Entry
 from ..core.state import AskModel, Clarify, Remind, RunCall, State, Step
 from ..engine import recovery
 from ..schemes.messages import Reply, Request

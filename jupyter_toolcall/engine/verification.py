@@ -8,10 +8,10 @@ from itertools import zip_longest
 from typing import Any
 
 from ..core.call_record import objects_of
-from ..core.entries import Entry
 from ..core.errors import Absent
 from ..core.events import Decided, Event, Finished, Made, Many, Opened, to_json
 from ..core.journal import Journal
+from ..core.journal_entries import Entry
 from ..core.state_fold import state_at
 from ..core.text import visible_text
 from .cursor import Cursor, SessionContext

@@ -17,8 +17,8 @@ from typing_extensions import TypedDict
 
 from ..core.branches import branches
 from ..core.call_record import CallRecord, RecordedStatus
-from ..core.entries import Entry
 from ..core.events import Asked, Failed, Replied, Usage, to_json
+from ..core.journal_entries import Entry
 from ..core.lineage import Graph, lineage
 from ..core.recorded_calls import CallEnd, CallEnds
 from ..core.state import State

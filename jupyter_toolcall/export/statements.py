@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.call_record import CallRecord, objects_of
-from ..core.entries import Entry
 from ..core.errors import Absent, CallError
 from ..core.events import Asked, Data, Decided, Failed, Finished, Made, Opened, Replied
 from ..core.journal import Journal
+from ..core.journal_entries import Entry
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..core.text import visible_text

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from ..core.branches import is_prompt
-from ..core.entries import Entry
 from ..core.errors import ToolcallError, UsageError
 from ..core.events import Made, Opened, Producer, Replied
 from ..core.journal import Journal
+from ..core.journal_entries import Entry
 from ..core.recorded_calls import started_calls
 from ..core.state import State
 from ..core.state_fold import state_at

@@ -13,6 +13,7 @@ from ..engine.hooks import ExtensionRow
 from ..engine.person_model import Phase, Written, person_turn
 from ..session.session import Session
 from ..view.branch_rows import CURRENT
+from ..view.call_object_rows import BranchView, call_key, full_preview
 from ..view.comparison_rows import UNASKED, ComparisonUpdates, Sides, compared_with, with_comparison
 from ..view.contract import (
     Compare,
@@ -30,7 +31,6 @@ from ..view.contract import (
 )
 from ..view.contract_rows import SessionRow
 from ..view.graph_layout import Layout, tidied
-from ..view.graph_rows import BranchView, call_key, full_preview
 from ..view.message_rows import request_json
 from ..view.view_rows import ViewRows
 

@@ -10,10 +10,10 @@ from typing import Any
 from rpds import HashTrieMap, HashTrieSet
 
 from ..core.call_record import CALL_ID
-from ..core.entries import Entry
 from ..core.events import Asked, Call, Decided, Finished, Replied
 from ..core.folds import Trail
 from ..core.journal import Journal
+from ..core.journal_entries import Entry
 from ..core.secrets import Hide, Secrets
 from ..core.state import State
 from ..core.state_fold import state_at

@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..core.call_record import CallRecord
-from ..core.entries import Entry
 from ..core.errors import BrokenJournal, ToolcallError, UsageError
 from ..core.events import Asked, Decided, Finished, Replied
 from ..core.journal import Journal
+from ..core.journal_entries import Entry
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..models.recording_file import CallOutcome, Course, KeptMessage, Outcomes, Turn, without_raw

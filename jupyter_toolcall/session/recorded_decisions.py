@@ -10,9 +10,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from ..core.entries import name
 from ..core.errors import ToolcallError
 from ..core.events import Asked, Call, Data, Decided, Event, Finished, Replied, Started, from_json
+from ..core.journal_entries import name
 from ..engine import person_model as replying
 from ..engine.decisions import decision_event
 from ..engine.replay_queue import call_id_of

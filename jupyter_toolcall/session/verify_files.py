@@ -13,10 +13,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from ..core.entries import VERSION
 from ..core.errors import BrokenJournal, ToolcallError, Unfinished
 from ..core.events import Replied, from_json
 from ..core.journal import Journal
+from ..core.journal_entries import VERSION
 from ..core.state_fold import state_at
 from ..core.text import visible_text
 from ..engine.replay_queue import call_id_of

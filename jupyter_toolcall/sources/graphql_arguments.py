@@ -19,8 +19,8 @@ from ..core.text import nearest
 from ..tools.arguments import unknown_argument
 from ..tools.object_references import pattern, receiver_schema
 from .graphql_queries import EnumValue, InputFields, Pairs, Value, json_value
-from .graphql_readers import read_literal
 from .graphql_schema import BUILT_IN, Argument, Ref, Schema
+from .graphql_schema_readers import read_literal
 
 Resolve = Callable[[str, tuple[str, ...]], Value]
 """From an object's name, and the kinds that fit, to its value. Raises CallError."""

@@ -23,7 +23,7 @@ from ..core.digests import digest_text, encode
 from ..core.errors import CallError, DefinitionError
 from ..core.secrets import HIDDEN, LEAST
 from ..core.text import printable
-from .graphql_readers import Send
+from .graphql_schema_readers import Send
 from .http_client import RequestLimits
 from .http_client import send as send_request
 

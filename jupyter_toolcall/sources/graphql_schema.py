@@ -1,7 +1,7 @@
 """A GraphQL schema, as far as tools need it, and what its conventions mean by an id.
 
-`graphql_readers` makes it. There are only frozen records and pure functions here; what a schema
-has hundreds of is a named tuple.
+`graphql_schema_readers` makes it. There are only frozen records and pure functions here; what a
+schema has hundreds of is a named tuple.
 """
 
 from __future__ import annotations

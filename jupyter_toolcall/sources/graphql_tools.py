@@ -22,8 +22,8 @@ from ..tools.tool import Resolve, Tool
 from ..tools.toolbox import Toolbox
 from .graphql_arguments import ArgumentReader, LazyMapping, offered, parameters
 from .graphql_queries import ObjectPath, Pairs, Server, Step, Value, graphql_endpoint, send_nowhere
-from .graphql_readers import Send, ask_introspection, read_introspection, read_sdl
 from .graphql_schema import LEAVES, Field, Loader, Schema, Type
+from .graphql_schema_readers import Send, ask_introspection, read_introspection, read_sdl
 
 
 def from_graphql(

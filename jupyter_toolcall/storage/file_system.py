@@ -19,8 +19,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from ..core.entries import When
 from ..core.errors import NotKept
+from ..core.journal_entries import When
 
 NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP})
 """The errors of a file system without locks."""

@@ -19,10 +19,10 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from ..core.digests import digest
-from ..core.entries import HEADER, VERSION, Entry, Seal
 from ..core.errors import ToolcallError, UnreadableJournal
 from ..core.events import Replied
 from ..core.journal import Journal
+from ..core.journal_entries import HEADER, VERSION, Entry, Seal
 from ..core.older_versions import OLDER
 from .file_system import DISK, File, Files, Writer, append, write_error_texts
 from .signatures import key_refusal, signer

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..core.entries import BROKEN, VERSION, name, refuse_newer
 from ..core.errors import BrokenJournal, ToolcallError, Unfinished, UsageError
 from ..core.events import Event, Opened, from_json
 from ..core.journal import Journal
+from ..core.journal_entries import BROKEN, VERSION, name, refuse_newer
 from ..core.older_versions import Upgrade, saved_version
 from ..core.text import progress_bar, visible_text
 from ..storage import network_off

@@ -15,7 +15,7 @@ import secrets
 from pathlib import Path
 
 from ..core.digests import LENGTH
-from ..core.entries import Seal
+from ..core.journal_entries import Seal
 from .file_system import DISK
 
 BYTES = 32

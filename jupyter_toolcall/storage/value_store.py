@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..core.entries import Seal
 from ..core.errors import UsageError
 from ..core.interrupts import attempt
+from ..core.journal_entries import Seal
 from .journal_file import journals_folder
 from .signatures import signer
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from ..compare.branch_totals import BranchReader, BranchTotals
 from ..core.branches import SHOWN, Branch, parent_branch, shared_with_older
 from ..core.call_record import CallRecord
-from ..core.entries import Entry
 from ..core.events import Decided, Finished, Replied, Started
+from ..core.journal_entries import Entry
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor
 from ..tools.value_copies import cut
+from .call_object_rows import BranchView
 from .contract_rows import BranchRow
-from .graph_rows import BranchView
 
 CURRENT = "current"
 """How a row names the branch that is shown: its head moves."""

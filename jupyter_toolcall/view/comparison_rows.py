@@ -26,6 +26,7 @@ from ..core.events import Made
 from ..core.json_data import sendable_data
 from ..engine.cursor import SessionContext
 from .branch_rows import CURRENT
+from .call_object_rows import BranchView, call_key, object_key
 from .contract import Drop, Rows
 from .contract_rows import (
     Aspect,
@@ -39,7 +40,6 @@ from .contract_rows import (
     PairRow,
     PartRow,
 )
-from .graph_rows import BranchView, call_key, object_key
 
 MOST, ROOM = 24, 24_000
 """Pairs of objects of which the values are compared, and bytes of their rows, at most."""

@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ..core.digests import readable_json
-from ..core.entries import Entry
 from ..core.errors import UsageError
 from ..core.events import Asked, Decided, Finished, Replied, Usage
+from ..core.journal_entries import Entry
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor

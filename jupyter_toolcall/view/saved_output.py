@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..core.branches import is_prompt
-from ..core.entries import VERSION, Entry
 from ..core.events import Asked, Opened, Replied, to_json
+from ..core.journal_entries import VERSION, Entry
 from ..core.json_data import sendable_data
 from ..engine.cursor import Cursor
 from ..storage.notebook_files import MIME

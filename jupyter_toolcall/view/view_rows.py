@@ -13,7 +13,7 @@ from typing import Any
 from ..compare.branch_totals import BranchReader, BranchTotals
 from ..core.branches import branches, can_continue, shared_with_older
 from ..core.call_record import CallRecord
-from ..core.entries import Entry, Label
+from ..core.journal_entries import Entry, Label
 from ..core.json_data import changed_fields, field_defaults, sendable_data
 from ..core.recorded_calls import CallEnd
 from ..core.state import State
@@ -22,11 +22,7 @@ from ..engine.cursor import Cursor
 from ..engine.hooks import ExtensionRow
 from ..engine.outdated import outdated_reasons
 from .branch_rows import branch_rows, side_branches, touched_calls, with_totals
-from .comparison_rows import with_comparison
-from .contract import Delta, Drop, Notice, Rows, Whole
-from .contract_rows import BranchRow, CallRow, ObjectRow, SessionRow, ToolRow
-from .graph_layout import Layout
-from .graph_rows import (
+from .call_object_rows import (
     BranchView,
     call_row,
     call_view,
@@ -36,6 +32,10 @@ from .graph_rows import (
     pending_row,
     tool_row,
 )
+from .comparison_rows import with_comparison
+from .contract import Delta, Drop, Notice, Rows, Whole
+from .contract_rows import BranchRow, CallRow, ObjectRow, SessionRow, ToolRow
+from .graph_layout import Layout
 from .message_rows import conversation_rows
 
 WITHOUT_RESULT = ("failed", "rejected", "interrupted")

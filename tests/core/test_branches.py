@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.compare.alignment import Comparison
-from jupyter_toolcall.core.entries import Label
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.journal_entries import Label
 from jupyter_toolcall.core.state_fold import state_at
 from jupyter_toolcall.jupyter.cells import Cells, add_prompt
 from jupyter_toolcall.jupyter.input_line import split

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_toolcall.core.digests import digest
-from jupyter_toolcall.core.entries import HEADER, Entry, Label, When
 from jupyter_toolcall.core.errors import BrokenJournal, NotYourTurn, UnknownEntry
 from jupyter_toolcall.core.events import (
     UNSAID,
@@ -34,6 +33,7 @@ from jupyter_toolcall.core.events import (
 )
 from jupyter_toolcall.core.folds import Trail
 from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.journal_entries import HEADER, Entry, Label, When
 
 texts = st.text(max_size=5)
 data = st.recursive(

@@ -17,10 +17,10 @@ from pydantic import BaseModel, ConfigDict
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.core.call_record import CallRecord
-from jupyter_toolcall.core.entries import Entry
 from jupyter_toolcall.core.errors import Absent, CallError, NotYourTurn
 from jupyter_toolcall.core.events import DECISIONS, Decided, Finished, Interrupted, Replied, Started
 from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.journal_entries import Entry
 from jupyter_toolcall.core.state_fold import state_at
 from jupyter_toolcall.engine.replay import advance
 from jupyter_toolcall.schemes import SCHEMES

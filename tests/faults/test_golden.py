@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Session
-from jupyter_toolcall.core.entries import VERSION
 from jupyter_toolcall.core.events import Decision
 from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.journal_entries import VERSION
 from tests.faults.keepsakes import GOLDEN, Jar, Shelf, apart_from_policy, box, text
 
 FOLDER = Path(__file__).parent / "golden"

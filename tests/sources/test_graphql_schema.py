@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from jupyter_toolcall import Scripted, Session, from_graphql
 from jupyter_toolcall.core.errors import DefinitionError
 from jupyter_toolcall.sources import graphql_tools
-from jupyter_toolcall.sources.graphql_readers import read_literal as read
+from jupyter_toolcall.sources.graphql_schema_readers import read_literal as read
 from tests.standin.graphql_server import BAKERY, bakery, serving
 
 TINY = "type Query { pot: Pot! } type Pot { size: Int! }"

@@ -16,9 +16,9 @@ import nbformat
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, cli
-from jupyter_toolcall.core import entries
-from jupyter_toolcall.core.entries import name
+from jupyter_toolcall.core import journal_entries
 from jupyter_toolcall.core.events import from_json
+from jupyter_toolcall.core.journal_entries import name
 from jupyter_toolcall.export.formats import FORMATS
 from jupyter_toolcall.storage.notebook_files import MIME
 
@@ -112,7 +112,7 @@ def resealed(rows: list[dict[str, Any]]) -> str:
             row["id"] = known[old] = name(row["parent"], from_json(row["event"]))
         except Exception:
             continue
-    return "".join(f"{entries.line(row)}\n" for row in rows)
+    return "".join(f"{journal_entries.line(row)}\n" for row in rows)
 
 
 def commands(path: Path) -> Iterator[list[str]]:

@@ -15,10 +15,10 @@ from types import FrameType
 
 import pytest
 
-from jupyter_toolcall.core.entries import HEADER, VERSION, line
 from jupyter_toolcall.core.errors import NotKept, UnreadableJournal
 from jupyter_toolcall.core.events import Asked, Data, Decided, Finished, Opened, Replied, Started
 from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.journal_entries import HEADER, VERSION, line
 from jupyter_toolcall.storage.file_system import DISK, File, Files, LocalFiles, replace_file
 from jupyter_toolcall.storage.journal_file import JournalHandle, journal_file, open_journal
 from jupyter_toolcall.storage.signatures import signer

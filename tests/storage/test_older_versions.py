@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, cli
 from jupyter_toolcall.core.digests import digest
-from jupyter_toolcall.core.entries import HEADER, VERSION, Label, line
 from jupyter_toolcall.core.errors import Absent, NewerJournal, UnreadableJournal
 from jupyter_toolcall.core.events import (
     Decided,
@@ -33,6 +32,7 @@ from jupyter_toolcall.core.events import (
     from_json,
 )
 from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.journal_entries import HEADER, VERSION, Label, line
 from jupyter_toolcall.core.older_versions import Upgrade, upgraded_event
 from jupyter_toolcall.engine.approval_policy import Approve
 from jupyter_toolcall.export.session_files import sessions

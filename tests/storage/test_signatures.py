@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.core import entries
+from jupyter_toolcall.core import journal_entries
 from jupyter_toolcall.core.errors import BrokenJournal
 from jupyter_toolcall.core.events import Asked, Opened, Replied
 from jupyter_toolcall.core.journal import Journal
@@ -108,7 +108,7 @@ def test_an_approval_whose_seal_does_not_fit_is_another_machines(
     data = json.loads(last)
     del data["sum"]
     data |= {"seal": "0" * 32} if change == "seal" else {"meta": {"at": 1, "by": "person"}}
-    path.write_text("\n".join([*before, entries.line(data), ""]))
+    path.write_text("\n".join([*before, journal_entries.line(data), ""]))
     assert len(post.load(path).run().pending) == 1
     assert post.sent == []
 
