@@ -115,7 +115,7 @@ def test_the_model_is_asked_anew_in_place_of_a_reply_that_may_be_stale(
     expect_step(view, 2, "7")
     messages = open_tab(view, "Messages")
     messages.get_by_role("button", name="Turn 3").click()
-    expect(messages).to_contain_text("may be stale")
+    expect(messages).to_contain_text("May be stale")
     screenshot(page, f"stale_{theme}")
     press(messages, "Ask the model from here")
     expect(messages.get_by_role("button", name="Ask the model from here")).to_have_count(0)
