@@ -84,6 +84,8 @@ class SessionValues:
     notes: dict[str, str] = field(default_factory=dict)
     previews: dict[str, Any] = field(default_factory=dict)
     """Pictures of the values, kept by those who draw them."""
+    differences: dict[tuple[str, str], Any] = field(default_factory=dict)
+    """How values differ, by the digests of both, kept by those who compare them."""
     instances: dict[str, str] = field(default_factory=dict)
     """The stateful instances as they were given, by digest."""
     value_store: ValueStore | None = None

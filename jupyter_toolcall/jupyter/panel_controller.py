@@ -298,7 +298,7 @@ class PanelController:
                 return True
             case contract.Tidy() | contract.Compare() | contract.Export():
                 self.updates.show(command)
-            case contract.ShowRequest() | contract.ShowObject():
+            case contract.ShowRequest() | contract.ShowObject() | contract.ShowDifference():
                 self.updates.show(command)
             case contract.Break(tool, on):
                 self.session.cursor.context.set_breakpoint(tool, on)

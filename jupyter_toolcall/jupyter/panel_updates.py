@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from itertools import islice
 
 from ..core.errors import UsageError
 from ..core.events import Replied
@@ -14,7 +15,15 @@ from ..engine.person_model import Phase, Written, person_turn
 from ..session.session import Session
 from ..view.branch_rows import CURRENT
 from ..view.call_object_rows import BranchView, call_key, full_preview
-from ..view.comparison_rows import UNASKED, ComparisonUpdates, Sides, compared_with, with_comparison
+from ..view.comparison_rows import (
+    UNASKED,
+    ComparisonUpdates,
+    Sides,
+    change_row,
+    compared_with,
+    with_changes,
+    with_comparison,
+)
 from ..view.contract import (
     Compare,
     Delta,
@@ -23,6 +32,7 @@ from ..view.contract import (
     Exported,
     Notice,
     Rows,
+    ShowDifference,
     Shown,
     ShowObject,
     ShowRequest,
@@ -43,7 +53,7 @@ STATUS: dict[Phase, str] = {
     "stopped": "Stopped",
     "failed": "Failed",
 }
-Look = Tidy | Compare | ShowRequest | ShowObject | Export
+Look = Tidy | Compare | ShowRequest | ShowObject | ShowDifference | Export
 """The commands that ask to see something, and change nothing."""
 
 
@@ -101,7 +111,8 @@ class PanelUpdates:
         """Return all rows as a notebook keeps them, without sending them."""
         view = ViewRows()
         rows = view.whole(self.session().cursor, self.status, self.extensions)
-        return with_comparison(rows, view.branch_views, self.comparisons.known)
+        compared = with_comparison(rows, view.branch_views, self.comparisons.known)
+        return with_changes(compared, view.branch_views[""])
 
     def stream(self, text: str) -> None:
         """Send what the model has written of its reply since the last time."""
@@ -139,6 +150,9 @@ class PanelUpdates:
                         "the value of that object is not in this kernel; a replay makes it"
                     )
                 self.send(Displayed(key, picture))
+            case ShowDifference(left, right):
+                found = (change_row(each, left, right) for each in view.branch_views.values())
+                self._send_delta(Rows(differences=tuple(islice(filter(None, found), 1))))
             case Export(to):
                 # What exports is imported when it is used first.
                 export = import_module("..export", __package__)

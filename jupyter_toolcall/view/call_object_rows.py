@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from ..compare.alignment import INTERRUPTED
+from ..compare.call_changes import change, object_before
+from ..compare.differences import CHANGED, in_a_line
 from ..core.call_record import SAVE, CallRecord, objects_of
 from ..core.digests import readable_json
 from ..core.errors import Absent, CallError
@@ -34,6 +36,11 @@ FOR_PERSON = "It is a request to you, and nothing runs: answer it, or reject it.
 OUTCOME_UNKNOWN = "It had started, and nothing says how it ended: the kernel stopped while it ran."
 SHORT, LONG, WHOLE = 80, 2_000, 20_000
 """Characters of an argument in a line, of a text in a row, and of an offered tool's description."""
+LINE = 160
+"""Characters of what a call changed."""
+NAMING, NAME = ("name", "owner", "title", "label", "key", "id"), 24
+"""Fields that say which one of its type an object is, the first of them that it has, and so many
+characters of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,7 @@ def object_row(branch_view: BranchView, name: str, layout: Layout) -> ObjectRow:
     call = state.calls.get(made.producer.call)
     # The oldest object with the same content.
     same = state.contents.get((made.kind, made.content)) if made.content else None
+    drawn, saved = _preview(branch_view, made), _saved_as(name, state)
     return ObjectRow(
         id=key,
         name=name,
@@ -87,14 +95,27 @@ def object_row(branch_view: BranchView, name: str, layout: Layout) -> ObjectRow:
         lane=lane,
         branch=branch_view.branch,
         used=key in layout.places,
-        saved=next((output for output, saved in state.outputs.items() if saved == name), ""),
+        saved=saved,
         equals=same if same is not None and same != name else "",
         content=made.content[:12],
         description=made.description[:200],
         note=branch_view.cursor.context.values.note(made),
         outdated=branch_view.outdated.objects.get(made.producer, ""),
-        preview=_preview(branch_view, made),
+        label=_label(made, drawn),
+        preview=drawn,
     )
+
+
+def _saved_as(name: str, state: State) -> str:
+    return next((output for output, saved in state.outputs.items() if saved == name), "")
+
+
+def _label(made: Made, drawn: Preview) -> str:
+    """Return what tells an object from others of its type: its own name, or the notebook's."""
+    own = dict(drawn.fields)
+    named = next((own[name].strip('"') for name in NAMING if own.get(name, '""') != '""'), "")
+    label = named or made.producer.input
+    return "" if label.lower() in (made.kind.lower(), drawn.caption.lower()) else label[:NAME]
 
 
 def _preview(branch_view: BranchView, made: Made) -> Preview:
@@ -109,16 +130,19 @@ def _preview(branch_view: BranchView, made: Made) -> Preview:
     return cached
 
 
+def object_of_row(branch_view: BranchView, key: str) -> Made | None:
+    """Return the object of a row, by its id; None where this branch has none."""
+    made = branch_view.state.objects.values()
+    return next((each for each in made if object_key(each.producer, branch_view) == key), None)
+
+
 def full_preview(branch_view: BranchView, key: str) -> Preview | None:
     """Return an object as large as may be, by the id of its row; None where it has no value."""
-    context = branch_view.cursor.context
-    for made in branch_view.state.objects.values():
-        if object_key(made.producer, branch_view) == key:
-            if not context.values.has_value(made.digest, made.content):
-                return None
-            value = context.values.by_digest[made.digest]
-            return _without_secrets(preview(value, context.value_reprs, LARGE), context.hide)
-    return None
+    context, made = branch_view.cursor.context, object_of_row(branch_view, key)
+    if made is None or not context.values.has_value(made.digest, made.content):
+        return None
+    value = context.values.by_digest[made.digest]
+    return _without_secrets(preview(value, context.value_reprs, LARGE), context.hide)
 
 
 def _without_secrets(drawn: Preview, hide: Hide) -> Preview:
@@ -126,15 +150,13 @@ def _without_secrets(drawn: Preview, hide: Hide) -> Preview:
     return Preview(*(hide(part) if part else part for part in parts))
 
 
-def pending_row(
-    branch_view: BranchView, call: CallRecord, ready: PreparedCall, layout: Layout
-) -> ObjectRow:
+def pending_row(call_view: CallView, kind: str, layout: Layout) -> ObjectRow:
     """Return the row of an object that a waiting call will make."""
-    key, kind = call.key, ready.tool.returns
+    call, key = call_view.call, call_view.call.key
     column, lane = layout.places.get(key, (0.0, 0.0))
     return ObjectRow(
         id=key,
-        name=_next_name(kind, branch_view.state),
+        name=call_view.makes,
         kind=kind,
         role="pending",
         step=call.step,
@@ -145,9 +167,19 @@ def pending_row(
     )
 
 
-def _next_name(kind: str, state: State) -> str:
-    """Return the name that the next object of a type will have."""
-    return f"{kind}#{(state.counts.get(kind) or 0) + 1}"
+def names_to_make(branch_view: BranchView) -> dict[str, str]:
+    """Return the names that the objects of the open calls will have, by the calls' ids.
+
+    They hold if each of them makes its object.
+    """
+    cursor, state = branch_view.cursor, branch_view.state
+    names, counts = dict[str, str](), dict[str, int]()
+    for call_id in () if branch_view.branch else state.open:
+        tool = cursor.tool_named(state.calls[call_id].tool)
+        if tool is not None and (kind := tool.returns):
+            counts[kind] = counts.get(kind, state.counts.get(kind) or 0) + 1
+            names[call_id] = f"{kind}#{counts[kind]}"
+    return names
 
 
 def output_rows(state: State) -> tuple[ObjectRow, ...]:
@@ -174,9 +206,13 @@ class CallView:
     """Which value is not in this kernel, where that is why it can't run."""
     uses: Uses
     """What produced the objects that it used, or names, by argument."""
+    makes: str = ""
+    """The name of the object that an open call will make."""
 
 
-def call_view(branch_view: BranchView, call: CallRecord, end: CallEnd | None) -> CallView:
+def call_view(
+    branch_view: BranchView, call: CallRecord, end: CallEnd | None, makes: str = ""
+) -> CallView:
     """Return what is known of a call; `end` is how it ended, None where it is open."""
     cursor, state, ready, absent = branch_view.cursor, branch_view.state, None, ""
     if call.outcome is None and not branch_view.branch:
@@ -187,9 +223,9 @@ def call_view(branch_view: BranchView, call: CallRecord, end: CallEnd | None) ->
         except CallError:
             pass
     if call.started is not None:
-        return CallView(call, end, ready, absent, call.uses)
+        return CallView(call, end, ready, absent, call.uses, makes)
     if ready is not None:
-        return CallView(call, end, ready, absent, ready.uses)
+        return CallView(call, end, ready, absent, ready.uses, makes)
     tool = cursor.tool_named(call.tool)
     # `save`, and what failed a check, did not run. What got its name after the call had ended
     # is another object than the one that it meant.
@@ -237,7 +273,21 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
         ms=end.ms if end else 0,
         prints=end.prints if end else "",
     )
-    return _with_question(row, branch_view, call, ready) if ready else _with_outcome(row, call)
+    if ready:
+        return _with_question(row, branch_view, call_view, ready)
+    return _with_change(_with_outcome(row, call), branch_view, call_view, receiver)
+
+
+def _with_change(
+    row: CallRow, branch_view: BranchView, call_view: CallView, receiver: str
+) -> CallRow:
+    """Return the row of a call with what it changed, where its object has one before it."""
+    call, context = call_view.call, branch_view.cursor.context
+    before = object_before(call, call_view.uses, receiver, branch_view.state)
+    if before is None:
+        return row
+    line = in_a_line(change(before, objects_of(call.outcome)[0], context), CHANGED)
+    return replace(row, before=object_key(before.producer, branch_view), change=line[:LINE])
 
 
 def _uses(uses: Uses, branch_view: BranchView, receiver: str, layout: Layout) -> tuple[Use, ...]:
@@ -295,10 +345,10 @@ def _with_outcome(row: CallRow, call: CallRecord) -> CallRow:
 
 
 def _with_question(
-    row: CallRow, branch_view: BranchView, call: CallRecord, ready: PreparedCall
+    row: CallRow, branch_view: BranchView, call_view: CallView, ready: PreparedCall
 ) -> CallRow:
     """Return the row of an open call with why it waits, where it does."""
-    cursor, state = branch_view.cursor, branch_view.state
+    cursor, state, call = branch_view.cursor, branch_view.state, call_view.call
     if row.status == "running":
         return row
     decision, why = cursor.policy_answer(call, ready)
@@ -306,9 +356,9 @@ def _with_question(
         decision, why = "ask", FOR_PERSON
     if decision != "ask" and call.status != "unknown":
         return row
-    following = [f"makes {_next_name(ready.tool.returns, state)}."] if ready.tool.returns else []
+    following = [f"Creates {call_view.makes}."] if call_view.makes else []
     if unsaved := [f"`{name}`" for name in state.opened.outputs if name not in state.outputs]:
-        following.append(f"Still to save: {', '.join(unsaved)}.")
+        following.append(f"Not saved yet: {', '.join(unsaved)}.")
     row = replace(row, downstream=" ".join(following))
     if call.status == "unknown":
         return replace(row, why=OUTCOME_UNKNOWN)

@@ -8,7 +8,10 @@ from itertools import islice
 from time import monotonic
 
 from ..compare.alignment import CallPair, Change, Comparison, alike, compare, values
+from ..compare.call_changes import change
 from ..compare.differences import (
+    CHANGED,
+    SIDES,
     Difference,
     Images,
     Line,
@@ -26,7 +29,7 @@ from ..core.events import Made
 from ..core.json_data import sendable_data
 from ..engine.cursor import SessionContext
 from .branch_rows import CURRENT
-from .call_object_rows import BranchView, call_key, object_key
+from .call_object_rows import BranchView, call_key, object_key, object_of_row
 from .contract import Drop, Rows
 from .contract_rows import (
     Aspect,
@@ -199,16 +202,40 @@ def _difference_rows(
         yield row
 
 
-def difference_row(key: str, difference: Difference) -> DifferenceRow:
-    """Return a difference as a row."""
+def with_changes(rows: Rows, branch_view: BranchView) -> Rows:
+    """Return rows with what the calls of the shown branch changed, the newest first, as far as
+    there is room: a panel without a kernel can't ask for it."""
+    known, room = {row.id for row in rows.differences}, ROOM
+    new = list[DifferenceRow]()
+    for call in [call for call in reversed(rows.calls) if call.change and not call.branch][:MOST]:
+        row = change_row(branch_view, call.before, call.object)
+        room -= 0 if row is None else len(encode(sendable_data(row)))
+        if row is not None and row.id not in known and room > 0:
+            new.append(row)
+    return replace(rows, differences=(*rows.differences, *new))
+
+
+def change_row(branch_view: BranchView, before: str, made: str) -> DifferenceRow | None:
+    """Return how two objects of a branch differ, by the ids of their rows; None without them."""
+    left, right = object_of_row(branch_view, before), object_of_row(branch_view, made)
+    if left is None or right is None:
+        return None
+    found = change(left, right, branch_view.cursor.context)
+    return difference_row(f"{before} {made}", found, CHANGED)
+
+
+def difference_row(
+    key: str, difference: Difference, sides: tuple[str, str] = SIDES
+) -> DifferenceRow:
+    """Return a difference as a row; `sides` are the words for what one side alone has."""
     if isinstance(difference, Unknown):
         return DifferenceRow(key, unknown=difference.why[:LONG])
-    rows = [_part(name, part) for name, part in islice(parts(difference), PARTS)]
+    rows = [_part(name, part, sides) for name, part in islice(parts(difference), PARTS)]
     return DifferenceRow(key, parts=tuple(rows))
 
 
-def _part(name: str, part: Difference) -> PartRow:
-    name, says = name[:80], in_a_line(part)[:LONG]
+def _part(name: str, part: Difference, sides: tuple[str, str]) -> PartRow:
+    name, says = name[:80], in_a_line(part, sides)[:LONG]
     match part:
         case Others(left, right):
             return PartRow(name, "", _cut(left), _cut(right))

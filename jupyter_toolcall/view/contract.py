@@ -333,6 +333,15 @@ class ShowObject:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowDifference:
+    """Tell how two objects of a branch differ, by the ids of their rows."""
+
+    left: str
+    right: str
+    type: Literal["show_difference"] = "show_difference"
+
+
+@dataclass(frozen=True, slots=True)
 class Tidy:
     """Lay the graph out anew."""
 
@@ -362,6 +371,7 @@ Command = (
     | Compare
     | Tidy
     | ShowObject
+    | ShowDifference
     | Break
     | ShowRequest
     | Export

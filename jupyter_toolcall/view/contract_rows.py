@@ -31,6 +31,8 @@ class Preview:
     """Markup of the object's own making: shown in a frame that runs and loads nothing."""
     more: bool = False
     """There is more to see: a live panel may ask for it (`ShowObject`)."""
+    missing: str = ""
+    """The columns of a table that have empty cells, and how many: `price 9, city 5`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ class ObjectRow:
     """Such as: not reproducible; passed as it is, since it can't be copied."""
     outdated: str = ""
     """Why it would come out otherwise today, where it would."""
+    label: str = ""
+    """What tells it from others of its type: the notebook's name for it, or its own name field."""
     preview: Preview = Preview()
 
 
@@ -130,6 +134,10 @@ class CallRow:
     """The id of the ObjectRow that it made, returned, or will make."""
     what: str = ""
     """One line: `Potato#1, sink Sink#1`. The object that it made is not in it."""
+    before: str = ""
+    """The id of the ObjectRow that its object was made from, where that has the same type."""
+    change: str = ""
+    """How its object differs from that one, in one line: `price: 9 cells filled`."""
     result: str = ""
     """A scalar result, or what the model was told, as text; capped."""
     error: str = ""

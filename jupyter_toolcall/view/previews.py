@@ -18,6 +18,8 @@ CAPTION, WORD = 24, 14
 SILENT = ("script", "style", "head", "template")
 READ = 20_000
 """Characters of markup that are looked through for words."""
+COUNTED = 200_000
+"""Rows of a table in which empty cells are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,17 @@ def _table(value: Any, room: Room) -> Preview:
         texts = (f"{item:.4g}" if isinstance(item, float) else str(item) for item in items)
         cells.append(tuple([_line(text, width) for text in texts]))
     more = room is SMALL and (value.shape[0] > room.rows or value.shape[1] > room.columns)
-    return Preview(_caption(value), columns=columns, cells=tuple(cells), more=more)
+    missing = _missing(value)
+    return Preview(_caption(value), columns=columns, cells=tuple(cells), more=more, missing=missing)
+
+
+def _missing(table: Any) -> str:
+    """Return which columns of a table have empty cells; nothing is counted in a large one."""
+    if len(table) > COUNTED or not hasattr(table, "isna"):
+        return ""
+    counts = table.isna().sum().items()
+    found = [f"{_line(str(name), 2 * WORD)} {count:,}" for name, count in counts if count]
+    return ", ".join([*found[:4], *([f"{len(found) - 4} more columns"] if len(found) > 4 else [])])
 
 
 # -- markup that a value makes of itself: HTML as it is, Markdown where it can be read --------

@@ -26,13 +26,14 @@ from .call_object_rows import (
     BranchView,
     call_row,
     call_view,
+    names_to_make,
     object_key,
     object_row,
     output_rows,
     pending_row,
     tool_row,
 )
-from .comparison_rows import with_comparison
+from .comparison_rows import with_changes, with_comparison
 from .contract import Delta, Drop, Notice, Rows, Whole
 from .contract_rows import BranchRow, CallRow, ObjectRow, SessionRow, ToolRow
 from .graph_layout import Layout
@@ -240,9 +241,9 @@ class ViewRows:
         """
         rows, pending = list[CallRow](), list[ObjectRow]()
         names, inputs = dict[str, None](), dict[str, None]()
-        by_producer = branch_view.state.by_producer
+        by_producer, makes = branch_view.state.by_producer, names_to_make(branch_view)
         for call in calls:
-            view = call_view(branch_view, call, ends.get(call.id))
+            view = call_view(branch_view, call, ends.get(call.id), makes.get(call.id, ""))
             row = call_row(branch_view, view, self.layout)
             made = [each.producer for each in call.produced]
             keys = [object_key(producer, branch_view) for producer in made]
@@ -250,7 +251,7 @@ class ViewRows:
                 keys = [row.object]
             rows.append(self._placed(row, keys))
             if view.ready is not None and row.object:
-                pending.append(pending_row(branch_view, call, view.ready, self.layout))
+                pending.append(pending_row(view, view.ready.tool.returns, self.layout))
             names |= dict.fromkeys(by_producer[producer] for producer in made)
             used = (by_producer.get(p) for p in view.uses.values() if p.input)
             inputs |= dict.fromkeys(filter(None, used))
@@ -293,7 +294,8 @@ def all_rows(cursor: Cursor, name: str) -> Rows:
     row = SessionRow(name=name, phase=phase, says=status, text=cursor.state.said, yours=yours)
     extensions = filter(None, (hook.view_row(cursor) for hook in cursor.context.hooks))
     view = ViewRows()
-    return with_comparison(view.whole(cursor, row, tuple(extensions)), view.branch_views, {})
+    rows = with_comparison(view.whole(cursor, row, tuple(extensions)), view.branch_views, {})
+    return with_changes(rows, view.branch_views[""])
 
 
 def _hides_branches(cursor: Cursor) -> bool:

@@ -24,6 +24,7 @@ export type Command =
   | Compare
   | Tidy
   | ShowObject
+  | ShowDifference
   | Break
   | ShowRequest
   | Export
@@ -79,6 +80,7 @@ export interface Contract {
   Saved?: Saved;
   Say?: Say;
   SessionRow?: SessionRow;
+  ShowDifference?: ShowDifference;
   ShowObject?: ShowObject;
   ShowRequest?: ShowRequest;
   Shown?: Shown;
@@ -196,6 +198,8 @@ export interface CallRow {
   uses?: Use[];
   object?: string;
   what?: string;
+  before?: string;
+  change?: string;
   result?: string;
   error?: string;
   reason?: string;
@@ -391,6 +395,7 @@ export interface ObjectRow {
   description?: string;
   note?: string;
   outdated?: string;
+  label?: string;
   preview?: Preview;
 }
 /**
@@ -406,6 +411,7 @@ export interface Preview {
   glyph?: string[];
   html?: string;
   more?: boolean;
+  missing?: string;
 }
 /**
  * A tool, for the edit form and the card. `id` is its name.
@@ -658,6 +664,14 @@ export interface Say {
   type: 'say';
 }
 /**
+ * Tell how two objects of a branch differ, by the ids of their rows.
+ */
+export interface ShowDifference {
+  left: string;
+  right: string;
+  type: 'show_difference';
+}
+/**
  * Tell an object as large as may be, by the id of its row.
  */
 export interface ShowObject {
@@ -779,6 +793,8 @@ export const DEFAULTS = {
     "uses": [],
     "object": "",
     "what": "",
+    "before": "",
+    "change": "",
     "result": "",
     "error": "",
     "reason": "",
@@ -915,7 +931,8 @@ export const DEFAULTS = {
     "content": "",
     "description": "",
     "note": "",
-    "outdated": ""
+    "outdated": "",
+    "label": ""
   },
   "PairRow": {
     "left": "",
@@ -943,7 +960,8 @@ export const DEFAULTS = {
     "image": "",
     "glyph": [],
     "html": "",
-    "more": false
+    "more": false,
+    "missing": ""
   },
   "Refused": {
     "type": "refused",
@@ -999,6 +1017,9 @@ export const DEFAULTS = {
     "stops": [],
     "verified": true,
     "yours": null
+  },
+  "ShowDifference": {
+    "type": "show_difference"
   },
   "ShowObject": {
     "type": "show_object"
