@@ -1,10 +1,11 @@
 /** The card: facts about the chosen call or object, and the decision on a waiting call. */
 import { DecisionPanel, isDecision } from './decisions';
+import { changeOf } from './change';
 import { type Child, h, prose, whenChanged } from './dom';
-import { argumentsOf, type Fact, factList, mutedText, objectLine, toolDescription } from './facts';
+import { argumentsOf, type Fact, factList, mutedText, namedObject, nameText, objectLine, type Show, toolDescription } from './facts';
 import { fullPreview } from './full_preview';
 import { icon } from './icons';
-import { branchName, currentBranch, savedName } from './labels';
+import { branchName, currentBranch, objectState, savedName } from './labels';
 import { ancestors, descendants } from './lineage';
 import { ReplyCard } from './reply_card';
 import type { FullCall, FullObject } from './rows';
@@ -29,8 +30,8 @@ function printsOf(call: FullCall): Child {
 
 const code = (text: string): HTMLElement => h('code', {}, oneLine(text, 400));
 
-function title(text: string, look: string, aside: string): HTMLElement {
-  return h('div', { class: 'tc-title' }, h('h3', { class: look }, text), h('span', { class: 'small muted' }, aside));
+function title(text: string, look: string, aside: string, description: Child = null): HTMLElement {
+  return h('div', { class: 'tc-title' }, h('h3', { class: look }, text), description, h('span', { class: 'small muted' }, aside));
 }
 
 const callPlace = (call: FullCall): string => `call ${call.step}, turn ${call.turn}`;
@@ -69,17 +70,34 @@ function callFacts(view: ViewState, call: FullCall): HTMLElement | null {
 const STARTED =
   'The tool started but reported no result, so its effect is unknown. It does not run again unless you choose Run again.';
 
-function callCard(view: ViewState, call: FullCall): Child[] {
-  const description = view.model.tools.get(call.tool)?.description ?? '';
+/** What the model said before a call that waits. */
+function modelWords(view: ViewState, call: FullCall): Child {
+  const reply = [...view.model.messages.values()].find(message => message.role === 'assistant' && message.turn === call.turn && message.text !== '');
+  return reply ? h('div', { class: 'tc-quote', tabindex: 0, role: 'group', 'aria-label': 'What the model said' }, h('span', { class: 'small muted' }, 'The model says'), h('p', {}, textBlock(reply.text, 2000))) : null;
+}
+
+function callCard(view: ViewState, call: FullCall, show: Show): Child[] {
+  const text = view.model.tools.get(call.tool)?.description ?? '';
+  const description = text ? h('p', {}, toolDescription(text)) : null;
+  const open = isDecision(call);
   return [
-    title(oneLine(call.tool, 120), 'mono', callPlace(call)),
-    description ? h('p', {}, toolDescription(description)) : null,
+    open ? modelWords(view, call) : null,
+    title(oneLine(call.tool, 120), 'mono', callPlace(call), open ? description : null),
+    open ? null : description,
     call.status === 'unknown' ? h('p', { class: 'tc-note' }, icon('unknown'), h('span', {}, STARTED)) : null,
-    argumentsOf(view, call),
+    argumentsOf(view, call, open ? show : null),
     errorOf(call),
     callFacts(view, call),
     printsOf(call)
   ];
+}
+
+/** An object beside the arguments of a waiting call; a table or a picture needs no tile. */
+function dataOf(view: ViewState, object: FullObject, acts: PanelActions, on: Element): Child[] {
+  const { columns, image, caption } = object.preview;
+  const head = h('div', {}, h('span', { class: 'strong' }, nameText(object)), ' ', mutedText(caption));
+  const isPictured = columns.length > 0 || image !== '';
+  return [isPictured ? head : objectLine(object, nameText(object), objectState(view, object)), ...fullPreview(view, object, acts, on)];
 }
 
 const namesOf = (objects: readonly FullObject[]): string => {
@@ -139,11 +157,12 @@ function objectCard(view: ViewState, object: FullObject, call: FullCall | undefi
   const head = object.preview.caption || object.kind;
   return [
     title(
-      view.isPast ? `At step ${view.step}` : oneLine(object.name, 120),
+      view.isPast ? `At step ${view.step}` : nameText(object),
       '',
       view.isPast ? `after turn ${view.calls.at(-1)?.turn ?? 0}` : oneLine(aside, 60)
     ),
     objectLine(object, view.isPast ? object.name : head, origin(call)),
+    ...changeOf(view, call, object, acts),
     ...fullPreview(view, object, acts, on),
     call ? argumentsOf(view, call) : null,
     call ? errorOf(call) : null,
@@ -155,17 +174,27 @@ function objectCard(view: ViewState, object: FullObject, call: FullCall | undefi
 /** The card and its buttons. */
 export class Card {
   private readonly _body = h('div', { class: 'tc-cardbody' });
+  /** The object that a waiting call is about: the one pointed at, else the first of its arguments. */
+  private readonly _data = h('div', { class: 'tc-data' });
+  private _pointedAt = '';
+  private _shownCall = '';
   private readonly _decisionPanel = new DecisionPanel(this._acts);
   private readonly _replyCard = new ReplyCard(this._acts);
   private readonly _guessResult = new GuessResultCard();
   private readonly _guessCard = new GuessCard(this._acts);
   private readonly _scoreCard = new ScoreCard(true);
-  private readonly _parts = [this._guessResult.element, this._scoreCard.element, this._body, this._replyCard.element, this._guessCard.element, this._decisionPanel.element];
+  private readonly _parts = [this._guessResult.element, this._scoreCard.element, this._body, this._data, this._replyCard.element, this._guessCard.element, this._decisionPanel.element];
   readonly element = h('section', { class: 'tc-card', 'aria-label': 'Details', tabindex: -1 }, ...this._parts);
+  /** Whether it asks the person for a decision, a reply or a guess. */
+  asks = false;
   private _view!: ViewState;
   private readonly _draw = whenChanged(() => {
+    const { call } = this._view.chosen;
+    if (call !== this._shownCall) this._body.scrollTop = 0;
+    this._shownCall = call;
     this._body.replaceChildren();
     for (const child of this._content()) if (child) this._body.append(child);
+    this._drawData();
   });
 
   constructor(private readonly _acts: PanelActions) {}
@@ -177,7 +206,8 @@ export class Card {
     this._draw(
       model.calls.get(chosen.call),
       model.objects,
-      model.fullPreviews.get(chosen.object),
+      model.fullPreviews,
+      model.differences,
       this._view.ui.commandSent,
       model.tools,
       model.branches,
@@ -193,8 +223,23 @@ export class Card {
     const call = this._view.model.calls.get(now.chosen.call);
     const asks = (this._view.personTurn ?? this._view.toGuess) !== null || (call !== undefined && !now.isPast && isDecision(call));
     this.element.classList.toggle('asks', asks);
+    this.asks = asks;
     // Keep the focus in the card when the focused button is removed.
     if (focus && !this.element.contains(document.activeElement)) this.element.focus({ preventScroll: true });
+  }
+
+  private _drawData(): void {
+    const call = this._view.model.calls.get(this._view.chosen.call);
+    const named = call && isDecision(call) ? Object.entries(call.arguments).flatMap(([name, value]) => namedObject(this._view, call, name, value) ?? []) : [];
+    const object = named.find(one => one.id === this._pointedAt) ?? named[0];
+    const children = object ? dataOf(this._view, object, this._acts, this.element) : [];
+    this._data.replaceChildren(...children.filter((child): child is HTMLElement => child instanceof HTMLElement));
+  }
+
+  private _showObject(object: FullObject): void {
+    if (this._pointedAt === object.id) return;
+    this._pointedAt = object.id;
+    this._drawData();
   }
 
   private _content(): Child[] {
@@ -203,7 +248,7 @@ export class Card {
     const object = this._view.model.objects.get(this._view.chosen.object);
     const isObject = object && object.role !== 'output' && object.role !== 'pending' && !(call && isDecision(call));
     if (object && isObject) return objectCard(this._view, object, call, this._acts, this.element);
-    if (call) return callCard(this._view, call);
+    if (call) return callCard(this._view, call, object => this._showObject(object));
     if (object)
       return [
         title(oneLine(`${object.name}: ${object.kind}`, 120), '', 'output'),

@@ -91,11 +91,21 @@ function recordedCallButtons(view: ViewState, call: FullCall, acts: PanelActions
   ];
 }
 
+/** The keys of the buttons while the panel has the focus; with Ctrl Alt they work everywhere in JupyterLab. */
+const KEYS: Readonly<Record<string, string>> = { Approve: 'Y', Edit: 'E', Reject: 'R', Answer: 'A' };
+
 function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): Child[] {
   const sent = view.ui.commandSent;
   const bound = { call: call.call, bound: call.bound };
-  const act = (text: string, onclick: ButtonProps['onclick'], look = ''): HTMLElement =>
-    button(trans.__(text), { look, onclick, disabled: sent, key: text });
+  const act = (text: string, onclick: ButtonProps['onclick'], look = ''): HTMLElement => {
+    const element = button(trans.__(text), { look, onclick, disabled: sent, key: text });
+    const key = KEYS[text];
+    if (key) {
+      element.append(h('kbd', { 'aria-hidden': 'true' }, key));
+      element.setAttribute('aria-keyshortcuts', key);
+    }
+    return element;
+  };
   const open = (kind: 'reject' | 'answer') => (): void =>
     acts.setState({ chosen: choiceOf(call), form: { kind, call: call.id } });
   if (view.model.tools.get(call.tool)?.for_person)

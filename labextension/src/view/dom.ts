@@ -43,6 +43,10 @@ export function s<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
+/** Whether keys pressed here are text. */
+export const isField = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && target.closest('input, textarea, select') !== null;
+
 export const screenReaderText = (text: string): HTMLElement => h('span', { class: 'tc-sr' }, text);
 
 /** Text in which `code` stands between backticks. */

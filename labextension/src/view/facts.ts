@@ -46,8 +46,11 @@ export function objectLine(object: FullObject, title: string, aside: string): HT
   return h('div', { class: 'tc-obj' }, objectTile(object), h('div', {}, head, fields(object.preview)));
 }
 
+/** `Account#1 · alice`. */
+export const nameText = ({ name, label }: FullObject): string => oneLine(label ? `${name} · ${label}` : name, 120);
+
 /** The object that an argument's value names. */
-function namedObject(view: ViewState, call: FullCall, parameter: string, value: unknown): FullObject | null {
+export function namedObject(view: ViewState, call: FullCall, parameter: string, value: unknown): FullObject | null {
   if (!isObjectName(value)) return null;
   const ids = call.uses.filter(use => use.parameter === parameter).map(use => use.object);
   const used = ids.map(id => view.model.objects.get(id)).find(object => object?.name === value);
@@ -73,15 +76,30 @@ function originalArgument(call: FullCall, parameter: string): Child[] {
   return [' ', mutedText(trans.__('the model asked for')), ' ', h('code', { class: 'muted' }, h('s', {}, literalText(before, 80)))];
 }
 
-function argumentValue(view: ViewState, call: FullCall, parameter: string, value: unknown, wide: boolean): Child[] {
+/** Shows an object beside the arguments. */
+export type Show = (object: FullObject) => void;
+
+/** An object that a waiting call would get: its name, what it is, its first fields. */
+function waitingObject(object: FullObject, aside: string, show: Show): Child[] {
+  const { missing } = object.preview;
+  return [
+    h('button', { type: 'button', class: 'tc-name strong', 'data-k': `about ${object.id}`, onclick: () => show(object), onfocus: () => show(object) }, nameText(object)),
+    ' ',
+    mutedText(oneLine(missing ? `${aside}, empty: ${missing}` : aside, 120)),
+    ' ',
+    fields(object.preview)
+  ];
+}
+
+function argumentValue(view: ViewState, call: FullCall, parameter: string, value: unknown, show: Show | null): Child[] {
   const object = namedObject(view, call, parameter, value);
   const filled = call.filled.includes(parameter);
   if (object) {
     const aside = filled ? trans.__('filled in') : objectState(view, object);
     const why = filled && object.kind ? trans.__('filled in: the newest %1', object.kind) : aside;
-    return wide
-      ? [objectLine(object, object.name, why), ...originalArgument(call, parameter)]
-      : [h('span', { class: 'strong' }, oneLine(object.name)), ' ', mutedText(oneLine(aside, 120)), ...originalArgument(call, parameter)];
+    return show
+      ? [...waitingObject(object, why, show), ...originalArgument(call, parameter)]
+      : [h('span', { class: 'strong' }, nameText(object)), ' ', mutedText(oneLine(aside, 120)), ...originalArgument(call, parameter)];
   }
   const or = isDecision(call) ? alternatives(view, call, parameter, value) : '';
   const text =
@@ -100,12 +118,16 @@ function removedArguments(call: FullCall): HTMLElement[] {
   ]);
 }
 
-export function argumentsOf(view: ViewState, call: FullCall): HTMLElement | null {
-  const wide = isDecision(call);
-  const rows = Object.entries(call.arguments).flatMap(([parameter, value]) => [
-    h('dt', { title: parameter }, clip(oneLine(parameter, 80), 24)),
-    h('dd', {}, ...argumentValue(view, call, parameter, value, wide))
-  ]);
+/** The arguments of a call; `show` shows the object of one that is pointed at. */
+export function argumentsOf(view: ViewState, call: FullCall, show: Show | null = null): HTMLElement | null {
+  const rows = Object.entries(call.arguments).flatMap(([parameter, value]) => {
+    const object = show && namedObject(view, call, parameter, value);
+    const onmouseenter = object ? () => show(object) : undefined;
+    return [
+      h('dt', { title: parameter }, clip(oneLine(parameter, 80), 24)),
+      h('dd', { onmouseenter }, ...argumentValue(view, call, parameter, value, show))
+    ];
+  });
   rows.push(...removedArguments(call));
   return rows.length ? h('dl', { class: 'tc-args' }, ...rows) : null;
 }

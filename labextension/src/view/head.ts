@@ -49,8 +49,8 @@ function statusText(model: Model): string {
   return failed ? `${says} · ${plural(calls.length, 'call')}, ${trans.__('%1 failed', failed)}` : says;
 }
 
-/** Whether a step can be taken. */
-export const canStep = (model: Model): boolean => STEPPABLE_PHASES.includes(model.session.phase);
+/** Whether a step can be taken: not while a decision waits. */
+export const canStep = (model: Model): boolean => STEPPABLE_PHASES.includes(model.session.phase) && firstWaiting(model) === null;
 
 /** Tokens and cost of the requests; at an earlier step, tokens up to its turn. */
 function tokensText({ model, isPast: past }: ViewState, turn: number): string {

@@ -10,7 +10,7 @@ import { Card } from './card';
 import { CompareTab } from './compare/compare_tab';
 import { isDecision } from './decisions';
 import { CallDialog, EditDialog } from './dialogs';
-import { h } from './dom';
+import { h, isField } from './dom';
 import type { Dialog } from './fields';
 import { ReplyText, TimeSlider } from './footer';
 import { Graph } from './graph';
@@ -54,6 +54,11 @@ export type ShortcutAction = 'approve' | 'reject' | 'edit' | 'step' | 'focus';
 const FRAME_MS = 80;
 const BUSY_PHASES: readonly string[] = ['running', 'thinking'];
 
+/** Pixels that a notebook's own bars take above and below the cells. */
+const CHROME = 130;
+/** The graph's share of the window while a decision waits, and its height at least. */
+const [GRAPH_SHARE, LOWEST_GRAPH] = [0.35, 120];
+
 /** Keeps plain keys from reaching the notebook. */
 function keepKeys(event: KeyboardEvent): void {
   if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
@@ -76,6 +81,8 @@ export class PanelView {
   private _ui = INITIAL_STATE;
   private _isPainting = false;
   private _paintedAt = 0;
+  /** The card stands above the tabs: the session runs, and has asked the person. */
+  private _isDeciding = false;
   private _paintTimer: ReturnType<typeof setTimeout> | undefined;
   /** Formats requested in this view: exports arrive at all views of a session. */
   private readonly _requestedExports = new Set<ExportFormat>();
@@ -110,9 +117,9 @@ export class PanelView {
     ...this._head.bars,
     this._exercise.element,
     this._tabBar.element,
+    this._timeSlider.element,
     ...this._panels,
-    this._replyText.element,
-    this._timeSlider.element
+    this._replyText.element
   );
   private readonly _errorText = h('p', { class: 'tc-error tc-unreadable', hidden: true });
   private readonly _root = h(
@@ -130,7 +137,7 @@ export class PanelView {
     this._tabBar.panels.Messages.append(this._messagesTab.element);
     this._tabBar.panels.Compare.append(this._compareTab.element);
     this._root.addEventListener('keydown', event => {
-      if (this._ui.tab === 'Graph' && !this._dialog) this._graph.handleKey(event);
+      if (!this._dialog && !this._handleDecisionKey(event) && this._ui.tab === 'Graph') this._graph.handleKey(event);
       keepKeys(event);
     });
     this._el.append(this._shell);
@@ -170,6 +177,16 @@ export class PanelView {
     else if (live && waiting) this._decide(what, waiting);
   }
 
+  /** Presses the button of a key, if the person can see it; returns whether there is one. */
+  private _handleDecisionKey(event: KeyboardEvent): boolean {
+    if (isField(event.target) || event.ctrlKey || event.metaKey || event.altKey || event.repeat || !/^[a-z]$/i.test(event.key)) return false;
+    const named = this._card.element.querySelector<HTMLButtonElement>(`.tc-act [aria-keyshortcuts='${event.key.toUpperCase()}']:enabled`);
+    if (!named) return false;
+    named.click();
+    event.preventDefault();
+    return true;
+  }
+
   dispose(): void {
     clearTimeout(this._paintTimer);
     this._resizeObserver?.disconnect();
@@ -207,22 +224,46 @@ export class PanelView {
     this._paint();
   }
 
-  /** Moves the steps and the card to the open tab. */
+  /** Moves the card above the tabs while the person decides, and the steps to the open tab. */
   private _moveStepsAndCard(to: Tab): void {
     const panel = this._tabBar.panels[to];
+    const hasSteps = to === 'Graph' || to === 'Steps';
     if (to === 'Graph' && this._graph.element.parentElement !== panel) panel.prepend(this._graph.element);
-    if ((to !== 'Graph' && to !== 'Steps') || this._steps.element.parentElement === panel) return;
-    const scroll = this._steps.element.querySelector('ol')?.scrollTop ?? 0;
-    panel.append(this._steps.element, this._card.element);
-    const moved = this._steps.element.querySelector('ol');
-    if (moved) moved.scrollTop = scroll;
+    if (hasSteps && this._steps.element.parentElement !== panel) {
+      const scroll = this._steps.element.querySelector('ol')?.scrollTop ?? 0;
+      panel.append(this._steps.element);
+      const moved = this._steps.element.querySelector('ol');
+      if (moved) moved.scrollTop = scroll;
+    }
+    const place = this._isDeciding ? this._page : panel;
+    if (this._card.element.parentElement === place || !(this._isDeciding || hasSteps)) return;
+    const hasFocus = this._card.element.contains(document.activeElement);
+    if (this._isDeciding) this._tabBar.element.before(this._card.element);
+    else panel.append(this._card.element);
+    this._page.classList.toggle('deciding', this._isDeciding);
+    if (hasFocus) this._card.element.focus({ preventScroll: true });
+  }
+
+  /** Whether the card stands above the tabs: from the first question to the end of the run. */
+  private _decides(view: ViewState): boolean {
+    const { phase } = view.model.session;
+    const asks = (view.waitingCall ?? view.personTurn ?? view.toGuess) !== null;
+    return view.live && !view.isPast && (asks || (this._isDeciding && BUSY_PHASES.includes(phase)));
+  }
+
+  /** The height that is left for the graph while the person decides, in pixels. */
+  private _graphHeight(): number | undefined {
+    if (!this._isDeciding) return undefined;
+    const above = this._graph.element.getBoundingClientRect().top - this._root.getBoundingClientRect().top;
+    return Math.max(LOWEST_GRAPH, Math.min(GRAPH_SHARE * window.innerHeight, window.innerHeight - CHROME - above));
   }
 
   private _draw(view: ViewState): void {
     this._root.dataset.phase = view.isPast ? 'past' : view.model.session.phase;
+    this._isDeciding = this._decides(view);
     this._moveStepsAndCard(view.ui.tab);
     for (const part of this._parts) part.paint(view);
-    if (view.ui.tab === 'Graph') this._graph.paint(view);
+    if (view.ui.tab === 'Graph') this._graph.paint(view, this._graphHeight());
   }
 
   private _paint(): void {

@@ -95,7 +95,8 @@ export function fullPreview(row: UnknownRow): FullPreview {
     image: text(row.image),
     glyph: texts(row.glyph).slice(0, LONGEST),
     html: text(row.html).length > MARKUP ? '' : text(row.html),
-    more: row.more === true
+    more: row.more === true,
+    missing: text(row.missing)
   };
 }
 

@@ -40,6 +40,7 @@ function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElemen
       oneLine(call.tool, 120)
     ),
     h('span', { class: 'what' }, spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
+    call.change ? h('span', { class: 'change', title: call.change }, oneLine(call.change, 160)) : null,
     h('span', { class: 'end' }, endText(call))
   );
 }

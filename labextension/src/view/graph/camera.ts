@@ -4,6 +4,8 @@ import type { Box, Spot } from './layout';
 const MARGIN = 300;
 /** The smallest scale at which a whole drawing is shown by default. */
 const LEAST = 0.8;
+/** The smallest scale at which a part of a drawing is shown by default. */
+const LEAST_PART = 0.5;
 const SMALLEST = 0.05;
 const LOW = 120;
 /** Pixels that stay visible at the left of a revealed node. */
@@ -101,6 +103,21 @@ export class Camera {
     if (newest) this.reveal(newest, false);
   }
 
+  /** Shows the whole drawing if it fits, else this part of it; not after the person moved it. */
+  showPart(whole: Box, part: Box): void {
+    if (this._movedByPerson) return;
+    const fitting = ({ left, right, top, bottom }: Box): number => Math.min(1, this._width / (right - left), this._drawingSize.most / (bottom - top));
+    const isWhole = fitting(whole) >= LEAST;
+    const shown = isWhole ? whole : part;
+    this._scale = clamp(fitting(shown), LEAST_PART, 1);
+    this._setHeight(this._scale, shown);
+    this._x = Math.min(0, this._width - whole.right * this._scale);
+    if (!isWhole) this._x = clamp(this._x, -shown.left * this._scale, this._width - shown.right * this._scale);
+    else this._x = Math.min(0, this._width - (whole.right - whole.left) * this._scale) - whole.left * this._scale;
+    this._y = this._centredY(shown);
+    this._applyTransform();
+  }
+
   /** Shows the whole drawing if it fits, else changes nothing. */
   showIfItFits(box: Box): void {
     if (this._movedByPerson) return;
@@ -167,9 +184,9 @@ export class Camera {
   }
 
   /** Sets the height that the drawing needs. */
-  private _setHeight(): void {
-    const { box, most } = this._drawingSize;
-    const scale = this._fitted ? this._scale : (this._scaleToShowAll(box) ?? 1);
+  private _setHeight(part?: number, box = this._drawingSize.box): void {
+    const { most } = this._drawingSize;
+    const scale = part ?? (this._fitted ? this._scale : (this._scaleToShowAll(box) ?? 1));
     const next = Math.round(clamp((box.bottom - box.top) * scale, LOW, most));
     if (next !== this._height) this._svg.setAttribute('height', String(next));
     this._height = next;

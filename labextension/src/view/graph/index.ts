@@ -1,6 +1,6 @@
 /** The graph: canvas, toolbar, search, overview and keyboard navigation. */
 import type { MenuEntry } from '../menu';
-import { h, s } from '../dom';
+import { h, isField, s } from '../dom';
 import { icon } from '../icons';
 import { arrowTarget, isArrow } from '../lineage';
 import type { Choice, PanelActions, ViewState } from '../view_state';
@@ -17,6 +17,8 @@ import { legend, Toolbar, ZOOM_STEP } from './toolbar';
 
 const NARROW = 640;
 const TALL = 600;
+/** What belongs to a node around its middle: its tile, its name and the line under it. */
+const [BESIDE, ABOVE, BELOW] = [72, 36, 64];
 const EMPTY = 64;
 /** Above this many nodes only visible ones are drawn. */
 const GREAT = 150;
@@ -29,9 +31,6 @@ const choiceOf = ({ object, failedCall: nothing }: Spot): Choice => ({
   call: nothing?.id ?? object?.call ?? '',
   object: object?.id ?? ''
 });
-
-const isField = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && target.closest('input, textarea, select') !== null;
 
 const NOWHERE: Box = { left: 0, top: 0, right: 0, bottom: 0 };
 
@@ -70,6 +69,8 @@ export class Graph {
   private _focusedKey = '';
   private _chosenKey = '';
   private _width = 0;
+  /** The height that the graph may have, in pixels. */
+  private _most = TALL;
   private _isFocused = false;
   private _isTidying = false;
   /** The step chosen in the overview, while it is visible. */
@@ -91,7 +92,9 @@ export class Graph {
     });
   }
 
-  paint(next: ViewState): void {
+  /** Draws a state; `most` is the height that the graph may have while a decision waits. */
+  paint(next: ViewState, most = TALL): void {
+    this._most = most;
     const before = this._isTidying ? new Map(this._layout.spots.map(spot => [spot.key, [spot.x, spot.y] as const])) : null;
     this._view = next;
     this._layout = this._computeLayout(next, this._size(), this._isFocused);
@@ -111,9 +114,11 @@ export class Graph {
     this._emptyHint.hidden = this._layout.spots.length > 0;
     this._overview.element.hidden = !wide;
     if (wide) this._overview.paint(next, this._search, this._size().width - (this._size().narrow ? 16 : 32));
-    this._camera.setSize(this._size().width, this._extent, this._layout.spots.length > 0 ? TALL : EMPTY);
+    this._camera.setSize(this._size().width, this._extent, this._layout.spots.length > 0 ? most : EMPTY);
     const spot = this._chosenSpot();
-    if (next.followsNewest) this._camera.followNewest(this._extent, next.ui.editedCall ? (spot ?? this._surroundings.newest) : this._surroundings.newest);
+    const asked = next.followsNewest && most < TALL ? this._waitingBox(next) : null;
+    if (asked) this._camera.showPart(this._extent, asked);
+    else if (next.followsNewest) this._camera.followNewest(this._extent, next.ui.editedCall ? (spot ?? this._surroundings.newest) : this._surroundings.newest);
     else this._camera.showIfItFits(this._extent);
     if (!next.followsNewest && spot && this._chosenKey !== spot.key) this._camera.reveal(spot);
     if (this._chosenKey !== (spot?.key ?? '')) this._overviewStep = 0;
@@ -152,7 +157,16 @@ export class Graph {
   }
 
   private _repaint(): void {
-    if (this._view) this.paint(this._view);
+    if (this._view) this.paint(this._view, this._most);
+  }
+
+  /** The box around the waiting call and its inputs; null if nothing waits. */
+  private _waitingBox({ waitingCall: call }: ViewState): Box | null {
+    if (!call) return null;
+    const spots = [spotOfCall(this._layout, call), ...call.uses.map(use => this._layout.spotOf(use.object))].filter(spot => spot !== undefined);
+    if (spots.length === 0) return null;
+    const [xs, ys] = [spots.map(spot => spot.x), spots.map(spot => spot.y)];
+    return { left: Math.min(...xs) - BESIDE, right: Math.max(...xs) + BESIDE, top: Math.min(...ys) - ABOVE, bottom: Math.max(...ys) + BELOW };
   }
 
   private _menuEntries(): MenuEntry[] {

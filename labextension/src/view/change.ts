@@ -1,0 +1,64 @@
+/** What a call changed: the object before it beside the object that it made. */
+import { marked } from './compare/differences';
+import { type Child, h } from './dom';
+import type { FullCall, FullObject, FullPart } from './rows';
+import { safeImage } from './safe_markup';
+import { oneLine, visibleText } from './text';
+import type { PanelActions, ViewState } from './view_state';
+
+const struck = (text: string): HTMLElement => h('del', {}, text);
+
+type Cells = FullPart['cells'];
+
+/** The changed rows of a table with their changed columns: old values struck through, new ones tinted. */
+function changedRows(cells: Cells): HTMLElement {
+  const columns = [...new Set(cells.map(cell => cell.column))];
+  const rows = new Map<string, Map<string, Cells[number]>>();
+  for (const cell of cells) rows.set(cell.row, (rows.get(cell.row) ?? new Map<string, Cells[number]>()).set(cell.column, cell));
+  const head = ['', ...columns].map(name => h('th', { scope: 'col' }, oneLine(name, 24)));
+  const valueOf = (cell: Cells[number] | undefined): Child[] => (cell ? [struck(oneLine(cell.left, 24)), ' ', marked(oneLine(cell.right, 24))] : []);
+  const body = [...rows].map(([row, changed]) =>
+    h('tr', {}, h('th', { scope: 'row' }, oneLine(row, 24)), ...columns.map(name => h('td', {}, ...valueOf(changed.get(name)))))
+  );
+  return h('div', { class: 'tc-scroll', tabindex: 0, role: 'group', 'aria-label': 'Changed cells' }, h('table', { class: 'tc-table' }, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...body)));
+}
+
+/** The lines of a text that changed, and those around them. */
+function changedLines(lines: FullPart['lines']): HTMLElement {
+  const line = (sign: string, text: string, element: Child): Child[] => (text || sign === ' ' ? [h('span', { class: 'ln' }, `${sign} `, element)] : []);
+  const all = lines.flatMap(({ sign, left, right }) => {
+    if (sign === 'same') return line(' ', left, visibleText(left));
+    return [...(sign === 'right' ? [] : line('−', left, struck(left))), ...(sign === 'left' ? [] : line('+', right, marked(right)))];
+  });
+  return h('pre', { class: 'tc-lines', tabindex: 0 }, ...all);
+}
+
+function partElement(part: FullPart, alone: boolean, names: readonly string[]): HTMLElement {
+  const [left, right] = [part.left, part.right].map(text => (text === null ? '' : oneLine(text, 160)));
+  const images = part.images.map(safeImage).map((src, index) => (src ? h('img', { class: 'tc-picture', src, alt: names[index] ?? 'Difference' }) : null));
+  return h(
+    'div',
+    { class: 'tc-partof' },
+    part.name ? h('span', { class: 'k' }, oneLine(part.name, 60)) : null,
+    left ? struck(left) : null,
+    left && right ? ' ' : null,
+    right ? marked(right) : null,
+    part.says && !alone ? h('span', { class: 'muted small' }, ` ${oneLine(part.says, 160)}`) : null,
+    images.some(Boolean) ? h('div', { class: 'tc-images' }, ...images) : null,
+    part.lines.length ? changedLines(part.lines) : null,
+    part.cells.length ? changedRows(part.cells) : null
+  );
+}
+
+/** What a call changed; requests it from the kernel the first time. Empty if it changed no object. */
+export function changeOf(view: ViewState, call: FullCall | undefined, object: FullObject, acts: PanelActions): Child[] {
+  const before = call?.object === object.id ? view.model.objects.get(call.before) : undefined;
+  if (!call || !before) return [];
+  const names = [oneLine(before.name, 60), oneLine(object.name, 60)] as const;
+  const found = view.model.differences.get(`${before.id} ${object.id}`);
+  if (!found && view.live) acts.request({ type: 'show_difference', left: before.id, right: object.id });
+  const parts = found?.parts ?? [];
+  const body = parts.map(part => partElement(part, parts.length === 1, names));
+  const title = h('h4', {}, h('span', { class: 'strong' }, names.join(' → ')), ' ', h('span', { class: 'muted small' }, oneLine(call.change, 160)));
+  return [h('div', { class: 'tc-change', role: 'group', 'aria-label': 'What the call changed' }, title, ...body)];
+}
