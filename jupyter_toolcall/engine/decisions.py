@@ -31,7 +31,8 @@ from ..core.state_fold import decided_on, state_at
 from ..core.text import nearest
 from ..engine import recovery
 from ..tools.arguments import plain_arguments
-from ..tools.object_types import kind_of
+from ..tools.object_types import kind_name, kind_of
+from ..tools.tool import Resolve
 from ..tools.value_copies import plain_data
 from ..tools.value_digests import content_digest
 from .cursor import Cursor
@@ -169,9 +170,30 @@ def _marked(
 def answer_event(cursor: Cursor, call: CallRecord, result: Any, reason: str) -> Decided:
     """Return a person's answer to a call; a request to a person is kept as it was put."""
     tool, outcome = cursor.tool_named(call.tool), answer_outcome(cursor, call, result)
+    if tool is not None and not _holds_object(result, cursor):
+        tool.check_answer(result, _resolve_kind(cursor))
     shown = cursor.arguments_to_run(call) if tool is not None and tool.for_person else call.asked
     arguments = None if shown == call.asked else shown
     return Decided(call.id, "answer", "", arguments, outcome, reason)
+
+
+def _holds_object(result: Any, cursor: Cursor) -> bool:
+    """Return whether a result is an object itself, or a list with one: no person types that."""
+    parts = result if isinstance(result, (list, tuple)) else (result,)
+    return any(kind_of(part, cursor.context.values.kinds) is not None for part in parts)
+
+
+def _resolve_kind(cursor: Cursor) -> Resolve:
+    """Return what checks that a name stands for an object of one of these types."""
+
+    def resolve(name: str, types: tuple[type, ...]) -> Made:
+        made, kinds = cursor.state.resolve(name), cursor.context.values.kinds
+        names = [kinds.get(cls) or kind_name(cls) for cls in types]
+        if made.kind not in names:
+            raise CallError(f"must be a {' or a '.join(names)}; {name} is a {made.kind}")
+        return made
+
+    return resolve
 
 
 def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:

@@ -20,7 +20,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from ..core.digests import encode
-from ..core.errors import DefinitionError
+from ..core.errors import CallError, DefinitionError
 from ..core.interrupts import attempt
 from .arguments import argument_check, arguments_adapter, resolve_receiver
 from .object_references import receiver_schema
@@ -35,7 +35,7 @@ from .object_types import (
     receiver_types,
     returned_type,
 )
-from .tool import Origin, Resolve, Tool, tool_options
+from .tool import Changed, CheckAnswer, Origin, Resolve, Tool, accepted, tool_options
 from .tool_version import version_of
 
 Parameter = inspect.Parameter
@@ -67,10 +67,45 @@ def from_function(
         read_only=options.read_only,
         idempotent=options.idempotent,
         returns=returned_type(annotations, kinds),
+        result=_returned_text(bare),
+        check_answer=_answer_check(annotations.get("return"), _returned_text(bare), title, kinds),
         makes=created_types(annotations, kinds),
         version=version_of(function),
         origin=Origin(function),
     )
+
+
+def _returned_text(function: Any) -> str:
+    returned = getattr(function, "__annotations__", {}).get("return", "")
+    text = returned if isinstance(returned, str) else inspect.formatannotation(returned)
+    return text.strip("'\"")
+
+
+def _answer_check(annotation: Any, returned: str, title: str, kinds: Kinds) -> CheckAnswer:
+    """Return the check of what a person answers in a tool's place; its schema is made at first use.
+
+    Objects are given by name, as in arguments.
+    """
+    if annotation in (None, type(None), Any, Changed):
+        return accepted
+
+    @functools.cache
+    def adapter() -> Any:
+        fields = {"result": by_object_name(annotation, kinds)}
+        return attempt(arguments_adapter, title, fields)[0]
+
+    def check_answer(result: Any, resolve: Resolve) -> None:
+        made = adapter()
+        if made is None:
+            return
+        try:
+            argument_check(made[0], title, ("result",))({"result": result}, resolve)
+        except CallError as error:
+            problem = next(iter(error.fields.values()), str(error))
+            text = f"{title} returns {returned}: the result {problem}"
+            raise CallError(text, {"result": problem}) from None
+
+    return check_answer
 
 
 def _without_partial(function: Any) -> Any:

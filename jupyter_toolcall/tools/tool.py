@@ -13,6 +13,8 @@ Resolve = Callable[[str, tuple[type, ...]], Any]
 """From an object's name, and the types that fit, to its value. Raises CallError."""
 Check = Callable[[Mapping[str, Any], Resolve], dict[str, Any]]
 """From a model's arguments to the values that the function takes. Raises CallError."""
+CheckAnswer = Callable[[Any, Resolve], None]
+"""Checks what a person answers in a tool's place. Raises CallError."""
 Fill = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
 """From the model's arguments and the session's variables to what runs. Raises CallError."""
 
@@ -39,6 +41,10 @@ class Origin:
 def unchanged(arguments: Mapping[str, Any], context: object) -> dict[str, Any]:
     """Return the arguments as they are: the `check` and the `fill` of a tool without its own."""
     return dict(arguments)
+
+
+def accepted(result: Any, resolve: Resolve) -> None:
+    """Accept any result: the `check_answer` of a tool whose annotation says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +95,10 @@ class Tool:
     """The argument that names that object; left out, the newest object of the type is taken."""
     returns: str = ""
     """The type of the object that its annotation says it returns, "" for none."""
+    result: str = field(default="", compare=False)
+    """What its annotation says it returns, as it is written; "" where it says nothing."""
+    check_answer: CheckAnswer = field(default=accepted, repr=False, compare=False)
+    """Checks a result that a person gives in its place. Raises CallError."""
     makes: tuple[str, ...] | None = None
     """The types of object that it may create; None if its annotation does not say."""
     instance: str = ""

@@ -6,7 +6,7 @@ object's is its call's, an input's is its name. Nobody reads anything out of a k
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -167,19 +167,27 @@ def pending_row(call_view: CallView, kind: str, layout: Layout) -> ObjectRow:
     )
 
 
-def names_to_make(branch_view: BranchView) -> dict[str, str]:
-    """Return the names that the objects of the open calls will have, by the calls' ids.
+def next_names(branch_view: BranchView) -> Callable[[CallRecord], str]:
+    """Return what names the objects that open calls will make, if each call makes its own.
 
-    They hold if each of them makes its object.
+    It looks at the open calls before the one that it is asked for, each of them once.
     """
     cursor, state = branch_view.cursor, branch_view.state
     names, counts = dict[str, str](), dict[str, int]()
-    for call_id in () if branch_view.branch else state.open:
-        tool = cursor.tool_named(state.calls[call_id].tool)
-        if tool is not None and (kind := tool.returns):
+    rest = iter(() if branch_view.branch else state.open)
+
+    def name(call: CallRecord) -> str:
+        while call.outcome is None and call.id not in names:
+            call_id = next(rest, None)
+            if call_id is None:
+                return ""
+            tool = cursor.tool_named(state.calls[call_id].tool)
+            kind = tool.returns if tool is not None else ""
             counts[kind] = counts.get(kind, state.counts.get(kind) or 0) + 1
-            names[call_id] = f"{kind}#{counts[kind]}"
-    return names
+            names[call_id] = f"{kind}#{counts[kind]}" if kind else ""
+        return names.get(call.id, "")
+
+    return name
 
 
 def output_rows(state: State) -> tuple[ObjectRow, ...]:
@@ -400,4 +408,5 @@ def tool_row(cursor: Cursor, name: str, offered: bool = False) -> ToolRow | None
     if not offered and any(each.name == name for each in cursor.offer.own):
         text = text.partition("\n\n")[0]
     parameters = dict(tool.parameters)
-    return ToolRow(tool.name, text[:limit], parameters, tool.read_only, tool.for_person)
+    returns = tool.result[:SHORT]
+    return ToolRow(tool.name, text[:limit], parameters, tool.read_only, tool.for_person, returns)

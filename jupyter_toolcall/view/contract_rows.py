@@ -173,6 +173,8 @@ class ToolRow:
     read_only: bool = False
     for_person: bool = False
     """A request to the person: it is answered or rejected, and never runs."""
+    returns: str = ""
+    """What its annotation says it returns: `Account`, `str`; "" where it says nothing."""
 
 
 # -- messages ----------------------------------------------------------------------------------

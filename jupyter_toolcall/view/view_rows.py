@@ -26,7 +26,7 @@ from .call_object_rows import (
     BranchView,
     call_row,
     call_view,
-    names_to_make,
+    next_names,
     object_key,
     object_row,
     output_rows,
@@ -241,9 +241,9 @@ class ViewRows:
         """
         rows, pending = list[CallRow](), list[ObjectRow]()
         names, inputs = dict[str, None](), dict[str, None]()
-        by_producer, makes = branch_view.state.by_producer, names_to_make(branch_view)
+        by_producer, makes = branch_view.state.by_producer, next_names(branch_view)
         for call in calls:
-            view = call_view(branch_view, call, ends.get(call.id), makes.get(call.id, ""))
+            view = call_view(branch_view, call, ends.get(call.id), makes(call))
             row = call_row(branch_view, view, self.layout)
             made = [each.producer for each in call.produced]
             keys = [object_key(producer, branch_view) for producer in made]

@@ -28,6 +28,11 @@ class Egg:
         return Egg(self.boiled + 1)
 
 
+def beat(egg: Egg):  # type: ignore[no-untyped-def]
+    """Beat an egg: what it returns is not said."""
+    return Egg(egg.boiled)
+
+
 BOIL: tuple[str, dict[str, Any]] = ("Egg_boil", {})
 
 
@@ -60,12 +65,43 @@ def answer(session: Session, call: str, result: Any, bound: str | None = None) -
 def test_an_answer_is_read_alike_before_and_after_the_call_ran(
     approve: str, result: Any, told: Any, objects: int
 ) -> None:
-    session = make(BOIL, approve=approve)
+    session = make(("beat", {"egg": "Egg#1"}), approve=approve, tools=(Egg, beat))
     answered = answer(session, "call_1", result)
     assert answered.calls[0].status == "answered"
     assert answered.calls[0].result == told
     assert len(answered.objects) == objects
     assert answered.text == "done"
+
+
+@pytest.mark.parametrize(
+    ("tool", "result", "problem"),
+    [
+        ("Egg_boil", "", "no object ''"),
+        ("Egg_boil", "an egg", "no object 'an egg'"),
+        ("Egg_boil", 5, "must be the name of an object, such as Egg#1"),
+        ("weigh", "heavy", "valid integer"),
+        ("weigh", "Egg#1", "valid integer"),
+    ],
+)
+def test_an_answer_that_does_not_fit_what_the_tool_returns_is_refused_at_its_field(
+    tool: str, result: Any, problem: str
+) -> None:
+    calls = [("weigh", {"egg": "Egg#1"}), BOIL]
+    session = make([call for call in calls if call[0] == tool], approve="ask", tools=(Egg, weigh))
+    with pytest.raises(CallError, match=f"{tool} returns (Egg|int)") as refused:
+        answer(session, "call_1", result)
+    assert problem in refused.value.fields["result"]
+    fitting = "Egg#1" if tool == "Egg_boil" else 7
+    assert answer(session, "call_1", fitting).calls[0].result == fitting
+
+
+def test_an_empty_answer_fits_a_text() -> None:
+    def name(egg: Egg) -> str:
+        """Name an egg."""
+        return "egg"
+
+    session = make(("name", {"egg": "Egg#1"}), approve="ask", tools=(Egg, name))
+    assert answer(session, "call_1", "").calls[0].result == ""
 
 
 def test_an_answer_names_no_object_that_is_not_there_yet() -> None:
@@ -90,11 +126,9 @@ def test_a_decision_on_a_call_that_ran_meanwhile_as_another_is_refused() -> None
     (row,) = shown(session)
     session.decide("call_1", "edit", arguments={"Egg": "Egg#1"}).run()
     with pytest.raises(NotYourTurn, match="look at it and decide again"):
-        answer(session, "call_1", 5, bound=f"{row.bound}, but another")
-    assert (
-        answer(session, "call_1", 5, bound=session.state.call("call_1").approval_digest).text
-        == "done"
-    )
+        answer(session, "call_1", "Egg#1", bound=f"{row.bound}, but another")
+    bound = session.state.call("call_1").approval_digest
+    assert answer(session, "call_1", "Egg#1", bound=bound).text == "done"
 
 
 def test_an_argument_may_have_any_name() -> None:
@@ -143,7 +177,7 @@ def test_a_call_whose_values_are_not_here_can_be_rejected_and_answered(
     session = loaded(tmp_path)
     with pytest.raises(Absent):
         session.decide("call_2")
-    session.decide("call_2", verdict, result=5, reason="no", bound="").run()
+    session.decide("call_2", verdict, result="Egg#1", reason="no", bound="").run()
     assert session.text == "done"
     assert session.calls[1].status == {"reject": "rejected", "answer": "answered"}[verdict]
 

@@ -424,6 +424,7 @@ export interface ToolRow {
   };
   read_only?: boolean;
   for_person?: boolean;
+  returns?: string;
 }
 /**
  * A part of the conversation: what the model was told, and what it said.
@@ -1064,6 +1065,7 @@ export const DEFAULTS = {
     "description": "",
     "read_only": false,
     "for_person": false,
+    "returns": "",
     "parameters": {}
   },
   "TurnRow": {

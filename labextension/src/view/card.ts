@@ -56,7 +56,6 @@ function callFacts(view: ViewState, call: FullCall): HTMLElement | null {
   return factList([
     open && view.model.session.model === PERSON && ['Asked by', 'you, as the model; now you decide as the person'],
     open && call.recorded && ['Recorded result', code(call.recorded)],
-    open && call.downstream && ['Effect', prose(oneLine(call.downstream))],
     open && call.why && ['Why it waits', prose(oneLine(call.why))],
     !open && object ? ['Gives', h('span', { class: 'strong' }, oneLine(object.name))] : null,
     !open && call.result ? ['Result', code(call.result)] : null,
@@ -155,6 +154,7 @@ function objectCard(view: ViewState, object: FullObject, call: FullCall | undefi
     ? `branch ${branchName(view.model, object.branch)}`
     : current || (call ? callPlace(call) : object.kind);
   const head = object.preview.caption || object.kind;
+  const change = changeOf(view, call, object, acts);
   return [
     title(
       view.isPast ? `At step ${view.step}` : nameText(object),
@@ -162,8 +162,8 @@ function objectCard(view: ViewState, object: FullObject, call: FullCall | undefi
       view.isPast ? `after turn ${view.calls.at(-1)?.turn ?? 0}` : oneLine(aside, 60)
     ),
     objectLine(object, view.isPast ? object.name : head, origin(call)),
-    ...changeOf(view, call, object, acts),
-    ...fullPreview(view, object, acts, on),
+    ...change,
+    ...(change.length && !view.model.fullPreviews.has(object.id) ? [fullPreview(view, object, acts, on)[1]] : fullPreview(view, object, acts, on)),
     call ? argumentsOf(view, call) : null,
     call ? errorOf(call) : null,
     objectFacts(view, object, call, acts),
@@ -208,6 +208,7 @@ export class Card {
       model.objects,
       model.fullPreviews,
       model.differences,
+      model.messages,
       this._view.ui.commandSent,
       model.tools,
       model.branches,

@@ -1,6 +1,6 @@
 /** Decisions on the chosen call: the buttons under the card, and the forms `Reject` and `Answer`. */
 import type { Approval } from '../generated/contract';
-import { type Child, h, whenChanged } from './dom';
+import { type Child, h, prose, whenChanged } from './dom';
 import { button, type ButtonProps, icon } from './icons';
 import type { FullCall } from './rows';
 import { isObjectName, literalText, oneLine, trans } from './text';
@@ -11,8 +11,11 @@ export const isDecision = (call: FullCall): boolean => needsDecision(call) && ca
 /** Commands whose refusal is shown in their own form. */
 const SHOWN_AT_FORM: readonly string[] = ['edit', 'draft', 'guess', 'name_branch', 'compare'];
 
-/** Parses JSON; returns any other text as it is. */
-function parsedResult(text: string): unknown {
+const TEXT = 'str';
+
+/** Parses JSON; returns any other text as it is, and all text for a tool that returns a text. */
+function parsedResult(text: string, returns: string): unknown {
+  if (returns === TEXT) return text;
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -23,6 +26,8 @@ function parsedResult(text: string): unknown {
 interface Form {
   readonly element: HTMLFormElement;
   readonly first: HTMLElement;
+  /** What is wrong with the result. */
+  readonly error: HTMLElement;
 }
 
 function labelledField(label: string, hint: string, input: HTMLElement): HTMLElement {
@@ -34,18 +39,26 @@ function labelledField(label: string, hint: string, input: HTMLElement): HTMLEle
   );
 }
 
-function shortForm(kind: 'reject' | 'answer', call: FullCall, acts: PanelActions): Form {
+function shortForm(kind: 'reject' | 'answer', call: FullCall, returns: string, acts: PanelActions): Form {
+  const error = h('p', { class: 'tc-wrong', role: 'alert' });
+  let isEmptyMeant = false;
   const reason = h('input', { class: 'tc-in', type: 'text', 'aria-label': trans.__('Reason'), 'data-k': 'reason' });
   const result = h('textarea', { class: 'tc-in mono', rows: 2, 'aria-label': trans.__('Result'), 'data-k': 'result' });
   const close = (): void => acts.setState({ form: null });
   function submit(event: Event): void {
     event.preventDefault();
     const common = { call: call.call, reason: reason.value, bound: call.bound };
-    if (kind === 'reject') acts.send({ type: 'reject', ...common });
-    else acts.send({ type: 'answer', result: parsedResult(result.value), ...common });
+    if (kind === 'reject') return acts.send({ type: 'reject', ...common });
+    if (result.value === '' && !isEmptyMeant && (returns === TEXT || returns === '')) {
+      isEmptyMeant = true;
+      error.textContent = trans.__('The result is empty. Choose Answer again to send an empty text.');
+      return result.focus();
+    }
+    acts.send({ type: 'answer', result: parsedResult(result.value, returns), ...common });
   }
   const optional = trans.__('optional, sent to the model');
-  const fields = kind === 'answer' ? [labelledField(trans.__('Result'), trans.__('JSON, text, or the name of an object'), result)] : [];
+  const expected = returns ? trans.__('%1: JSON, text, or the name of an object', returns) : trans.__('JSON, text, or the name of an object');
+  const fields = kind === 'answer' ? [labelledField(trans.__('Result'), returns === TEXT ? trans.__('a text') : expected, result), error] : [];
   const text = kind === 'answer' ? trans.__('Answer') : trans.__('Reject');
   const confirm = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'confirm' }, text);
   const row = h('div', { class: 'tc-row' }, confirm, button(trans.__('Cancel'), { onclick: close }));
@@ -55,7 +68,7 @@ function shortForm(kind: 'reject' | 'answer', call: FullCall, acts: PanelActions
     event.stopPropagation();
     close();
   });
-  return { element, first: kind === 'answer' ? result : reason };
+  return { element, first: kind === 'answer' ? result : reason, error };
 }
 
 /** The waiting calls with their approval digests. */
@@ -189,7 +202,7 @@ export class DecisionPanel {
     const before = this._form?.key;
     const refused = this._view.model.refusal;
     const children = [
-      refused && !SHOWN_AT_FORM.includes(refused.command)
+      refused && !SHOWN_AT_FORM.includes(refused.command) && !this._showsAtField()
         ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), oneLine(refused.reason))
         : null,
       ...this._content(),
@@ -212,10 +225,19 @@ export class DecisionPanel {
 
   private _openForm(call: FullCall, kind: 'reject' | 'answer'): HTMLElement {
     const key = `${kind} ${call.id} ${call.bound}`;
-    if (this._form?.key !== key) this._form = { key, ...shortForm(kind, call, this._acts) };
+    const returns = this._view.model.tools.get(call.tool)?.returns ?? '';
+    if (this._form?.key !== key) this._form = { key, ...shortForm(kind, call, returns, this._acts) };
     const confirm = this._form.element.querySelector<HTMLButtonElement>('[type=submit]');
     if (confirm) confirm.disabled = this._view.ui.commandSent;
     return this._form.element;
+  }
+
+  /** Shows at the form's field what is wrong with it; returns whether something is. */
+  private _showsAtField(): boolean {
+    const problem = this._view.model.refusal?.fields.result;
+    if (!problem || !this._form) return false;
+    this._form.error.textContent = oneLine(problem, 200);
+    return true;
   }
 
   private _content(): Child[] {
@@ -232,6 +254,7 @@ export class DecisionPanel {
     if (open && opened?.call === call.id) return [this._openForm(call, opened.kind)];
     this._form = null;
     return [
+      open && call.downstream ? h('p', { class: 'tc-effect' }, ...prose(oneLine(call.downstream))) : null,
       h('div', { class: 'tc-row tc-act' }, ...(open ? decisionButtons(this._view, call, this._acts) : afterButtons(this._view, call, this._acts))),
       open ? otherCallsOfTurn(this._view, call, this._acts) : null
     ];
