@@ -311,12 +311,11 @@ def _kept(entry: Entry) -> Mapping[str, Any]:
 
 def waiting_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
     """Return the calls that wait for a person, in call order."""
-    state = cursor.state
-    return tuple(
-        state.calls[call_id]
-        for call_id in state.open
-        if _waits(cursor, state.calls[call_id], state)
-    )
+    state, waiting = cursor.state, list[CallRecord]()
+    for call in (state.calls[call_id] for call_id in state.open):
+        if _waits(cursor, call, state, follows=bool(waiting)):
+            waiting.append(call)
+    return tuple(waiting)
 
 
 def pending_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
@@ -326,7 +325,8 @@ def pending_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
     )
 
 
-def _waits(cursor: Cursor, call: CallRecord, state: State) -> bool:
+def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> bool:
+    """Return whether a call waits for a person; `follows`: one before it does."""
     if call.id == cursor.running:
         return False
     if call.status == "unknown":
@@ -338,8 +338,8 @@ def _waits(cursor: Cursor, call: CallRecord, state: State) -> bool:
     except Absent:
         return True
     except CallError:
-        # What can't be prepared yet may wait for the call before it.
-        return call.id != state.open[0] and call.status == "proposed"
+        # What can't be prepared yet is decided on with the call before it, which may make it fit.
+        return follows and call.status == "proposed"
     if call.status == "approved":
         return not cursor.allows(call, ready) and _asks(cursor, call, ready)
     return not own and _asks(cursor, call, ready)

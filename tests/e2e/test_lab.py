@@ -199,6 +199,8 @@ def test_shortcuts_act_on_what_is_in_view_and_never_while_typing(page: Page, lab
     run_all(page)
     view = panel(page, 1)
     expect_waits(view, 2, "Potato_rinse")
+    # High enough for the card and the cell below the panel.
+    page.set_viewport_size({"width": 1280, "height": 1500})
     cell(page, 2).locator(".cm-content").click()
     for key in ("y", "r", "e", "s", "n", "p"):
         page.keyboard.press(f"Control+Alt+{key}")

@@ -242,12 +242,15 @@ def test_the_keyboard_alone_is_enough(page: Page, lab: Place) -> None:
     page.keyboard.press("ArrowRight")
     expect(view.get_by_role("tab", name="Steps")).to_be_focused()
     page.keyboard.press("ArrowLeft")
-    tab_to(page, view.get_by_role("button", name="Approve", exact=True))
+    # What is to be decided stands above the tabs.
+    tab_to(page, view.get_by_role("button", name="Approve", exact=True), "Shift+Tab")
     page.keyboard.press("Enter")
     expect_waits(view, 3, "Potato_peel")
 
     view.get_by_role("tab", name="Graph").focus()
-    tab_to(page, node(view, "Potato#2"))
+    tab_to(page, node(view, "Potato#3"))
+    page.keyboard.press("ArrowLeft")
+    expect(node(view, "Potato#2")).to_be_focused()
     page.keyboard.press("ArrowRight")
     expect(node(view, "Potato#3")).to_be_focused()
     page.keyboard.press("ArrowLeft")
@@ -267,10 +270,10 @@ def test_the_keyboard_alone_is_enough(page: Page, lab: Place) -> None:
     assert page.evaluate("document.querySelectorAll('.jp-Notebook .jp-Cell').length") == 2
 
 
-def tab_to(page: Page, target: Locator) -> None:
+def tab_to(page: Page, target: Locator, key: str = "Tab") -> None:
     """Press Tab until the target has the focus."""
     for _ in range(30):
         if target.evaluate("element => element === document.activeElement"):
             return
-        page.keyboard.press("Tab")
+        page.keyboard.press(key)
     expect(target).to_be_focused()

@@ -85,7 +85,12 @@ export class Announcements {
     const show = { label: this._context.trans.__('Show'), callback: () => void showLive(this._context, live) };
     const options = { autoClose: false as const, actions: [show] };
     const { note, gone } = this._last(live);
-    if (note && Notification.update({ id: note, message, ...options })) return;
+    if (note && Notification.update({ id: note, message, ...options })) {
+      // JupyterLab draws a new notification later, and loses updates that come before that.
+      await sleep(DISMISS_MS);
+      if (this._last(live).note === note && this._isCurrent(live, about)) Notification.update({ id: note, message, ...options });
+      return;
+    }
     await sleep(Math.max(0, gone + DISMISS_MS - performance.now()));
     if (this._isCurrent(live, about) && !isSessionVisible(live))
       this._announced.set(live, { about, note: Notification.emit(message, 'info', options), gone });

@@ -114,8 +114,10 @@ function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): C
     const element = button(trans.__(text), { look, onclick, disabled: sent, key: text });
     const key = KEYS[text];
     if (key) {
-      element.append(h('kbd', { 'aria-hidden': 'true' }, key));
+      // The key is drawn by CSS, and no part of the name.
+      element.dataset.key = key;
       element.setAttribute('aria-keyshortcuts', key);
+      element.setAttribute('aria-label', trans.__(text));
     }
     return element;
   };

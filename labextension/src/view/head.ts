@@ -50,7 +50,8 @@ function statusText(model: Model): string {
 }
 
 /** Whether a step can be taken: not while a decision waits. */
-export const canStep = (model: Model): boolean => STEPPABLE_PHASES.includes(model.session.phase) && firstWaiting(model) === null;
+export const canStep = (model: Model): boolean =>
+  STEPPABLE_PHASES.includes(model.session.phase) && !(model.session.phase === 'waiting' && firstWaiting(model));
 
 /** Tokens and cost of the requests; at an earlier step, tokens up to its turn. */
 function tokensText({ model, isPast: past }: ViewState, turn: number): string {

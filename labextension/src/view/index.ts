@@ -255,7 +255,8 @@ export class PanelView {
   private _graphHeight(): number | undefined {
     if (!this._isDeciding) return undefined;
     const above = this._graph.element.getBoundingClientRect().top - this._root.getBoundingClientRect().top;
-    return Math.max(LOWEST_GRAPH, Math.min(GRAPH_SHARE * window.innerHeight, window.innerHeight - CHROME - above));
+    const { clientHeight } = document.documentElement;
+    return Math.max(LOWEST_GRAPH, Math.min(GRAPH_SHARE * clientHeight, clientHeight - CHROME - above));
   }
 
   private _draw(view: ViewState): void {
