@@ -31,7 +31,7 @@ const PHASE_TEXTS: Readonly<Record<FullSession['phase'], string>> = {
 const UNCHECKED = 'Saved copy, not verified on this computer. Run the cell to continue.';
 
 const ENDED_PHASES: readonly FullSession['phase'][] = ['finished', 'failed'];
-const STEPPABLE_PHASES: readonly FullSession['phase'][] = ['ready', 'stopped', 'waiting', 'failed'];
+const STEPPABLE_PHASES: readonly FullSession['phase'][] = ['ready', 'stopped', 'failed'];
 const STOPPABLE_PHASES: readonly FullSession['phase'][] = ['thinking', 'running', 'waiting'];
 
 /** The text of the phase: the kernel's own, or the translated default. */
@@ -49,9 +49,8 @@ function statusText(model: Model): string {
   return failed ? `${says} · ${plural(calls.length, 'call')}, ${trans.__('%1 failed', failed)}` : says;
 }
 
-/** Whether a step can be taken: not while a decision waits. */
-export const canStep = (model: Model): boolean =>
-  STEPPABLE_PHASES.includes(model.session.phase) && !(model.session.phase === 'waiting' && firstWaiting(model));
+/** Whether a step can be taken: not while the session waits for a decision or a reply. */
+export const canStep = (model: Model): boolean => STEPPABLE_PHASES.includes(model.session.phase);
 
 /** Tokens and cost of the requests; at an earlier step, tokens up to its turn. */
 function tokensText({ model, isPast: past }: ViewState, turn: number): string {

@@ -32,11 +32,11 @@ function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElemen
   const { call } = item;
   return h(
     'li',
-    { class: `tc-step ${call.status}`, 'data-n': call.step },
+    { class: `tc-step ${call.status}`, 'data-n': call.step, onclick: () => open(call) },
     icon(stepIcon(call)),
     h(
       'button',
-      { type: 'button', class: 'tool', 'data-k': `step ${call.id}`, onclick: () => open(call) },
+      { type: 'button', class: 'tool', 'data-k': `step ${call.id}` },
       oneLine(call.tool, 120)
     ),
     h('span', { class: 'what' }, spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),

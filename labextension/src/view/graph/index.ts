@@ -116,7 +116,7 @@ export class Graph {
     if (wide) this._overview.paint(next, this._search, this._size().width - (this._size().narrow ? 16 : 32));
     this._camera.setSize(this._size().width, this._extent, this._layout.spots.length > 0 ? most : EMPTY);
     const spot = this._chosenSpot();
-    const asked = next.followsNewest && most < TALL ? this._waitingBox(next) : null;
+    const asked = most < TALL && next.waitingCall?.id === next.chosen.call ? this._waitingBox(next) : null;
     if (asked) this._camera.showPart(this._extent, asked);
     else if (next.followsNewest) this._camera.followNewest(this._extent, next.ui.editedCall ? (spot ?? this._surroundings.newest) : this._surroundings.newest);
     else this._camera.showIfItFits(this._extent);
