@@ -57,10 +57,7 @@ def decision_event(
     demand_decision_word(decision)
     state = cursor.state
     call = _waiting(cursor, call_id, state)
-    if approval_digest is not None and approval_digest != current_approval_digest(
-        cursor, call, state
-    ):
-        raise NotYourTurn("the call has changed since it was shown; look at it and decide again")
+    _demand_as_shown(cursor, call, state, approval_digest)
     event = decided_event(cursor, call, decision, arguments, result, reason)
     if decision in ("reject", "answer"):
         return event
@@ -91,6 +88,12 @@ def _waiting(cursor: Cursor, call_id: str, state: State) -> CallRecord:
             "otherwise, on a branch of its own"
         )
     return call
+
+
+def _demand_as_shown(cursor: Cursor, call: CallRecord, state: State, shown: str | None) -> None:
+    """Raise NotYourTurn for a call that is not the one that was shown, by its approval digest."""
+    if shown is not None and shown != current_approval_digest(cursor, call, state):
+        raise NotYourTurn("the call has changed since it was shown; look at it and decide again")
 
 
 def current_approval_digest(cursor: Cursor, call: CallRecord, state: State) -> str:
@@ -252,10 +255,7 @@ def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, follo
         ready = cursor.prepared(call, state)[0] if call_id in state.open else None
     except (Absent, CallError):
         ready = None
-    if approval_digest is not None and approval_digest != current_approval_digest(
-        cursor, call, state
-    ):
-        raise NotYourTurn("the call has changed since it was shown; look at it and decide again")
+    _demand_as_shown(cursor, call, state, approval_digest)
     end = recorded_result(cursor, call, ready) if ready is not None else None
     if end is None:
         raise NotYourTurn(f"call {call_id} has no recorded result to keep")

@@ -353,7 +353,7 @@ def execute_call(
     ran = run_tool(ready, state, values, invoke)
     duration = milliseconds(began, clock())
     # Before it is written down that there is a result, the result is kept.
-    kept, interrupted = _store_results(ready, ran.outcome, values, duration), ran.interrupted
+    kept, interrupted = _store_new_result(ready, ran.outcome, values, duration), ran.interrupted
     if kept is None:
         kept, interrupted = (UNKEPT,), True
     notes = [*ran.notes, *kept]
@@ -365,7 +365,7 @@ def execute_call(
     return Execution(ran.outcome, meta, interrupted)
 
 
-def _store_results(
+def _store_new_result(
     ready: PreparedCall, outcome: Outcome, values: SessionValues, duration: float
 ) -> tuple[str, ...] | None:
     """Store the results; return why some are not stored, None after an interrupt."""

@@ -76,7 +76,7 @@ def verify_cursor(cursor: Cursor) -> Verification:
     except Absent as error:
         return Verification(calls, str(error))
     return Verification(
-        calls, _first_difference(path, replayed.context.journal.path(replayed.head), cursor)
+        calls, _first_divergence(path, replayed.context.journal.path(replayed.head), cursor)
     )
 
 
@@ -113,15 +113,15 @@ def _outside(event: Event) -> Iterable[Made]:
     return ()
 
 
-def _first_difference(path: tuple[Entry, ...], replayed: tuple[Entry, ...], cursor: Cursor) -> str:
+def _first_divergence(path: tuple[Entry, ...], replayed: tuple[Entry, ...], cursor: Cursor) -> str:
     """Return the first difference of two branches in words, "" for none."""
     for was, now in zip_longest(path, replayed):
         if was is None or now is None or was.id != now.id:
-            return _difference(was, now, cursor)
+            return _divergence(was, now, cursor)
     return ""
 
 
-def _difference(was: Entry | None, now: Entry | None, cursor: Cursor) -> str:
+def _divergence(was: Entry | None, now: Entry | None, cursor: Cursor) -> str:
     if now is None:
         return f"{_where(was, cursor)} was recorded, and did not come about again"
     if was is None:

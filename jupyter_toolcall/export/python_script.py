@@ -93,14 +93,15 @@ def _section(title: str, body: str) -> Iterator[str]:
 
 def _parts_text(parts: Sequence[MessageText | Line]) -> str:
     """What was said begins a paragraph, with what was done upon it."""
-    text, before = "", True
+    lines, after_calls = list[str](), False
     for part in parts:
         if isinstance(part, MessageText):
-            text += f"{'' if before else chr(10)}{comment(f'{part.author}: {part.text}')}\n"
+            blank = [""] if after_calls else []
+            lines += [*blank, comment(f"{part.author}: {part.text}")]
         else:
-            text += f"{line_text(part)}\n"
-        before = isinstance(part, MessageText)
-    return text
+            lines.append(line_text(part))
+        after_calls = not isinstance(part, MessageText)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def line_text(line: Line) -> str:

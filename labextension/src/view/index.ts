@@ -83,6 +83,8 @@ export class PanelView {
   private _paintedAt = 0;
   /** The card stands above the tabs: the session runs, and has asked the person. */
   private _isDeciding = false;
+  /** The height of the card at the last decision, in pixels. */
+  private _cardHeight = 0;
   private _paintTimer: ReturnType<typeof setTimeout> | undefined;
   /** Formats requested in this view: exports arrive at all views of a session. */
   private readonly _requestedExports = new Set<ExportFormat>();
@@ -251,10 +253,19 @@ export class PanelView {
     return view.live && !view.isPast && (asks || (this._isDeciding && BUSY_PHASES.includes(phase)));
   }
 
+  /** Between two decisions the card keeps its height, so that nothing below it moves. */
+  private _keepCardHeight(): void {
+    const { element, asks } = this._card;
+    if (asks || !this._isDeciding) element.style.minHeight = '';
+    if (!this._isDeciding) return;
+    if (asks) this._cardHeight = element.offsetHeight;
+    else element.style.minHeight = `${this._cardHeight}px`;
+  }
+
   /** The height that is left for the graph while the person decides, in pixels. */
   private _graphHeight(): number | undefined {
     if (!this._isDeciding) return undefined;
-    const above = this._graph.element.getBoundingClientRect().top - this._root.getBoundingClientRect().top;
+    const above = this._graph.canvasTop() - this._root.getBoundingClientRect().top;
     const { clientHeight } = document.documentElement;
     return Math.max(LOWEST_GRAPH, Math.min(GRAPH_SHARE * clientHeight, clientHeight - CHROME - above));
   }
@@ -264,6 +275,7 @@ export class PanelView {
     this._isDeciding = this._decides(view);
     this._moveStepsAndCard(view.ui.tab);
     for (const part of this._parts) part.paint(view);
+    this._keepCardHeight();
     if (view.ui.tab === 'Graph') this._graph.paint(view, this._graphHeight());
   }
 

@@ -132,6 +132,11 @@ export class Graph {
     }
   }
 
+  /** Where the canvas begins, in pixels of the window. */
+  canvasTop(): number {
+    return this._canvas.getBoundingClientRect().top;
+  }
+
   resize(): void {
     const now = this._canvas.clientWidth;
     if (now === this._width || now === 0) return;
