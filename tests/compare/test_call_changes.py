@@ -60,13 +60,10 @@ def fill(table: pd.DataFrame, value: int) -> pd.DataFrame:
 
 
 def shown(made: Session) -> tuple[dict[str, ObjectRow], CallRow, dict[str, DifferenceRow]]:
-    """Return the objects by id, the first call, and the differences by id, as a notebook has them."""
+    """Return the objects by id, the first call, and the differences by id, as they are saved."""
     rows = all_rows(made.cursor, "s")
-    return (
-        {row.id: row for row in rows.objects},
-        rows.calls[0],
-        {r.id: r for r in rows.differences},
-    )
+    differences = {row.id: row for row in rows.differences}
+    return {row.id: row for row in rows.objects}, rows.calls[0], differences
 
 
 @given(st.integers(-1_000, 1_000))
