@@ -14,7 +14,7 @@ from ..engine.hooks import ExtensionRow
 from ..engine.person_model import Phase, Written, person_turn
 from ..session.session import Session
 from ..view.branch_rows import CURRENT
-from ..view.call_object_rows import BranchView, call_key, full_preview
+from ..view.call_object_rows import BranchView, call_key, full_preview, objects_by_row
 from ..view.comparison_rows import (
     UNASKED,
     ComparisonUpdates,
@@ -151,7 +151,8 @@ class PanelUpdates:
                     )
                 self.send(Displayed(key, picture))
             case ShowDifference(left, right):
-                found = (change_row(each, left, right) for each in view.branch_views.values())
+                views = view.branch_views.values()
+                found = (change_row(each, objects_by_row(each), left, right) for each in views)
                 self._send_delta(Rows(differences=tuple(islice(filter(None, found), 1))))
             case Export(to):
                 # What exports is imported when it is used first.

@@ -130,15 +130,15 @@ def _preview(branch_view: BranchView, made: Made) -> Preview:
     return cached
 
 
-def object_of_row(branch_view: BranchView, key: str) -> Made | None:
-    """Return the object of a row, by its id; None where this branch has none."""
+def objects_by_row(branch_view: BranchView) -> dict[str, Made]:
+    """Return the objects of a branch, by the ids of their rows."""
     made = branch_view.state.objects.values()
-    return next((each for each in made if object_key(each.producer, branch_view) == key), None)
+    return {object_key(each.producer, branch_view): each for each in made}
 
 
 def full_preview(branch_view: BranchView, key: str) -> Preview | None:
     """Return an object as large as may be, by the id of its row; None where it has no value."""
-    context, made = branch_view.cursor.context, object_of_row(branch_view, key)
+    context, made = branch_view.cursor.context, objects_by_row(branch_view).get(key)
     if made is None or not context.values.has_value(made.digest, made.content):
         return None
     value = context.values.by_digest[made.digest]

@@ -29,7 +29,7 @@ from ..core.events import Made
 from ..core.json_data import sendable_data
 from ..engine.cursor import SessionContext
 from .branch_rows import CURRENT
-from .call_object_rows import BranchView, call_key, object_key, object_of_row
+from .call_object_rows import BranchView, call_key, object_key, objects_by_row
 from .contract import Drop, Rows
 from .contract_rows import (
     Aspect,
@@ -206,21 +206,22 @@ def with_changes(rows: Rows, branch_view: BranchView) -> Rows:
     """Return rows with what the calls of the shown branch changed, the newest first, as far as
     there is room: a panel without a kernel can't ask for it."""
     known, room = {row.id for row in rows.differences}, ROOM
-    new = list[DifferenceRow]()
+    new, objects = list[DifferenceRow](), objects_by_row(branch_view)
     for call in [call for call in reversed(rows.calls) if call.change and not call.branch][:MOST]:
-        row = change_row(branch_view, call.before, call.object)
+        row = change_row(branch_view, objects, call.before, call.object)
         room -= 0 if row is None else len(encode(sendable_data(row)))
         if row is not None and row.id not in known and room > 0:
             new.append(row)
     return replace(rows, differences=(*rows.differences, *new))
 
 
-def change_row(branch_view: BranchView, before: str, made: str) -> DifferenceRow | None:
-    """Return how two objects of a branch differ, by the ids of their rows; None without them."""
-    left, right = object_of_row(branch_view, before), object_of_row(branch_view, made)
-    if left is None or right is None:
+def change_row(
+    branch_view: BranchView, objects: Mapping[str, Made], before: str, made: str
+) -> DifferenceRow | None:
+    """Return how two of a branch's objects differ, by the ids of their rows; None without them."""
+    if before not in objects or made not in objects:
         return None
-    found = change(left, right, branch_view.cursor.context)
+    found = change(objects[before], objects[made], branch_view.cursor.context)
     return difference_row(f"{before} {made}", found, CHANGED)
 
 
