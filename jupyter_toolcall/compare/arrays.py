@@ -10,7 +10,7 @@ from .differences import Arrays, Difference, Same, Unknown
 from .frame_columns import step
 from .tables import grid_of
 
-LARGE, OBJECTS = 4_000_000, 10_000
+LARGE, OBJECTS = 2_000_000, 10_000
 """Of an array with more elements, or with more objects of Python, a sample is compared."""
 
 
@@ -50,9 +50,11 @@ def _some_elements(array: Any, most: int) -> Any:
     """Return an array, or every nth part of it along its longest side."""
     if array.size <= most:
         return array
-    axis = array.shape.index(max(array.shape))
     step = -(-array.size // most)
-    return array[tuple(slice(None, None, step if n == axis else None) for n in range(array.ndim))]
+    # Along the first side whole blocks of memory are left out; a short one is left whole.
+    axis = 0 if array.shape[0] >= 10 * step else array.shape.index(max(array.shape))
+    every = (slice(None, None, step if n == axis else None) for n in range(array.ndim))
+    return sys.modules["numpy"].ascontiguousarray(array[tuple(every)])
 
 
 def _differing(a: Any, b: Any, objects: bool) -> Any:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..core.interrupts import attempt
 from .cells import cell, cell_text
 from .differences import Cell, ColumnChange, Difference, Same, Tables, Unknown
 from .frame_columns import Frame, PandasFrame, Unlike, frame_of
@@ -17,7 +18,7 @@ from .tables import CELLS, LABELS, WIDE, compared, grid_of, names_alone
 
 LARGE, SAMPLE = 100_000, 10_000
 """Of a frame with more rows so many are compared, evenly spaced."""
-READ, SLOW = 4_000_000, 20
+READ, SLOW = 1_000_000, 20
 """Cells that are compared at most; one that is compared by itself counts as so many."""
 KEYS = 8
 """So many columns are tried as keys."""
@@ -120,7 +121,12 @@ def _aligned(a: PandasFrame, b: PandasFrame) -> _PairedRows:
     one, other = a.value.loc[shared[0]], b.value.loc[shared[1]]
     moved = not one.index.equals(other.index)
     if moved:
-        one = one.iloc[sorted(range(len(one)), key=lambda n: cell_text(one.index[n]))]
+        order, _ = attempt(one.index.argsort)
+        if order is None:
+            # Labels of several types have no order of their own.
+            texts = [*map(cell_text, one.index)]
+            order = sorted(range(len(one)), key=texts.__getitem__)
+        one = one.iloc[order]
         other = other.iloc[other.index.get_indexer(one.index)]
     alone = len(lone[0]), len(lone[1])
     pair = PandasFrame(one), PandasFrame(other)
@@ -137,9 +143,11 @@ def _sampled(a: PandasFrame, b: PandasFrame, count: int) -> _PairedRows:
     positions = theirs.get_indexer(one.value.index)
     here = (positions >= 0).nonzero()[0]
     more, missing = a.height - b.height, len(chosen) - len(here)
-    pair = one.take(here), b.take(positions[here])
+    found = positions[here]
     alone = (max(0, more), max(0, -more)) if more else (missing, missing)
-    return _PairedRows(*pair, alone=alone, in_place=False, sample=len(chosen))
+    moved = bool((found[1:] < found[:-1]).any())
+    pair = one.take(here), b.take(found)
+    return _PairedRows(*pair, alone=alone, in_place=False, moved=moved, sample=len(chosen))
 
 
 def _paired_by_key(a: Frame, b: Frame, permuted: bool = False) -> _PairedRows | None:
@@ -174,6 +182,9 @@ def _key_values(frame: Frame, number: int) -> dict[Any, int] | None:
     cells = frame.cells(column)
     if len({*map(type, cells)}) != 1 or type(cells[0]) not in (int, str):
         return None
+    # Most columns that are no key are found out by their first cells.
+    if len({*cells[:1_000]}) < min(1_000, len(cells)):
+        return None
     rows = {value: row for row, value in enumerate(cells)}
     return rows if len(rows) == len(cells) else None
 
@@ -182,7 +193,7 @@ def _rows_of_keys(a: Frame, b: Frame, ours: dict[Any, int], theirs: dict[Any, in
     lone = [key for key in ours if key not in theirs], [key for key in theirs if key not in ours]
     keys = [key for key in ours if key in theirs]
     moved = keys != [key for key in theirs if key in ours]
-    keys = sorted(keys, key=cell_text) if moved else keys
+    keys = sorted(keys) if moved else keys
     one = a.take([ours[key] for key in keys], keys)
     other = b.take([theirs[key] for key in keys], keys)
     labels = tuple(map(cell_text, lone[0][:LABELS])), tuple(map(cell_text, lone[1][:LABELS]))
