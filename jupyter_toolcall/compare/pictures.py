@@ -12,16 +12,16 @@ from importlib import import_module
 from typing import Any
 
 from ..core.interrupts import attempt
-from ..tools.value_display import image_address
+from ..tools.value_display import image_address, sharp_address
 from .differences import Difference, Images, Picture, Same, Unknown
 
 KINDS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
 """How a file of images begins, and what it is."""
-LARGEST, THUMBNAIL = 24_000, 4_000
+LARGEST, THUMBNAIL = 24_000, 4_200
 """Bytes of a file that is shown as it is where nothing can read it, and of any picture else."""
 LARGE, OPENED = 2_000_000, 6_000_000
 """Pixels of an image that are compared one and all, and of a file that is opened at all."""
-DOTS = 60
+DOTS = 75
 """Dots an inch of a figure: compared and shown at this density."""
 SIDE = 320
 """Pixels of a side of the picture of what differs."""
@@ -91,7 +91,7 @@ def _marked(a: Any, b: Any, mask: Any) -> Picture:
     spots = mask.point(lambda light: 255 if light else 0).reduce(by)
     spots = spots.point(lambda light: 255 if light else 0)
     drawn = pillow.composite(pillow.new("RGB", pale.size, RED), pale, spots)
-    return Picture(a.width, a.height, attempt(image_address, drawn, {}, THUMBNAIL)[0] or "")
+    return Picture(a.width, a.height, _address(drawn))
 
 
 def _is_transparent(image: Any) -> bool:
@@ -152,7 +152,13 @@ def _picture(value: Any, opened: Any) -> Picture:
     # Of a large image every nth pixel is enough for a small picture.
     by = max(1, max(opened.size) // (4 * SIDE))
     small = opened.resize((width // by, height // by), resample=0) if by > 1 else opened
-    return Picture(width, height, attempt(image_address, small, {}, THUMBNAIL)[0] or "")
+    return Picture(width, height, _address(small))
+
+
+def _address(image: Any) -> str:
+    """Return a small copy of an image; some builds of Pillow do not write sharp ones."""
+    sharp, _ = attempt(sharp_address, image, THUMBNAIL)
+    return sharp or attempt(image_address, image, {}, THUMBNAIL)[0] or ""
 
 
 def _size(value: Any) -> tuple[int, int]:
