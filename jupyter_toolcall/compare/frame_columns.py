@@ -73,6 +73,10 @@ class Frame:
     def cell(self, column: Any, row: int) -> Any:
         return column[row]
 
+    def empty(self, column: Any) -> int:
+        """Return how many cells of a column are empty."""
+        return int(_empty_in_polars(column).sum())
+
     def type(self, column: Any) -> str:
         return str(column.dtype)
 
@@ -126,6 +130,9 @@ class PandasFrame(Frame):
     def cell(self, column: Any, row: int) -> Any:
         return column.iloc[row]
 
+    def empty(self, column: Any) -> int:
+        return int(column.isna().sum())
+
     def compared(self, a: Any, b: Any) -> Unlike:
         empty = a.isna().to_numpy(), b.isna().to_numpy()
         flags = sys.modules["pandas"].Series((a.array != b.array) & ~(empty[0] & empty[1]))
@@ -171,13 +178,16 @@ class ArrowFrame(Frame):
         return unique_names(map(cell_text, self.value.column_names))
 
     def take(self, rows: Sequence[int], keys: Sequence[Any] | None = None) -> ArrowFrame:
-        return ArrowFrame(self.value.take(rows), keys)
+        return ArrowFrame(self.value.take([*rows]), keys)
 
     def column(self, number: int) -> Any:
         return self.value.column(number)
 
     def cell(self, column: Any, row: int) -> Any:
         return column[row].as_py()
+
+    def empty(self, column: Any) -> int:
+        return int(column.null_count)
 
     def cells(self, column: Any) -> list[Any]:
         cells: list[Any] = column.to_pylist()

@@ -152,6 +152,15 @@ def test_what_a_call_did_to_a_frame_is_said_in_one_line(
     assert difference(make(after), make(SALES)) == mirrored(found)
 
 
+@pytest.mark.parametrize("make", MAKERS)
+def test_rows_that_nothing_names_belong_together_by_what_stands_in_them(make: Maker) -> None:
+    twice: dict[str, list[Any]] = {"of": ["a", "b", "b", "c"], "x": [0.5, 1.0, 1.0, 2.0]}
+    fewer = {name: [cells[0], *cells[2:]] for name, cells in twice.items()}
+    found = difference(make(twice), make(fewer))
+    assert in_a_line(found, CHANGED) == "4 × 2 → 3 × 2; 1 row removed"
+    assert difference(make(fewer), make(twice)) == mirrored(found)
+
+
 def test_a_type_of_a_column_that_changed_is_named() -> None:
     polars, arrow = polars_table(SALES), arrow_table(SALES)
     cast = arrow.set_column(2, "y", arrow["y"].cast(pa.float64()))
