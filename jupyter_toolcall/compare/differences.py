@@ -5,9 +5,10 @@ Every text in them is short and plain data; whoever shows one escapes it.
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,30 @@ class Tables:
     """The columns that differ, of those that both have."""
     sample: int = 0
     """How many rows were compared of a large table; 0 where all were."""
+    moved: tuple[str, ...] = ()
+    """What stands in another order: `rows`, `columns`."""
+    wide: int = 0
+    """How many columns were compared of a wide table; 0 where all were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrays:
+    """Two arrays, element by element."""
+
+    left: tuple[int, ...]
+    """The size in each dimension."""
+    right: tuple[int, ...]
+    types: tuple[str, str] = ("", "")
+    """The types of the elements, where they differ."""
+    changed: int = 0
+    """How many elements differ of those that were compared."""
+    compared: int = 0
+    by: float | None = None
+    """How much more each number is on the right, where that is the same for all."""
+    ranges: tuple[tuple[float, ...], ...] = ()
+    """The least, the mean and the greatest number of either side; () where there is none."""
+    sample: bool = False
+    """Only some elements were compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +149,10 @@ class Images:
     left: Picture
     right: Picture
     share: float | None = None
+    where: Picture = Picture()
+    """The pixels that differ, in red."""
+    sample: int = 0
+    """How many pixels were compared of a large image; 0 where all were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +187,7 @@ class Unknown:
     why: str
 
 
-Difference = Same | Numbers | Texts | Tables | Images | Fields | Others | Unknown
+Difference = Same | Numbers | Texts | Tables | Arrays | Images | Fields | Others | Unknown
 
 
 ARROW = "→"
@@ -179,6 +208,56 @@ def parts(difference: Difference, name: str = "") -> Iterator[tuple[str, Differe
         yield name, Unknown(f"{difference.more:,} more {_differ(difference.more)}")
 
 
+ROOM = 13_000
+"""Bytes of the texts and pictures of a difference, which has some more for names and marks."""
+
+
+def shortened(difference: Difference) -> Difference:
+    """Return a difference with as many of its lines, cells and pictures as there is room for."""
+    return _shortened(difference, ROOM)[0]
+
+
+def _shortened(difference: Difference, room: int) -> tuple[Difference, int]:
+    match difference:
+        case Texts(lines=lines):
+            sizes = (_bytes(line.left or "", line.right or "") for line in lines)
+            count, room = _fitting(sizes, room)
+            return replace(difference, lines=lines[:count]), room
+        case Tables(cells=cells):
+            sizes = (_bytes(each.row, each.column, each.left, each.right) for each in cells)
+            count, room = _fitting(sizes, room)
+            return replace(difference, cells=cells[:count]), room
+        case Images(left, right, where=where):
+            room -= sum(len(each.address) for each in (left, right, where))
+            return (difference if room > 0 else replace(difference, where=Picture())), room
+        case Fields(fields=fields):
+            kept = list[Field]()
+            for field in fields:
+                if room <= 0:
+                    break
+                inner, room = _shortened(field.difference, room - _bytes(field.name))
+                kept.append(Field(field.name, inner))
+            more = difference.more + len(fields) - len(kept)
+            return replace(difference, fields=tuple(kept), more=more), room
+        case Others(left, right):
+            return difference, room - _bytes(left or "", right or "")
+    return difference, room - 100
+
+
+def _fitting(sizes: Iterable[int], room: int) -> tuple[int, int]:
+    """Return how many of the first items there is room for, and how much room they leave."""
+    count = 0
+    for size in sizes:
+        if size > room:
+            return count, 0
+        count, room = count + 1, room - size
+    return count, room
+
+
+def _bytes(*texts: str) -> int:
+    return 90 + sum(len(json.dumps(text)) for text in texts)
+
+
 SIDES = ("only left", "only right")
 CHANGED = ("removed", "added")
 """What is said of what one side alone has: of two branches, and of before and after a call."""
@@ -195,6 +274,8 @@ def in_a_line(difference: Difference, sides: tuple[str, str] = SIDES) -> str:
             return f"{many(changed, 'line')} {_differ(changed)}"
         case Tables():
             return _table_line(difference, sides)
+        case Arrays():
+            return _array_line(difference)
         case Images():
             return _image_line(difference)
         case Fields():
@@ -219,12 +300,37 @@ def _table_line(tables: Tables, sides: tuple[str, str]) -> str:
         more = "…" * (len(columns) > SHOWN)
         parts += [f"{side}: {', '.join(columns[:SHOWN])}{more}"] * bool(columns)
         parts += [f"{many(alone, 'row')} {side}"] * bool(alone)
+    parts += [f"{what} in another order" for what in tables.moved]
     line = "; ".join(parts)
+    if tables.wide:
+        width = max(tables.left[1], tables.right[1])
+        line += f" (the first {tables.wide:,} of {width:,} columns)"
     if not tables.sample:
         return line
-    return (
-        f"{line} (a sample of {tables.sample:,} of {max(tables.left[0], tables.right[0]):,} rows)"
-    )
+    height = max(tables.left[0], tables.right[0])
+    return f"{line} (a sample of {tables.sample:,} of {height:,} rows)"
+
+
+def _array_line(arrays: Arrays) -> str:
+    """Return how arrays differ: `12 of 600 elements differ; mean 0.5 → 0.7`."""
+    parts = []
+    if arrays.left != arrays.right:
+        parts.append(f"{_shape(arrays.left)} {ARROW} {_shape(arrays.right)}")
+    if any(arrays.types):
+        parts.append(f"{arrays.types[0]} {ARROW} {arrays.types[1]}")
+    if arrays.by is not None:
+        parts.append(f"{arrays.by:+.6g} in all {many(arrays.compared, 'element')}")
+    elif arrays.changed:
+        parts.append(
+            f"{arrays.changed:,} of {many(arrays.compared, 'element')} {_differ(arrays.changed)}"
+        )
+    for name, left, right in zip(
+        ("min", "mean", "max"), *(arrays.ranges or ((), ())), strict=False
+    ):
+        if left != right:
+            parts.append(f"{name} {left:.6g} {ARROW} {right:.6g}")
+    line = "; ".join(parts)
+    return f"{line} (a sample)" if arrays.sample else line
 
 
 def _column(column: ColumnChange) -> str:
@@ -242,8 +348,8 @@ def _column(column: ColumnChange) -> str:
     return f"{column.name}: {', '.join(parts)}"
 
 
-def _shape(shape: tuple[int, int]) -> str:
-    return f"{shape[0]:,} × {shape[1]:,}"
+def _shape(shape: tuple[int, ...]) -> str:
+    return " × ".join(f"{size:,}" for size in shape) or "one element"
 
 
 def _image_line(images: Images) -> str:
@@ -253,8 +359,11 @@ def _image_line(images: Images) -> str:
         return f"{left} {ARROW} {right} pixels"
     if share is None:
         return f"two images of {left} pixels" if images.left.width else "two images"
+    if not share:
+        return "the same pixels, other bytes"
     percent = f"{100 * share:.0f}" if share >= 0.01 else "less than 1"
-    return f"about {percent} % of the pixels differ" if share else "the same pixels, other bytes"
+    of = f" (a sample of {many(images.sample, 'pixel')})" if images.sample else ""
+    return f"about {percent} % of the pixels differ{of}"
 
 
 def _differ(count: int) -> str:

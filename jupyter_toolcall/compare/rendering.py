@@ -287,6 +287,8 @@ def _difference_rows(name: str, difference: Difference) -> Iterator[str]:
             case Images(left, right):
                 yield _row("", f"{title} {_quiet(in_a_line(part))}")
                 yield _row("", _picture(left, "left"), _picture(right, "right"))
+                if part.where.address:
+                    yield _row("", _picture(part.where, "difference"))
             case Texts(lines):
                 yield _row("", f"{title} {_quiet(in_a_line(part))}")
                 yield _row("", _lines(lines, 0, "del"), _lines(lines, 1, "ins"))

@@ -5,36 +5,34 @@ No library is loaded for it: a value of pandas, Pillow or Matplotlib has loaded 
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import dataclasses
 import enum
-import io
 import json
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core.interrupts import attempt
 from ..tools.value_copies import describe
-from ..tools.value_display import image_address
 from . import tables
+from .arrays import arrays
+from .cells import PLAIN
 from .differences import (
     Difference,
     Field,
     Fields,
-    Images,
     Line,
     Numbers,
     Others,
-    Picture,
     Same,
     Texts,
     Unknown,
+    shortened,
 )
+from .frames import frames
 from .matching import pairs
-from .tables import PLAIN
+from .pictures import is_picture, pictures
 
 DEEP, MANY = 5, 40
 """So deep values are taken apart, into so many parts that differ."""
@@ -47,7 +45,7 @@ def difference(left: Any, right: Any, deep: int = 0) -> Difference:
     # A value's own methods, and a library's, may raise anything.
     result, raised = attempt(_difference, left, right, deep)
     if result is not None:
-        return result
+        return result if deep else shortened(result)
     a, b = describe(left, LONG), describe(right, LONG)
     return Others(a, b) if a != b else Unknown(f"comparing them raised {raised}")
 
@@ -55,12 +53,12 @@ def difference(left: Any, right: Any, deep: int = 0) -> Difference:
 def _difference(left: Any, right: Any, deep: int) -> Difference:
     if left is right:
         return Same()
-    if _is_picture(left) and _is_picture(right):
-        return _pictures(left, right)
+    if is_picture(left) and is_picture(right):
+        return pictures(left, right)
     if type(left) in PLAIN and type(right) in PLAIN:
         return _plain(left, right)
-    if tables.is_pair_of_frames(left, right):
-        return tables.frames(left, right)
+    if (found := frames(left, right) or arrays(left, right)) is not None:
+        return found
     grids = tables.grid_of(left), tables.grid_of(right)
     if grids[0] is not None and grids[1] is not None:
         return tables.compared(grids[0], grids[1])
@@ -105,13 +103,27 @@ def _named(value: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _attributes(value: Any) -> dict[str, Any]:
     """Return what a plain object holds; what is computed when it is asked for is left alone."""
-    if not dataclasses.is_dataclass(value):
-        attributes = getattr(value, "__dict__", {})
-        return dict(attributes) if isinstance(attributes, dict) else {}
+    if dataclasses.is_dataclass(value):
+        return _held(value, [each.name for each in dataclasses.fields(value)])
+    attributes = getattr(value, "__dict__", {})
+    held = dict(attributes) if isinstance(attributes, dict) else {}
+    if hasattr(type(value), "model_fields"):
+        # What a model of pydantic got beyond its fields.
+        return held | (object.__getattribute__(value, "__pydantic_extra__") or {})
+    # A class with slots and a text of its own, such as a path, is told by that text.
+    cls: Any = type(value)
+    if cls.__repr__ is object.__repr__:
+        for base in cls.__mro__:
+            slots = base.__dict__.get("__slots__", ())
+            held |= _held(value, [slots] if isinstance(slots, str) else [*slots])
+    return held
+
+
+def _held(value: Any, names: Sequence[str]) -> dict[str, Any]:
     held = {}
-    for each in dataclasses.fields(value):
+    for name in names:
         with contextlib.suppress(AttributeError):
-            held[each.name] = object.__getattribute__(value, each.name)
+            held[name] = object.__getattribute__(value, name)
     return held
 
 
@@ -198,95 +210,3 @@ def _shortened_line(line: Line) -> Line:
         return f"{'…' * (begin > 0)}{text[begin:end]}{'…' * (end < len(text))}"
 
     return Line(window(left), window(right), line.at)
-
-
-# -- images: of Pillow, of Matplotlib, or the bytes of a file ------------------------------------
-
-KINDS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
-"""How a file of images begins, and what it is."""
-LARGEST, THUMBNAIL = 24_000, 4_000
-"""Bytes of a file that is shown as it is, and of a smaller picture of another."""
-GRAIN = (96, 96)
-"""Images are compared at this size."""
-
-
-def _is_picture(value: Any) -> bool:
-    """Return whether a value is an image that can be shown."""
-    return _is_pillow(value) or _is_figure(value) or _kind(value) != ""
-
-
-def _pictures(left: Any, right: Any) -> Difference:
-    """Return how two images differ."""
-    if isinstance(left, bytes) and left == right:
-        return Same()
-    share = _share(left, right)
-    shown = _picture(left), _picture(right)
-    same_size = (shown[0].width, shown[0].height) == (shown[1].width, shown[1].height)
-    if share == 0 and same_size and _raw(left) == _raw(right):
-        return Same()
-    return Images(*shown, share)
-
-
-def _is_pillow(value: Any) -> bool:
-    pillow = sys.modules.get("PIL.Image")
-    return pillow is not None and isinstance(value, pillow.Image)
-
-
-def _is_figure(value: Any) -> bool:
-    figures = sys.modules.get("matplotlib.figure")
-    return figures is not None and isinstance(value, figures.Figure)
-
-
-def _kind(value: Any) -> str:
-    if not isinstance(value, bytes):
-        return ""
-    return next((kind for begin, kind in KINDS.items() if value.startswith(begin)), "")
-
-
-def _opened(value: Any) -> Any:
-    """Return an image of Pillow, None where Pillow is not loaded, or can't read it."""
-    pillow = sys.modules.get("PIL.Image")
-    if _is_pillow(value) or pillow is None:
-        return value if pillow is not None else None
-    try:
-        return pillow.open(io.BytesIO(value if isinstance(value, bytes) else _png(value)))
-    # What Pillow raises for a file that is none is up to its reader.
-    except Exception:
-        return None
-
-
-def _png(figure: Any) -> bytes:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=40, metadata={"Software": None})
-    return buffer.getvalue()
-
-
-def _picture(value: Any) -> Picture:
-    opened = _opened(value)
-    width, height = opened.size if opened is not None else _size(value)
-    if isinstance(value, bytes) and len(value) <= LARGEST:
-        data = base64.b64encode(value).decode()
-        return Picture(width, height, f"data:image/{_kind(value)};base64,{data}")
-    return Picture(width, height, attempt(image_address, opened, {}, THUMBNAIL)[0] or "")
-
-
-def _size(value: Any) -> tuple[int, int]:
-    """Return the size that the head of a PNG file tells, (0, 0) for other files."""
-    if _kind(value) != "png" or len(value) < 24:
-        return 0, 0
-    return int.from_bytes(value[16:20], "big"), int.from_bytes(value[20:24], "big")
-
-
-def _raw(value: Any) -> Any:
-    return value.tobytes() if _is_pillow(value) else _png(value) if _is_figure(value) else value
-
-
-def _share(left: Any, right: Any) -> float | None:
-    """Return which share of two images differs, coarsely; None where Pillow can't tell."""
-    images = _opened(left), _opened(right)
-    if any(image is None for image in images):
-        return None
-    a, b = (image.convert("RGB").resize(GRAIN).tobytes() for image in images)
-    pixels = range(0, len(a), 3)
-    unlike = sum(bool(a[n : n + 3] != b[n : n + 3]) for n in pixels)
-    return unlike / max(1, len(pixels))

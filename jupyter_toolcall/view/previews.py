@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import Any
 
+from ..compare.frame_columns import Frame, frame_of
 from ..core.digests import readable_json
 from ..core.interrupts import attempt
 from ..tools.value_copies import describe, well_formed
@@ -47,8 +48,8 @@ def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
 
 
 def _preview(value: Any, shows: Shows, room: Room) -> Preview:
-    if all(hasattr(value, name) for name in ("columns", "head", "itertuples", "shape")):
-        return _table(value, room)
+    if hasattr(value, "columns") and (frame := frame_of(value)) is not None:
+        return _table(value, frame, room)
     own = shows(value)
     paths = glyph(own)
     if is_image(value, own) and not paths:
@@ -114,25 +115,32 @@ def _shown(item: Any, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def _table(value: Any, room: Room) -> Preview:
+def _table(value: Any, frame: Frame, room: Room) -> Preview:
     width = WORD if room is SMALL else 60
-    columns = tuple(_line(str(name), width + 2) for name in list(value.columns)[: room.columns])
-    cells = []
-    for row in value.head(room.rows).itertuples(index=False):
-        items = list(row)[: len(columns)]
-        texts = (f"{item:.4g}" if isinstance(item, float) else str(item) for item in items)
-        cells.append(tuple([_line(text, width) for text in texts]))
-    more = room is SMALL and (value.shape[0] > room.rows or value.shape[1] > room.columns)
-    missing = _missing(value)
-    return Preview(_caption(value), columns=columns, cells=tuple(cells), more=more, missing=missing)
+    names = frame.names[: room.columns]
+    head = frame.take(range(min(frame.height, room.rows)))
+    lists = [head.cells(head.column(number)) for number in range(len(names))]
+    cells = tuple(
+        tuple([_line(_cell(item), width) for item in row]) for row in zip(*lists, strict=True)
+    )
+    columns = tuple(_line(name, width + 2) for name in names)
+    height, wide = frame.shape
+    more = room is SMALL and (height > room.rows or wide > room.columns)
+    return Preview(
+        _caption(value), columns=columns, cells=cells, more=more, missing=_missing(frame)
+    )
 
 
-def _missing(table: Any) -> str:
+def _cell(item: Any) -> str:
+    return f"{item:.4g}" if isinstance(item, float) else str(item)
+
+
+def _missing(frame: Frame) -> str:
     """Return which columns of a table have empty cells; nothing is counted in a large one."""
-    if len(table) > COUNTED or not hasattr(table, "isna"):
+    if frame.height > COUNTED:
         return ""
-    counts = table.isna().sum().items()
-    found = [f"{_line(str(name), 2 * WORD)} {count:,}" for name, count in counts if count]
+    counts = ((name, frame.empty(frame.column(n))) for n, name in enumerate(frame.names))
+    found = [f"{_line(name, 2 * WORD)} {count:,}" for name, count in counts if count]
     return ", ".join([*found[:4], *([f"{len(found) - 4} more columns"] if len(found) > 4 else [])])
 
 

@@ -151,6 +151,30 @@ test('values that are told are shown in their kind on either side, whichever was
   assert.deepEqual([...it.one('.diff:not(.b)').querySelectorAll('td')].map(td => td.textContent), ['7', 'n', '2']);
 });
 
+test('a table is told in one line, and its rows stand behind it, opened on both sides together', async () => {
+  const it = await open(forked({}, {}, { differences: [CELLS] }));
+  const both = it.all('.diff details') as HTMLDetailsElement[];
+  assert.deepEqual(both.map(one => [one.open, one.querySelector('summary')?.textContent]), [[false, '2 cells differ'], [false, '2 cells differ']]);
+  assert.equal(it.all('.diff td').every(td => td.closest('details') !== null), true);
+  const [left, right] = both;
+  assert.ok(left && right);
+  left.open = true;
+  left.dispatchEvent(new Event('toggle'));
+  assert.equal(right.open, true);
+  left.open = false;
+  left.dispatchEvent(new Event('toggle'));
+  assert.equal(right.open, false);
+});
+
+test('two pictures stand side by side, and what differs in them on the right, from either side', async () => {
+  const images = ['A', 'B', 'C'].map(each => `data:image/webp;base64,${each}AAA`);
+  const it = await open(forked({}, {}, { differences: [{ id: 'y2 p2', parts: [{ says: 'about 5 % of the pixels differ', images }] }] }));
+  const shown = (where: string): (string | null)[] => it.all(`${where} .tc-picture`).map(one => one.getAttribute('src'));
+  assert.deepEqual([shown('.diff:not(.b)'), shown('.diff.b')], [images.slice(0, 1), images.slice(1)]);
+  it.click('Swap');
+  assert.deepEqual([shown('.diff:not(.b)'), shown('.diff.b')], [[images[1]], [images[0], images[2]]]);
+});
+
 test('cells that stand in the small picture of a table are marked there, each side in its own row', async () => {
   const preview = { columns: ['n', 'm'], cells: [['1', '5'], ['1', '6']] };
   const cells = [{ row: '1 | 0', column: 'n', left: '1', right: '2', left_at: 2, right_at: 1 }];

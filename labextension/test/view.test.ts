@@ -389,3 +389,18 @@ test('the tooltip of Approve says which arguments it applies to', async () => {
   view.update(whole(waiting()));
   assert.equal(buttons('Approve')[0]?.title, 'Applies to exactly these arguments');
 });
+
+test('the card asks once for a sharp picture of an image, and only where a kernel has it', async () => {
+  const preview = { image: 'data:image/png;base64,AAAA', more: true };
+  const rows = chain(1);
+  const pictured = { ...rows, objects: (rows.objects ?? []).map(one => (one.id === 'p1' ? { ...one, preview } : one)) };
+  for (const live of [true, false]) {
+    const it = await page(live);
+    it.view.update(whole(pictured, live));
+    it.node('Potato#2').dispatchEvent(new MouseEvent('click', { bubbles: true }));
+    it.click('Steps');
+    it.click('Graph');
+    assert.deepEqual(it.sent.filter(one => one.type === 'show_object'), live ? [{ type: 'show_object', object: 'p1' }] : []);
+    assert.equal(it.buttons('Show larger').length, 0);
+  }
+});

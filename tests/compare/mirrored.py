@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from jupyter_toolcall.compare.alignment import CallPair, Comparison, ObjectPair
 from jupyter_toolcall.compare.differences import (
+    Arrays,
     Cell,
     ColumnChange,
     Difference,
@@ -18,6 +19,10 @@ from jupyter_toolcall.compare.differences import (
     Tables,
     Texts,
 )
+
+
+def _mirrored_cell(cell: Cell) -> Cell:
+    return Cell(cell.rows[::-1], cell.column, cell.right, cell.left, cell.at[::-1])
 
 
 def _mirrored_column(column: ColumnChange) -> ColumnChange:
@@ -33,12 +38,23 @@ def mirrored(difference: Difference) -> Difference:
             return Numbers(right, left)
         case Texts(lines, changed):
             return Texts(tuple(Line(e.right, e.left, e.at[::-1]) for e in lines), changed)
-        case Tables(left, right, cells, changed, columns, rows, alone, by_column):
-            places = tuple(Cell(e.rows[::-1], e.column, e.right, e.left, e.at[::-1]) for e in cells)
-            beyond = rows[::-1], (alone[1], alone[0]), tuple(map(_mirrored_column, by_column))
-            return Tables(right, left, places, changed, columns[::-1], *beyond)
-        case Images(left, right, share):
-            return Images(right, left, share)
+        case Tables():
+            return replace(
+                difference,
+                left=difference.right,
+                right=difference.left,
+                cells=tuple(map(_mirrored_cell, difference.cells)),
+                columns=difference.columns[::-1],
+                rows=difference.rows[::-1],
+                alone=difference.alone[::-1],
+                by_column=tuple(map(_mirrored_column, difference.by_column)),
+            )
+        case Arrays(left, right, types, by=by, ranges=ranges):
+            mirrored_by = None if by is None else -by
+            shapes = replace(difference, left=right, right=left, types=types[::-1])
+            return replace(shapes, by=mirrored_by, ranges=ranges[::-1])
+        case Images(left, right):
+            return replace(difference, left=right, right=left)
         case Fields(fields, more, same):
             parts = tuple(Field(e.name, mirrored(e.difference)) for e in fields)
             return Fields(parts, more, same)

@@ -527,8 +527,10 @@ def test_a_page_holds_no_script_nothing_from_elsewhere_and_hostile_text_is_text(
         assert not any(name.startswith("on") for name in attributes)
         assert set(attributes) <= {"style", "scope", "colspan", "alt", "src"}
         if tag == "img":
-            assert re.fullmatch(r"data:image/png;base64,[A-Za-z0-9+/=]+", attributes["src"] or "")
-    assert [tag for tag, _ in tags.found].count("img") == 2
+            assert re.fullmatch(
+                r"data:image/(png|webp);base64,[A-Za-z0-9+/=]+", attributes["src"] or ""
+            )
+    assert [tag for tag, _ in tags.found].count("img") == 3
     assert "\u202e" not in page
     assert "\x1b" not in page + str(compared)
     assert "\u202e" not in str(compared)

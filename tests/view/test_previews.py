@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import importlib
 import io
 import json
 from typing import Any
@@ -148,6 +149,18 @@ def test_a_table_shows_its_head_and_more_of_it_on_demand() -> None:
     assert (len(large.columns), len(large.cells)) == (9, 60)
     assert (small.more, large.more) == (True, False)
     assert small.caption == "60 × 9"
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_tables_of_all_libraries_are_shown_alike(library: str) -> None:
+    columns = {"n": [1, 2, 3, 4, 5], "of": ["a", None, "c", "d", None], "x": [0.5] * 5}
+    tables = importlib.import_module(library)
+    table = tables.DataFrame(columns) if library == "polars" else tables.table(columns)
+    drawn = preview(table)
+    assert (drawn.caption, drawn.columns, drawn.missing) == ("5 × 3", ("n", "of", "x"), "of 2")
+    assert drawn.cells[:2] == (("1", "a", "0.5"), ("2", "None", "0.5"))
+    assert (len(drawn.cells), drawn.more, drawn.html) == (4, True, "")
+    assert len(preview(table, room=LARGE).cells) == 5
 
 
 def test_what_a_person_registered_for_a_type_goes_before_its_own_methods() -> None:

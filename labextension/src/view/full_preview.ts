@@ -61,14 +61,23 @@ function previewElement(object: FullObject, preview: FullPreview, place: Element
     : null;
 }
 
+/** The previews whose full image was requested: the small one is sharp in the graph, not in a card. */
+const requested = new WeakSet<FullPreview>();
+
 /** The preview of an object, with a button for the full one. */
 export function fullPreview(view: ViewState, object: FullObject, acts: PanelActions, place: Element): Child[] {
   const shown = view.model.fullPreviews.get(object.id);
   const more = view.live && !shown && object.preview.more;
-  const ask = (): void => acts.send({ type: 'show_object', object: object.id });
-  const label = object.preview.image ? 'Show larger' : 'Show all';
+  const command = { type: 'show_object', object: object.id } as const;
+  const isImage = object.preview.image !== '';
+  if (more && isImage && !requested.has(object.preview)) {
+    requested.add(object.preview);
+    acts.request(command);
+  }
   return [
     previewElement(object, shown ?? object.preview, place),
-    more ? button(label, { look: 'small first', disabled: view.ui.commandSent, onclick: ask }) : null
+    more && !isImage
+      ? button('Show all', { look: 'small first', disabled: view.ui.commandSent, onclick: () => acts.send(command) })
+      : null
   ];
 }

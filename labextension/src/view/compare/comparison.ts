@@ -30,7 +30,7 @@ const swappedDifference = (row: FullDifference): FullDifference => ({
     ...part,
     left: part.right,
     right: part.left,
-    images: [...part.images].reverse(),
+    images: [part.images[1] ?? '', part.images[0] ?? '', ...part.images.slice(2)],
     cells: part.cells.map(cell => ({
       ...cell,
       left: cell.right,

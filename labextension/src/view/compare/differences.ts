@@ -1,7 +1,7 @@
 /** Objects and values of two branches side by side, with the differences marked. */
 import { type Child, h } from '../dom';
 import { safeImage } from '../safe_markup';
-import { glyph, thumb } from '../icons';
+import { glyph, icon, thumb } from '../icons';
 import type { FullObject, FullPart, FullPreview } from '../rows';
 import { clip, oneLine, visibleText } from '../text';
 import type { ObjectPair, SideName } from './comparison';
@@ -24,20 +24,38 @@ function lineOf(text: string, differs: boolean): Child[] {
 
 const nameLabel = (name: string): Child => (name ? h('span', { class: 'k' }, oneLine(name, 60)) : null);
 
+/** The differences whose rows are shown. */
+const opened = new Set<string>();
+
+/** The rows behind a summary; both sides open together. */
+function openable(key: string, says: string, rows: Child): HTMLElement {
+  const toggle = (): void => {
+    opened[element.open ? 'add' : 'delete'](key);
+    for (const other of element.closest('[role=row]')?.querySelectorAll('details') ?? []) other.open = element.open;
+  };
+  const summary = h('summary', { 'data-k': key }, icon('down'), oneLine(says, 160));
+  const element = h('details', { class: 'tc-more', open: opened.has(key), ontoggle: toggle }, summary, rows);
+  return element;
+}
+
 /** One side of a differing part: text, picture, lines, cells. */
-function partElement(one: FullPart, where: SideName, alt: string): HTMLElement {
+function partElement(one: FullPart, where: SideName, { id, name, preview }: FullObject): HTMLElement {
   const words = one[where];
-  const src = safeImage(one.images[where === 'left' ? 0 : 1] ?? '');
   const hasText = one.left !== null || one.right !== null;
+  const hasRows = one.cells.length > 0;
+  // Where the right image differs from the left one is drawn after both.
+  const images = (where === 'left' ? one.images.slice(0, 1) : one.images.slice(1)).map(safeImage).filter(Boolean);
   return h(
     'div',
     { class: 'tc-partof' },
     nameLabel(one.name),
     hasText ? (words === null ? h('span', { class: 'muted' }, 'not there') : marked(oneLine(words, 200))) : null,
-    one.says ? h('span', { class: 'muted small' }, oneLine(one.says, 160)) : null,
-    src ? h('img', { class: 'tc-picture', src, alt }) : null,
+    one.says && !hasRows ? h('span', { class: 'muted small' }, oneLine(one.says, 160)) : null,
+    ...images.map((src, index) => h('img', { class: 'tc-picture', src, alt: index ? 'Difference' : `${name}, a picture` })),
     one.lines.length ? changedLines(one, where) : null,
-    one.cells.length ? changedCells(one, where) : null
+    hasRows
+      ? openable(`${where} ${id} ${one.name}`, one.says, showsAll(preview, one.cells, where) ? previewTable(preview, one.cells, where) : changedCells(one, where))
+      : null
   );
 }
 
@@ -57,29 +75,29 @@ function changedLines(one: FullPart, where: SideName): HTMLElement {
   return h('pre', { class: 'tc-lines' }, ...lines);
 }
 
-function changedCells(one: FullPart, where: SideName): HTMLElement {
-  const head = h('tr', {}, h('th', { scope: 'col' }, 'row'), h('th', { scope: 'col' }, 'column'), h('th', { scope: 'col' }, 'value'));
-  const rows = one.cells.map(cell =>
-    h('tr', {}, h('td', {}, oneLine(cell.row, 40)), h('td', {}, oneLine(cell.column, 40)), h('td', {}, marked(oneLine(cell[where], 60))))
-  );
-  return h('div', { class: 'tc-scroll', tabindex: 0 }, h('table', { class: 'tc-table' }, h('thead', {}, head), h('tbody', {}, ...rows)));
+function table(head: readonly string[], rows: readonly (readonly Child[])[]): HTMLElement {
+  const heads = head.map(name => h('th', { scope: 'col' }, oneLine(name, 24)));
+  const body = rows.map(row => h('tr', {}, ...row.map(cell => h('td', {}, cell))));
+  return h('div', { class: 'tc-scroll', tabindex: 0 }, h('table', { class: 'tc-table' }, h('thead', {}, h('tr', {}, ...heads)), h('tbody', {}, ...body)));
 }
+
+const changedCells = ({ cells }: FullPart, where: SideName): HTMLElement =>
+  table(
+    ['row', 'column', 'value'],
+    cells.map(cell => [oneLine(cell.row, 40), oneLine(cell.column, 40), marked(oneLine(cell[where], 60))])
+  );
 
 type Cells = FullPart['cells'];
 
 /** A small table of an object with these cells marked; null for other objects. */
-function previewTable(preview: FullPreview, cells: Cells, where: SideName): Child {
-  if (preview.columns.length === 0) return null;
-  const marks = new Set(cells.map(cell => `${rowOf(cell, where)} ${cell.column}`));
-  const head = preview.columns.map(name => h('th', { scope: 'col' }, oneLine(name, 24)));
-  const differenceOf = preview.cells.slice(0, ROWS).map((row, at) => {
-    const all = row.map((cell, index) => {
-      const text = oneLine(cell, 24);
-      return h('td', {}, marks.has(`${at + 1} ${preview.columns[index] ?? ''}`) ? marked(text) : text);
-    });
-    return h('tr', {}, ...all);
-  });
-  return h('div', { class: 'tc-scroll', tabindex: 0 }, h('table', { class: 'tc-table' }, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...differenceOf)));
+function previewTable({ columns, cells }: FullPreview, changed: Cells, where: SideName): Child {
+  if (columns.length === 0) return null;
+  const marks = new Set(changed.map(cell => `${rowOf(cell, where)} ${cell.column}`));
+  const cellOf = (text: string, isMarked: boolean): Child => (isMarked ? marked(text) : text);
+  return table(
+    columns,
+    cells.slice(0, ROWS).map((row, at) => row.map((cell, index) => cellOf(oneLine(cell, 24), marks.has(`${at + 1} ${columns[index] ?? ''}`))))
+  );
 }
 
 const rowOf = (cell: Cells[number], where: SideName): number => (where === 'left' ? cell.left_at : cell.right_at);
@@ -113,11 +131,9 @@ function body(pair: ObjectPair, where: SideName): Child[] {
   if (!pair.left || !pair.right) return objectPreview(mine);
   if (!values || values.unknown) return [...objectPreview(mine), h('p', { class: 'muted small' }, oneLine(values?.unknown || NOT_COMPARED, 200))];
   const { parts } = values;
-  const cells = parts.flatMap(one => one.cells);
-  const small = showsAll(mine.preview, cells, where) ? previewTable(mine.preview, cells, where) : null;
-  const told = parts.map(one => partElement(small ? { ...one, cells: [] } : one, where, `${mine.name}, a picture`));
+  const told = parts.map(one => partElement(one, where, mine));
   const pictured = parts.some(one => one.images.some(Boolean)) || pair.left.preview.image === pair.right.preview.image;
-  return [pictured ? null : image(mine), small, ...told];
+  return [pictured ? null : image(mine), ...told];
 }
 
 /** An object on its side: tile, name, and its differences. */

@@ -1,0 +1,91 @@
+"""How two arrays of numpy differ: shape, type, how many elements, and their range."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from .cells import alike
+from .differences import Arrays, Difference, Same, Unknown
+from .frame_columns import step
+from .tables import grid_of
+
+LARGE, OBJECTS = 2_000_000, 10_000
+"""Of an array with more elements, or with more objects of Python, a sample is compared."""
+
+
+def arrays(left: Any, right: Any) -> Difference | None:
+    """Return how two arrays differ; None for other values, and for small ones that are tables."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not all(isinstance(each, numpy.ndarray) for each in (left, right)):
+        return None
+    types = (str(left.dtype), str(right.dtype)) if left.dtype != right.dtype else ("", "")
+    if not any(types) and grid_of(left) is not None and grid_of(right) is not None:
+        return None
+    objects = any(each.dtype.hasobject for each in (left, right))
+    most = OBJECTS if objects else LARGE
+    sample = max(left.size, right.size) > most
+    a, b = (_some_elements(each, most) for each in (left, right))
+    changed, compared, by = 0, 0, None
+    if left.shape == right.shape:
+        flags = _differing(a, b, objects)
+        changed, compared = int(flags.sum()), int(flags.size)
+        by = _step(a, b) if changed == compared > 0 else None
+    result = Arrays(
+        left.shape,
+        right.shape,
+        types,
+        changed,
+        compared,
+        by,
+        tuple(_range(each) for each in (a, b)) if changed or left.shape != right.shape else (),
+        sample,
+    )
+    if changed or any(types) or left.shape != right.shape:
+        return result
+    return Unknown(f"no difference in {compared:,} of {left.size:,} elements") if sample else Same()
+
+
+def _some_elements(array: Any, most: int) -> Any:
+    """Return an array, or every nth part of it along its longest side."""
+    if array.size <= most:
+        return array
+    step = -(-array.size // most)
+    # Along the first side whole blocks of memory are left out; a short one is left whole.
+    axis = 0 if array.shape[0] >= 10 * step else array.shape.index(max(array.shape))
+    every = (slice(None, None, step if n == axis else None) for n in range(array.ndim))
+    return sys.modules["numpy"].ascontiguousarray(array[tuple(every)])
+
+
+def _differing(a: Any, b: Any, objects: bool) -> Any:
+    """Return which elements differ; NaN is like NaN."""
+    numpy: Any = sys.modules["numpy"]
+    if objects:
+        flags = [
+            not alike(x, y) for x, y in zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
+        ]
+        return numpy.array(flags, dtype=bool)
+    flags = numpy.asarray(a != b)
+    if all(each.dtype.kind in "fcmM" for each in (a, b)) and flags.any():
+        nothing = numpy.isnat if a.dtype.kind in "mM" else numpy.isnan
+        flags &= ~(nothing(a) & nothing(b))
+    return flags
+
+
+def _step(a: Any, b: Any) -> float | None:
+    if a.dtype.kind not in "iuf" or b.dtype.kind not in "iuf":
+        return None
+    steps = b.astype(float) - a.astype(float)
+    return step(float(steps.min()), float(steps.max()))
+
+
+def _range(array: Any) -> tuple[float, ...]:
+    """Return the least, the mean and the greatest number, NaN left out; () for none."""
+    numpy: Any = sys.modules["numpy"]
+    numbers = array
+    if array.dtype.kind == "f":
+        finite = numpy.isfinite(array)
+        numbers = array if finite.all() else array[finite]
+    if array.dtype.kind not in "iuf" or not numbers.size:
+        return ()
+    return tuple(float(each) for each in (numbers.min(), numbers.mean(dtype=float), numbers.max()))

@@ -1,0 +1,65 @@
+"""Cells, labels and names of columns: whether two are the same, and what is shown of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from ..tools.value_copies import describe
+from .differences import Cell
+
+LONG = 60
+PLAIN = (str, int, float, bool, bytes, type(None))
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Return whether two cells are the same; nothing is asked of classes that are not ours."""
+    if type(a) is type(b) and type(a) in PLAIN:
+        return bool(a == b) or (is_nothing(a) and is_nothing(b))
+    a, b = _plain(a), _plain(b)
+    if type(a) in PLAIN and type(b) in PLAIN:
+        numbers = all(isinstance(each, (int, float)) for each in (a, b))
+        same = (numbers or type(a) is type(b)) and bool(a == b)
+        return same or (is_nothing(a) and is_nothing(b))
+    return type(a) is type(b) and describe(a, 1_000) == describe(b, 1_000)
+
+
+def cell(
+    rows: tuple[str, str], column: str, left: Any, right: Any, at: tuple[int, int] = (0, 0)
+) -> Cell:
+    """Return a cell that differs; where both read alike, their types are added."""
+    texts = [cell_text(left), cell_text(right)]
+    if texts[0] == texts[1]:
+        texts = [f"{texts[0]} ({type(value).__name__})" for value in (left, right)]
+    return Cell(rows, column, texts[0], texts[1], at)
+
+
+def cell_text(value: Any) -> str:
+    """Return what is shown of a cell, a label or a name of a column."""
+    text = value if type(value) is str else describe(_plain(value), LONG + 1)
+    return text if len(text) <= LONG else f"{text[: LONG - 1]}…"
+
+
+def is_nothing(value: Any) -> bool:
+    """Return whether a cell is empty: None, NaN, or what pandas has for these."""
+    if type(value).__name__ in ("NaTType", "NAType"):
+        return True
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def unique_names(names: Iterable[str]) -> list[str]:
+    """Return names of columns of which each is there once: `x`, `x (2)`."""
+    known: dict[str, int] = {}
+    for name in names:
+        count = 1
+        while (numbered := name if count == 1 else f"{name} ({count})") in known:
+            count += 1
+        known[numbered] = 1
+    return [*known]
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy is a number."""
+    named = type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
+    return value.item() if named else value

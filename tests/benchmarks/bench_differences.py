@@ -1,0 +1,124 @@
+"""How long it takes to say how two large values differ, beside one pass over them.
+
+Every figure stands beside a copy of the value that was measured in the same run, since machines
+differ. `python tests/benchmarks/bench_differences.py` prints a table.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+from PIL import Image
+
+from jupyter_toolcall.compare.differences import in_a_line
+from jupyter_toolcall.compare.values import difference
+from jupyter_toolcall.core.digests import encode
+from jupyter_toolcall.core.json_data import sendable_data
+from jupyter_toolcall.view.comparison_rows import difference_row
+
+GOAL_MS, GOAL_BYTES = 100, 20_000
+"""What a difference may take, and how much of it may be sent."""
+ROWS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A difference: its time, that of a copy of the value, the bytes sent, and what it says."""
+
+    name: str
+    ms: float
+    copied_ms: float
+    size: int
+    says: str
+
+
+def spent(function: Callable[[], object]) -> float:
+    """Return the milliseconds that a function took."""
+    began = time.perf_counter()
+    function()
+    return (time.perf_counter() - began) * 1000
+
+
+def columns() -> dict[str, Any]:
+    """Return columns of four kinds, half of the prices missing."""
+    numbers = np.random.default_rng(1)
+    prices = numbers.random(ROWS)
+    return {
+        "id": np.arange(ROWS),
+        "price": np.where(prices > 0.5, prices, np.nan),
+        "of": np.array([f"item {n % 1000}" for n in range(ROWS)]),
+        "y": numbers.integers(0, 100, ROWS),
+    }
+
+
+def pairs() -> Iterator[tuple[str, Any, Any]]:
+    """Yield values before and after a change."""
+    made = columns()
+    filled = made | {"price": np.nan_to_num(made["price"])}
+    keep = made["y"] > 50
+    table, after = pd.DataFrame(made), pd.DataFrame(filled)
+    yield "pandas, cells filled", table, after
+    yield "pandas, rows filtered", table, table[keep]
+    yield "pandas, rows sorted", table, table.sort_values("y")
+    yield "pandas, objects", table.astype({"of": object}), after.astype({"of": object})
+    yield (
+        "pandas, texts as labels",
+        table.assign(k=table["id"].astype(str)).set_index("k"),
+        (after.assign(k=after["id"].astype(str)).set_index("k")),
+    )
+    yield "polars, cells filled", pl.DataFrame(made), pl.DataFrame(filled)
+    yield "polars, rows filtered", pl.DataFrame(made), pl.DataFrame(made).filter(pl.Series(keep))
+    yield "pyarrow, cells filled", pa.table(made), pa.table(filled)
+    whole = pd.DataFrame({f"c{n}": made["y"][:100_000] for n in range(40)})
+    yield "pandas, 100,000 × 40, all changed", whole, whole + 1.5
+    yield "polars, 100,000 × 40, all changed", pl.DataFrame(whole), pl.DataFrame(whole + 1.5)
+    yield "pyarrow, 100,000 × 40, all changed", *map(pa.Table.from_pandas, (whole, whole + 1.5))
+    yield (
+        "polars, 100,000 rows sorted",
+        *(
+            pl.DataFrame({name: each[:100_000][order] for name, each in made.items()})
+            for order in (slice(None), np.argsort(made["y"][:100_000]))
+        ),
+    )
+    grid = np.random.default_rng(2).random((4_000, 5_000))
+    yield "numpy, 20 million numbers", grid, grid * 2
+    image = Image.effect_noise((5_000, 4_000), 90).convert("RGB")
+    yield "Pillow, 20 megapixels", image, image.point(lambda light: light // 2)
+    small = image.resize((1_600, 1_200))
+    yield "Pillow, 2 megapixels", small, small.point(lambda light: light // 2)
+    text = "\n".join(f"line {n}" for n in range(200_000))
+    yield "text, 200,000 lines", text, text.replace("line 7", "row 7")
+
+
+def measured() -> list[Measured]:
+    """Return the figures of all pairs."""
+    found = []
+    for name, before, after in pairs():
+        result = difference(before, after)
+        size = len(encode(sendable_data(difference_row("a b", result))))
+        ms = min(spent(partial(difference, before, after)) for _ in range(3))
+        copied = spent(partial(copy.deepcopy, before))
+        found.append(Measured(name, ms, copied, size, in_a_line(result)))
+    return found
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"{'':<36}{'ms':>8}{'a copy':>9}{'bytes':>8}")
+    for each in measured():
+        mark = " " if each.ms <= GOAL_MS and each.size <= GOAL_BYTES else "!"
+        figures = f"{each.name:<36}{each.ms:>8.1f}{each.copied_ms:>9.1f}{each.size:>8,}{mark}"
+        print(f"{figures} {each.says[:90]}")
+
+
+if __name__ == "__main__":
+    main()
