@@ -32,7 +32,6 @@ from ..core.text import nearest
 from ..engine import recovery
 from ..tools.arguments import plain_arguments
 from ..tools.object_types import kind_name, kind_of
-from ..tools.tool import Resolve
 from ..tools.value_copies import plain_data
 from ..tools.value_digests import content_digest
 from .cursor import Cursor
@@ -173,21 +172,16 @@ def _marked(
 def answer_event(cursor: Cursor, call: CallRecord, result: Any, reason: str) -> Decided:
     """Return a person's answer to a call; a request to a person is kept as it was put."""
     tool, outcome = cursor.tool_named(call.tool), answer_outcome(cursor, call, result)
-    if tool is not None and not _holds_object(result, cursor):
-        tool.check_answer(result, _resolve_kind(cursor))
     shown = cursor.arguments_to_run(call) if tool is not None and tool.for_person else call.asked
     arguments = None if shown == call.asked else shown
     return Decided(call.id, "answer", "", arguments, outcome, reason)
 
 
-def _holds_object(result: Any, cursor: Cursor) -> bool:
-    """Return whether a result is an object itself, or a list with one: no person types that."""
-    parts = result if isinstance(result, (list, tuple)) else (result,)
-    return any(kind_of(part, cursor.context.values.kinds) is not None for part in parts)
+def check_answer(cursor: Cursor, call_id: str, result: Any) -> None:
+    """Raise CallError where a result that a person typed does not fit what the tool returns.
 
-
-def _resolve_kind(cursor: Cursor) -> Resolve:
-    """Return what checks that a name stands for an object of one of these types."""
+    A program's answer is not checked: it may stand for a tool that returned what it should not.
+    """
 
     def resolve(name: str, types: tuple[type, ...]) -> Made:
         made, kinds = cursor.state.resolve(name), cursor.context.values.kinds
@@ -196,7 +190,9 @@ def _resolve_kind(cursor: Cursor) -> Resolve:
             raise CallError(f"must be a {' or a '.join(names)}; {name} is a {made.kind}")
         return made
 
-    return resolve
+    tool = cursor.tool_named(cursor.state.call(call_id).tool)
+    if tool is not None:
+        tool.check_answer(result, resolve)
 
 
 def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:

@@ -18,7 +18,7 @@ from ..core.state import AskModel
 from ..core.text import LINES, print_text, printable
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor
-from ..engine.decisions import unknown_outcome_reason
+from ..engine.decisions import check_answer, unknown_outcome_reason
 from ..engine.person_model import YourTurn
 from ..session import recorded_decisions
 from ..session.session import Session
@@ -99,6 +99,7 @@ def _decide(session: Session, call: CallRecord, recorded: bool, word: str, text:
         case "a" if word.lower() != "answer":
             session.decide(call.id, "approve")
         case "a" | "n":
+            check_answer(session.cursor, call.id, value(text))
             session.decide(call.id, "answer", result=value(text))
         case "r":
             session.decide(call.id, "reject", reason=text)

@@ -24,7 +24,7 @@ from ..core.events import Decision, Outcome
 from ..core.secrets import MissingSecret
 from ..core.state import AskModel, AskPerson, RunCall
 from ..engine import person_model as replying
-from ..engine.decisions import waiting_calls
+from ..engine.decisions import check_answer, waiting_calls
 from ..engine.forks import entry_before_reply
 from ..engine.hooks import SessionHooks
 from ..engine.person_model import Phase, Written
@@ -456,6 +456,7 @@ def apply_command(session: Session, command: Command) -> Session:
         case contract.Reject(call, bound, reason):
             return _decided(session, call, bound, "reject", reason=reason)
         case contract.Answer(call, result, bound, reason):
+            check_answer(session.cursor, call, result)
             return _decided(session, call, bound, "answer", result=result, reason=reason)
         case contract.Replay(call):
             return session.replay(call)

@@ -15,6 +15,7 @@ from ..core.events import Decision
 from ..core.state_fold import state_at
 from ..core.text import nearest, print_text, visible_text
 from ..engine import person_model as replying
+from ..engine.decisions import check_answer
 from ..models.named import default, models, table
 from ..session.session import Session
 from ..storage.value_store import megabytes, value_store
@@ -142,7 +143,9 @@ def _answer(session: Session, words: list[str]) -> Result:
     call, result = _call_and_words(session, words)
     if not result:
         raise UsageError('an answer needs a result: answer CALL RESULT ("" is an empty text)')
-    return _decided(session, call, "answer", result=value(" ".join(result)))
+    answer = value(" ".join(result))
+    check_answer(session.cursor, call, answer)
+    return _decided(session, call, "answer", result=answer)
 
 
 def _keep(session: Session, words: list[str]) -> Result:

@@ -68,7 +68,7 @@ class Digests:
         if id(value) not in self.known:
             number = b"again %d" % len(self.known) if self.numbered else b""
             self.known[id(value)] = value, number
-            whole = hashlib.sha256(f"{type(value).__module__}.{type(value).__qualname__}:".encode())
+            whole = hashlib.sha256(_class_name(type(value)))
             for part in _parts(value, self):
                 whole.update(part)
             if not self.numbered:
@@ -86,6 +86,13 @@ class Digests:
         alone = Digests().of
         ordered = sorted(parts, key=lambda part: alone(part[0]))
         return [b"".join(map(self.of, part)) for part in ordered]
+
+
+@functools.lru_cache(4096)
+def _class_name(cls: Any) -> bytes:
+    # pandas keeps texts in Arrow where pyarrow is installed: the same column has one digest.
+    name = f"{cls.__module__}.{cls.__qualname__}".replace(".ArrowStringArray", ".StringArray")
+    return f"{name}:".encode()
 
 
 def _scalar(value: Any) -> bytes:

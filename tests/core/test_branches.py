@@ -358,7 +358,10 @@ def test_what_a_panel_is_told_of_two_branches_says_how_their_values_differ() -> 
     assert [row.id.split(" ")[::-1] for row in turned.rows.differences] == [
         pair for pair, _ in said
     ]
-    assert drive.whole().differences == told.rows.differences
+    saved = drive.whole()
+    changes = {f"{call.before} {call.object}" for call in saved.calls if call.before}
+    compared = tuple(row for row in saved.differences if row.id not in changes)
+    assert compared == told.rows.differences
 
 
 def test_a_branch_that_is_old_or_out_of_view_is_told_when_it_is_asked_for() -> None:

@@ -359,3 +359,15 @@ def test_a_table_of_arrow_is_the_same_content_carried_over(library: str) -> None
     for each in (copy.deepcopy(one), pickle.loads(pickle.dumps(one, protocol=5))):
         assert content_digest(each) == content_digest(one) != ""
     assert content_digest(one[:2]) != content_digest(one)
+
+
+@pytest.mark.parametrize("missing", ["nan", "NA"])
+def test_a_column_of_texts_has_one_digest_whether_or_not_arrow_is_installed(missing: str) -> None:
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    empty = float("nan") if missing == "nan" else pd.NA
+    digests = {
+        content_digest(pd.Series(["a", None, "b"], dtype=pd.StringDtype(storage, na_value=empty)))
+        for storage in ("python", "pyarrow")
+    }
+    assert len(digests) == 1
