@@ -34,8 +34,8 @@ from .frames import frames
 from .matching import pairs
 from .pictures import is_picture, pictures
 
-DEEP, MANY = 5, 40
-"""So deep values are taken apart, into so many parts that differ."""
+DEEP, MANY, FIELDS = 5, 40, 10_000
+"""So deep values are taken apart, into so many parts that differ, of so many that are compared."""
 LONG, LINE = 400, 100
 """So much of a value in words is shown; a longer text is compared line by line."""
 
@@ -130,7 +130,7 @@ def _held(value: Any, names: Sequence[str]) -> dict[str, Any]:
 def _fields(left: Mapping[str, Any], right: Mapping[str, Any], deep: int) -> Difference:
     names = list(left) if list(left) == list(right) else sorted({*left, *right})
     unlike = []
-    for name in names:
+    for name in names[:FIELDS]:
         if name in left and name in right:
             result = difference(left[name], right[name], deep)
         else:
@@ -138,9 +138,12 @@ def _fields(left: Mapping[str, Any], right: Mapping[str, Any], deep: int) -> Dif
             result = Others(*texts)
         if not isinstance(result, Same):
             unlike.append(Field(name[:80], result))
+    same, unread = len(names[:FIELDS]) - len(unlike), len(names) - FIELDS
+    if unread > 0:
+        unlike.insert(MANY - 1, Field("…", Unknown(f"{unread:,} more parts were not compared")))
     if not unlike:
         return Same()
-    return Fields(tuple(unlike[:MANY]), max(0, len(unlike) - MANY), len(names) - len(unlike))
+    return Fields(tuple(unlike[:MANY]), max(0, len(unlike) - MANY), same)
 
 
 def _items(value: Any) -> list[str]:
@@ -192,6 +195,18 @@ def _texts(left: Sequence[str], right: Sequence[str]) -> Difference:
     return Texts(tuple(_shortened_line(line) for line in kept[:SHOWN]), len(differing) + beyond)
 
 
+def _common_beginning(left: str, right: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def _shortened_line(line: Line) -> Line:
     """Return a line of which as much is kept as is shown, what differs in view."""
     left, right = line.left, line.right
@@ -199,8 +214,7 @@ def _shortened_line(line: Line) -> Line:
         return line
     begin = 0
     if left is not None and right is not None:
-        both = min(len(left), len(right))
-        begin = next((n for n in range(both) if left[n] != right[n]), both)
+        begin = _common_beginning(left, right)
         begin = 0 if begin < LONGEST_LINE // 2 else begin - LONGEST_LINE // 4
 
     def window(text: str | None) -> str | None:
