@@ -11,6 +11,7 @@ import enum
 import json
 import math
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from ..core.interrupts import attempt
@@ -63,7 +64,8 @@ def _difference(left: Any, right: Any, deep: int) -> Difference:
     if grids[0] is not None and grids[1] is not None:
         return tables.compared(grids[0], grids[1])
     if deep < DEEP and (parts := _parts(left, right)) is not None:
-        return _fields(*parts, deep + 1)
+        unread = len(max(left, right, key=len)) - FIELDS if isinstance(left, Mapping) else 0
+        return _fields(*parts, deep + 1, max(0, unread))
     if isinstance(left, (list, tuple, set, frozenset)) and type(left) is type(right):
         return _texts(_items(left), _items(right))
     return _described(left, right)
@@ -87,6 +89,12 @@ def _is_nan(value: Any) -> bool:
 def _parts(left: Any, right: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
     """Return two values of parts as parts by name; None where they have none in common."""
     if isinstance(left, Mapping) and isinstance(right, Mapping):
+        if max(len(left), len(right)) > FIELDS:
+            # The first ones of either side: what both have is compared, whatever its order.
+            keys = dict.fromkeys(key for each in (left, right) for key in islice(each, FIELDS // 2))
+            left, right = (
+                {key: each[key] for key in keys if key in each} for each in (left, right)
+            )
         return _named(left), _named(right)
     if isinstance(left, (list, tuple)) and type(left) is type(right) and len(left) == len(right):
         a, b = ({f"[{n}]": item for n, item in enumerate(each)} for each in (left, right))
@@ -127,10 +135,13 @@ def _held(value: Any, names: Sequence[str]) -> dict[str, Any]:
     return held
 
 
-def _fields(left: Mapping[str, Any], right: Mapping[str, Any], deep: int) -> Difference:
+def _fields(
+    left: Mapping[str, Any], right: Mapping[str, Any], deep: int, unread: int
+) -> Difference:
+    """Return how two values of parts differ; so many parts are not among these."""
     names = list(left) if list(left) == list(right) else sorted({*left, *right})
     unlike = []
-    for name in names[:FIELDS]:
+    for name in names:
         if name in left and name in right:
             result = difference(left[name], right[name], deep)
         else:
@@ -138,8 +149,8 @@ def _fields(left: Mapping[str, Any], right: Mapping[str, Any], deep: int) -> Dif
             result = Others(*texts)
         if not isinstance(result, Same):
             unlike.append(Field(name[:80], result))
-    same, unread = len(names[:FIELDS]) - len(unlike), len(names) - FIELDS
-    if unread > 0:
+    same = len(names) - len(unlike)
+    if unread:
         unlike.insert(MANY - 1, Field("…", Unknown(f"{unread:,} more parts were not compared")))
     if not unlike:
         return Same()
